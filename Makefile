@@ -1,0 +1,91 @@
+# Two commands are enough on a machine with git, make and Python 3.11 or newer:
+#   make run     the main job: fit on the data sets at hand and print a table
+#   make test    the whole test suite
+# Both make .venv inside the checkout and install what they need, pinned by constraints.txt.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+OLDEST := .venv-oldest
+PYTEST_ARGS ?=
+
+# The data sets of the paper, where a folder with them lies beside the checkout.
+ifndef LINCENT_DATA
+ifneq ($(wildcard ../shared/data/.),)
+export LINCENT_DATA := $(abspath ../shared/data)
+endif
+endif
+
+# One thread per numerical library: the tests are small, and two cores are soon oversubscribed.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-oldest lint format types wheel bench docs clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/.ready-run ## the main job on data sets that need no network
+	$(BIN)/python examples/first_table.py
+
+test: $(VENV)/.ready-test ## the whole test suite (PYTEST_ARGS="-k name" narrows it)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-oldest: $(OLDEST)/.ready ## scikit-learn's estimator checks on the oldest supported scikit-learn
+	$(OLDEST)/bin/python -m pytest tests/test_sklearn_contract.py $(PYTEST_ARGS)
+
+lint: $(VENV)/.ready-test ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.ready-test ## ruff: apply fixes and format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/.ready-test ## mypy, strict on programs, solvers and passes
+	$(BIN)/mypy
+
+wheel: $(VENV)/.ready-run ## build the wheel into dist/
+	rm -rf dist
+	$(PIP) wheel --quiet --no-deps --wheel-dir dist .
+
+bench: $(VENV)/.ready-test ## run every script of benchmarks/, one after the other
+	@for script in benchmarks/bench_*.py; do \
+		[ -e "$$script" ] || { echo "no benchmarks/bench_*.py yet"; exit 0; }; \
+		echo "== $$script"; $(BIN)/python "$$script" || exit 1; \
+	done
+
+docs: $(VENV)/.ready-docs ## build the documentation into doc/_build/html
+	$(BIN)/python -m sphinx -b html -W --keep-going doc doc/_build/html
+
+clean: ## remove environments, builds and caches
+	rm -rf $(VENV) $(OLDEST) dist build doc/_build doc/gallery doc/api doc/sg_execution_times.rst
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests examples doc -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Environments. A stamp file says that one is ready; it is redone when the pins change.
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "lincent needs Python 3.11 or newer, and $(PYTHON) is %d.%d: name another one with make PYTHON=..." % v[:2])'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.ready-run: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) install --quiet -c constraints.txt -e ".[rivals,app]"
+	touch $@
+
+$(VENV)/.ready-test: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) install --quiet -c constraints.txt -e ".[all,test,lint]"
+	touch $@ $(VENV)/.ready-run
+
+$(VENV)/.ready-docs: $(VENV)/.ready-run pyproject.toml constraints.txt
+	$(PIP) install --quiet -c constraints.txt -e ".[app,docs]"
+	touch $@
+
+$(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
+	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 13) else "test-oldest needs Python 3.11 or 3.12: older scikit-learn has no wheels for this one.")'
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip --disable-pip-version-check install --quiet -c constraints-oldest.txt -e ".[rivals]" pytest hypothesis pandas
+	touch $@

@@ -1,0 +1,129 @@
+"""What every classifier of the package does the same way.
+
+A subclass says how to fit one two-class problem (``_fit_task``) and how its fitted parts score rows
+(``_task_scores``); validation, weights, many classes, parallel fits and prediction are here, once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from lincent.estimators import multiclass
+from lincent.estimators.multiclass import Task
+from lincent.estimators.validation import (
+    check_choice,
+    check_class_weight,
+    check_rows,
+    check_training_data,
+    check_weights,
+)
+
+
+class TwoClassReduction(ClassifierMixin, BaseEstimator):
+    """A classifier made of two-class problems.
+
+    Subclasses have the parameters ``multi_class`` and ``n_jobs`` and, if they offer it,
+    ``class_weight``.
+    """
+
+    _accept_sparse: Any = "csr"
+
+    def _check_params(self) -> None:
+        """Raise a sentence for any unusable parameter."""
+
+    def _fit_task(
+        self, X: Any, sign: np.ndarray, weight: np.ndarray, cost: np.ndarray, importance: Any, name: str
+    ) -> Any:
+        """Fit one two-class problem.
+
+        weight counts repetitions; cost = weight times the class's cost factor; ``name`` says which
+        problem this is, for messages.
+        """
+        raise NotImplementedError
+
+    def _store(self, parts: list[Any]) -> None:
+        """Set the fitted attributes from the fitted tasks, in order."""
+        raise NotImplementedError
+
+    def _task_scores(self, X: Any) -> np.ndarray:
+        """Signed scores, one column per task."""
+        raise NotImplementedError
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        self._check_params()
+        strategy = check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
+        X, codes = check_training_data(self, X, y, accept_sparse=self._accept_sparse)
+        weight = check_weights(sample_weight, X.shape[0])
+        factor, importance = check_class_weight(
+            self, getattr(self, "class_weight", None), codes, weight
+        )
+        totals = np.bincount(codes, weights=weight)
+        cost = weight * factor[codes]
+
+        def fit_one(task: Task) -> Any:
+            rows = slice(None) if task.whole else task.rows(codes)
+            return self._fit_task(
+                X if task.whole else X[rows],
+                task.sign(codes[rows]),
+                weight[rows],
+                cost[rows],
+                task.importance(importance, totals),
+                self._task_name(task),
+            )
+
+        todo = multiclass.tasks(len(self.classes_), strategy)
+        if len(todo) == 1:
+            parts = [fit_one(todo[0])]
+        else:
+            parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(fit_one)(task) for task in todo
+            )
+        self._store(parts)
+        return self
+
+    def _task_name(self, task: Task) -> str:
+        positive = self.classes_[task.positive[0]]
+        if len(task.negative) > 1:
+            return f"class {positive!r} against the rest"
+        return f"class {self.classes_[task.negative[0]]!r} against class {positive!r}"
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Signed scores: positive means ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, accept_sparse=self._accept_sparse)
+        return multiclass.combine_scores(
+            self._task_scores(X), len(self.classes_), self.multi_class
+        )
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[multiclass.pick(scores)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._accept_sparse)
+        return tags

@@ -1,0 +1,229 @@
+"""The centralization program and its certificate.
+
+Two classes with labels y_i in {-1, +1}, class centers C- and C+, d = C+ - C-, midpoint
+l = (C- + C+)/2 and signed rows a_i = y_i (x_i - l).  Equation LCC of the paper, with its slacks
+eliminated and the constant C * sum(margin) added, is
+
+    minimize over beta    g.beta + sum_i c_i (s - a_i.beta)_+
+    subject to            lo <= beta <= hi,   d.beta >= gap                              (P)
+
+with g = -d, c_i = C * (weight of row i), s = gap = margin, lo = -1, hi = 1.  ``offset`` gives the
+constant back, so that the objective reported is the paper's.  The general form is kept because the same solvers serve restricted problems (rows summed into g, a trust region as
+lo and hi), the quadratic form (other slopes in g) and kernels.
+
+The dual.  For any alpha_i in [0, c_i] and t >= 0 and r = g - sum_i alpha_i a_i - t d,
+
+    s * sum_i alpha_i + gap * t + sum_j min(lo_j r_j, hi_j r_j)                          (D)
+
+is a lower bound of (P).  So any feasible beta and any (alpha, t) together prove how far beta can
+be from the optimum: that difference is the duality gap, and it needs nothing but one product
+with the rows for each side.
+
+An infinite cost c_i makes row i a hard constraint a_i.beta >= s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+HARD_FEASIBILITY = 1e-9
+"""A hard row counts as met when a_i.beta >= s - HARD_FEASIBILITY * (s + |a_i.beta| scale)."""
+
+
+class Rows(Protocol):
+    """The signed rows a_i, known only by what a solver does with them."""
+
+    shape: tuple[int, int]
+    sparse: bool
+
+    def dot(self, beta: Vector) -> Vector:
+        """All a_i.beta, one number per row."""
+
+    def tdot(self, alpha: Vector) -> Vector:
+        """sum_i alpha_i a_i, one number per column."""
+
+    def gram(self, weight: Vector) -> Matrix:
+        """sum_i weight_i a_i a_i', columns by columns."""
+
+    def outer(self, weight: Vector) -> Matrix:
+        """The matrix of sum_j weight_j a_ij a_kj, rows by rows."""
+
+    def take(self, index: NDArray[np.intp]) -> Rows:
+        """The rows with these indices."""
+
+    def materialize(self) -> Rows:
+        """The same rows in the form an exact solve works on (dense rows as one array)."""
+
+    def dense(self) -> Matrix:
+        """The rows as one array; asked for only when they are few."""
+
+    def factors(self) -> tuple[Any, Vector, Vector]:
+        """(S, y, l) with a_i = s_i - y_i l, where S is sparse if the data is."""
+
+    def column_scale(self) -> Vector:
+        """A typical size of each column of the signed rows (never zero)."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """Problem (P) as data."""
+
+    rows: Rows
+    costs: Vector
+    margin: float
+    linear: Vector
+    difference: Vector
+    gap: float
+    lower: Vector
+    upper: Vector
+    offset: float = 0.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape
+
+    @property
+    def largest_gap(self) -> float:
+        """The largest ``gap`` for which a feasible point exists."""
+        return float(self.difference @ self.farthest_point)
+
+    @property
+    def farthest_point(self) -> Vector:
+        """The point of the box with the largest d.beta."""
+        return np.where(self.difference > 0, self.upper, self.lower)
+
+    @property
+    def hard(self) -> bool:
+        return bool(np.isinf(self.costs).any())
+
+    def feasible(self, beta: Vector) -> Vector:
+        """The point moved into the box and, along the way to the farthest point, onto d.beta >= gap."""
+        beta = np.clip(beta, self.lower, self.upper)
+        reach = float(self.difference @ beta)
+        if reach >= self.gap:
+            return beta
+        # Scaling keeps the direction, so it is preferred where the box allows it.
+        if reach > 0:
+            scaled = beta * (self.gap / reach)
+            if np.all(scaled >= self.lower) and np.all(scaled <= self.upper):
+                return scaled
+        corner = self.farthest_point
+        share = (self.gap - reach) / max(float(self.difference @ corner) - reach, 1e-300)
+        return beta + min(share, 1.0) * (corner - beta)
+
+    def primal(self, beta: Vector, projected: Vector) -> float:
+        """The objective of (P) at a feasible point; ``projected`` is ``rows.dot(beta)``."""
+        violation = np.maximum(self.margin - projected, 0.0)
+        value = self.offset + float(self.linear @ beta)
+        if not self.hard:
+            return value + float(self.costs @ violation)
+        hard = np.isinf(self.costs)
+        # A hard row is met up to rounding; anything beyond is infeasible.
+        slack = HARD_FEASIBILITY * (self.margin + float(np.max(np.abs(projected))))
+        if np.any(violation[hard] > slack):
+            return np.inf
+        return value + float(self.costs[~hard] @ violation[~hard])
+
+    def dual(self, alpha: Vector, t: float, combined: Vector) -> float:
+        """The bound (D); ``combined`` is ``rows.tdot(alpha)``."""
+        rest = self.linear - combined - t * self.difference
+        bound = self.margin * float(np.sum(alpha)) + self.gap * t + self._box_minimum(rest)
+        return self.offset + bound
+
+    def best_t(self, combined: Vector, guess: float) -> float:
+        """The t >= 0 that makes (D) largest for a given ``rows.tdot(alpha)``.
+
+        (D) is concave and piecewise linear in t with kinks where a coordinate of r changes sign.
+        """
+        d = self.difference
+        nonzero = d != 0
+        kinks = (self.linear[nonzero] - combined[nonzero]) / d[nonzero]
+        kinks = kinks[kinks > 0]
+        order = np.sort(kinks)
+        base = self.linear - combined
+
+        def slope(t: float) -> float:
+            rest = base - t * d
+            return self.gap - float(d @ np.where(rest > 0, self.lower, self.upper))
+
+        # slope is decreasing in t: bisect over the sorted kinks.
+        lo, hi = 0, len(order)
+        while lo < hi:
+            mid = (lo + hi) // 2
+            if slope(float(order[mid]) * (1 + 1e-15) + 1e-300) > 0:
+                lo = mid + 1
+            else:
+                hi = mid
+        candidates = [0.0, max(guess, 0.0)]
+        if lo < len(order):
+            candidates.append(float(order[lo]))
+        if lo > 0:
+            candidates.append(float(order[lo - 1]))
+        values = [self.gap * t + self._box_minimum(base - t * d) for t in candidates]
+        return candidates[int(np.argmax(values))]
+
+    def _box_minimum(self, r: Vector) -> float:
+        """min of r.beta over the box."""
+        return float(np.minimum(self.lower * r, self.upper * r).sum())
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A feasible point, a dual bound, and the distance between them."""
+
+    beta: Vector
+    alpha: Vector
+    t: float
+    objective: float
+    dual_objective: float
+
+    @property
+    def gap(self) -> float:
+        return max(self.objective - self.dual_objective, 0.0)
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap in units of the objective, or absolute where the objective is below one."""
+        if not np.isfinite(self.objective):
+            return np.inf
+        return self.gap / max(1.0, abs(self.objective))
+
+
+def certify(program: Program, beta: Vector, alpha: Vector, t: float) -> Certificate:
+    """Judge a claimed solution from the problem alone: two products with the rows, nothing else."""
+    beta = program.feasible(np.asarray(beta, dtype=np.float64))
+    alpha = np.clip(alpha, 0.0, program.costs)
+    combined = program.rows.tdot(alpha)
+    t = program.best_t(combined, t)
+    return Certificate(
+        beta=beta,
+        alpha=alpha,
+        t=t,
+        objective=program.primal(beta, program.rows.dot(beta)),
+        dual_objective=program.dual(alpha, t, combined),
+    )
+
+
+def lcc_program(rows: Rows, difference: Vector, costs: Vector, margin: float) -> Program:
+    """Equation LCC of the paper."""
+    n = rows.shape[1]
+    # With hard rows the paper's constant is infinite; it is left out.
+    offset = -margin * float(costs.sum())
+    return Program(
+        rows=rows,
+        costs=costs,
+        margin=margin,
+        linear=-difference,
+        difference=difference,
+        gap=margin,
+        lower=-np.ones(n),
+        upper=np.ones(n),
+        offset=offset if np.isfinite(offset) else 0.0,
+    )

@@ -1,0 +1,3 @@
+"""The seven methods the paper compares with."""
+
+__all__: list[str] = []

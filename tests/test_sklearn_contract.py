@@ -1,0 +1,52 @@
+"""Every public estimator passes every scikit-learn check: no failure, no expected failure."""
+
+import inspect
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import lincent
+import lincent.rivals
+
+VARIANTS = {
+    "LCC": [
+        {"discriminator": "nearest"},
+        {"discriminator": "svm"},
+        {"multi_class": "ovo"},
+        {"class_weight": "balanced"},
+        {"solver": "highs"},
+    ],
+}
+
+
+def public_estimators():
+    """All estimator classes that users can import, found by looking."""
+    found = {}
+    for module in (lincent, lincent.rivals):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
+                found[name] = thing
+    return found
+
+
+def instances():
+    for name, estimator in sorted(public_estimators().items()):
+        yield estimator()
+        for parameters in VARIANTS.get(name, []):
+            yield estimator(**parameters)
+
+
+@parametrize_with_checks(list(instances()))
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def test_discovery_finds_the_paper_s_method():
+    assert "LCC" in public_estimators()
+
+
+@pytest.mark.parametrize("name", sorted(VARIANTS))
+def test_variants_name_public_estimators(name):
+    assert name in public_estimators()
