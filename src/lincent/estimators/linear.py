@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.base import TwoClassReduction
-from lincent.estimators.discriminators import (
-    DISCRIMINATORS,
-    Cut,
-    Discriminator,
-    Line,
-    fit_discriminator,
-)
-from lincent.estimators.multiclass import tasks
-from lincent.estimators.validation import check_choice, check_count, check_positive, check_rows
+from lincent.estimators.certified import CentralizationClassifier
+from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
 from lincent.passes import SignedRows, class_centers, open_pass
-from lincent.programs.centralization import Certificate, lcc_program
+from lincent.programs.centralization import lcc_program
 from lincent.solvers import chain
-from lincent.solvers.solution import Controls, Solution, Status, silent
+from lincent.solvers.solution import Solution
 
 
 @dataclass(frozen=True)
@@ -45,7 +31,7 @@ class _Direction:
         return -float(self.centers.mean(axis=0) @ self.beta)
 
 
-class LCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoClassReduction):
+class LCC(CentralizationClassifier):
     """Linear centralization classifier.
 
     Finds the direction that pulls the rows of each class to their own center while it pushes the
@@ -176,61 +162,7 @@ class LCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoClassReduction):
         """
         return self._fit(X, y, sample_weight)
 
-    def transform(self, X: Any) -> np.ndarray:
-        """The projected line: one column per two-class problem.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_problems)
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X)
-        return self._project(X).astype(X.dtype, copy=False)
-
-    def misclassification_impact(self, X: Any, y: Any) -> np.ndarray:
-        """How much each row costs: ``C * (epsilon - sigma)`` of the paper, zero for rows well placed.
-
-        The largest values are the rows most at odds with their label. With more than two classes the
-        impacts in the two-class problems of the row are added.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X)
-        codes = self._codes(y, X.shape[0])
-        projected = self._project(X)
-        midpoints = np.einsum("kij,kj->ki", self._centers(), self.coef_).mean(axis=1)
-        impact = np.zeros(X.shape[0])
-        for k, task in enumerate(tasks(len(self.classes_), self.multi_class)):
-            rows = slice(None) if task.whole else task.rows(codes)
-            missed = self.margin - task.sign(codes[rows]) * (projected[rows, k] - midpoints[k])
-            # A row that meets the margin costs nothing, also where C is infinite.
-            missed = np.maximum(missed, 0.0)
-            impact[rows] += np.multiply(self.C, missed, where=missed > 0, out=missed)
-        return impact
-
     # The contract with TwoClassReduction.
-
-    def _check_params(self) -> None:
-        check_positive("C", self.C, infinite=True)
-        check_positive("margin", self.margin)
-        check_positive("tol", self.tol)
-        check_count("max_iter", self.max_iter)
-        check_choice("discriminator", self.discriminator, DISCRIMINATORS)
-        check_choice("solver", self.solver, chain.SOLVERS)
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
 
     def _fit_task(
         self,
@@ -246,8 +178,7 @@ class LCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoClassReduction):
         difference = centers[1] - centers[0]
         self._check_margin(float(np.abs(difference).sum()), name)
         rows = SignedRows(source, sign, centers.mean(axis=0))
-        costs = self.C * cost if np.isfinite(self.C) else np.where(cost > 0, np.inf, 0.0)
-        program = lcc_program(rows, difference, costs, float(self.margin))
+        program = lcc_program(rows, difference, self._costs(cost), float(self.margin))
         solution = chain.solve(program, self.solver, self._controls(), self._rng())
         self._judge(solution, name)
         beta = solution.certificate.beta
@@ -258,95 +189,18 @@ class LCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoClassReduction):
         return _Direction(beta, centers, fit_discriminator(self.discriminator, line), solution)
 
     def _store(self, parts: list[_Direction]) -> None:
-        certificates = [part.solution.certificate for part in parts]
         self.coef_ = np.array([part.beta for part in parts])
         self.intercept_ = np.array([part.intercept for part in parts])
         self._rules = [part.rule for part in parts]
         self.centers_ = np.array([part.centers for part in parts])
-        self.objective_ = np.array([c.objective for c in certificates])
-        self.dual_objective_ = np.array([c.dual_objective for c in certificates])
-        self.duality_gap_ = np.array([c.gap for c in certificates])
-        self.n_iter_ = np.array([part.solution.iterations for part in parts])
-        self.solver_ = [part.solution.solver for part in parts]
         if len(parts) == 1:
             self.centers_ = self.centers_[0]
-            self.objective_ = float(self.objective_[0])
-            self.dual_objective_ = float(self.dual_objective_[0])
-            self.duality_gap_ = float(self.duality_gap_[0])
-            self.n_iter_ = int(self.n_iter_[0])
-            self.solver_ = self.solver_[0]
-
-    def _task_scores(self, X: Any) -> np.ndarray:
-        projected = self._project(X)
-        return np.stack(
-            [rule.score(projected[:, k]) for k, rule in enumerate(self._rules)], axis=1
-        )
-
-    # Helpers.
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.coef_)
-
-    def _centers(self) -> np.ndarray:
-        return self.centers_.reshape(-1, 2, self.n_features_in_)
+        self._store_certificates([part.solution for part in parts])
 
     def _project(self, X: Any) -> np.ndarray:
         source = open_pass(X)
         return np.stack([source.project(beta) for beta in self.coef_], axis=1)
 
-    def _codes(self, y: Any, n_samples: int) -> np.ndarray:
-        y = np.asarray(y)
-        if y.shape != (n_samples,):
-            raise ValueError(f"y has shape {y.shape}; give one label for each of the {n_samples} rows.")
-        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        strange = self.classes_[codes] != y
-        if np.any(strange):
-            row = int(np.flatnonzero(strange)[0])
-            raise ValueError(
-                f"y[{row}] is {y[row]!r}, a class unknown to this model; it knows "
-                f"{self.classes_.tolist()!r}."
-            )
-        return codes
-
-    def _controls(self) -> Controls:
-        limit = np.inf if self.time_limit is None else time.monotonic() + self.time_limit
-        tell = print if self.verbose else silent
-        return Controls(tol=self.tol, max_iter=self.max_iter, deadline=limit, tell=tell)
-
-    def _rng(self) -> np.random.Generator:
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-
-    def _check_margin(self, largest: float, name: str) -> None:
-        if largest == 0.0:
-            raise ValueError(
-                f"The class centers coincide ({name}), so no direction separates them; "
-                "LCC needs classes with different means."
-            )
-        if self.margin > largest:
-            raise ValueError(
-                f"margin={self.margin:g} is above the largest feasible margin {largest:.6g} "
-                f"({name}): give a smaller margin, or scale the features up."
-            )
-
-    def _judge(self, solution: Solution, name: str) -> None:
-        """Turn the status of a solve into nothing, a warning or an error."""
-        answer: Certificate = solution.certificate
-        if np.isinf(self.C) and not np.isfinite(answer.objective):
-            raise ValueError(
-                f"C=np.inf asks for a hard margin of {self.margin:g}, but the rows cannot be separated "
-                f"by it ({name}): give a finite C."
-            )
-        if answer.relative_gap <= self.tol:
-            return
-        cause = {
-            Status.TIME_LIMIT: f"time_limit={self.time_limit} s ended the solve",
-            Status.ITERATION_LIMIT: f"max_iter={self.max_iter} ended the solve",
-        }.get(solution.status, "the solvers stalled")
-        warnings.warn(
-            f"The optimum is not certified ({name}): {cause} at a duality gap of {answer.gap:.3g} "
-            f"(relative {answer.relative_gap:.1e}, tol {self.tol:g}). The model is usable; its objective "
-            f"is within that gap of the best.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+    def _midpoints(self) -> np.ndarray:
+        centers = self.centers_.reshape(-1, 2, self.n_features_in_)
+        return np.asarray(np.einsum("kij,kj->ki", centers, self.coef_).mean(axis=1))

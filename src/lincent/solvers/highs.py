@@ -52,11 +52,12 @@ def solve(program: Program, controls: Controls) -> Solution:
     status, message, iterations, point = orientation(program, options)
     if point is None:
         nothing = certify(program, np.zeros(n), np.zeros(m), 0.0)
-        return Solution(status, nothing, iterations, NAME, message)
+        return Solution(status, nothing, max(iterations, 1), NAME, message)
     answer = _sharpen(program, *point)
     if status is Status.OPTIMAL and answer.relative_gap > controls.tol:
         status = Status.STALLED
-    return Solution(status, answer, iterations, NAME, message)
+    # HiGHS reports no iteration where its presolve did the work; the solve counts as one.
+    return Solution(status, answer, max(iterations, 1), NAME, message)
 
 
 _Point = tuple[Vector, Vector, float]

@@ -12,7 +12,7 @@ to one n x n system
     (A' D A + Theta + (t/q) d d') step = rhs,       D = 1 / (p/alpha + xi/(c - alpha)),
                                                     Theta = zl/(beta - lo) + zu/(hi - beta)
 
-or, with more columns than rows, to an m x m one through Woodbury's identity (see ``normal``).
+or, with more columns than rows, to an m x m one for alpha (see ``normal``).
 
 What makes it robust on real tables (collinear columns, separable classes, coordinates at the box):
 the normal matrix is scaled to unit diagonal, carries a ridge of rounding size and is refined against
@@ -23,12 +23,12 @@ separately, since either may come first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.centralization import Certificate, Program, Vector
-from lincent.solvers.normal import NormalEquations
+from lincent.programs.centralization import Certificate, Program, Vector, certify
+from lincent.solvers.normal import FactorizationError, normal_equations
 from lincent.solvers.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status
 
@@ -43,6 +43,7 @@ REACH = 0.3
 SPREAD = 10.0
 WORTH = 0.05
 LENGTHS = tuple(10.0 ** -(k / 2) for k in range(0, 13))
+ONLY_POINT = 1e-12
 NAME = "interior-point"
 
 
@@ -102,9 +103,11 @@ class _Best:
 class InteriorPoint:
     """One solve: the iterate, and the steps that move it."""
 
-    def __init__(self, program: Program, start: Vector | None = None) -> None:
+    def __init__(self, program: Program, start: Vector | None = None, *, absorb: bool = False) -> None:
         m, n = program.shape
         self.program = program
+        self.absorb = absorb
+        self.column_scale = program.rows.column_scale()
         self.at = _Layout(m, n)
         self.P = np.empty(self.at.size)
         self.Z = np.empty(self.at.size)
@@ -115,6 +118,9 @@ class InteriorPoint:
 
         beta starts along the discriminant direction inv(A'CA) d (or where the caller says), at the
         length with the smallest objective; the slacks start at the size of the residuals there.
+        The multipliers of the box start small, and stationarity is reached on the way; or, with
+        ``absorb``, they start as large as stationarity asks, which is slower but suits problems
+        whose optimum sits at the box.
         """
         program, at = self.program, self.at
         P, Z, c = self.P, self.Z, program.costs
@@ -138,13 +144,20 @@ class InteriorPoint:
         Z[at.gap] = mu / P[at.gap]
         Z[at.low] = mu / P[at.low]
         Z[at.high] = mu / P[at.high]
+        if self.absorb:
+            rest = program.linear - program.rows.tdot(Z[at.over]) - Z[at.gap] * program.difference
+            spread = np.maximum(Z[at.low], Z[at.high])
+            Z[at.low] = (rest + np.sqrt(rest**2 + 4 * spread**2)) / 2
+            Z[at.high] = np.maximum(Z[at.low] - rest, 1e-3 * spread)
+            Z[at.low] = Z[at.high] + rest
 
     def _discriminant(self) -> tuple[Vector, Vector]:
         program = self.program
         total = float(program.costs.sum())
-        ridge = 1e-2 * total * program.rows.column_scale() ** 2
-        normal = NormalEquations(program, program.costs, ridge, 1e-300)
-        direction = normal.solve(program.difference)
+        ridge = 1e-2 * total * self.column_scale**2
+        nothing = np.zeros(program.shape[0])
+        normal = normal_equations(program, program.costs, 1e-300, ridge)
+        direction = normal.step(nothing, 0.0, program.difference)[0]
         middle = (program.lower + program.upper) / 2
         half = (program.upper - program.lower) / 2
         direction *= 0.9 / float(np.max(np.abs(direction) / half))
@@ -174,21 +187,21 @@ class InteriorPoint:
     def factor(self) -> None:
         at, P, Z = self.at, self.P, self.Z
         stiff = P / Z
-        self.D = 1.0 / (stiff[at.over] + stiff[at.miss])
+        D = 1.0 / (stiff[at.over] + stiff[at.miss])
         theta = 1.0 / stiff[at.low] + 1.0 / stiff[at.high]
-        self.normal = NormalEquations(self.program, self.D, theta, 1.0 / stiff[at.gap])
+        self.normal = normal_equations(self.program, D, 1.0 / float(stiff[at.gap]), theta)
         self.stiff = stiff
 
     def direction(self, R: Vector) -> tuple[Vector, Vector, Vector]:
         """The Newton step for Z dP + P dZ = R, keeping the linear conditions."""
-        at, P, Z, d = self.at, self.P, self.Z, self.program.difference
+        at, P, Z = self.at, self.P, self.Z
         RZ = R / Z
         RP = R / P
-        h = self.r_rows - RZ[at.miss] + RZ[at.over]
-        push = RP[at.gap] - self.r_gap / self.stiff[at.gap]
-        rhs = self.program.rows.tdot(self.D * h) + push * d + RP[at.low] - RP[at.high] - self.r_cols
-        dbeta = self.normal.solve(rhs)
-        dalpha = self.D * (h - self.program.rows.dot(dbeta))
+        dbeta, dalpha, dt = self.normal.step(
+            self.r_rows - RZ[at.miss] + RZ[at.over],
+            float(RZ[at.gap]) - self.r_gap,
+            RP[at.low] - RP[at.high] - self.r_cols,
+        )
         dP = np.empty_like(P)
         dZ = np.empty_like(Z)
         dZ[at.over] = dalpha
@@ -197,9 +210,10 @@ class InteriorPoint:
         dP[at.miss] = RZ[at.miss] + self.stiff[at.miss] * dalpha
         dP[at.low] = dbeta
         dP[at.high] = -dbeta
-        dP[at.gap] = float(d @ dbeta) + self.r_gap
-        tail = slice(at.low.start, None)
-        dZ[tail] = RP[tail] - dP[tail] / self.stiff[tail]
+        dP[at.gap] = float(self.program.difference @ dbeta) + self.r_gap
+        box = slice(at.low.start, at.high.stop)
+        dZ[box] = RP[box] - dP[box] / self.stiff[box]
+        dZ[at.gap] = dt
         return dbeta, dP, dZ
 
     def vertex(self, *, exact_count: bool) -> Certificate | None:
@@ -209,13 +223,14 @@ class InteriorPoint:
         """
         program, at, P, Z = self.program, self.at, self.P, self.Z
         size = float(np.mean(np.abs(self.projected))) + program.margin
-        unit = max(1.0, abs(program.primal(self.beta, self.projected)))
         inside = P[at.over] * program.costs > Z[at.over] * size
         outside = P[at.miss] * program.costs > Z[at.miss] * size
+        # A multiplier of the box is measured against the largest it could need to be.
         width = program.upper - program.lower
-        at_low = Z[at.low] * width**2 > P[at.low] * unit
-        at_high = Z[at.high] * width**2 > P[at.high] * unit
-        gap_active = bool(Z[at.gap] * program.gap * size > P[at.gap] * unit)
+        pull = np.abs(program.linear) + float(program.costs.sum()) * self.column_scale
+        at_low = Z[at.low] * width > P[at.low] * pull
+        at_high = Z[at.high] * width > P[at.high] * pull
+        gap_active = bool(Z[at.gap] * size > P[at.gap])
         kink, free = ~(inside | outside), ~(at_low | at_high)
         if exact_count and np.count_nonzero(kink) + gap_active != np.count_nonzero(free):
             return None
@@ -256,6 +271,8 @@ class InteriorPoint:
             if longer[0] + longer[1] < primal + dual + WORTH:
                 break
             R, direction, (primal, dual) = trial, better, longer
+        if not np.isfinite(primal + dual):
+            raise FactorizationError
         self.move(*direction, STEP_BACK * primal, STEP_BACK * dual)
         return min(primal, dual)
 
@@ -278,8 +295,29 @@ def _longest(x: Vector, dx: Vector) -> float:
 
 def solve(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
     """Bring the program to ``controls.tol``, or as near as it gets."""
+    if program.gap >= program.largest_gap * (1 - ONLY_POINT):
+        return _only_point(program, controls)
+    first = _drive(program, controls, InteriorPoint(program, start))
+    if first.status is not Status.STALLED:
+        return first
+    second = _drive(program, controls, InteriorPoint(program, absorb=True))
+    best = min(first, second, key=lambda solution: solution.relative_gap)
+    return replace(best, iterations=first.iterations + second.iterations)
+
+
+def _only_point(program: Program, controls: Controls) -> Solution:
+    """At the largest feasible gap the box has one feasible corner left."""
+    beta = program.farthest_point
+    alpha = np.where(program.rows.dot(beta) < program.margin, program.costs, 0.0)
+    answer = certify(program, beta, alpha, 0.0)
+    # A column with equal centers stays free there; such a case is left to the next solver.
+    status = Status.OPTIMAL if answer.relative_gap <= controls.tol else Status.STALLED
+    return Solution(status, answer, 1, NAME)
+
+
+@np.errstate(all="ignore")  # a step that is not finite ends the drive as stalled
+def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Solution:
     best = _Best(program)
-    point = InteriorPoint(program, start)
     at = point.at
     status = Status.ITERATION_LIMIT
     waiting, record = 0, np.inf

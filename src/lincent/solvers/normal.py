@@ -1,13 +1,16 @@
 """The linear system of an interior-point step, solved on its smaller side.
 
-    H x = b,     H = A' D A + Theta + w d d',     D, Theta > 0 diagonal, w > 0
+With the rows E = [A; d'] and their weights D > 0, a diagonal Theta > 0 and right-hand sides h and
+b, find x and v with
 
-n <= m: H itself, scaled to unit diagonal, with a ridge of rounding size, by Cholesky.
-n >  m: Woodbury.  With E = [A; d'] and K = diag(1/D, 1/w) + E inv(Theta) E',
+    v = D (h - E x)            E' v = Theta x - b
 
-    inv(H) = inv(Theta) - inv(Theta) E' inv(K) E inv(Theta).
+n <= m: eliminate v.       (E' D E + Theta) x = E' D h + b
+n >  m: eliminate x.       (inv(D) + E inv(Theta) E') v = h - E inv(Theta) b
 
-Both sides refine their answer against the unregularized H.
+Either matrix is scaled to unit diagonal, carries a ridge of rounding size, and the answer is refined
+against the matrix without the ridge.  v is never recovered from x on the row side, nor x from v
+on the column side through a difference of large numbers: that is where digits are lost.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ from lincent.programs.centralization import Matrix, Program, Vector
 RIDGE = 1e-12
 RIDGE_GROWTH = 1e3
 REFINEMENTS = 2
+FEW_COLUMNS = 64
+"""Up to here the column side costs nothing and is the more accurate one, whatever m is."""
 
 
 class FactorizationError(ArithmeticError):
@@ -49,71 +54,64 @@ class _Factor:
     """A symmetric positive definite matrix, ready to solve with."""
 
     def __init__(self, matrix: Matrix) -> None:
+        self.matrix = matrix
         self.factor, self.scale = _cholesky(matrix)
 
     def solve(self, b: Vector) -> Vector:
+        x = self._once(b)
+        for _ in range(REFINEMENTS):
+            x += self._once(b - self.matrix @ x)
+        return x
+
+    def _once(self, b: Vector) -> Vector:
         x, _ = lapack.dpotrs(self.factor, b * self.scale, lower=1)
         x *= self.scale
-        return x
+        return np.asarray(x)
 
 
-class _ColumnSide:
+class ColumnSide:
     """n <= m."""
 
-    def __init__(self, program: Program, D: Vector, theta: Vector, w: float) -> None:
-        H = program.rows.gram(D)
-        d = program.difference
-        H += np.outer(w * d, d)
+    def __init__(self, program: Program, D: Vector, D_gap: float, theta: Vector) -> None:
+        self.rows, self.d = program.rows, program.difference
+        self.D, self.D_gap = D, D_gap
+        H = self.rows.gram(D)
+        H += np.outer(D_gap * self.d, self.d)
         H.flat[:: H.shape[0] + 1] += theta
-        self.H = H
         self.factor = _Factor(H)
 
-    def multiply(self, x: Vector) -> Vector:
-        return self.H @ x
+    def step(self, h: Vector, h_gap: float, b: Vector) -> tuple[Vector, Vector, float]:
+        """x, and v split into the rows' part and the gap's."""
+        x = self.factor.solve(self.rows.tdot(self.D * h) + self.D_gap * h_gap * self.d + b)
+        return x, self.D * (h - self.rows.dot(x)), self.D_gap * (h_gap - float(self.d @ x))
 
-    def solve(self, b: Vector) -> Vector:
-        return self.factor.solve(b)
 
-
-class _RowSide:
+class RowSide:
     """n > m."""
 
-    def __init__(self, program: Program, D: Vector, theta: Vector, w: float) -> None:
+    def __init__(self, program: Program, D: Vector, D_gap: float, theta: Vector) -> None:
         m = program.shape[0]
         self.rows, self.d = program.rows, program.difference
-        self.D, self.theta, self.w = D, theta, w
-        inverse = 1.0 / theta
+        self.inverse = 1.0 / theta
         K = np.empty((m + 1, m + 1))
-        K[:m, :m] = self.rows.outer(inverse)
-        K[:m, m] = K[m, :m] = self.rows.dot(inverse * self.d)
-        K[m, m] = float(self.d @ (inverse * self.d))
-        K.flat[:: m + 2] += np.append(1.0 / D, 1.0 / w)
+        K[:m, :m] = self.rows.outer(self.inverse)
+        K[:m, m] = K[m, :m] = self.rows.dot(self.inverse * self.d)
+        K[m, m] = float(self.d @ (self.inverse * self.d))
+        K.flat[:: m + 2] += np.append(1.0 / D, 1.0 / D_gap)
         self.factor = _Factor(K)
 
-    def _extended(self, x: Vector) -> Vector:
-        return np.append(self.rows.dot(x), self.d @ x)
-
-    def _transposed(self, v: Vector) -> Vector:
-        return self.rows.tdot(v[:-1]) + v[-1] * self.d
-
-    def multiply(self, x: Vector) -> Vector:
-        return self._transposed(self._extended(x) * np.append(self.D, self.w)) + self.theta * x
-
-    def solve(self, b: Vector) -> Vector:
-        x = b / self.theta
-        return x - self._transposed(self.factor.solve(self._extended(x))) / self.theta
+    def step(self, h: Vector, h_gap: float, b: Vector) -> tuple[Vector, Vector, float]:
+        """x, and v split into the rows' part and the gap's."""
+        x = self.inverse * b
+        v = self.factor.solve(np.append(h - self.rows.dot(x), h_gap - float(self.d @ x)))
+        x += self.inverse * (self.rows.tdot(v[:-1]) + v[-1] * self.d)
+        return x, v[:-1], float(v[-1])
 
 
-class NormalEquations:
-    """H factored once, solved for as many right-hand sides as needed."""
-
-    def __init__(self, program: Program, D: Vector, theta: Vector, w: float) -> None:
-        m, n = program.shape
-        side = _ColumnSide if n <= m else _RowSide
-        self.side = side(program, D, theta, w)
-
-    def solve(self, b: Vector) -> Vector:
-        x = self.side.solve(b)
-        for _ in range(REFINEMENTS):
-            x = x + self.side.solve(b - self.side.multiply(x))
-        return x
+def normal_equations(
+    program: Program, D: Vector, D_gap: float, theta: Vector
+) -> ColumnSide | RowSide:
+    """The system factored once, on the side that suits the shape."""
+    m, n = program.shape
+    side = ColumnSide if n <= max(m, FEW_COLUMNS) else RowSide
+    return side(program, D, D_gap, theta)

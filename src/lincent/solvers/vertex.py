@@ -61,7 +61,7 @@ def to_vertex(
     """The certified vertex for a guessed active set, or None where the guess is unusable."""
     rows_on, columns = np.flatnonzero(kink), np.flatnonzero(free)
     if len(columns) == 0 or len(rows_on) + gap_active == 0:
-        return None
+        return certify(program, beta, alpha, t)
     if (len(rows_on) + 1) * len(columns) > LARGEST_SYSTEM:
         return None
     on = program.rows.take(rows_on)

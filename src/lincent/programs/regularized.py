@@ -1,0 +1,110 @@
+"""The regularized centralization program and its certificate.
+
+Signed rows a_i = y_i (x_i - l) as in ``centralization``, costs c_i >= 0.  The box is replaced by an
+L2 term, LCC's hinge (s - z)_+ is averaged over margins s uniform on [lo, hi], and the cut may leave
+the midpoint of the centers by a threshold t:
+
+    minimize over beta, t    |beta|^2 / 2 + sum_i c_i phi(z_i),    z_i = a_i.beta - y_i t     (P)
+
+    phi(z) = 0                          z >= hi
+             (hi - z)^2 / (2 (hi - lo)) lo < z < hi
+             (lo + hi)/2 - z            z <= lo
+
+There is no separate reward for the distance of the centers: with costs that give both classes the
+same total c, sum_i c_i a_i = c d, so the rows inside the margins pull beta along d = C+ - C-, and
+for costs going to zero beta is proportional to d.
+
+The dual.  phi(z) = max over 0 <= u <= 1 of u (hi - z) - (hi - lo) u^2 / 2, attained at the pull
+u(z) = clip((hi - z)/(hi - lo), 0, 1).  With alpha_i = c_i u_i, any alpha with 0 <= alpha_i <= c_i and
+sum_i y_i alpha_i = 0 (needed only if t is free) gives the lower bound
+
+    hi sum_i alpha_i - (hi - lo)/2 sum_i alpha_i^2 / c_i - |sum_i alpha_i a_i|^2 / 2           (D)
+
+of (P).  At alpha_i = c_i u(z_i) with the best t the two differ by |gradient|^2 / 2 exactly, so a small
+gradient is a small gap; but the gap that is reported is (P) minus (D), each computed by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lincent.programs.centralization import Certificate, Rows, Vector
+
+
+@dataclass(frozen=True)
+class RegularizedProgram:
+    """Problem (P) as data.  All costs are positive; ``free`` says whether t may leave zero."""
+
+    rows: Rows
+    sign: Vector
+    costs: Vector
+    low: float
+    high: float
+    free: bool = True
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+    def positions(self, projected: Vector, t: float) -> Vector:
+        """All z_i; ``projected`` is ``rows.dot(beta)``."""
+        return projected - t * self.sign if t else projected
+
+    def pull(self, z: Vector) -> Vector:
+        """All u(z_i), the slope of phi with its sign turned: between 0 and 1."""
+        u = np.subtract(self.high, z)
+        u /= self.width
+        return np.clip(u, 0.0, 1.0, out=u)
+
+    def loss(self, z: Vector, u: Vector) -> float:
+        """sum_i c_i phi(z_i), given u = pull(z)."""
+        # phi = u (hi - z) - width u^2 / 2, in all three ranges.
+        value = np.multiply(u, -0.5 * self.width)
+        value += self.high
+        value -= z
+        value *= u
+        return float(self.costs @ value)
+
+    def primal(self, beta: Vector, z: Vector, u: Vector) -> float:
+        """The objective of (P)."""
+        return float(beta @ beta) / 2 + self.loss(z, u)
+
+    def dual(self, alpha: Vector, combined: Vector) -> float:
+        """The bound (D); ``combined`` is ``rows.tdot(alpha)``."""
+        spread = np.multiply(alpha, alpha)
+        spread /= self.costs
+        bound = self.high * float(alpha.sum()) - self.width / 2 * float(spread.sum())
+        return bound - float(combined @ combined) / 2
+
+    def balanced(self, alpha: Vector) -> Vector:
+        """The multipliers made feasible: the class that pulls more is scaled down to the other."""
+        if not self.free:
+            return alpha
+        positive = self.sign > 0
+        up = float(alpha[positive].sum())
+        down = float(alpha.sum()) - up
+        if up == down:
+            return alpha
+        if up > down:
+            return np.where(positive, alpha * (down / up), alpha)
+        return np.where(positive, alpha, alpha * (up / down))
+
+
+def certify(program: RegularizedProgram, beta: Vector, t: float) -> Certificate:
+    """Judge a claimed solution from the problem alone: two products with the rows."""
+    z = program.positions(program.rows.dot(beta), t)
+    u = program.pull(z)
+    alpha = program.balanced(program.costs * u)
+    return Certificate(
+        beta=beta,
+        alpha=alpha,
+        t=t,
+        objective=program.primal(beta, z, u),
+        dual_objective=program.dual(alpha, program.rows.tdot(alpha)),
+    )
