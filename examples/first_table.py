@@ -41,15 +41,15 @@ def embedded():
 # The sets of the paper, where they are found
 # -------------------------------------------
 def of_the_paper():
-    for name in list_datasets():
-        try:
-            data = load_dataset(name)
-        except (OSError, ImportError) as missing:
-            print(f"  (left out: {name}: {type(missing).__name__})")
-            continue
-        X, y = np.asarray(data.data, dtype=float), np.asarray(data.target)
-        if np.isfinite(X).all() and len(np.unique(y)) == 2:
-            yield name, (X, y)
+    for record in list_datasets():
+        if record.available and len(record.classes) == 2:
+            data = load_dataset(record.name, download_if_missing=False)
+            if np.isfinite(data.data).all():
+                yield f"{record.name} {record.code}", (data.data, data.target)
+
+
+def missing():
+    return [record.name for record in list_datasets() if not record.available]
 
 
 # %%
@@ -84,6 +84,9 @@ def main():
     for source in (embedded, of_the_paper):
         for name, (X, y) in source():
             print(table_row(name, X, y))
+    if missing():
+        print(f"Not on this machine: {', '.join(missing())}.")
+        print("The field `how` of lincent.datasets.list_datasets() says how to get each of them.")
 
 
 if __name__ == "__main__":

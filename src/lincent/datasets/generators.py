@@ -159,7 +159,7 @@ def make_paper_example(
 def generate(name: str) -> tuple[np.ndarray, np.ndarray, Sequence[str]]:
     """Return values, class names and feature names of a synthetic entry of the registry."""
     if name == "circles":
-        from sklearn.datasets import make_circles  # late: it brings pandas along
+        from sklearn.datasets import make_circles  # late: nothing else here needs it
 
         X, y = make_circles(n_samples=400, factor=0.4, noise=0.05, random_state=0)
         return X, np.array(["outer", "inner"])[y], ("x", "y")

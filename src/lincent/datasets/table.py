@@ -4,7 +4,8 @@ Two files can hold the same table in different writing (``1`` and ``1.0``, other
 ends). The checksum is therefore taken over a canonical text of the *parsed* values: one header row
 (feature names, then ``class``), one line per row, every number as the shortest decimal that gives
 back the same float64 (``repr``), a missing value as nothing, the class name last, line ends of one
-newline character. Whoever delivers the same values in the same order passes; one changed digit does not.
+newline character. Whoever delivers the same values in the same order passes; one changed digit
+does not.
 """
 
 import csv

@@ -222,7 +222,7 @@ class InteriorPoint:
         With ``exact_count`` only a guess with as many equations as unknowns is tried.
         """
         program, at, P, Z = self.program, self.at, self.P, self.Z
-        size = float(np.mean(np.abs(self.projected))) + program.margin
+        size = float(np.mean(np.abs(self.projected - program.margin)))
         inside = P[at.over] * program.costs > Z[at.over] * size
         outside = P[at.miss] * program.costs > Z[at.miss] * size
         # A multiplier of the box is measured against the largest it could need to be.
