@@ -28,6 +28,8 @@ def solve(
     program: Program, solver: str, controls: Controls, rng: np.random.Generator
 ) -> Solution:
     """The best certified answer the chosen solver and its fallback can give."""
+    if program.infeasible:
+        return _no_point(program)
     if np.any(program.costs == 0):
         return _without_free_rows(program, solver, controls, rng)
     if program.hard and solver != "highs":
@@ -42,6 +44,14 @@ def solve(
     controls.tell(f"gap {first.relative_gap:.1e} is above tol; HiGHS takes over")
     second = highs.solve(replace(program, rows=program.rows.materialize()), controls)
     return second if second.relative_gap < first.relative_gap else first
+
+
+def _no_point(program: Program) -> Solution:
+    """The margin is above the largest feasible one: there is nothing to solve."""
+    m, n = program.shape
+    nothing = certify(program, np.zeros(n), np.zeros(m), 0.0)
+    message = f"d.beta reaches {program.largest_gap:g} in the box, below the gap {program.gap:g}"
+    return Solution(Status.INFEASIBLE, nothing, 0, "none", message)
 
 
 def _own(

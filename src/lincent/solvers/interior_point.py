@@ -6,8 +6,12 @@ With slacks xi_i (margin missed) and p_i (margin exceeded) the optimality condit
     p alpha = 0,  xi (c - alpha) = 0,  (beta - lo) zl = 0,  (hi - beta) zu = 0,  q t = 0
 
 and everything that is multiplied is nonnegative.  Replacing the zeros on the right of the second
-line by mu > 0 and driving mu to zero is Mehrotra's predictor-corrector.  Each Newton step reduces
-to one n x n system
+line by mu > 0 and driving mu to zero is Mehrotra's predictor-corrector, here with Gondzio's
+centrality correctors.  The slacks are stacked into one vector P, their multipliers into Z:
+
+    P = [p, xi, beta - lo, hi - beta, q]          Z = [alpha, c - alpha, zl, zu, t]
+
+Each Newton step reduces to one n x n system
 
     (A' D A + Theta + (t/q) d d') step = rhs,       D = 1 / (p/alpha + xi/(c - alpha)),
                                                     Theta = zl/(beta - lo) + zu/(hi - beta)
@@ -15,282 +19,38 @@ to one n x n system
 or, with more columns than rows, to an m x m one for alpha (see ``normal``).
 
 What makes it robust on real tables (collinear columns, separable classes, coordinates at the box):
-the normal matrix is scaled to unit diagonal, carries a ridge of rounding size and is refined against
-itself without the ridge; the slacks start at the size of the data; a corrector that would allow
+the care taken in ``normal``; slacks that start at the size of the data; a corrector that would allow
 only a tiny step is replaced by plain centering; the best primal and the best dual point are kept
-separately, since either may come first.
+separately, since either may come first; and the vertex that the iterates approach is tried as soon
+as it shows (see ``vertex``), which ends most solves early and with every digit right.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from lincent.programs.centralization import Certificate, Program, Vector, certify
 from lincent.solvers.normal import FactorizationError, normal_equations
-from lincent.solvers.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status
+from lincent.solvers.vertex import to_vertex
 
+NAME = "interior-point"
+WIDTH = 3.0
+LENGTHS = 10.0 ** -np.arange(0.0, 6.5, 0.5)
 STEP_BACK = 0.995
 SMALL_STEP = 0.1
-PATIENCE = 15
-VERTEX_BELOW = 1e-2
-WIDTH = 3.0
 CORRECTORS = 2
 LONG_STEP = 0.9
 REACH = 0.3
 SPREAD = 10.0
 WORTH = 0.05
-LENGTHS = tuple(10.0 ** -(k / 2) for k in range(0, 13))
+PATIENCE = 15
+VERTEX_BELOW = 1e-2
 ONLY_POINT = 1e-12
-NAME = "interior-point"
 
-
-@dataclass
-class _Layout:
-    """Where each block sits in the stacked vectors of slacks P and multipliers Z."""
-
-    m: int
-    n: int
-
-    def __post_init__(self) -> None:
-        m, n = self.m, self.n
-        self.size = 2 * m + 2 * n + 1
-        self.over = slice(0, m)  # p    | alpha
-        self.miss = slice(m, 2 * m)  # xi   | c - alpha
-        self.low = slice(2 * m, 2 * m + n)  # beta - lo | zl
-        self.high = slice(2 * m + n, 2 * m + 2 * n)  # hi - beta | zu
-        self.gap = 2 * m + 2 * n  # q    | t
-
-
-class _Best:
-    """The best feasible point and the best dual bound seen so far."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.primal = np.inf
-        self.dual = -np.inf
-        self.beta = program.feasible(np.zeros(program.shape[1]))
-        self.alpha = np.zeros(program.shape[0])
-        self.t = 0.0
-
-    def offer_primal(self, beta: Vector, projected: Vector) -> None:
-        feasible = self.program.feasible(beta)
-        if feasible is not beta and not np.array_equal(feasible, beta):
-            projected = self.program.rows.dot(feasible)
-        value = self.program.primal(feasible, projected)
-        if value < self.primal:
-            self.primal, self.beta = value, feasible.copy()
-
-    def offer_dual(self, alpha: Vector, t: float, combined: Vector) -> None:
-        value = self.program.dual(alpha, t, combined)
-        if value > self.dual:
-            self.dual, self.alpha, self.t = value, alpha.copy(), t
-
-    def gap(self) -> float:
-        return max(self.primal - self.dual, 0.0)
-
-    def relative_gap(self) -> float:
-        if not np.isfinite(self.primal):
-            return np.inf
-        return self.gap() / max(1.0, abs(self.primal))
-
-    def certificate(self) -> Certificate:
-        return Certificate(self.beta, self.alpha, self.t, self.primal, self.dual)
-
-
-class InteriorPoint:
-    """One solve: the iterate, and the steps that move it."""
-
-    def __init__(self, program: Program, start: Vector | None = None, *, absorb: bool = False) -> None:
-        m, n = program.shape
-        self.program = program
-        self.absorb = absorb
-        self.column_scale = program.rows.column_scale()
-        self.at = _Layout(m, n)
-        self.P = np.empty(self.at.size)
-        self.Z = np.empty(self.at.size)
-        self._start(start)
-
-    def _start(self, start: Vector | None) -> None:
-        """A centered point: every row alone has p alpha = xi (c - alpha).
-
-        beta starts along the discriminant direction inv(A'CA) d (or where the caller says), at the
-        length with the smallest objective; the slacks start at the size of the residuals there.
-        The multipliers of the box start small, and stationarity is reached on the way; or, with
-        ``absorb``, they start as large as stationarity asks, which is slower but suits problems
-        whose optimum sits at the box.
-        """
-        program, at = self.program, self.at
-        P, Z, c = self.P, self.Z, program.costs
-        if start is None:
-            start, missed = self._discriminant()
-        else:
-            middle = (program.lower + program.upper) / 2
-            start = middle + 0.99 * (start - middle)
-            missed = program.margin - program.rows.dot(start)
-        self.beta = start
-        size = WIDTH * float(np.mean(np.abs(missed))) + 1e-300
-        root = np.sqrt(missed**2 + size**2)
-        P[at.over] = np.maximum(root - missed, 1e-3 * size) / 2
-        P[at.miss] = P[at.over] + missed
-        Z[at.over] = c * P[at.miss] / (P[at.over] + P[at.miss])
-        Z[at.miss] = c - Z[at.over]
-        mu = float(np.mean(P[at.over] * Z[at.over]))
-        P[at.low] = self.beta - program.lower
-        P[at.high] = program.upper - self.beta
-        P[at.gap] = max(float(program.difference @ self.beta) - program.gap, size)
-        Z[at.gap] = mu / P[at.gap]
-        Z[at.low] = mu / P[at.low]
-        Z[at.high] = mu / P[at.high]
-        if self.absorb:
-            rest = program.linear - program.rows.tdot(Z[at.over]) - Z[at.gap] * program.difference
-            spread = np.maximum(Z[at.low], Z[at.high])
-            Z[at.low] = (rest + np.sqrt(rest**2 + 4 * spread**2)) / 2
-            Z[at.high] = np.maximum(Z[at.low] - rest, 1e-3 * spread)
-            Z[at.low] = Z[at.high] + rest
-
-    def _discriminant(self) -> tuple[Vector, Vector]:
-        program = self.program
-        total = float(program.costs.sum())
-        ridge = 1e-2 * total * self.column_scale**2
-        nothing = np.zeros(program.shape[0])
-        normal = normal_equations(program, program.costs, 1e-300, ridge)
-        direction = normal.step(nothing, 0.0, program.difference)[0]
-        middle = (program.lower + program.upper) / 2
-        half = (program.upper - program.lower) / 2
-        direction *= 0.9 / float(np.max(np.abs(direction) / half))
-        along = program.rows.dot(direction)
-        base = program.margin - program.rows.dot(middle) if middle.any() else program.margin
-        best, best_value = 1.0, np.inf
-        for scale in LENGTHS:
-            missed = base - scale * along
-            value = scale * float(program.linear @ direction)
-            value += float(program.costs @ np.maximum(missed, 0.0))
-            if value < best_value:
-                best, best_value = scale, value
-        return middle + best * direction, base - best * along
-
-    def residuals(self) -> None:
-        """Exact residuals of the three linear conditions, and the products a certificate needs."""
-        program, at = self.program, self.at
-        P, Z = self.P, self.Z
-        self.projected = program.rows.dot(self.beta)
-        self.combined = program.rows.tdot(Z[at.over])
-        self.r_rows = program.margin - self.projected - P[at.miss] + P[at.over]
-        self.r_cols = (
-            program.linear - self.combined - Z[at.gap] * program.difference - Z[at.low] + Z[at.high]
-        )
-        self.r_gap = float(program.difference @ self.beta) - program.gap - P[at.gap]
-
-    def factor(self) -> None:
-        at, P, Z = self.at, self.P, self.Z
-        stiff = P / Z
-        D = 1.0 / (stiff[at.over] + stiff[at.miss])
-        theta = 1.0 / stiff[at.low] + 1.0 / stiff[at.high]
-        self.normal = normal_equations(self.program, D, 1.0 / float(stiff[at.gap]), theta)
-        self.stiff = stiff
-
-    def direction(self, R: Vector) -> tuple[Vector, Vector, Vector]:
-        """The Newton step for Z dP + P dZ = R, keeping the linear conditions."""
-        at, P, Z = self.at, self.P, self.Z
-        RZ = R / Z
-        RP = R / P
-        dbeta, dalpha, dt = self.normal.step(
-            self.r_rows - RZ[at.miss] + RZ[at.over],
-            float(RZ[at.gap]) - self.r_gap,
-            RP[at.low] - RP[at.high] - self.r_cols,
-        )
-        dP = np.empty_like(P)
-        dZ = np.empty_like(Z)
-        dZ[at.over] = dalpha
-        dZ[at.miss] = -dalpha
-        dP[at.over] = RZ[at.over] - self.stiff[at.over] * dalpha
-        dP[at.miss] = RZ[at.miss] + self.stiff[at.miss] * dalpha
-        dP[at.low] = dbeta
-        dP[at.high] = -dbeta
-        dP[at.gap] = float(self.program.difference @ dbeta) + self.r_gap
-        box = slice(at.low.start, at.high.stop)
-        dZ[box] = RP[box] - dP[box] / self.stiff[box]
-        dZ[at.gap] = dt
-        return dbeta, dP, dZ
-
-    def vertex(self, *, exact_count: bool) -> Certificate | None:
-        """The vertex that this point seems to approach.
-
-        With ``exact_count`` only a guess with as many equations as unknowns is tried.
-        """
-        program, at, P, Z = self.program, self.at, self.P, self.Z
-        size = float(np.mean(np.abs(self.projected - program.margin)))
-        inside = P[at.over] * program.costs > Z[at.over] * size
-        outside = P[at.miss] * program.costs > Z[at.miss] * size
-        # A multiplier of the box is measured against the largest it could need to be.
-        width = program.upper - program.lower
-        pull = np.abs(program.linear) + float(program.costs.sum()) * self.column_scale
-        at_low = Z[at.low] * width > P[at.low] * pull
-        at_high = Z[at.high] * width > P[at.high] * pull
-        gap_active = bool(Z[at.gap] * size > P[at.gap])
-        kink, free = ~(inside | outside), ~(at_low | at_high)
-        if exact_count and np.count_nonzero(kink) + gap_active != np.count_nonzero(free):
-            return None
-        beta = np.where(at_low, program.lower, np.where(at_high, program.upper, self.beta))
-        alpha = np.where(inside, 0.0, np.where(outside, program.costs, Z[at.over]))
-        t = float(Z[at.gap]) if gap_active else 0.0
-        return to_vertex(program, beta, alpha, t, kink, free, gap_active)
-
-    def move(self, dbeta: Vector, dP: Vector, dZ: Vector, primal: float, dual: float) -> None:
-        self.beta = self.beta + primal * dbeta
-        self.P += primal * dP
-        self.Z += dual * dZ
-
-    def step(self) -> float:
-        """One predictor-corrector step; returns the shorter of the two step lengths."""
-        P, Z = self.P, self.Z
-        product = P * Z
-        mu = float(product.mean())
-        self.factor()
-        _, dP, dZ = self.direction(-product)
-        primal, dual = _longest(P, dP), _longest(Z, dZ)
-        ahead = float((P + primal * dP) @ (Z + dual * dZ)) / P.size
-        center = min((ahead / mu) ** 3, 1.0) * mu
-        R = center - product - dP * dZ
-        direction = self.direction(R)
-        primal, dual = _longest(P, direction[1]), _longest(Z, direction[2])
-        if min(primal, dual) < SMALL_STEP:
-            center = max(center, SMALL_STEP * mu)
-            R = center - product
-            direction = self.direction(R)
-            primal, dual = _longest(P, direction[1]), _longest(Z, direction[2])
-        for _ in range(CORRECTORS):
-            if min(primal, dual) > LONG_STEP:
-                break
-            trial = self._centered(R, direction, primal, dual, center)
-            better = self.direction(trial)
-            longer = _longest(P, better[1]), _longest(Z, better[2])
-            if longer[0] + longer[1] < primal + dual + WORTH:
-                break
-            R, direction, (primal, dual) = trial, better, longer
-        if not np.isfinite(primal + dual):
-            raise FactorizationError
-        self.move(*direction, STEP_BACK * primal, STEP_BACK * dual)
-        return min(primal, dual)
-
-    def _centered(
-        self, R: Vector, direction: tuple[Vector, Vector, Vector], primal: float, dual: float, mu: float
-    ) -> Vector:
-        """Gondzio's correction: aim further, and pull outlying products back towards mu."""
-        _, dP, dZ = direction
-        primal, dual = min(1.0, primal + REACH), min(1.0, dual + REACH)
-        product = (self.P + primal * dP) * (self.Z + dual * dZ)
-        change = np.clip(product, mu / SPREAD, mu * SPREAD) - product
-        return R + np.maximum(change, -SPREAD * mu)
-
-
-def _longest(x: Vector, dx: Vector) -> float:
-    """The longest step in (0, 1] that keeps x + step * dx nonnegative."""
-    steepest = float(np.max(-dx / x))
-    return 1.0 if steepest <= 1.0 else 1.0 / steepest
+_Step = tuple[Vector, Vector, Vector]
 
 
 def solve(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
@@ -318,20 +78,18 @@ def _only_point(program: Program, controls: Controls) -> Solution:
 @np.errstate(all="ignore")  # a step that is not finite ends the drive as stalled
 def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Solution:
     best = _Best(program)
-    at = point.at
     status = Status.ITERATION_LIMIT
     waiting, record = 0, np.inf
     iteration = 0
     for iteration in range(controls.max_iter + 1):
         point.residuals()
-        best.offer_primal(point.beta, point.projected)
-        best.offer_dual(point.Z[at.over], float(point.Z[at.gap]), point.combined)
+        best.offer(point)
         gap = best.relative_gap()
         controls.tell(f"{iteration:4d}  objective {best.primal:.10e}  gap {gap:.1e}")
         if gap < VERTEX_BELOW:
             vertex = point.vertex(exact_count=gap > controls.tol)
             if vertex is not None and vertex.relative_gap <= min(controls.tol, gap):
-                return Solution(Status.OPTIMAL, vertex, iteration, NAME)
+                return Solution(Status.OPTIMAL, vertex, max(iteration, 1), NAME)
         if gap <= controls.tol:
             status = Status.OPTIMAL
             break
@@ -354,4 +112,230 @@ def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Soluti
         if vertex is not None and vertex.relative_gap < answer.relative_gap:
             answer = vertex
             status = Status.OPTIMAL if vertex.relative_gap <= controls.tol else status
-    return Solution(status, answer, iteration, NAME)
+    return Solution(status, answer, max(iteration, 1), NAME)
+
+
+class InteriorPoint:
+    """One solve: the iterate, and the steps that move it."""
+
+    def __init__(self, program: Program, start: Vector | None = None, *, absorb: bool = False):
+        m, n = program.shape
+        self.program = program
+        self.column_scale = program.rows.column_scale()
+        # Where each block sits in the stacked vectors.
+        self.over, self.miss = slice(0, m), slice(m, 2 * m)
+        self.low, self.high = slice(2 * m, 2 * m + n), slice(2 * m + n, 2 * m + 2 * n)
+        self.box, self.gap = slice(2 * m, 2 * m + 2 * n), 2 * m + 2 * n
+        self.P = np.empty(2 * m + 2 * n + 1)
+        self.Z = np.empty(2 * m + 2 * n + 1)
+        self._start(start, absorb)
+
+    @property
+    def alpha(self) -> Vector:
+        return self.Z[self.over]
+
+    @property
+    def t(self) -> float:
+        return float(self.Z[self.gap])
+
+    def _start(self, start: Vector | None, absorb: bool) -> None:
+        """A centered point: every row alone has p alpha = xi (c - alpha).
+
+        beta starts along the discriminant direction inv(A'CA) d (or where the caller says), at the
+        length with the smallest objective; the slacks start at the size of the residuals there.
+        The multipliers of the box start small, and stationarity is reached on the way; or, with
+        ``absorb``, they start as large as stationarity asks, which is slower but suits problems
+        whose optimum sits at the box.
+        """
+        program, P, Z = self.program, self.P, self.Z
+        low, high = self.low, self.high
+        if start is None:
+            self.beta, missed = self._discriminant()
+        else:
+            middle = (program.lower + program.upper) / 2
+            self.beta = middle + 0.99 * (start - middle)
+            missed = program.margin - program.rows.dot(self.beta)
+        size = WIDTH * float(np.abs(missed).mean()) + 1e-300
+        root = np.sqrt(missed**2 + size**2)
+        P[self.over] = np.maximum(root - missed, 1e-3 * size) / 2
+        P[self.miss] = P[self.over] + missed
+        Z[self.over] = program.costs * P[self.miss] / (P[self.over] + P[self.miss])
+        Z[self.miss] = program.costs - Z[self.over]
+        mu = float(P[self.over] @ Z[self.over]) / len(missed)
+        P[low] = self.beta - program.lower
+        P[high] = program.upper - self.beta
+        P[self.gap] = max(float(program.difference @ self.beta) - program.gap, size)
+        Z[self.box] = mu / P[self.box]
+        Z[self.gap] = mu / P[self.gap]
+        if absorb:
+            rest = program.linear - program.rows.tdot(self.alpha) - self.t * program.difference
+            spread = np.maximum(Z[low], Z[high])
+            Z[low] = (rest + np.sqrt(rest**2 + 4 * spread**2)) / 2
+            Z[high] = np.maximum(Z[low] - rest, 1e-3 * spread)
+            Z[low] = Z[high] + rest
+
+    def _discriminant(self) -> tuple[Vector, Vector]:
+        """The best point along inv(A'CA) d, and s - A beta there."""
+        program, rows = self.program, self.program.rows
+        ridge = 1e-2 * float(program.costs.sum()) * self.column_scale**2
+        normal = normal_equations(program, program.costs, 1e-300, ridge)
+        nothing = np.zeros(program.shape[0])
+        direction = normal.step(nothing, 0.0, program.difference)[0]
+        middle = (program.lower + program.upper) / 2
+        half = (program.upper - program.lower) / 2
+        direction *= 0.9 / float(np.max(np.abs(direction) / half))
+        along = rows.dot(direction)
+        base = program.margin - rows.dot(middle) if middle.any() else program.margin
+        slope = float(program.linear @ direction)
+        values = [
+            length * slope + float(program.costs @ np.maximum(base - length * along, 0.0))
+            for length in LENGTHS
+        ]
+        length = LENGTHS[int(np.argmin(values))]
+        return middle + length * direction, base - length * along
+
+    def residuals(self) -> None:
+        """Exact residuals of the three linear conditions, and the products a certificate needs."""
+        program, P, Z = self.program, self.P, self.Z
+        self.projected = program.rows.dot(self.beta)
+        self.combined = program.rows.tdot(self.alpha)
+        self.r_rows = program.margin - self.projected - P[self.miss] + P[self.over]
+        self.r_cols = program.linear - self.combined - Z[self.gap] * program.difference
+        self.r_cols += Z[self.high] - Z[self.low]
+        self.r_gap = float(program.difference @ self.beta) - program.gap - float(P[self.gap])
+
+    def step(self) -> None:
+        """One predictor-corrector step, with further centrality correctors while they pay."""
+        P, Z = self.P, self.Z
+        product = P * Z
+        mu = float(product.mean())
+        self._factor()
+        _, dP, dZ = self._direction(-product)
+        second_order = dP * dZ
+        primal, dual = self._lengths(dP, dZ)
+        ahead = product.sum() + primal * (dP @ Z) + dual * (P @ dZ)
+        ahead = (ahead + primal * dual * second_order.sum()) / P.size
+        center = min((ahead / mu) ** 3, 1.0) * mu
+        R = center - product - second_order
+        move = self._direction(R)
+        primal, dual = self._lengths(*move[1:])
+        if min(primal, dual) < SMALL_STEP:
+            center = max(center, SMALL_STEP * mu)
+            R = center - product
+            move = self._direction(R)
+            primal, dual = self._lengths(*move[1:])
+        for _ in range(CORRECTORS):
+            if min(primal, dual) > LONG_STEP:
+                break
+            trial = self._centered(R, move, primal, dual, center)
+            better = self._direction(trial)
+            longer = self._lengths(*better[1:])
+            if longer[0] + longer[1] < primal + dual + WORTH:
+                break
+            R, move, (primal, dual) = trial, better, longer
+        if not np.isfinite(primal + dual):
+            raise FactorizationError
+        self.beta = self.beta + STEP_BACK * primal * move[0]
+        P += (STEP_BACK * primal) * move[1]
+        Z += (STEP_BACK * dual) * move[2]
+
+    def _factor(self) -> None:
+        self.inverse_P, self.inverse_Z = 1.0 / self.P, 1.0 / self.Z
+        self.stiff = stiff = self.P * self.inverse_Z
+        D = 1.0 / (stiff[self.over] + stiff[self.miss])
+        soft = self.Z[self.box] * self.inverse_P[self.box]
+        n = self.program.shape[1]
+        self.soft, theta = soft, soft[:n] + soft[n:]
+        self.normal = normal_equations(self.program, D, 1.0 / float(stiff[self.gap]), theta)
+
+    def _direction(self, R: Vector) -> _Step:
+        """The Newton step for Z dP + P dZ = R, keeping the linear conditions."""
+        over, miss, low, high, box = self.over, self.miss, self.low, self.high, self.box
+        dP = R * self.inverse_Z
+        dZ = np.empty_like(R)
+        push = R[box] * self.inverse_P[box]
+        n = self.program.shape[1]
+        dbeta, dalpha, dt = self.normal.step(
+            self.r_rows + dP[over] - dP[miss],
+            float(dP[self.gap]) - self.r_gap,
+            push[:n] - push[n:] - self.r_cols,
+        )
+        dZ[over] = dalpha
+        np.negative(dalpha, out=dZ[miss])
+        # Still R / Z in the rows' part: the rest of Z dP + P dZ = R, solved for dP.
+        rows = slice(0, miss.stop)
+        dP[rows] -= self.stiff[rows] * dZ[rows]
+        dP[low] = dbeta
+        np.negative(dbeta, out=dP[high])
+        dP[self.gap] = float(self.program.difference @ dbeta) + self.r_gap
+        dZ[box] = push - dP[box] * self.soft
+        dZ[self.gap] = dt
+        return dbeta, dP, dZ
+
+    def _lengths(self, dP: Vector, dZ: Vector) -> tuple[float, float]:
+        """The longest steps in (0, 1] that keep P and Z nonnegative."""
+        primal = -float((dP * self.inverse_P).min())
+        dual = -float((dZ * self.inverse_Z).min())
+        return 1.0 / max(primal, 1.0), 1.0 / max(dual, 1.0)
+
+    def _centered(self, R: Vector, move: _Step, primal: float, dual: float, mu: float) -> Vector:
+        """Gondzio's correction: aim further, and pull outlying products back towards mu."""
+        primal, dual = min(1.0, primal + REACH), min(1.0, dual + REACH)
+        product = (self.P + primal * move[1]) * (self.Z + dual * move[2])
+        change = np.minimum(np.maximum(product, mu / SPREAD), mu * SPREAD) - product
+        return R + np.maximum(change, -SPREAD * mu)
+
+    def vertex(self, *, exact_count: bool) -> Certificate | None:
+        """The vertex that this point seems to approach.
+
+        With ``exact_count`` only a guess with as many equations as unknowns is tried.
+        """
+        program, P, Z = self.program, self.P, self.Z
+        low, high = self.low, self.high
+        size = float(np.abs(self.projected - program.margin).mean())
+        inside = P[self.over] * program.costs > Z[self.over] * size
+        outside = P[self.miss] * program.costs > Z[self.miss] * size
+        # A multiplier of the box is measured against the largest it could need to be.
+        width = program.upper - program.lower
+        pull = np.abs(program.linear) + float(program.costs.sum()) * self.column_scale
+        at_low = Z[low] * width > P[low] * pull
+        at_high = Z[high] * width > P[high] * pull
+        gap_active = bool(Z[self.gap] * size > P[self.gap])
+        kink, free = ~(inside | outside), ~(at_low | at_high)
+        if exact_count and np.count_nonzero(kink) + gap_active != np.count_nonzero(free):
+            return None
+        beta = np.where(at_low, program.lower, np.where(at_high, program.upper, self.beta))
+        alpha = np.where(inside, 0.0, np.where(outside, program.costs, self.alpha))
+        return to_vertex(program, beta, alpha, self.t if gap_active else 0.0, kink, free, gap_active)
+
+
+class _Best:
+    """The best feasible point and the best dual bound seen so far."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.primal, self.dual = np.inf, -np.inf
+        self.beta = np.zeros(program.shape[1])
+        self.alpha = np.zeros(program.shape[0])
+        self.t = 0.0
+
+    def offer(self, point: InteriorPoint) -> None:
+        program = self.program
+        beta, projected = point.beta, point.projected
+        if point.r_gap + float(point.P[point.gap]) < 0:  # d.beta < gap
+            beta = program.feasible(beta)
+            projected = program.rows.dot(beta)
+        value = program.primal(beta, projected)
+        if value < self.primal:
+            self.primal, self.beta = value, beta
+        bound = program.dual(point.alpha, point.t, point.combined)
+        if bound > self.dual:
+            self.dual, self.alpha, self.t = bound, point.alpha.copy(), point.t
+
+    def relative_gap(self) -> float:
+        if not np.isfinite(self.primal):
+            return np.inf
+        return max(self.primal - self.dual, 0.0) / max(1.0, abs(self.primal))
+
+    def certificate(self) -> Certificate:
+        return Certificate(self.beta, self.alpha, self.t, self.primal, self.dual)

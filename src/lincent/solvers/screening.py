@@ -40,6 +40,7 @@ EXACT_ROWS = 30
 SHRINK = 0.25
 NEWTON_STEPS = 4
 TRUST = 4.0
+TIED = 1e-5
 MAX_ROUNDS = 40
 SAMPLE_TOL = 1e-3
 INNER_TOL = 1e-3
@@ -88,7 +89,10 @@ class _Near:
     def width(self) -> float:
         """Half the width of the band."""
         size = min(self.band, len(self.distance) - 1)
-        return float(np.partition(np.abs(self.distance), size)[size])
+        away = np.abs(self.distance)
+        # Tied rows (whole numbers, repetitions) can fill the band at a width of zero, which would
+        # leave a trust region without room.
+        return max(float(np.partition(away, size)[size]), TIED * float(away.mean()))
 
 
 def _look(program: Program, beta: Vector, band: int) -> _Near:

@@ -27,6 +27,8 @@ def newton_step(
     program: Program, beta: Vector, distance: Vector, width: float, rng: np.random.Generator
 ) -> Vector | None:
     """The next point, or None where the Hessian says nothing."""
+    if not width > 0:
+        return None
     costs = program.costs
     share = np.clip((width - distance) / (2 * width), 0.0, 1.0)
     gradient = program.linear - program.rows.tdot(costs * share)
