@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +21,7 @@ from lincent.estimators.validation import (
     check_rows,
     check_training_data,
     check_weights,
+    plain,
 )
 
 
@@ -37,7 +38,13 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         """Raise a sentence for any unusable parameter."""
 
     def _fit_task(
-        self, X: Any, sign: np.ndarray, weight: np.ndarray, cost: np.ndarray, importance: Any, name: str
+        self,
+        X: Any,
+        sign: np.ndarray,
+        weight: np.ndarray,
+        cost: np.ndarray,
+        importance: Any,
+        name: str,
     ) -> Any:
         """Fit one two-class problem.
 
@@ -45,6 +52,10 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         problem this is, for messages.
         """
         raise NotImplementedError
+
+    def _open(self, X: Any, weight: np.ndarray) -> Any:
+        """What the tasks are given as X: anything that can be indexed by rows."""
+        return X
 
     def _store(self, parts: list[Any]) -> None:
         """Set the fitted attributes from the fitted tasks, in order."""
@@ -55,6 +66,24 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Fit as a whole or not at all.
+
+        An error leaves the estimator as it was: a model fitted earlier is not lost to bad input.
+        An interrupt leaves it unfitted, since the fit that was asked for did not happen.
+        """
+        before = dict(vars(self))
+        try:
+            return self._fit_tasks(X, y, sample_weight)
+        except Exception:
+            self.__dict__ = before
+            raise
+        except BaseException:
+            # A clone has the parameters and the settings of the output, and nothing fitted.
+            for name in vars(self).keys() - vars(clone(self)).keys():
+                delattr(self, name)
+            raise
+
+    def _fit_tasks(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._check_params()
         strategy = check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
         X, codes = check_training_data(self, X, y, accept_sparse=self._accept_sparse)
@@ -64,6 +93,7 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         )
         totals = np.bincount(codes, weights=weight)
         cost = weight * factor[codes]
+        X = self._open(X, weight)
 
         def fit_one(task: Task) -> Any:
             rows = slice(None) if task.whole else task.rows(codes)
@@ -87,11 +117,12 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         return self
 
     def _task_name(self, task: Task) -> str:
-        positive = self.classes_[task.positive[0]]
+        positive = plain(self.classes_[task.positive[0]])
         if len(task.negative) > 1:
             return f"class {positive!r} against the rest"
-        return f"class {self.classes_[task.negative[0]]!r} against class {positive!r}"
+        return f"class {plain(self.classes_[task.negative[0]])!r} against class {positive!r}"
 
+    @where_rows_live
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed scores: positive means ``classes_[1]``.
 
@@ -105,10 +136,9 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X, accept_sparse=self._accept_sparse)
-        return multiclass.combine_scores(
-            self._task_scores(X), len(self.classes_), self.multi_class
-        )
+        return multiclass.combine_scores(self._task_scores(X), len(self.classes_), self.multi_class)
 
+    @where_rows_live
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row.
 

@@ -7,8 +7,8 @@ svm        LCC-1SV: a one-dimensional soft-margin SVM (lambda = 1) on x_hat scal
            centers are h = 10 apart.
 nearest    LCC-1NN: the class of the nearest training row wins.
 
-Each gives a signed score that is positive for the positive class.  ``distance`` and ``svm`` are cuts
-of the line, score = x_hat - cut; ``nearest`` scores by how much nearer the positive rows are.
+Each gives a signed score that is positive for the positive class.  ``distance`` and ``svm`` are
+cuts of the line, score = x_hat - cut; ``nearest`` scores by how much nearer the positive rows are.
 
 A class importance k (see ``class_weight``) moves the cut as a prior moves that of a discriminant
 analysis: by v/(c+ - c-) * log(k+/k-), where v is the variance of x_hat within the classes.

@@ -1,8 +1,8 @@
 """From two classes to many: one-vs-rest and one-vs-one.
 
-A task is one two-class problem: which rows take part, which of them are positive, and how much each
-original class matters in it.  One-vs-rest has a task per class, over all rows; one-vs-one has a task
-per pair, over the rows of that pair.  With two classes both are the same single task.
+A task is one two-class problem: which rows take part, which of them are positive, and how much
+each original class matters in it.  One-vs-rest has a task per class, over all rows; one-vs-one has
+a task per pair, over the rows of that pair.  With two classes both are the same single task.
 """
 
 from __future__ import annotations

@@ -6,18 +6,39 @@ import numbers
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
+
+from lincent.passes import is_device_array
 
 Floats = np.ndarray
 
 
+def plain(label: Any) -> Any:
+    """A class label as a user writes it: 0, not np.int64(0)."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _is_number(value: Any, kind: type = numbers.Real) -> bool:
+    """Whether the value is a number of this kind; True and False are not."""
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
 def check_positive(name: str, value: Any, *, infinite: bool = False) -> float:
     """A real number above zero (optionally infinite), or a sentence naming the parameter."""
-    ok = isinstance(value, numbers.Real) and not isinstance(value, bool) and value > 0
+    ok = _is_number(value) and value > 0
     if not ok or (np.isinf(value) and not infinite):
         allowed = "above 0 (np.inf is the hard margin)" if infinite else "above 0 and finite"
         raise ValueError(f"{name}={value!r} is not usable: give a number {allowed}.")
+    return float(value)
+
+
+def check_nonnegative(name: str, value: Any) -> float:
+    """A finite real number of at least zero."""
+    ok = _is_number(value) and value >= 0
+    if not ok or np.isinf(value):
+        raise ValueError(f"{name}={value!r} is not usable: give a finite number of at least 0.")
     return float(value)
 
 
@@ -31,7 +52,7 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
 
 def check_count(name: str, value: Any) -> int:
     """A whole number of at least 1."""
-    ok = isinstance(value, numbers.Integral) and not isinstance(value, bool) and value >= 1
+    ok = _is_number(value, numbers.Integral) and value >= 1
     if not ok:
         raise ValueError(f"{name}={value!r} is not usable: give a whole number of at least 1.")
     return int(value)
@@ -51,19 +72,42 @@ def check_training_data(
     )
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
+    check_classes(estimator, classes)
+    return X, codes
+
+
+def check_classes(estimator: Any, classes: np.ndarray) -> None:
+    """At least two classes; sets ``classes_``."""
     if len(classes) < 2:
         raise ValueError(
-            f"y has only one class ({classes[0]!r}); a classifier needs rows of at least two classes."
+            f"y has only one class ({plain(classes[0])!r}); a classifier needs rows of at least "
+            "two classes."
         )
     estimator.classes_ = classes
-    return X, codes
 
 
 def check_rows(estimator: Any, X: Any, *, accept_sparse: Any = "csr") -> Any:
     """X for prediction: the same columns as in ``fit``."""
+    if is_device_array(X):
+        return check_device_rows(estimator, X, reset=False)
     return validate_data(
         estimator, X, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], reset=False
     )
+
+
+def check_device_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X on a device: two dimensions, the right columns, numbers, finite; it does not move."""
+    from lincent.passes.device import DeviceTable
+
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimension(s); give rows by columns.")
+    if min(X.shape) == 0:
+        raise ValueError(f"X has shape {tuple(X.shape)}; give at least one row and one column.")
+    validate_data(estimator, np.empty((0, int(X.shape[1]))), reset=reset, skip_check_array=True)
+    table = DeviceTable(X)
+    if not get_config()["assume_finite"]:
+        table.check_finite()
+    return table
 
 
 def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
@@ -75,7 +119,8 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
     weight = np.array(sample_weight, dtype=np.float64)
     if weight.shape != (n_samples,):
         raise ValueError(
-            f"sample_weight has shape {weight.shape}; give one weight for each of the {n_samples} rows."
+            f"sample_weight has shape {weight.shape}; give one weight for each of the {n_samples} "
+            "rows."
         )
     if not np.all(np.isfinite(weight)):
         row = int(np.flatnonzero(~np.isfinite(weight))[0])
@@ -83,8 +128,8 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
     if np.any(weight < 0):
         row = int(np.flatnonzero(weight < 0)[0])
         raise ValueError(
-            f"sample_weight[{row}] is {weight[row]}, below zero; a weight counts repetitions of a row, "
-            "so give zero or a positive number."
+            f"sample_weight[{row}] is {weight[row]}, below zero; a weight counts repetitions of a "
+            "row, so give zero or a positive number."
         )
     if not np.any(weight > 0):
         raise ValueError(
@@ -99,8 +144,8 @@ def check_class_totals(estimator: Any, codes: np.ndarray, weight: np.ndarray) ->
     if np.any(totals <= 0):
         empty = estimator.classes_[int(np.flatnonzero(totals <= 0)[0])]
         raise ValueError(
-            f"All rows of class {empty!r} have weight zero; give the class a positive weight or "
-            "leave its rows out."
+            f"All rows of class {plain(empty)!r} have weight zero; give the class a positive "
+            "weight or leave its rows out."
         )
     return totals
 
@@ -135,5 +180,7 @@ def check_class_weight(
         )
     factors = np.array([class_weight.get(label, 1.0) for label in classes.tolist()], dtype=float)
     if not np.all(np.isfinite(factors)) or np.any(factors <= 0):
-        raise ValueError(f"class_weight={class_weight!r}: every class weight must be above 0 and finite.")
+        raise ValueError(
+            f"class_weight={class_weight!r}: every class weight must be above 0 and finite."
+        )
     return factors, factors

@@ -1,3 +1,26 @@
 """The seven methods the paper compares with."""
 
-__all__: list[str] = []
+from lincent.rivals.dls import DiscriminativeLeastSquares
+from lincent.rivals.elastic import DiscriminativeElasticNet
+from lincent.rivals.lda import RegularizedLDA
+from lincent.rivals.mpm import MinimaxProbabilityMachine
+from lincent.rivals.settings import PaperSettings, column_mean_auc, hard_auc, paper_settings
+from lincent.rivals.structural import StructuralMPM
+from lincent.rivals.svm import LinearSVM
+from lincent.rivals.twin import TwinSVC
+from lincent.rivals.weighted_twin import WeightedTwinSVC
+
+__all__ = [
+    "DiscriminativeElasticNet",
+    "DiscriminativeLeastSquares",
+    "LinearSVM",
+    "MinimaxProbabilityMachine",
+    "PaperSettings",
+    "RegularizedLDA",
+    "StructuralMPM",
+    "TwinSVC",
+    "WeightedTwinSVC",
+    "column_mean_auc",
+    "hard_auc",
+    "paper_settings",
+]

@@ -9,7 +9,14 @@ With multipliers a, surplus s and slack x (xi in the papers) the optimality cond
 
 A Newton step on them (Mehrotra's predictor and corrector) needs one k x k system,
 P + Z' diag(1/D) Z with D = s/a + x/(c - a): O(m k^2) an iteration, 10 to 30 iterations, and no
-m x m matrix.  The dual value is sum(a) - u'Pu/2.
+m x m matrix.
+
+The certificate does not rest on the iterate being feasible: for any 0 <= a <= c the dual value is
+
+    sum(a) - q'P^-1 q / 2,    q = Z'a,
+
+a true lower bound.  Where the last variable is a free intercept, with entries y_i in the rows, P
+has no row for it and a must balance, y.a = 0: the heavier side is scaled down until it does.
 """
 
 from __future__ import annotations
@@ -63,10 +70,20 @@ def hinge_objective(P: Matrix, rows: RowOperator, costs: Vector, u: Vector) -> f
 
 
 def solve_hinge(
-    P: Matrix, rows: RowOperator, costs: Vector, *, tol: float = 1e-9, max_iter: int = 100
+    P: Matrix,
+    rows: RowOperator,
+    costs: Vector,
+    *,
+    intercept: Vector | None = None,
+    tol: float = 1e-9,
+    max_iter: int = 100,
 ) -> HingeSolution:
-    """The optimum, to a relative duality gap of ``tol`` unless ``max_iter`` ends it."""
-    state = _State(P, rows, costs)
+    """The optimum, to a relative duality gap of ``tol`` unless ``max_iter`` ends it.
+
+    ``intercept`` says that the last variable is one: the last entries y_i of the rows, P zero
+    there.
+    """
+    state = _State(P, rows, costs, intercept)
     best = state.certified(0)
     for iteration in range(1, max_iter + 1):
         if best.relative_gap <= tol:
@@ -76,20 +93,42 @@ def solve_hinge(
         except ArithmeticError:
             break
         now = state.certified(iteration)
-        if not np.isfinite(now.objective):
-            break
         if now.relative_gap < best.relative_gap:
             best = now
-        elif state.complementarity < 1e-3 * tol * best.objective:
+        elif not state.complementarity > 1e-6 * tol * best.objective:
             break
     return best
+
+
+class _Dual:
+    """The dual value of multipliers, made feasible first."""
+
+    def __init__(self, P: Matrix, rows: RowOperator, intercept: Vector | None) -> None:
+        self.rows, self.intercept = rows, intercept
+        self.P = PositiveDefinite(P if intercept is None else P[:-1, :-1])
+
+    def balanced(self, a: Vector) -> Vector:
+        if self.intercept is None:
+            return a
+        high = self.intercept > 0
+        up, down = a[high].sum(), a[~high].sum()
+        return np.asarray(a * np.where(high, min(1.0, down / up), min(1.0, up / down)))
+
+    def value(self, a: Vector) -> float:
+        q = self.rows.tdot(a)
+        if self.intercept is not None:
+            q = q[:-1]
+        return float(a.sum() - q @ self.P.solve(q) / 2)
 
 
 class _State:
     """The iterate u, a, s, x; all of a, c - a, s, x stay positive."""
 
-    def __init__(self, P: Matrix, rows: RowOperator, costs: Vector) -> None:
+    def __init__(
+        self, P: Matrix, rows: RowOperator, costs: Vector, intercept: Vector | None
+    ) -> None:
         self.P, self.rows, self.costs = P, rows, costs
+        self.dual = _Dual(P, rows, intercept)
         m, k = rows.shape
         self.u = np.zeros(k)
         self.a = costs / 2
@@ -101,13 +140,9 @@ class _State:
         return float(self.a @ self.s + self.room @ self.x)
 
     def certified(self, iteration: int) -> HingeSolution:
-        # The dual value is a lower bound only where Pu = Z'a; the part that is missing counts
-        # against the certificate, so that a stop means a true optimum.
-        Pu = self.P @ self.u
-        missing = float(np.abs(self.u @ (Pu - self.rows.tdot(self.a))))
-        dual = float(self.a.sum() - self.u @ Pu / 2) - missing
+        a = self.dual.balanced(np.clip(self.a, 0.0, self.costs))
         objective = hinge_objective(self.P, self.rows, self.costs, self.u)
-        return HingeSolution(self.u.copy(), self.a.copy(), objective, dual, iteration)
+        return HingeSolution(self.u.copy(), a, objective, self.dual.value(a), iteration)
 
     def step(self) -> None:
         a, room, s, x = self.a, self.room, self.s, self.x

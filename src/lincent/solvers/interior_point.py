@@ -42,7 +42,9 @@ LENGTHS = 10.0 ** -np.arange(0.0, 6.5, 0.5)
 STEP_BACK = 0.995
 SMALL_STEP = 0.1
 CORRECTORS = 2
+LITTLE_DATA = 30_000
 LONG_STEP = 0.9
+LONG_ENOUGH = 0.5
 REACH = 0.3
 SPREAD = 10.0
 WORTH = 0.05
@@ -122,6 +124,9 @@ class InteriorPoint:
         m, n = program.shape
         self.program = program
         self.column_scale = program.rows.column_scale()
+        # A corrector costs a solve and saves part of a factorization: on little data it must save
+        # more.
+        self.long_step = LONG_STEP if m * n > LITTLE_DATA else LONG_ENOUGH
         # Where each block sits in the stacked vectors.
         self.over, self.miss = slice(0, m), slice(m, 2 * m)
         self.low, self.high = slice(2 * m, 2 * m + n), slice(2 * m + n, 2 * m + 2 * n)
@@ -225,7 +230,7 @@ class InteriorPoint:
             move = self._direction(R)
             primal, dual = self._lengths(*move[1:])
         for _ in range(CORRECTORS):
-            if min(primal, dual) > LONG_STEP:
+            if min(primal, dual) > self.long_step:
                 break
             trial = self._centered(R, move, primal, dual, center)
             better = self._direction(trial)
@@ -246,6 +251,7 @@ class InteriorPoint:
         soft = self.Z[self.box] * self.inverse_P[self.box]
         n = self.program.shape[1]
         self.soft, theta = soft, soft[:n] + soft[n:]
+        self.__dict__.pop("normal", None)  # the last matrices go before the next ones come
         self.normal = normal_equations(self.program, D, 1.0 / float(stiff[self.gap]), theta)
 
     def _direction(self, R: Vector) -> _Step:

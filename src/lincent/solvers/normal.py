@@ -22,8 +22,10 @@ from lincent.programs.centralization import Matrix, Program, Vector
 
 RIDGE = 1e-12
 RIDGE_GROWTH = 1e3
+LARGEST_RIDGE = 1e-4
 REFINEMENTS = 12
 EXACT = 1e-10
+BLOCK = 512
 FEW_COLUMNS = 64
 """Up to here the column side costs nothing and is the more accurate one, whatever m is."""
 
@@ -38,13 +40,13 @@ def _cholesky(matrix: Matrix) -> tuple[Matrix, Vector]:
     if not np.all(np.isfinite(diagonal)) or np.any(diagonal <= 0):
         raise FactorizationError
     scale = 1.0 / np.sqrt(diagonal)
-    scaled = matrix * scale
-    scaled *= scale[:, None]
     ridge = RIDGE
-    step = scaled.shape[0] + 1
-    while ridge < 1e-4:
-        scaled.flat[::step] = 1.0 + ridge
-        factor, info = lapack.dpotrf(scaled, lower=1, clean=0)
+    while ridge < LARGEST_RIDGE:
+        scaled = matrix * scale
+        scaled *= scale[:, None]
+        scaled.flat[:: len(scale) + 1] = 1.0 + ridge
+        # The transposed view is what LAPACK can overwrite: no further copy of a large matrix.
+        factor, info = lapack.dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
         if info == 0:
             return factor, scale
         ridge *= RIDGE_GROWTH
@@ -99,7 +101,9 @@ class ColumnSide:
         self.rows, self.d = program.rows, program.difference
         self.D, self.D_gap = D, D_gap
         H = self.rows.gram(D)
-        H += np.outer(D_gap * self.d, self.d)
+        for start in range(0, len(self.d), BLOCK):
+            part = slice(start, start + BLOCK)
+            H[part] += (D_gap * self.d[part, None]) * self.d
         H.flat[:: H.shape[0] + 1] += theta
         self.factor = Factor(H)
 

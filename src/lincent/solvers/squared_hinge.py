@@ -3,7 +3,8 @@
     minimize over u    sum_i w_i max(0, t_i - z_i.u)^2 + u'Pu / 2      P positive semidefinite
 
 The function is convex, once differentiable and piecewise quadratic: with the rows that miss their
-target (t_i > z_i.u) held fixed it is a weighted least-squares problem, and its minimizer is the next
+target (t_i > z_i.u) held fixed it is a weighted least-squares problem, and its minimizer is the
+next
 iterate.  A line search makes the method safe; when a full step leaves the set of missing rows
 unchanged the answer is exact, usually after 5 to 10 steps.
 """
@@ -24,7 +25,7 @@ SHORTEST = 2.0**-40
 
 @dataclass(frozen=True)
 class SquaredHingeSolution:
-    """The minimizer; ``gradient`` is the largest entry of the gradient there, relative to its parts."""
+    """The minimizer; ``gradient`` is its largest entry there, relative to what cancels in it."""
 
     u: Vector
     objective: float

@@ -1,0 +1,1 @@
+"""Regressions of fit time, peak memory and certified gap over commits, by asv."""
