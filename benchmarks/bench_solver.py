@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -197,6 +198,14 @@ def measure_memory(name: str) -> None:
     print(json.dumps({"extra": peak() - before, "X": size / 2**20}))
 
 
+def machine() -> str:
+    """The processor and how many of its cores this process may use."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return f"{len(os.sched_getaffinity(0))} cores of {line.split(':')[1].strip()}"
+    return f"{len(os.sched_getaffinity(0))} cores"
+
+
 def human(seconds: float) -> str:
     return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
@@ -204,7 +213,7 @@ def human(seconds: float) -> str:
 def report(profile: str) -> str:
     lines = [
         f"Measured {date.today()} by `benchmarks/bench_solver.py --profile {profile}` on "
-        f"2 shared CPU cores; Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"{machine()}; Python {platform.python_version()}, NumPy {np.__version__}, "
         f"SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}. Medians; in brackets the "
         "time of LCC divided by that method's.",
         "",

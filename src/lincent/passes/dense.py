@@ -6,6 +6,7 @@ is read in blocks that are converted one at a time, so X is never copied.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,15 @@ from lincent.programs.centralization import Matrix, Rows, Vector
 
 BLOCK_BYTES = 2**20
 """A block of this size stays in the processor's cache between conversion and product."""
+_own = threading.local()
+
+
+def _scratch(rows: int, columns: int) -> Matrix:
+    """Room for one converted block, kept by the thread: fresh pages cost more than converting."""
+    buffer: Vector | None = getattr(_own, "buffer", None)
+    if buffer is None or buffer.size < rows * columns:
+        buffer = _own.buffer = np.empty(max(rows * columns, BLOCK_BYTES // 8))
+    return buffer[: rows * columns].reshape(rows, columns)
 
 
 class DenseRows:
@@ -59,7 +69,8 @@ class DenseRows:
         return self.array, np.zeros(self.shape[0]), np.zeros(self.shape[1])
 
     def column_scale(self) -> Vector:
-        scale = np.sqrt(np.einsum("ij,ij->j", self.array, self.array) / max(1, self.shape[0]))
+        total: Vector = np.einsum("ij,ij->j", self.array, self.array)
+        scale = np.sqrt(total / max(1, self.shape[0]))
         scale[scale == 0] = 1.0
         return scale
 
@@ -109,7 +120,7 @@ class DensePass:
         return DenseRows(rows)
 
     def array(self) -> Matrix:
-        return self._block(slice(None))
+        return np.asarray(self.X, dtype=np.float64)
 
     def signed(self, sign: Vector) -> Matrix:
         return self.array() * sign[:, None]
@@ -129,4 +140,10 @@ class DensePass:
             yield slice(start, min(start + step, self.shape[0]))
 
     def _block(self, part: slice) -> Matrix:
-        return np.asarray(self.X[part], dtype=np.float64)
+        """Some rows as float64, to be used before the next block is asked for."""
+        rows = self.X[part]
+        if rows.dtype == np.float64:
+            return np.asarray(rows)
+        block = _scratch(*rows.shape)
+        np.copyto(block, rows)
+        return block

@@ -64,4 +64,3 @@ class SparsePass:
     def _scaled(self, weight: Vector) -> Any:
         data = self.X.data * np.repeat(weight, np.diff(self.X.indptr))
         return sp.csr_array((data, self.X.indices, self.X.indptr), shape=self.shape)
-

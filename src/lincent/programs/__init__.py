@@ -1,0 +1,1 @@
+"""Equations: a problem as data, its objective, its dual, its certificate."""

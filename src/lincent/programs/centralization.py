@@ -8,8 +8,9 @@ eliminated and the constant C * sum(margin) added, is
     subject to            lo <= beta <= hi,   d.beta >= gap                              (P)
 
 with g = -d, c_i = C * (weight of row i), s = gap = margin, lo = -1, hi = 1.  ``offset`` gives the
-constant back, so that the objective reported is the paper's.  The general form is kept because the same solvers serve restricted problems (rows summed into g, a trust region as
-lo and hi), the quadratic form (other slopes in g) and kernels.
+constant back, so that the objective reported is the paper's.  The general form is kept because the
+same solvers serve restricted problems (rows summed into g, a trust region as lo and hi), the
+quadratic form (other slopes in g) and kernels.
 
 The dual.  For any alpha_i in [0, c_i] and t >= 0 and r = g - sum_i alpha_i a_i - t d,
 
@@ -24,7 +25,7 @@ An infinite cost c_i makes row i a hard constraint a_i.beta >= s.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,6 +36,9 @@ Matrix = NDArray[np.float64]
 
 HARD_FEASIBILITY = 1e-9
 """A hard row counts as met when a_i.beta >= s - HARD_FEASIBILITY * (s + |a_i.beta| scale)."""
+GAP_FEASIBILITY = 1e-9
+"""d.beta >= gap counts as met up to this share of gap, and up to the rounding of d.beta."""
+ROUNDING = 1e-13
 
 
 class Rows(Protocol):
@@ -101,10 +105,21 @@ class Program:
 
     @property
     def hard(self) -> bool:
-        return bool(np.isinf(self.costs).any())
+        return bool(np.isinf(self.costs.max(initial=0.0)))
+
+    @property
+    def infeasible(self) -> bool:
+        """Whether no point of the box has d.beta >= gap."""
+        return not self._reaches(self.farthest_point)
+
+    def _reaches(self, beta: Vector) -> bool:
+        """Whether d.beta >= gap, up to rounding."""
+        rounding = ROUNDING * float(np.abs(self.difference) @ np.abs(beta))
+        reach = float(self.difference @ beta)
+        return reach >= self.gap - GAP_FEASIBILITY * abs(self.gap) - rounding
 
     def feasible(self, beta: Vector) -> Vector:
-        """The point moved into the box and, along the way to the farthest point, onto d.beta >= gap."""
+        """The point moved into the box and, towards the farthest point, onto d.beta >= gap."""
         beta = np.clip(beta, self.lower, self.upper)
         reach = float(self.difference @ beta)
         if reach >= self.gap:
@@ -119,7 +134,9 @@ class Program:
         return beta + min(share, 1.0) * (corner - beta)
 
     def primal(self, beta: Vector, projected: Vector) -> float:
-        """The objective of (P) at a feasible point; ``projected`` is ``rows.dot(beta)``."""
+        """The objective of (P), infinite if d.beta < gap; ``projected`` is ``rows.dot(beta)``."""
+        if not self._reaches(beta):
+            return np.inf
         violation = np.maximum(self.margin - projected, 0.0)
         value = self.offset + float(self.linear @ beta)
         if not self.hard:
@@ -131,11 +148,24 @@ class Program:
             return np.inf
         return value + float(self.costs[~hard] @ violation[~hard])
 
+    def value(self, beta: Vector, loss: float) -> float:
+        """The objective of (P) where the loss, sum_i c_i (s - a_i.beta)_+, is known already."""
+        if not self._reaches(beta):
+            return np.inf
+        return self.offset + float(self.linear @ beta) + loss
+
     def dual(self, alpha: Vector, t: float, combined: Vector) -> float:
         """The bound (D); ``combined`` is ``rows.tdot(alpha)``."""
+        return self.bound(float(np.sum(alpha)), t, combined)
+
+    def bound(self, total: float, t: float, combined: Vector) -> float:
+        """The bound (D) from sum_i alpha_i and sum_i alpha_i a_i."""
         rest = self.linear - combined - t * self.difference
-        bound = self.margin * float(np.sum(alpha)) + self.gap * t + self._box_minimum(rest)
-        return self.offset + bound
+        return self.offset + self.margin * total + self.gap * t + self._box_minimum(rest)
+
+    def materialize(self) -> Program:
+        """The same program with its rows and costs in the form an exact solve works on."""
+        return replace(self, rows=self.rows.materialize(), costs=np.asarray(self.costs))
 
     def best_t(self, combined: Vector, guess: float) -> float:
         """The t >= 0 that makes (D) largest for a given ``rows.tdot(alpha)``.
@@ -168,6 +198,16 @@ class Program:
             candidates.append(float(order[lo - 1]))
         values = [self.gap * t + self._box_minimum(base - t * d) for t in candidates]
         return candidates[int(np.argmax(values))]
+
+    def rounding(self, alpha: Vector, t: float) -> float:
+        """What rounding alone can take from the bound (D): no gap below it means anything.
+
+        r is a sum of m products per column, judged at the corner of the box.
+        """
+        length = float(np.linalg.norm(alpha)) * np.sqrt(max(1, self.shape[0]))
+        sums = np.abs(self.linear) + t * np.abs(self.difference) + length * self.rows.column_scale()
+        reach = np.maximum(np.abs(self.lower), np.abs(self.upper))
+        return 4 * float(np.finfo(np.float64).eps) * float(reach @ sums)
 
     def _box_minimum(self, r: Vector) -> float:
         """min of r.beta over the box."""

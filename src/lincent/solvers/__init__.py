@@ -1,0 +1,1 @@
+"""Problem in, certified solution out: no estimator, no file, no label."""

@@ -128,10 +128,15 @@ def _by_feature(program: Program, options: dict[str, Any]) -> _Answer:
         status = Status.INFEASIBLE if result.status == 3 else _STATUS[result.status]
         return status, result.message, int(result.get("nit", 0)), None
     beta = -result.eqlin.marginals
-    return _STATUS[result.status], result.message, int(result.nit), (
-        beta,
-        result.x[:m],
-        float(result.x[m]),
+    return (
+        _STATUS[result.status],
+        result.message,
+        int(result.nit),
+        (
+            beta,
+            result.x[:m],
+            float(result.x[m]),
+        ),
     )
 
 

@@ -18,11 +18,12 @@ Each Newton step reduces to one n x n system
 
 or, with more columns than rows, to an m x m one for alpha (see ``normal``).
 
-What makes it robust on real tables (collinear columns, separable classes, coordinates at the box):
-the care taken in ``normal``; slacks that start at the size of the data; a corrector that would allow
-only a tiny step is replaced by plain centering; the best primal and the best dual point are kept
-separately, since either may come first; and the vertex that the iterates approach is tried as soon
-as it shows (see ``vertex``), which ends most solves early and with every digit right.
+What makes it robust on real tables (collinear columns, separable classes, coordinates at the
+box): the care taken in ``normal``; slacks that start at the size of the data; a corrector that
+would allow only a tiny step is replaced by plain centering; the best primal and the best dual
+point are kept separately, since either may come first; and the vertex that the iterates approach
+is tried as soon as it shows (see ``vertex``), which ends most solves early and with every digit
+right.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ import numpy as np
 
 from lincent.programs.centralization import Certificate, Program, Vector, certify
 from lincent.solvers.normal import FactorizationError, normal_equations
+from lincent.solvers.repetition import merge
 from lincent.solvers.solution import Controls, Solution, Status
 from lincent.solvers.vertex import to_vertex
 
@@ -51,6 +53,7 @@ WORTH = 0.05
 PATIENCE = 15
 VERTEX_BELOW = 1e-2
 ONLY_POINT = 1e-12
+ROWS_THAT_FILL = 3
 
 _Step = tuple[Vector, Vector, Vector]
 
@@ -59,10 +62,20 @@ def solve(program: Program, controls: Controls, start: Vector | None = None) -> 
     """Bring the program to ``controls.tol``, or as near as it gets."""
     if program.gap >= program.largest_gap * (1 - ONLY_POINT):
         return _only_point(program, controls)
-    first = _drive(program, controls, InteriorPoint(program, start))
+    merged = merge(program)
+    if merged is not None:
+        return merged.expand(_solve(merged.program, controls, start))
+    return _solve(program, controls, start)
+
+
+def _solve(program: Program, controls: Controls, start: Vector | None) -> Solution:
+    m, n = program.shape
+    # With few rows for the columns the classes are separable and the optimum sits at the box.
+    boxed = start is None and m < ROWS_THAT_FILL * n
+    first = _drive(program, controls, InteriorPoint(program, start, absorb=boxed))
     if first.status is not Status.STALLED:
         return first
-    second = _drive(program, controls, InteriorPoint(program, absorb=True))
+    second = _drive(program, controls, InteriorPoint(program, absorb=not boxed))
     best = min(first, second, key=lambda solution: solution.relative_gap)
     return replace(best, iterations=first.iterations + second.iterations)
 
@@ -312,7 +325,8 @@ class InteriorPoint:
             return None
         beta = np.where(at_low, program.lower, np.where(at_high, program.upper, self.beta))
         alpha = np.where(inside, 0.0, np.where(outside, program.costs, self.alpha))
-        return to_vertex(program, beta, alpha, self.t if gap_active else 0.0, kink, free, gap_active)
+        t = self.t if gap_active else 0.0
+        return to_vertex(program, beta, alpha, t, kink, free, gap_active)
 
 
 class _Best:
@@ -331,7 +345,9 @@ class _Best:
         if point.r_gap + float(point.P[point.gap]) < 0:  # d.beta < gap
             beta = program.feasible(beta)
             projected = program.rows.dot(beta)
-        value = program.primal(beta, projected)
+        # ``program.primal`` without its checks: the point is feasible, and no row is hard.
+        loss = float(program.costs @ np.maximum(program.margin - projected, 0.0))
+        value = program.offset + float(program.linear @ beta) + loss
         if value < self.primal:
             self.primal, self.beta = value, beta
         bound = program.dual(point.alpha, point.t, point.combined)

@@ -8,9 +8,9 @@ b, find x and v with
 n <= m: eliminate v.       (E' D E + Theta) x = E' D h + b
 n >  m: eliminate x.       (inv(D) + E inv(Theta) E') v = h - E inv(Theta) b
 
-Either matrix is scaled to unit diagonal, carries a ridge of rounding size, and the answer is refined
-against the matrix without the ridge.  v is never recovered from x on the row side, nor x from v
-on the column side through a difference of large numbers: that is where digits are lost.
+Either matrix is scaled to unit diagonal, carries a ridge of rounding size, and the answer is
+refined against the matrix without the ridge. v is never recovered from x on the row side, nor x
+from v on the column side through a difference of large numbers: that is where digits are lost.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FactorizationError(ArithmeticError):
 
 
 def _cholesky(matrix: Matrix) -> tuple[Matrix, Vector]:
-    """Factor of the matrix scaled to unit diagonal, and the scale; the ridge grows until it holds."""
+    """Factor of the matrix scaled to unit diagonal, and the scale; the ridge grows as needed."""
     diagonal = matrix.diagonal()
     if not np.all(np.isfinite(diagonal)) or np.any(diagonal <= 0):
         raise FactorizationError
@@ -68,7 +68,8 @@ class Factor:
         """
         x = self._once(b)
         r = b - self.matrix @ x
-        if float(np.abs(r * self.scale).max()) <= EXACT * float(np.abs(b * self.scale).max()):
+        small, large = r * self.scale, b * self.scale
+        if small @ small <= EXACT**2 * (large @ large):
             return x
         goal = EXACT**2 * abs(float(b @ x))
         p = z = self._once(r)

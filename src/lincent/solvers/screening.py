@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lincent.passes.view import Seen, SplitRows, WholeRows, open_whole
 from lincent.programs.centralization import Certificate, Program, Vector
 from lincent.solvers import interior_point
 from lincent.solvers.smoothing import newton_step
@@ -38,9 +39,8 @@ SAMPLE = 2.0
 BAND = 2.0
 EXACT_ROWS = 30
 SHRINK = 0.25
-NEWTON_STEPS = 4
+NEWTON_STEPS = 3
 TRUST = 4.0
-TIED = 1e-5
 MAX_ROUNDS = 40
 SAMPLE_TOL = 1e-3
 INNER_TOL = 1e-3
@@ -61,71 +61,53 @@ def worthwhile(m: int, n: int) -> bool:
     return m > SMALL and m > 3 * start_size(n)
 
 
-def _sample(program: Program, k: int, rng: np.random.Generator) -> Program:
-    """About k rows, drawn in proportion to their costs, standing for all of them."""
-    costs = program.costs
-    m = costs.shape[0]
-    if costs.min() == costs.max():
-        drawn = rng.integers(0, m, k)
-    else:
-        total = np.cumsum(costs)
-        drawn = np.searchsorted(total, rng.random(k) * total[-1], side="right")
-        drawn = np.minimum(drawn, m - 1)
-    index, count = np.unique(drawn, return_counts=True)
-    share = count * (float(costs.sum()) / k)
-    return replace(program, rows=program.rows.take(index), costs=share)
-
-
 @dataclass
 class _Near:
-    """A point near the optimum, with everything one read at it tells."""
+    """A point near the optimum, and all rows as seen from there."""
 
-    beta: Vector
-    distance: Vector  # a_i.beta - s for all rows
+    seen: Seen
     objective: float
     band: int  # rows around the kink among which the optimum's are expected
 
     @property
     def width(self) -> float:
         """Half the width of the band."""
-        size = min(self.band, len(self.distance) - 1)
-        away = np.abs(self.distance)
-        # Tied rows (whole numbers, repetitions) can fill the band at a width of zero, which would
-        # leave a trust region without room.
-        return max(float(np.partition(away, size)[size]), TIED * float(away.mean()))
+        return self.seen.width(self.band)
 
 
-def _look(program: Program, beta: Vector, band: int) -> _Near:
-    projected = program.rows.dot(beta)
-    objective = program.primal(beta, projected)
-    projected -= program.margin
-    return _Near(beta, projected, objective, band)
+def _look(program: Program, whole: WholeRows, beta: Vector, band: int) -> _Near:
+    seen = whole.look(beta, band)
+    return _Near(seen, program.value(beta, seen.loss), band)
 
 
 def _approach(
-    program: Program, controls: Controls, rng: np.random.Generator
+    program: Program, whole: WholeRows, controls: Controls, rng: np.random.Generator
 ) -> tuple[_Near, Vector, int]:
     """A point near the optimum, the columns' scale, and the iterations spent."""
     m, n = program.shape
     k = sample_size(m, n)
-    if k <= 2 * start_size(n):
+    direct = k <= 2 * start_size(n)
+    if direct:
         k = start_size(n)
-        sample = _sample(program, k, rng)
-        loose = replace(controls, tol=SAMPLE_TOL)
-        solved = interior_point.solve(sample, loose)
+    rows, costs = whole.sample(k, rng)
+    sample = replace(program, rows=rows, costs=costs)
+    if direct:
+        solved = interior_point.solve(sample, replace(controls, tol=SAMPLE_TOL))
         beta, iterations = solved.certificate.beta, solved.iterations
-        scale = sample.rows.column_scale()
+        scale = rows.column_scale()
     else:
-        near, scale, iterations = _approach(_sample(program, k, rng), controls, rng)
-        beta = near.beta
-    near = _look(program, program.feasible(beta), int(min(1.0, BAND * np.sqrt(n / k)) * m) + n)
+        near, scale, iterations = _approach(sample, open_whole(sample), controls, rng)
+        beta = near.seen.beta
+    band = int(min(1.0, BAND * np.sqrt(n / k)) * m) + n
+    near = _look(program, whole, program.feasible(beta), band)
+    few = max(EXACT_ROWS * n, whole.spare_rows)
     for _ in range(NEWTON_STEPS):
-        if near.band <= EXACT_ROWS * n or controls.out_of_time():
+        if near.band <= few or controls.out_of_time():
             break
-        step = newton_step(program, near.beta, near.distance, near.width, rng)
+        step = newton_step(program, near.seen, near.width, rng)
         if step is None:
             break
-        closer = _look(program, step, max(int(SHRINK * near.band), EXACT_ROWS * n))
+        closer = _look(program, whole, step, max(int(SHRINK * near.band), EXACT_ROWS * n))
         controls.tell(f"newton on {m} rows: objective {closer.objective:.10e}, band {near.band}")
         iterations += 1
         if not closer.objective < near.objective:
@@ -134,47 +116,43 @@ def _approach(
     return near, scale, iterations
 
 
-@dataclass
-class _Split:
-    """Which rows are in the band, and which are summed."""
+def _restricted(program: Program, split: SplitRows, beta: Vector, radius: Vector) -> Program:
+    """The band alone, with the rows beyond it in the linear term, in a trust region."""
+    return replace(
+        program,
+        rows=split.rows,
+        costs=split.costs,
+        linear=program.linear - split.summed,
+        offset=program.offset + program.margin * split.summed_cost,
+        lower=np.maximum(program.lower, beta - radius),
+        upper=np.minimum(program.upper, beta + radius),
+    )
 
-    program: Program
-    band: np.ndarray
-    outside: np.ndarray
 
-    def restricted(self, beta: Vector, radius: Vector) -> Program:
-        whole = self.program
-        summed = np.where(self.outside, whole.costs, 0.0)
-        index = np.flatnonzero(self.band)
-        return replace(
-            whole,
-            rows=whole.rows.take(index),
-            costs=whole.costs[index],
-            linear=whole.linear - whole.rows.tdot(summed),
-            offset=whole.offset + whole.margin * float(summed.sum()),
-            lower=np.maximum(whole.lower, beta - radius),
-            upper=np.minimum(whole.upper, beta + radius),
-        )
-
-    def full_alpha(self, alpha: Vector) -> Vector:
-        full = np.where(self.outside, self.program.costs, 0.0)
-        full[self.band] = alpha
-        return full
+def _certificate(
+    program: Program, split: SplitRows, point: Certificate, objective: float
+) -> Certificate:
+    """As ``certify`` does it: both sides were read already, the rows beyond the band as a sum."""
+    combined = split.summed + split.rows.tdot(point.alpha)
+    total = split.summed_cost + float(point.alpha.sum())
+    t = program.best_t(combined, point.t)
+    bound = program.bound(total, t, combined)
+    return Certificate(point.beta, split.multipliers(point.alpha), t, objective, bound)
 
 
 def solve(program: Program, controls: Controls, rng: np.random.Generator) -> Solution:
     """The certified optimum over all rows."""
-    near, scale, iterations = _approach(program, controls, rng)
-    width = near.width
+    near, scale, iterations = _approach(program, open_whole(program), controls, rng)
+    beta, width = near.seen.beta, near.width
     radius = TRUST * width / scale
-    split = _Split(program, np.abs(near.distance) <= width, near.distance < -width)
-    beta = near.beta
+    split = near.seen.split(width)
+    del near
     # The restricted problem lives in a small box, where its own gap says little: it is solved
     # further than asked, normally to its vertex.
     inner_tol = INNER_TOL * controls.tol
     status = Status.ITERATION_LIMIT
     for number in range(MAX_ROUNDS):
-        small = split.restricted(beta, radius)
+        small = _restricted(program, split, beta, radius)
         inner = interior_point.solve(small, replace(controls, tol=inner_tol), start=beta)
         iterations += inner.iterations
         point = inner.certificate
@@ -182,32 +160,24 @@ def solve(program: Program, controls: Controls, rng: np.random.Generator) -> Sol
             (point.beta > program.lower) & (point.beta < program.upper)
         )
         beta = point.beta
-        near = _look(program, beta, near.band)
-        wrong = ~split.band & ((near.distance < 0) != split.outside)
-        misplaced = int(np.count_nonzero(wrong))
+        checked = split.check(beta)
+        objective = program.value(beta, checked.loss)
         controls.tell(
-            f"round {number + 1}: objective {near.objective:.10e}  band {small.shape[0]}  "
-            f"misplaced {misplaced}  at trust region {np.count_nonzero(held)}"
+            f"round {number + 1}: objective {objective:.10e}  band {small.shape[0]}  "
+            f"misplaced {checked.misplaced}  at trust region {np.count_nonzero(held)}"
         )
-        gap = np.inf if held.any() else near.objective - point.dual_objective
-        if gap <= controls.tol * max(1.0, abs(near.objective)):
-            answer = _certificate(program, near, split.full_alpha(point.alpha), point.t)
+        gap = np.inf if held.any() else objective - point.dual_objective
+        if gap <= controls.tol * max(1.0, abs(objective)):
+            answer = _certificate(program, split, point, objective)
             if answer.relative_gap <= controls.tol:
                 return Solution(Status.OPTIMAL, answer, iterations, NAME)
             inner_tol *= INNER_TOL
         if controls.out_of_time():
             status = Status.TIME_LIMIT
             break
-        if misplaced:
-            split = _Split(program, split.band | wrong, split.outside & ~wrong)
+        if number + 1 < MAX_ROUNDS:
+            split = split.grow(checked)
         if held.any():
             radius = radius * 2
-    answer = _certificate(program, near, split.full_alpha(point.alpha), point.t)
+    answer = _certificate(program, split, point, objective)
     return Solution(status, answer, iterations, NAME)
-
-
-def _certificate(program: Program, near: _Near, alpha: Vector, t: float) -> Certificate:
-    """As ``certify`` does it; the primal side was read already."""
-    combined = program.rows.tdot(alpha)
-    t = program.best_t(combined, t)
-    return Certificate(near.beta, alpha, t, near.objective, program.dual(alpha, t, combined))

@@ -16,30 +16,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from lincent.passes.view import Seen
 from lincent.programs.centralization import Program, Vector
 from lincent.solvers.normal import Factor, FactorizationError
 
-HESSIAN_ROWS = 100
+HESSIAN_ROWS = 50
 """Rows per column that make the Hessian good enough; a larger band is sampled."""
 
 
 def newton_step(
-    program: Program, beta: Vector, distance: Vector, width: float, rng: np.random.Generator
+    program: Program, seen: Seen, width: float, rng: np.random.Generator
 ) -> Vector | None:
     """The next point, or None where the Hessian says nothing."""
     if not width > 0:
         return None
-    costs = program.costs
-    share = np.clip((width - distance) / (2 * width), 0.0, 1.0)
-    gradient = program.linear - program.rows.tdot(costs * share)
-    band = np.flatnonzero(np.abs(distance) <= width)
-    enough = HESSIAN_ROWS * program.shape[1]
-    factor_up = 1.0
-    if len(band) > 2 * enough:
-        factor_up = len(band) / enough
-        band = np.sort(rng.choice(band, enough, replace=False))
-    H = program.rows.take(band).gram(costs[band] * (factor_up / (2 * width)))
-    return _constrained_step(program, beta, gradient, H)
+    combined, H = seen.smoothed(width, HESSIAN_ROWS * program.shape[1], rng)
+    return _constrained_step(program, seen.beta, program.linear - combined, H)
 
 
 def _constrained_step(

@@ -30,10 +30,15 @@ class Solution:
     iterations: int
     solver: str
     message: str = ""
+    rounding: float = 0.0
 
     @property
     def relative_gap(self) -> float:
         return self.certificate.relative_gap
+
+    def certified(self, tol: float) -> bool:
+        """Whether the gap is within ``tol``, or as small as double precision can prove."""
+        return self.relative_gap <= tol or self.certificate.gap <= self.rounding
 
 
 def silent(line: str) -> None:

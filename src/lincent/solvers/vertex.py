@@ -22,9 +22,13 @@ LARGEST_SYSTEM = 4_000_000
 """Entries of the largest system worth solving for a polish."""
 
 SINGULAR = 1e-13
+LEAST_SQUARES = 400
+"""Least squares take tens of times as long as a regular system; beyond this they are not tried."""
 
 
-def _corrections(block: Matrix, primal_rest: Vector, dual_rest: Vector) -> tuple[Vector, Vector]:
+def _corrections(
+    block: Matrix, primal_rest: Vector, dual_rest: Vector
+) -> tuple[Vector, Vector] | None:
     """Solve block x = primal_rest and block' y = dual_rest, by least squares unless regular."""
     row_size = _sizes(block.T)
     block = block / row_size[:, None]
@@ -38,13 +42,15 @@ def _corrections(block: Matrix, primal_rest: Vector, dual_rest: Vector) -> tuple
             x = lapack.dgetrs(factor, pivots, primal_rest)[0]
             y = lapack.dgetrs(factor, pivots, dual_rest, trans=1)[0]
             return x / column_size, y / row_size
+    if min(block.shape) > LEAST_SQUARES:
+        return None
     x = lstsq(block, primal_rest, lapack_driver="gelsy", check_finite=False)[0]
     y = lstsq(block.T, dual_rest, lapack_driver="gelsy", check_finite=False)[0]
     return x / column_size, y / row_size
 
 
 def _sizes(matrix: Matrix) -> Vector:
-    size = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
+    size: Vector = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
     size[size == 0] = 1.0
     return size
 
@@ -72,7 +78,10 @@ def to_vertex(
         block = np.vstack([block, program.difference[columns]])
         rest = np.append(rest, program.gap - program.difference @ beta)
     stationarity = program.linear - program.rows.tdot(alpha) - t * program.difference
-    step, change = _corrections(block, rest, stationarity[columns])
+    corrections = _corrections(block, rest, stationarity[columns])
+    if corrections is None:
+        return None
+    step, change = corrections
     beta, alpha = beta.copy(), alpha.copy()
     beta[columns] += step
     alpha[rows_on] += change[: len(rows_on)]

@@ -1,0 +1,72 @@
+"""One linear rule of the regularized form: from the rows of two classes to beta and t."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lincent.passes import SignedRows, class_centers, open_pass
+from lincent.programs.regularized import RegularizedProgram
+from lincent.solvers import newton
+from lincent.solvers.solution import Controls, Solution
+
+
+@dataclass(frozen=True)
+class Rule:
+    """(x - l).beta > t, found with a certificate."""
+
+    beta: np.ndarray
+    t: float
+    centers: np.ndarray
+    solution: Solution
+
+    @property
+    def cut(self) -> float:
+        """Where the line x.beta is cut."""
+        return float(self.centers.mean(axis=0) @ self.beta) + self.t
+
+    @property
+    def half(self) -> float:
+        """Half the distance of the centers on the line: the unit in which rules are comparable."""
+        half = float((self.centers[1] - self.centers[0]) @ self.beta) / 2
+        # Centers that coincide give no unit; the length of beta does.
+        least = 1e-9 * float(np.linalg.norm(self.beta))
+        return half if half > least else max(float(np.linalg.norm(self.beta)), 1e-300)
+
+
+def balanced_costs(sign: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The weights, scaled within each class so that both have half of the total."""
+    positive = sign > 0
+    up, total = float(weight[positive].sum()), float(weight.sum())
+    return weight * np.where(positive, total / (2 * up), total / (2 * (total - up)))
+
+
+def fit_rules(
+    X: Any,
+    sign: np.ndarray,
+    weight: np.ndarray,
+    cost: np.ndarray,
+    Cs: Sequence[float],
+    margins: tuple[float, float],
+    free: bool,
+    controls: Controls,
+    rng: np.random.Generator,
+) -> list[Rule]:
+    """The rules for several C, each started from the one before."""
+    source = open_pass(X)
+    centers = class_centers(source, sign, weight)
+    rows = SignedRows(source, sign, centers.mean(axis=0))
+    program = RegularizedProgram(rows, sign, cost, float(margins[0]), float(margins[1]), free)
+    found = newton.solve_path(program, Cs, controls, rng)
+    return [Rule(s.certificate.beta, s.certificate.t, centers, s) for s in found]
+
+
+def largest_gap(rules: Sequence[Rule]) -> float:
+    """The worst relative duality gap among some rules."""
+    return max(rule.solution.relative_gap for rule in rules)
+
+
+__all__ = ["Rule", "balanced_costs", "fit_rules", "largest_gap"]

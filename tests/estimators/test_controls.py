@@ -1,0 +1,186 @@
+"""time_limit, Ctrl-C, max_iter, verbose: what happens when a fit does not run to its end."""
+
+import _thread
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from lincent import LCC
+from lincent.solvers import chain
+from samples import three_classes, two_classes
+
+
+def long_problem():
+    """Many columns and no structure: seconds of interior-point iterations."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 900))
+    return X, (X[:, 0] + 3 * rng.standard_normal(3000) > 0).astype(int)
+
+
+def unfitted(model):
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+    return vars(model).keys() == vars(LCC()).keys()
+
+
+class TestTimeLimit:
+    @pytest.mark.parametrize("limit", [1e-9, 0.3])
+    def test_stops_in_time_with_a_usable_model(self, limit):
+        X, y = long_problem()
+        model = LCC(time_limit=limit)
+        start = time.monotonic()
+        with pytest.warns(ConvergenceWarning) as caught:
+            model.fit(X, y)
+        assert time.monotonic() - start < limit + 1.5
+        message = str(caught[0].message)
+        assert f"time_limit={limit} s" in message
+        assert f"duality gap of {model.duality_gap_:.3g}" in message
+        assert model.duality_gap_ > 1e-9 * abs(model.objective_)
+        assert np.isfinite(model.objective_)
+        assert np.abs(model.coef_).max() <= 1
+        assert (model.centers_[1] - model.centers_[0]) @ model.coef_[0] >= 0.01 * (1 - 1e-9)
+        assert model.score(X, y) > 0.5
+
+    @pytest.mark.parametrize("shape", [(8000, 5), (300, 5)], ids=["screening", "interior-point"])
+    def test_no_time_at_all_still_gives_a_model(self, shape):
+        X, y = two_classes(*shape)
+        with pytest.warns(ConvergenceWarning, match="time_limit"):
+            model = LCC(time_limit=1e-9).fit(X, y)
+        assert model.score(X, y) > 0.6
+        best = LCC().fit(X, y)
+        size = max(1.0, abs(best.objective_))
+        assert model.dual_objective_ <= best.objective_ + 1e-9 * size
+        assert best.objective_ <= model.objective_ + 1e-9 * size
+
+    def test_is_for_the_whole_fit_and_not_for_each_of_its_problems(self):
+        X, _ = long_problem()
+        y = np.arange(len(X)) % 6
+        start = time.monotonic()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            LCC(time_limit=1.0).fit(X, y)
+        assert time.monotonic() - start < 4.0
+
+    def test_enough_time_is_silent(self):
+        X, y = two_classes()
+        model = LCC(time_limit=60.0).fit(X, y)
+        assert model.duality_gap_ <= 1e-9 * max(1.0, abs(model.objective_))
+
+
+class TestIterationLimit:
+    def test_warns_and_names_the_gap(self):
+        X, y = two_classes(m=6000, n=300)  # too large for the fallback to be cheap, small for us
+        with pytest.warns(ConvergenceWarning, match=r"duality gap of .*relative"):
+            model = LCC(max_iter=1, solver="interior-point", time_limit=2.0).fit(X, y)
+        assert model.predict(X).shape == y.shape
+
+
+class TestInterrupt:
+    @pytest.fixture
+    def interrupted(self, monkeypatch):
+        def stop(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(chain, "solve", stop)
+
+    @pytest.mark.usefixtures("interrupted")
+    def test_leaves_a_new_estimator_unfitted(self):
+        model = LCC()
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(*two_classes())
+        assert unfitted(model)
+
+    def test_leaves_a_fitted_estimator_unfitted(self, monkeypatch):
+        """Neither the old model, which was to be replaced, nor a mixture of both."""
+        X, y = two_classes()
+        model = LCC().fit(X, y)
+
+        def stop(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(chain, "solve", stop)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(*three_classes(n=7))
+        assert unfitted(model)
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+
+    def test_keeps_parameters_and_output_settings(self, monkeypatch):
+        X, y = two_classes()
+        model = LCC(C=3.0).set_output(transform="pandas")
+
+        def stop(*_):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(chain, "solve", stop)
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(X, y)
+        assert model.C == 3.0
+        assert list(model.fit(X, y).transform(X).columns) == ["lcc0"]
+
+    def test_a_real_interrupt_stops_within_a_second(self):
+        X, y = long_problem()
+        model = LCC()
+        sent = []
+
+        def interrupt():
+            sent.append(time.monotonic())
+            _thread.interrupt_main()
+
+        timer = threading.Timer(0.4, interrupt)
+        timer.start()
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(X, y)
+        finally:
+            timer.cancel()
+        assert time.monotonic() - sent[0] < 1.5
+        assert unfitted(model)
+
+
+class TestFailedFit:
+    def test_a_new_estimator_stays_unfitted(self):
+        X, y = two_classes()
+        model = LCC(margin=1e9)
+        with pytest.raises(ValueError, match="largest feasible margin"):
+            model.fit(X, y)
+        assert unfitted(model)
+
+    def test_a_fitted_model_is_not_lost(self):
+        X, y = two_classes()
+        model = LCC().fit(X, y)
+        before = model.decision_function(X)
+        broken = X.copy()
+        broken[0, 0] = np.nan
+        for bad_X, bad_y in ((broken, y), (X, np.zeros(len(y))), (X[:, :2] * 1e-9, y)):
+            with pytest.raises(ValueError):
+                model.fit(bad_X, bad_y)
+            np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+class TestVerbose:
+    def test_one_line_per_iteration(self, capsys):
+        X, y = two_classes()
+        model = LCC(verbose=1).fit(X, y)
+        lines = capsys.readouterr().out.splitlines()
+        assert model.solver_ == "interior-point"
+        assert len(lines) == model.n_iter_ + 1
+        assert all("objective" in line and "gap" in line for line in lines)
+
+    def test_rounds_show_the_band(self, capsys):
+        X, y = two_classes(m=20_000, n=5)
+        model = LCC(verbose=1, random_state=0).fit(X, y)
+        rounds = [line for line in capsys.readouterr().out.splitlines() if "round" in line]
+        assert model.solver_ == "screening"
+        assert rounds
+        assert all("objective" in line and "band" in line for line in rounds)
+
+    def test_silent_by_default(self, capsys):
+        LCC().fit(*two_classes())
+        assert capsys.readouterr().out == ""

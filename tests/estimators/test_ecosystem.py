@@ -1,0 +1,132 @@
+"""Data frames, output containers, pipelines, searches, metadata routing."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.compose import make_column_transformer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lincent import LCC
+from samples import three_classes, two_classes, weights
+
+NAMES = ["age", "height", "mass", "score"]
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def library(request):
+    return request.param
+
+
+def frame(X, library):
+    if library == "pandas":
+        return pd.DataFrame(X, columns=NAMES)
+    return pl.DataFrame(X, schema=NAMES)
+
+
+def column(values, library):
+    return pd.Series(values) if library == "pandas" else pl.Series(values)
+
+
+class TestFrames:
+    def test_same_model_and_names(self, library):
+        X, y = two_classes()
+        model = LCC().fit(frame(X, library), column(y, library), column(weights(len(y)), library))
+        plain = LCC().fit(X, y, weights(len(y)))
+        np.testing.assert_allclose(model.coef_, plain.coef_, atol=1e-12)
+        assert list(model.feature_names_in_) == NAMES
+        np.testing.assert_array_equal(model.predict(frame(X, library)), plain.predict(X))
+        np.testing.assert_allclose(
+            model.misclassification_impact(frame(X, library), column(y, library)),
+            plain.misclassification_impact(X, y),
+            atol=1e-12,
+        )
+
+    def test_columns_in_another_order_are_refused(self):
+        X, y = two_classes()
+        model = LCC().fit(frame(X, "pandas"), y)
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(frame(X, "pandas")[NAMES[::-1]])
+
+    def test_set_output(self, library):
+        X, y = two_classes()
+        line = LCC().set_output(transform=library).fit_transform(X, y)
+        expected = pd.DataFrame if library == "pandas" else pl.DataFrame
+        assert isinstance(line, expected)
+        assert list(line.columns) == ["lcc0"]
+        X, y = three_classes()
+        lines = LCC().set_output(transform=library).fit(X, y).transform(X)
+        assert list(lines.columns) == ["lcc0", "lcc1", "lcc2"]
+
+    def test_string_target_of_a_frame(self, library):
+        X, y = two_classes()
+        names = np.array(["no", "yes"])[y]
+        model = LCC().fit(frame(X, library), column(names, library))
+        assert set(model.predict(frame(X, library))) <= {"no", "yes"}
+
+
+@pytest.mark.parametrize("container", [sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.coo_array])
+def test_sparse_input(container):
+    X, y = two_classes()
+    X = X * (np.abs(X) > 0.5)
+    model = LCC().fit(container(X), y)
+    plain = LCC().fit(X, y)
+    np.testing.assert_allclose(model.objective_, plain.objective_, rtol=2e-9)
+    np.testing.assert_array_equal(model.predict(container(X)), plain.predict(X))
+    np.testing.assert_allclose(model.transform(container(X)), X @ model.coef_.T, atol=1e-12)
+
+
+class TestComposition:
+    def test_last_step_of_a_pipeline(self):
+        X, y = two_classes()
+        assert cross_val_score(make_pipeline(StandardScaler(), LCC()), X, y).mean() > 0.7
+
+    def test_transformer_in_the_middle(self):
+        X, y = three_classes()
+        both = make_pipeline(LCC(), LCC())
+        assert both.fit(X, y)[-1].n_features_in_ == 3
+        lines = make_column_transformer((LCC(), [0, 1]), remainder="passthrough").fit(X, y)
+        assert lines.transform(X).shape == (len(y), 4)
+
+    def test_grid_search(self):
+        X, y = two_classes()
+        grid = {"C": [0.01, 2.0], "discriminator": ["distance", "svm"], "margin": [0.01, 0.1]}
+        search = GridSearchCV(LCC(), grid, cv=3).fit(X, y)
+        assert search.best_score_ > 0.7
+
+    def test_an_infeasible_margin_does_not_kill_a_grid_search(self):
+        """The paper's grid of margins goes past the largest feasible one."""
+        X, y = two_classes()
+        search = GridSearchCV(LCC(), {"margin": [0.01, 1e6]}, cv=3)
+        with (
+            pytest.warns(sklearn.exceptions.FitFailedWarning, match="largest feasible margin"),
+            pytest.warns(UserWarning, match="non-finite"),
+        ):
+            search.fit(X, y)
+        assert search.best_params_ == {"margin": 0.01}
+
+
+class TestRouting:
+    def test_weights_reach_the_fit_through_a_search_and_a_pipeline(self):
+        X, y = two_classes(m=120)
+        weight = weights(len(y)) ** 3
+        with sklearn.config_context(enable_metadata_routing=True):
+            lcc = LCC().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+            scaler = StandardScaler().set_fit_request(sample_weight=False)
+            search = GridSearchCV(make_pipeline(scaler, lcc), {"lcc__C": [2.0]}, cv=3)
+            search.fit(X, y, sample_weight=weight)
+        direct = LCC().fit(StandardScaler().fit_transform(X), y, weight)
+        found = search.best_estimator_[-1]
+        np.testing.assert_allclose(found.objective_, direct.objective_, rtol=2e-9)
+        assert found.objective_ != LCC().fit(StandardScaler().fit_transform(X), y).objective_
+
+    def test_unrequested_weights_are_an_error_and_never_ignored(self):
+        X, y = two_classes()
+        with sklearn.config_context(enable_metadata_routing=True):
+            search = GridSearchCV(LCC(), {"C": [2.0]}, cv=3)
+            with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"):
+                search.fit(X, y, sample_weight=weights(len(y)))

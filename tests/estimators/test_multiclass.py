@@ -1,0 +1,81 @@
+"""More than two classes: one-vs-rest and one-vs-one."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.preprocessing import StandardScaler
+
+from lincent import LCC
+from samples import three_classes, two_classes, weights
+
+
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.parametrize("rule", ["distance", "nearest", "svm"])
+def test_one_vs_rest_is_scikit_learn_s(rule):
+    X, y = iris()
+    model = LCC(discriminator=rule).fit(X, y)
+    theirs = OneVsRestClassifier(LCC(discriminator=rule)).fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(X), theirs.decision_function(X), rtol=1e-6, atol=1e-7
+    )
+    np.testing.assert_array_equal(model.predict(X), theirs.predict(X))
+
+
+def test_one_vs_one_is_scikit_learn_s():
+    X, y = three_classes(spread=1.5)
+    model = LCC(multi_class="ovo").fit(X, y)
+    theirs = OneVsOneClassifier(LCC()).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), theirs.predict(X))
+    np.testing.assert_array_equal(model.decision_function(X).argmax(axis=1), model.predict(X))
+
+
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+def test_shapes(strategy):
+    X, y = three_classes(n=5)
+    model = LCC(multi_class=strategy).fit(X, y)
+    assert model.coef_.shape == (3, 5)
+    assert model.centers_.shape == (3, 2, 5)
+    assert model.objective_.shape == model.duality_gap_.shape == model.n_iter_.shape == (3,)
+    assert len(model.solver_) == 3
+    assert model.decision_function(X).shape == (len(y), 3)
+    assert np.all(model.duality_gap_ <= 1e-9 * np.maximum(1.0, np.abs(model.objective_)))
+
+
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+def test_two_jobs_are_one_job(strategy):
+    X, y = three_classes()
+    alone = LCC(multi_class=strategy).fit(X, y, weights(len(y)))
+    together = LCC(multi_class=strategy, n_jobs=2).fit(X, y, weights(len(y)))
+    np.testing.assert_array_equal(alone.coef_, together.coef_)
+    np.testing.assert_array_equal(alone.objective_, together.objective_)
+
+
+def test_one_vs_one_problems_are_the_pairs():
+    X, y = three_classes()
+    model = LCC(multi_class="ovo").fit(X, y)
+    for k, (i, j) in enumerate(combinations(range(3), 2)):
+        pair = np.isin(y, (i, j))
+        alone = LCC().fit(X[pair], y[pair])
+        np.testing.assert_allclose(model.objective_[k], alone.objective_, rtol=1e-9)
+
+
+def test_with_two_classes_the_strategy_does_not_matter():
+    X, y = two_classes()
+    rest, pairs = LCC(multi_class="ovr").fit(X, y), LCC(multi_class="ovo").fit(X, y)
+    np.testing.assert_array_equal(rest.decision_function(X), pairs.decision_function(X))
+
+
+def test_messages_name_the_problem_in_plain_labels():
+    X, y = three_classes()
+    with pytest.raises(ValueError, match=r"class 0 against the rest"):
+        LCC(margin=50.0).fit(X, y)
+    names = np.array(["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"class 'a' against class 'b'"):
+        LCC(margin=50.0, multi_class="ovo").fit(X, names[y])

@@ -1,0 +1,51 @@
+"""Every solver on every problem of the library."""
+
+import numpy as np
+import pytest
+
+from judge import assert_optimal
+from lincent.solvers import chain, screening
+from lincent.solvers.solution import Controls, Status
+from problems import PROBLEMS, tiled
+
+FEASIBLE = [problem for problem in PROBLEMS if not problem.infeasible]
+INFEASIBLE = [problem for problem in PROBLEMS if problem.infeasible]
+SOFT = [problem for problem in FEASIBLE if not problem.program.hard]
+
+
+def named(problem):
+    return problem.name
+
+
+def check(problem, solution):
+    assert_optimal(problem.program, solution)
+    found = solution.certificate
+    np.testing.assert_allclose(found.objective, problem.optimum, rtol=1e-9, atol=1e-9)
+    if problem.beta is not None:
+        np.testing.assert_allclose(found.beta, problem.beta, atol=1e-7)
+
+
+@pytest.mark.parametrize("solver", chain.SOLVERS)
+@pytest.mark.parametrize("problem", FEASIBLE, ids=named)
+def test_optimum(problem, solver):
+    solution = chain.solve(problem.program, solver, Controls(), np.random.default_rng(0))
+    assert solution.status is Status.OPTIMAL
+    check(problem, solution)
+
+
+@pytest.mark.parametrize("solver", chain.SOLVERS)
+@pytest.mark.parametrize("problem", INFEASIBLE, ids=named)
+def test_infeasible_is_never_certified(problem, solver):
+    solution = chain.solve(problem.program, solver, Controls(), np.random.default_rng(0))
+    assert solution.status is Status.INFEASIBLE
+    assert solution.certificate.objective == np.inf
+    assert solution.relative_gap == np.inf
+
+
+@pytest.mark.parametrize("problem", SOFT, ids=named)
+def test_screening_on_many_copies(problem):
+    """Thousands of tied rows: the band cannot be told from the rest by distance alone."""
+    many = tiled(problem, 5000 // problem.program.shape[0] + 1)
+    solution = chain.solve(many.program, "auto", Controls(), np.random.default_rng(0))
+    assert screening.worthwhile(*many.program.shape)
+    check(many, solution)

