@@ -59,7 +59,7 @@ def _sparse_keys(X: Any, columns: Keys) -> Keys:
 
 
 def distinct_rows(X: Any) -> tuple[Index, Index]:
-    """(first, group): the first row of each kind, in order of appearance, and the kind of each row."""
+    """(first, group): the first row of each kind in order of appearance, and each row's kind."""
     _, first, group = np.unique(row_keys(X), return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)

@@ -43,8 +43,9 @@ class NystroemMap:
     basis: Matrix
 
     @classmethod
-    def of(cls, kernel: Kernel, landmarks: Any) -> NystroemMap:
-        values, vectors = np.linalg.eigh(kernel(landmarks, landmarks))
+    def of(cls, kernel: Kernel, landmarks: Any, between: Matrix) -> NystroemMap:
+        """The map of these landmarks; ``between`` is the kernel between them."""
+        values, vectors = np.linalg.eigh(between)
         kept = values > ROUNDING * max(float(values[-1]), 0.0)
         return cls(kernel, landmarks, vectors[:, kept] / np.sqrt(values[kept]))
 

@@ -8,17 +8,16 @@ row i, is
                 -1 <= beta <= 1.
 
 beta and -beta have the same value, so h = d.beta/2 >= 0 may be asked for.  On a line the difference
-of the two distances is -2 clip(z_i, -h, h) with z_i = a_i.beta, and with the slacks eliminated
+of the two distances is -2 clip(z_i, -h, h) with z_i = a_i.beta.  While d.beta < s no row can meet
+the margin, all slacks are this difference, and the objective is linear along rays from zero.  So
+away from beta = 0, where all rows coincide and nothing is learned, a ray that reaches d.beta >= s
+inside the box has its best point there: d.beta >= s is asked for, as in LCC.  Then, with the slacks
+eliminated,
 
     F(beta) = -d.beta + sum_i c_i max(-s, min(d.beta, -2 z_i))                              (R)
 
 is left: LCC's hinge with twice the slope, capped at the distance of the centers.  A row beyond the
 wrong center costs no more for being further out.
-
-Along a ray from zero F is linear until d.beta = s (no row can meet the margin before the centers
-are s apart), so away from beta = 0, where all rows coincide and nothing is learned, a ray that
-reaches d.beta >= s inside the box has its best point there.  d.beta >= s is therefore asked for,
-as in LCC.
 
 Convex minus convex.  With p_i = -2 z_i and q = d.beta,
 

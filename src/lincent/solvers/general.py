@@ -67,20 +67,44 @@ def solve(
     """The point a general solver stops at, judged by the ramp objective."""
     form = _PaperForm(program)
     run = _sequential_quadratic if method == "SLSQP" else _interior_point
+    watch = _Watch(controls, form.start(start))
     with warnings.catch_warnings():
         # The functions have kinks; what a smooth solver says about them is of no interest.
         warnings.simplefilter("ignore")
-        result = run(form, form.start(start), controls)
-    values = [program.objective(start, program.rows.dot(start))]
-    best = start
-    for point in (result.x[: form.n],):
-        beta = _feasible(program, np.asarray(point, dtype=np.float64))
-        value = program.objective(beta, program.rows.dot(beta))
-        if value < values[-1]:
-            best = beta
-            values.append(value)
-    status = Status.OPTIMAL if result.success else Status.ITERATION_LIMIT
-    return LocalSolution(status, best, tuple(values), None, method)
+        try:
+            result = run(form, form.start(start), controls, watch)
+            point, status = result.x, _status(result, method)
+        except _OutOfTimeError:
+            point, status = watch.last, Status.TIME_LIMIT
+    beta = _feasible(program, np.asarray(point[: form.n], dtype=np.float64))
+    before = program.objective(start, program.rows.dot(start))
+    after = program.objective(beta, program.rows.dot(beta))
+    if not after < before:
+        beta, after = start, before
+    return LocalSolution(status, beta, (before, after), None, method)
+
+
+class _OutOfTimeError(Exception):
+    """The deadline passed inside a solver that knows none."""
+
+
+class _Watch:
+    """Keeps the last point and ends the solve at the deadline."""
+
+    def __init__(self, controls: Controls, start: Vector) -> None:
+        self.controls, self.last = controls, start
+
+    def __call__(self, point: Vector, *rest: Any) -> None:
+        self.last = np.array(point)
+        if self.controls.out_of_time():
+            raise _OutOfTimeError
+
+
+def _status(result: Any, method: str) -> Status:
+    if result.success:
+        return Status.OPTIMAL
+    out_of_iterations = result.status == (9 if method == "SLSQP" else 0)
+    return Status.ITERATION_LIMIT if out_of_iterations else Status.STALLED
 
 
 def _feasible(program: RampProgram, beta: Vector) -> Vector:
@@ -90,13 +114,16 @@ def _feasible(program: RampProgram, beta: Vector) -> Vector:
     return program.upper_model(np.zeros(program.shape[0], dtype=bool)).feasible(beta)
 
 
-def _sequential_quadratic(form: _PaperForm, start: Vector, controls: Controls) -> Any:
+def _sequential_quadratic(
+    form: _PaperForm, start: Vector, controls: Controls, watch: _Watch
+) -> Any:
     apart = np.concatenate([form.d, np.zeros(form.m)])
     return minimize(
         form.objective,
         start,
         jac=form.gradient,
         method="SLSQP",
+        callback=watch,
         bounds=_bounds(form),
         constraints=[
             {"type": "ineq", "fun": form.slack, "jac": form.slack_slope},
@@ -110,7 +137,7 @@ def _sequential_quadratic(form: _PaperForm, start: Vector, controls: Controls) -
     )
 
 
-def _interior_point(form: _PaperForm, start: Vector, controls: Controls) -> Any:
+def _interior_point(form: _PaperForm, start: Vector, controls: Controls, watch: _Watch) -> Any:
     apart = sp.csr_array(np.concatenate([form.d, np.zeros(form.m)])[None, :])
     return minimize(
         form.objective,
@@ -118,6 +145,7 @@ def _interior_point(form: _PaperForm, start: Vector, controls: Controls) -> Any:
         jac=form.gradient,
         hess=BFGS(),
         method="trust-constr",
+        callback=watch,
         bounds=Bounds(*np.array(_bounds(form)).T),
         constraints=[
             NonlinearConstraint(

@@ -1,0 +1,290 @@
+"""The figures of doc/family.md: kernel shapes, FQCC against LCC and general solvers, kernel times.
+
+    python benchmarks/family.py                     every section, about 20 minutes
+    python benchmarks/family.py shapes times        some of them
+
+Each section is written into doc/family.md between the marks that bear its name.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import scipy
+import sklearn
+from scipy.stats import wilcoxon
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lincent import FQCC, LCC, KernelLCC
+from lincent.datasets import load_dataset
+from lincent.passes import DenseRows
+from lincent.programs.centralization import lcc_program
+from lincent.programs.ramp import RampProgram
+from lincent.solvers import chain, convex_concave, general
+from lincent.solvers.solution import Controls
+
+PAGE = Path(__file__).resolve().parent.parent / "doc" / "family.md"
+SHAPES = {
+    "jain": "99.5 / 98.2",
+    "flame": "100 / 100",
+    "spiral": "100 / 100",
+    "circles": "100 / 100",
+}
+SEVEN = ("BC", "CG", "GC", "PR", "IS", "PD", "GR")
+WIDTHS = np.array([0.8, 0.4, 0.2, 0.1, 0.05])
+
+
+def splits(X, y, count):
+    """z-scored parts of stratified 70/30 splits."""
+    for train, test in StratifiedShuffleSplit(count, test_size=0.3, random_state=0).split(X, y):
+        yield X[train], y[train], X[test], y[test]
+
+
+def shapes():
+    lines = [
+        "| set | rows | train | test | paper | width chosen (times) |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, paper in SHAPES.items():
+        data = load_dataset(name)
+        y = (data.target == np.unique(data.target)[0]).astype(int)
+        scores, widths = [], []
+        for A, a, B, b in splits(data.data, y, 20):
+            search = GridSearchCV(
+                make_pipeline(StandardScaler(), KernelLCC()),
+                {"kernellcc__gamma": 1 / (2 * WIDTHS**2)},
+                cv=StratifiedKFold(5, shuffle=True, random_state=0),
+                scoring="balanced_accuracy",
+            ).fit(A, a)
+            scores.append([100 * search.score(A, a), 100 * search.score(B, b)])
+            widths.append(1 / np.sqrt(2 * search.best_params_["kernellcc__gamma"]))
+        (train, test), (train_sd, test_sd) = np.mean(scores, axis=0), np.std(scores, axis=0)
+        chosen = ", ".join(
+            f"{w:.2f} ({n})"
+            for w, n in zip(*np.unique(np.round(widths, 2), return_counts=True), strict=True)
+        )
+        lines.append(
+            f"| {name} | {len(y)} | {train:.1f} ± {train_sd:.1f} | {test:.1f} ± {test_sd:.1f} "
+            f"| {paper} | {chosen} |"
+        )
+        print(lines[-1], flush=True)
+    return lines
+
+
+def quadratic():
+    lines = [
+        "| set | LCC train / test | FQCC train / test | difference train / test | p train / test "
+        "| steps | time ratio | FQCC(line_search=True) train / test |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for code in SEVEN:
+        data = load_dataset(code)
+        X = data.data[:, data.data.std(axis=0) > 0]
+        scores, seconds, steps = [], [], []
+        for A, a, B, b in splits(X, data.target, 50):
+            scaler = StandardScaler().fit(A)
+            A, B = scaler.transform(A), scaler.transform(B)
+            models = (LCC(), FQCC(), FQCC(line_search=True))
+            row, spent = [], []
+            for model in models:
+                start = time.perf_counter()
+                model.fit(A, a)
+                spent.append(time.perf_counter() - start)
+                row += [100 * balanced_accuracy_score(a, model.predict(A))]
+                row += [100 * balanced_accuracy_score(b, model.predict(B))]
+            scores.append(row)
+            seconds.append(spent)
+            steps.append(models[1].n_iter_)
+        scores, seconds = np.array(scores), np.median(seconds, axis=0)
+        gain = scores[:, 2:4] - scores[:, :2]
+        p = [wilcoxon(part, zero_method="zsplit").pvalue for part in gain.T]
+        mean, middle = scores.mean(axis=0), np.median(gain, axis=0)
+        lines.append(
+            f"| {code} | {mean[0]:.1f} / {mean[1]:.1f} | {mean[2]:.1f} / {mean[3]:.1f} "
+            f"| {middle[0]:+.2f} / {middle[1]:+.2f} | {p[0]:.2g} / {p[1]:.2g} "
+            f"| {np.mean(steps):.1f} | {seconds[1] / seconds[0]:.1f} "
+            f"| {mean[4]:.1f} / {mean[5]:.1f} |"
+        )
+        print(lines[-1], flush=True)
+    return lines
+
+
+def random_problem(seed):
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(30, 81)), int(rng.integers(2, 9))
+    y = np.where(np.arange(m) % 2, 1.0, -1.0)
+    shift = rng.normal(size=n)
+    shift *= rng.uniform(0.5, 3) / np.linalg.norm(shift)
+    X = (
+        rng.normal(size=(m, n)) @ (np.eye(n) + 0.3 * rng.normal(size=(n, n)))
+        + np.outer(y, shift) / 2
+    )
+    count = int(rng.integers(0, m // 8 + 1))
+    far = rng.choice(m, count, replace=False)
+    X[far] -= np.outer(y[far], shift) * rng.uniform(1, 6, count)[:, None]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    low, high = X[y < 0].mean(axis=0), X[y > 0].mean(axis=0)
+    rows = DenseRows(y[:, None] * (X - (low + high) / 2))
+    costs = np.full(m, float(rng.choice([0.5, 2, 10])))
+    margin = min(float(rng.choice([0.01, 0.1])), float(np.abs(high - low).sum()) / 2)
+    return RampProgram(rows, costs, margin, high - low)
+
+
+def problems(count=200):
+    ours = {"convex-concave": {}, "convex-concave with line_search": {"lines": True}}
+    theirs = dict.fromkeys(general.METHODS)
+    values = {name: [] for name in (*ours, *theirs)}
+    seconds = dict.fromkeys(values, 0.0)
+    for seed in range(count):
+        program, rng = random_problem(seed), np.random.default_rng(0)
+        linear = lcc_program(program.rows, program.difference, program.costs, program.margin)
+        start = chain.solve(linear, "auto", Controls(), rng).certificate.beta
+        for name in values:
+            begin = time.perf_counter()
+            if name in ours:
+                found = convex_concave.solve(
+                    program, start, "auto", Controls(), rng, 100, **ours[name]
+                )
+            else:
+                found = general.solve(program, start, Controls(max_iter=200), name)
+            seconds[name] += time.perf_counter() - begin
+            values[name].append(found.objective)
+    lines = [
+        "| | seconds | "
+        + " | ".join(f"at least as good as {t}" for t in theirs)
+        + " | mean objective |"
+    ]
+    lines += ["|---|---|" + "---|" * (len(theirs) + 1)]
+    behind = []
+    for name in values:
+        cells = []
+        for other in theirs:
+            theirs_values = np.array(values[other])
+            unit = np.maximum(1, np.abs(theirs_values))
+            worse = (np.array(values[name]) - theirs_values) / unit
+            cells.append(f"{100 * np.mean(worse <= 1e-7):.1f} %" if name != other else "")
+            if name in ours:
+                listed = ", ".join(f"{k} ({worse[k]:.4f})" for k in np.flatnonzero(worse > 1e-7))
+                behind.append(
+                    f"- {name} behind {other}, problem (relative difference): {listed or 'none'}"
+                )
+        mean = np.mean(values[name])
+        lines.append(f"| {name} | {seconds[name]:.1f} | " + " | ".join(cells) + f" | {mean:.4f} |")
+    print("\n".join(lines), flush=True)
+    return [*lines, "", *behind]
+
+
+CHILD = """
+import resource, sys, time, tracemalloc
+import numpy as np
+from lincent import KernelLCC
+from lincent.datasets import make_noisy_classes
+from sklearn.svm import SVC
+m, n_components, method = int(sys.argv[1]), eval(sys.argv[2]), sys.argv[3]
+X, y = make_noisy_classes(m, 20, random_state=0)
+def build():
+    if method == "SVC":
+        return SVC()
+    return KernelLCC(n_components=n_components, random_state=0)
+build().fit(X[:300], y[:300])
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+tracemalloc.start()
+before, start, cpu = peak(), time.perf_counter(), time.process_time()
+model = build().fit(X, y)
+seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+gap = getattr(model, "duality_gap_", float("nan")) / max(1, abs(getattr(model, "objective_", 1)))
+memory = max(peak() - before, tracemalloc.get_traced_memory()[1])
+tracemalloc.stop()
+score = model.score(X[:10000], y[:10000])
+print(cpu, memory, gap, np.max(model.n_iter_), score, seconds)
+"""
+
+
+def child(m, n_components, method):
+    command = [sys.executable, "-c", CHILD, str(m), repr(n_components), method]
+    out = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [float(word) for word in out.stdout.split()]
+
+
+def times():
+    lines = [
+        "| m | KernelLCC CPU s | relative gap | iterations | peak memory / (8 m²) "
+        "| SVC CPU s | ratio |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for m in (500, 2000, 5000):
+        ours, theirs = child(m, None, "KernelLCC"), child(m, None, "SVC")
+        lines.append(
+            f"| {m} | {ours[0]:.2f} | {ours[2]:.1e} | {ours[3]:.0f} | {ours[1] / (8 * m * m):.2f} "
+            f"| {theirs[0]:.3f} | {ours[0] / theirs[0]:.0f} |"
+        )
+        print(lines[-1], flush=True)
+    return lines
+
+
+def nystroem():
+    lines = [
+        "| rows × columns | n_components | CPU s | wall s | relative gap | peak memory MB "
+        "| training accuracy |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for m, components in ((100_000, 100), (100_000, 300), (1_000_000, 100), (1_000_000, 300)):
+        cpu, memory, gap, _, score, wall = child(m, components, "KernelLCC")
+        lines.append(
+            f"| {m:,} × 20 | {components} | {cpu:.1f} | {wall:.1f} | {gap:.1e} "
+            f"| {memory / 1e6:.0f} | {score:.3f} |"
+        )
+        print(lines[-1], flush=True)
+    return lines
+
+
+SECTIONS = {f.__name__: f for f in (shapes, quadratic, problems, times, nystroem)}
+
+
+def stamp(name, seconds):
+    versions = ", ".join(f"{m.__name__} {m.__version__}" for m in (np, scipy, sklearn))
+    threads = os.environ.get("OMP_NUM_THREADS", "all")
+    return (
+        f"Measured {datetime.date.today()} on {os.cpu_count()} shared CPU cores "
+        f"in {seconds:.0f} s, "
+        f"OMP_NUM_THREADS={threads}, Python {platform.python_version()}, {versions}: "
+        f"`python benchmarks/family.py {name}`."
+    )
+
+
+def write(name, lines):
+    """Replace what stands between the marks of the section."""
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    head, rest = PAGE.read_text("utf-8").split(begin)
+    tail = rest.split(end)[1]
+    PAGE.write_text("\n".join([head + begin, "", *lines, "", end]) + tail, "utf-8")
+
+
+def main():
+    chosen = sys.argv[1:] or list(SECTIONS)
+    unknown = [name for name in chosen if name not in SECTIONS]
+    if unknown:
+        raise SystemExit(f"no section {unknown[0]!r}; choose from {', '.join(SECTIONS)}")
+    for name in chosen:
+        print(f"== {name}", flush=True)
+        start = time.perf_counter()
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            lines = SECTIONS[name]()
+        notes = [f"{len(said)} warnings, the first: {said[0].message}", ""] if said else []
+        write(name, [*lines, "", *notes, stamp(name, time.perf_counter() - start)])
+
+
+if __name__ == "__main__":
+    main()

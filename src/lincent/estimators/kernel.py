@@ -1,0 +1,380 @@
+"""KernelLCC: the centralization classifier in the space of a kernel."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import EfficiencyWarning
+
+from lincent.estimators.certified import CentralizationClassifier
+from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
+from lincent.estimators.kernels import (
+    KernelFunction,
+    KernelSource,
+    MappedSource,
+    blocks,
+    check_kernel,
+    kernel_width,
+)
+from lincent.estimators.representer import Kinds, Representer, without_negligible
+from lincent.estimators.validation import check_count
+from lincent.passes import SignedRows, class_centers
+from lincent.passes.keys import draw_distinct
+from lincent.passes.nystroem import NystroemMap
+from lincent.programs.centralization import lcc_program
+from lincent.solvers import chain
+from lincent.solvers.solution import Solution
+
+LARGE = 5000
+"""Different rows above which a fit without ``n_components`` warns of its cost."""
+MATRICES = 4
+SECONDS_AT_LARGE = 120.0
+
+
+@dataclass(frozen=True)
+class _Expansion:
+    """One fitted two-class problem: coefficients on training rows, named by their index."""
+
+    index: np.ndarray
+    alpha: np.ndarray
+    centers: tuple[float, float]
+    rule: Discriminator
+    solution: Solution
+
+    @property
+    def intercept(self) -> float:
+        return -self.rule.at if isinstance(self.rule, Cut) else -sum(self.centers) / 2
+
+
+class KernelLCC(CentralizationClassifier):
+    """Kernel centralization classifier.
+
+    The centralization classifier in the space of a kernel: the direction is a combination of the
+    training rows with coefficients in [-1, 1], found by a linear program over the kernel matrix
+    and solved to certified optimality.
+
+    Parameters
+    ----------
+    C : float, default=2.0
+        Cost of a unit of slack, on the sum over rows (the paper's lambda). ``np.inf`` is the hard
+        margin.
+    margin : float, default=0.01
+        Margin in the projected space (the paper's abs(sigma)).
+    kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed"} or callable, \
+default="rbf"
+        A callable takes two arrays of rows and returns the matrix of kernel values. With
+        ``"precomputed"``, X is the kernel matrix: square in ``fit``, and in ``predict`` one column
+        for each training row.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of "rbf", "poly", "sigmoid" and "laplacian". The paper writes the RBF kernel
+        with a width w: ``gamma = 1 / (2 * w**2)``. ``"scale"`` is 1 / (n_features * X.var()),
+        ``"auto"`` is 1 / n_features.
+    degree : float, default=3
+        Degree of "poly".
+    coef0 : float, default=0.0
+        Constant of "poly" and "sigmoid" (scikit-learn's ``SVC`` has the same default).
+    n_components : int, default=None
+        None solves over the m x m kernel matrix: up to four such matrices in memory and time of
+        order m**3. A number replaces the kernel by a Nyström map with that many landmarks,
+        different training rows drawn at random, and solves the linear program in its coordinates,
+        each in [-1, 1]: memory and time grow only linearly with the rows. Above 5000 different
+        rows a fit without it warns of the cost.
+    discriminator : {"distance", "nearest", "svm"}, default="distance"
+        How the projected line is cut: half-way between the centers, by the nearest training row, or
+        by a one-dimensional SVM.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the costs of each class, as in :class:`LCC`.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        One-vs-rest or one-vs-one for more than two classes.
+    solver : {"auto", "interior-point", "highs"}, default="auto"
+        All give the optimum; they differ in time.
+    tol : float, default=1e-9
+        Bound on ``duality_gap_ / max(1, abs(objective_))``.
+    max_iter : int, default=200
+        Largest number of interior-point iterations in one solve.
+    time_limit : float, default=None
+        Seconds after which the best point so far is taken, with a ConvergenceWarning.
+    n_jobs : int, default=None
+        Parallel two-class problems; each holds its own kernel matrices.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the landmarks of ``n_components`` and the sample from which a large problem starts.
+    verbose : int, default=0
+        1 prints one line per iteration or round.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    support_ : ndarray of shape (n_support,)
+        Indices of the training rows with a coefficient other than zero (with ``n_components``: the
+        landmarks). Prediction touches no other row.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        Those rows; absent for ``kernel="precomputed"``.
+    dual_coef_ : ndarray of shape (1, n_support) or (n_problems, n_support)
+        Their coefficients: ``transform(X)`` is ``kernel(X, support_vectors_) @ dual_coef_.T``.
+    intercept_ : ndarray of shape (1,) or (n_problems,)
+        Minus the cut on the projected line (for ``"nearest"``: minus the midpoint).
+    centers_ : ndarray of shape (2,) or (n_problems, 2)
+        The class centers on the projected line, negative class first.
+    gamma_ : float
+        ``gamma`` as a number.
+    objective_, dual_objective_, duality_gap_ : float or ndarray of shape (n_problems,)
+        The certificate of the stored coefficients, for the program that was solved (with
+        ``n_components``, the one in the coordinates of the map).
+    n_iter_ : int or ndarray of shape (n_problems,)
+    solver_ : str or list of str
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    LCC : The linear form, with the box on the coefficients of the features.
+    sklearn.svm.SVC : Sparse in its coefficients; not a linear program.
+
+    Notes
+    -----
+    ``KernelLCC(kernel="linear")`` and ``LCC`` minimize the same function over the same directions
+    and differ in the box alone: [-1, 1] on each coefficient alpha_i here, on each coefficient of
+    beta there. Where neither box is reached, their optimum and predictions agree; where one is,
+    typically on separable classes, they need not.
+
+    The optimum pushes the centers as far apart as the box allows, so on separable data most
+    coefficients sit at the box and few are zero. ``gamma`` sets how local the boundary is, and
+    is worth tuning.
+
+    References
+    ----------
+    Bonyadi, Vegh, Reutens, "Linear centralization classifier", 2017, section "Kernelization for
+    LCC".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from lincent import KernelLCC
+    >>> X, y = make_circles(200, factor=0.4, noise=0.05, random_state=0)
+    >>> model = KernelLCC(gamma=1.0).fit(X, y)
+    >>> model.score(X, y)
+    1.0
+    >>> bool(model.duality_gap_ <= 1e-9 * max(1, abs(model.objective_)))
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 2.0,
+        margin: float = 0.01,
+        *,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        n_components: int | None = None,
+        discriminator: str = "distance",
+        class_weight: Any = None,
+        multi_class: str = "ovr",
+        solver: str = "auto",
+        tol: float = 1e-9,
+        max_iter: int = 200,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.margin = margin
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.discriminator = discriminator
+        self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelLCC:
+        """Find the coefficients.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features) or (n_samples, n_samples)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; any nonnegative numbers.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    # The contract with TwoClassReduction.
+
+    @property
+    def _accept_sparse(self) -> Any:  # type: ignore[override]
+        return False if self._precomputed else "csr"
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        if self.n_components is not None:
+            check_count("n_components", self.n_components)
+
+    def _open(self, X: Any, weight: np.ndarray) -> KernelSource | MappedSource:
+        if self._precomputed:
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f'kernel="precomputed" needs a square X in fit, but X has shape {X.shape}: '
+                    "give the kernel between all pairs of training rows."
+                )
+            self._training_rows, function = None, self._function(1.0)
+        else:
+            self.gamma_ = kernel_width(self.gamma, X, weight)
+            self._training_rows, function = X, self._function(self.gamma_)
+        if self.n_components is None:
+            return KernelSource(X, np.arange(X.shape[0]), function)
+        seed = int(self._rng().integers(2**62))
+        self._landmarks = draw_distinct(X, weight > 0, self.n_components, seed)
+        # Landmarks are rows or, in a kernel matrix, columns.
+        chosen = self._landmarks if self._precomputed else X[self._landmarks]
+        between = function(X[self._landmarks], chosen)
+        return MappedSource.of(X, NystroemMap.of(function, chosen, between))
+
+    def _fit_task(
+        self,
+        X: KernelSource | MappedSource,
+        sign: np.ndarray,
+        weight: np.ndarray,
+        cost: np.ndarray,
+        importance: tuple[float, float],
+        name: str,
+    ) -> _Expansion:
+        counted = slice(None) if np.all(weight > 0) else np.flatnonzero(weight > 0)
+        rows = (sign[counted], weight[counted], cost[counted])
+        X = X if isinstance(counted, slice) else X[counted]
+        if isinstance(X, MappedSource):
+            return self._fit_mapped(X, *rows, importance, name)
+        return self._fit_exact(X, *rows, importance, name)
+
+    def _fit_exact(
+        self,
+        source: KernelSource,
+        sign: np.ndarray,
+        weight: np.ndarray,
+        cost: np.ndarray,
+        importance: tuple[float, float],
+        name: str,
+    ) -> _Expansion:
+        kinds = Kinds.of(source, sign)
+        self._warn_of_cost(len(kinds.columns), name)
+        problem = Representer(source, kinds, sign, weight)
+        self._check_margin(problem.largest_margin, name)
+        costs = self._costs(problem.cost_of_kinds(cost))
+        program = problem.program(costs, float(self.margin))
+        solution = chain.solve(program, self.solver, self._controls(), self._rng())
+        solution = without_negligible(program, solution, self.tol)
+        self._judge(solution, name)
+        alpha = solution.certificate.beta
+        low, high = (float(c) for c in problem.centers @ alpha)
+        projected = problem.projected(program, alpha)
+        rule = self._rule(projected, sign, weight, (low, high), importance)
+        return _Expansion(source.index, problem.spread(alpha), (low, high), rule, solution)
+
+    def _fit_mapped(
+        self,
+        source: MappedSource,
+        sign: np.ndarray,
+        weight: np.ndarray,
+        cost: np.ndarray,
+        importance: tuple[float, float],
+        name: str,
+    ) -> _Expansion:
+        opened = source.open()
+        centers = class_centers(opened, sign, weight)
+        difference = centers[1] - centers[0]
+        self._check_margin(float(np.abs(difference).sum()), name)
+        rows = SignedRows(opened, sign, centers.mean(axis=0))
+        program = lcc_program(rows, difference, self._costs(cost), float(self.margin))
+        solution = chain.solve(program, self.solver, self._controls(), self._rng())
+        self._judge(solution, name)
+        beta = solution.certificate.beta
+        low, high = (float(c) for c in centers @ beta)
+        needs_rows = self.discriminator != "distance" or importance[0] != importance[1]
+        projected = opened.project(beta) if needs_rows else np.empty(0)
+        rule = self._rule(projected, sign, weight, (low, high), importance)
+        alpha = source.mapping.basis @ beta
+        return _Expansion(self._landmarks, alpha, (low, high), rule, solution)
+
+    def _rule(
+        self,
+        projected: np.ndarray,
+        sign: np.ndarray,
+        weight: np.ndarray,
+        centers: tuple[float, float],
+        importance: tuple[float, float],
+    ) -> Discriminator:
+        line = Line(projected, sign, weight, centers, importance)
+        return fit_discriminator(self.discriminator, line)
+
+    def _store(self, parts: list[_Expansion]) -> None:
+        used = np.concatenate([part.index[part.alpha != 0] for part in parts])
+        self.support_ = np.unique(used)
+        self.dual_coef_ = np.zeros((len(parts), len(self.support_)))
+        for row, part in zip(self.dual_coef_, parts, strict=True):
+            present = part.alpha != 0
+            row[np.searchsorted(self.support_, part.index[present])] = part.alpha[present]
+        if self._training_rows is not None:
+            self.support_vectors_ = self._training_rows[self.support_]
+        del self._training_rows
+        self.intercept_ = np.array([part.intercept for part in parts])
+        self._rules = [part.rule for part in parts]
+        self._line_centers = np.array([part.centers for part in parts])
+        self.centers_ = self._line_centers[0] if len(parts) == 1 else self._line_centers
+        self._store_certificates([part.solution for part in parts])
+
+    def _project(self, X: Any) -> np.ndarray:
+        if self._precomputed:
+            return np.asarray(X[:, self.support_] @ self.dual_coef_.T)
+        function = self._function(self.gamma_)
+        projected = np.empty((X.shape[0], len(self.dual_coef_)))
+        for part in blocks(X.shape[0], len(self.support_)):
+            projected[part] = function(X[part], self.support_vectors_) @ self.dual_coef_.T
+        return projected
+
+    def _midpoints(self) -> np.ndarray:
+        return np.asarray(self._line_centers.mean(axis=1))
+
+    # Helpers.
+
+    def _function(self, gamma: float) -> KernelFunction:
+        return KernelFunction(self.kernel, gamma, self.degree, self.coef0)
+
+    def _warn_of_cost(self, m: int, name: str) -> None:
+        if m <= LARGE:
+            return
+        gigabytes = MATRICES * 8.0 * m**2 / 1e9
+        minutes = SECONDS_AT_LARGE * (m / LARGE) ** 3 / 60
+        warnings.warn(
+            f"KernelLCC solves over a {m} x {m} kernel matrix ({name}): up to {gigabytes:.1f} GB "
+            f"of memory and on the order of {minutes:.0f} minutes. Set n_components (a few "
+            "hundred) for a cost that grows linearly with the rows.",
+            EfficiencyWarning,
+            stacklevel=2,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        return tags

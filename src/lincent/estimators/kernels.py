@@ -1,0 +1,157 @@
+"""Kernel functions by name, and a data set seen through one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from lincent.estimators.validation import check_choice, check_positive
+from lincent.passes import DensePass, Pass
+from lincent.passes.nystroem import NystroemMap, NystroemPass, open_mapped
+
+KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed")
+BLOCK_BYTES = 2**25
+PARTS = 8
+"""A kernel matrix is made in this many parts or more: each passes through temporary arrays."""
+_PARAMETERS = {
+    "rbf": ("gamma",),
+    "laplacian": ("gamma",),
+    "poly": ("gamma", "degree", "coef0"),
+    "sigmoid": ("gamma", "coef0"),
+    "linear": (),
+}
+
+
+def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
+    """Raise a sentence for any unusable kernel parameter."""
+    if not callable(kernel):
+        check_choice("kernel", kernel, KERNELS)
+    if isinstance(gamma, str):
+        check_choice("gamma", gamma, ("scale", "auto"))
+    else:
+        check_positive("gamma", gamma)
+    check_positive("degree", degree)
+    if not np.isscalar(coef0) or isinstance(coef0, str) or not np.isfinite(coef0):
+        raise ValueError(f"coef0={coef0!r} is not usable: give a finite number.")
+
+
+def kernel_width(gamma: Any, X: Any, weight: np.ndarray) -> float:
+    """gamma as a number; "scale" is 1 / (n_features * variance of X), repeated rows repeated."""
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    variance = _variance(X, weight / (weight.sum() * X.shape[1]))
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _variance(X: Any, share: np.ndarray) -> float:
+    """The variance over all entries; ``share`` is the share of a row in each column."""
+    if sp.issparse(X):
+        mean = float(np.sum(share @ X))
+        return float(np.sum(share @ X.multiply(X))) - mean**2
+    mean = float(sum(share @ column for column in X.T))
+    # Column by column: no second array of the size of X.
+    return float(sum(share @ np.square(column - mean) for column in X.T))
+
+
+@dataclass(frozen=True)
+class KernelFunction:
+    """k(X, Y) as a float64 matrix."""
+
+    name: Any
+    gamma: float
+    degree: float
+    coef0: float
+
+    def __call__(self, X: Any, Y: Any) -> np.ndarray:
+        if callable(self.name):
+            return self._called(X, Y)
+        if self.name == "precomputed":  # X is rows of the kernel matrix, Y names columns
+            return np.asarray(X[:, Y], dtype=np.float64)
+        from sklearn.metrics.pairwise import pairwise_kernels  # late: it is slow to import
+
+        values = {name: getattr(self, name) for name in _PARAMETERS[self.name]}
+        X, Y = (_double(A) for A in (X, Y))
+        return np.asarray(pairwise_kernels(X, Y, metric=self.name, **values), dtype=np.float64)
+
+    def _called(self, X: Any, Y: Any) -> np.ndarray:
+        matrix = np.array(self.name(X, Y), dtype=np.float64)
+        if matrix.shape != (X.shape[0], Y.shape[0]):
+            raise ValueError(
+                f"The kernel function returned an array of shape {matrix.shape} for {X.shape[0]} "
+                f"and {Y.shape[0]} rows; it must return shape {(X.shape[0], Y.shape[0])}."
+            )
+        if not np.all(np.isfinite(matrix)):
+            raise ValueError("The kernel function returned values that are not finite.")
+        return matrix
+
+
+def _double(A: Any) -> Any:
+    A = A if A.dtype == np.float64 else A.astype(np.float64)
+    if sp.issparse(A) and A.indices.dtype != np.int32 and max(A.nnz, *A.shape) < 2**31:
+        # Some of scikit-learn's kernels know 32-bit indices only.
+        parts = (A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32))
+        return sp.csr_matrix(parts, shape=A.shape)
+    return A
+
+
+@dataclass(frozen=True)
+class MappedSource:
+    """Training rows seen through a Nyström map; ``held``: the mapped rows where they are small."""
+
+    X: Any
+    mapping: NystroemMap
+    held: np.ndarray | None
+
+    @classmethod
+    def of(cls, X: Any, mapping: NystroemMap) -> MappedSource:
+        opened = open_mapped(X, mapping)
+        return cls(X, mapping, opened.array() if isinstance(opened, DensePass) else None)
+
+    def __getitem__(self, rows: Any) -> MappedSource:
+        held = None if self.held is None else self.held[rows]
+        return MappedSource(self.X[rows] if held is None else self.X, self.mapping, held)
+
+    def open(self) -> Pass:
+        return NystroemPass(self.X, self.mapping) if self.held is None else DensePass(self.held)
+
+
+@dataclass(frozen=True)
+class KernelSource:
+    """Training rows and the kernel between them; ``index`` is their place in the training set."""
+
+    X: Any
+    index: np.ndarray
+    kernel: KernelFunction
+
+    @property
+    def precomputed(self) -> bool:
+        return isinstance(self.kernel.name, str) and self.kernel.name == "precomputed"
+
+    def __getitem__(self, rows: Any) -> KernelSource:
+        X = self.X if self.precomputed else self.X[rows]
+        return KernelSource(X, self.index[rows], self.kernel)
+
+    def matrix(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """A new array of the kernel between these rows and those."""
+        if self.precomputed:
+            chosen = np.ix_(self.index[rows], self.index[columns])
+            return np.array(self.X[chosen], dtype=np.float64, order="C")
+        matrix = np.empty((len(rows), len(columns)))
+        Y = self.X[columns]
+        for part in blocks(len(rows), len(columns), least=PARTS):
+            matrix[part] = self.kernel(self.X[rows[part]], Y)
+        return matrix
+
+
+def blocks(rows: int, columns: int, least: int = 1) -> Iterator[slice]:
+    """At least so many slices of the rows, such that a block of the kernel matrix stays small."""
+    step = min(BLOCK_BYTES // (8 * max(1, columns)), -(-rows // least))
+    step = max(1, step)
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))
