@@ -15,22 +15,28 @@ same total c, sum_i c_i a_i = c d, so the rows inside the margins pull beta alon
 for costs going to zero beta is proportional to d.
 
 The dual.  phi(z) = max over 0 <= u <= 1 of u (hi - z) - (hi - lo) u^2 / 2, attained at the pull
-u(z) = clip((hi - z)/(hi - lo), 0, 1).  With alpha_i = c_i u_i, any alpha with 0 <= alpha_i <= c_i and
-sum_i y_i alpha_i = 0 (needed only if t is free) gives the lower bound
+u(z) = clip((hi - z)/(hi - lo), 0, 1).  With alpha_i = c_i u_i, any alpha with 0 <= alpha_i <= c_i
+and sum_i y_i alpha_i = 0 (needed only if t is free) gives the lower bound
 
     hi sum_i alpha_i - (hi - lo)/2 sum_i alpha_i^2 / c_i - |sum_i alpha_i a_i|^2 / 2           (D)
 
-of (P).  At alpha_i = c_i u(z_i) with the best t the two differ by |gradient|^2 / 2 exactly, so a small
-gradient is a small gap; but the gap that is reported is (P) minus (D), each computed by itself.
+of (P).  At alpha_i = c_i u(z_i) with the best t the two differ by |gradient|^2 / 2 exactly, so a
+small gradient is a small gap; but the gap that is reported is (P) minus (D), each computed by
+itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lincent.programs.centralization import Certificate, Rows, Vector
+
+BLOCK_ROWS = 16_384
+"""Vectors of this length stay in the cache from one operation to the next."""
 
 
 @dataclass(frozen=True)
@@ -86,14 +92,88 @@ class RegularizedProgram:
         """The multipliers made feasible: the class that pulls more is scaled down to the other."""
         if not self.free:
             return alpha
-        positive = self.sign > 0
-        up = float(alpha[positive].sum())
-        down = float(alpha.sum()) - up
-        if up == down:
-            return alpha
-        if up > down:
-            return np.where(positive, alpha * (down / up), alpha)
-        return np.where(positive, alpha, alpha * (up / down))
+        down, up = self._shares(float(alpha.sum()), float(alpha @ self.sign))
+        return alpha * np.where(self.sign > 0, up, down)
+
+    @staticmethod
+    def _shares(total: float, excess: float) -> tuple[float, float]:
+        """What the negative and the positive class keep, so that both pull the same."""
+        up, down = (total + excess) / 2, (total - excess) / 2
+        least = max(min(up, down), 0.0)
+        return (least / down if down > up else 1.0), (least / up if up > down else 1.0)
+
+    # The same quantities for many rows, block by block so that each block stays in the cache.
+
+    def pull_sums(self, projected: Vector, t: float, along: Vector | None = None) -> PullSums:
+        """Sums over all rows at threshold t, without keeping anything per row."""
+        total = excess = rise = work = 0.0
+        for part in self._blocks():
+            u = self._pull_block(projected[part], t, part)
+            inside = self.costs[part] @ ((u > 0.0) & (u < 1.0)).astype(np.float64)
+            u *= self.costs[part]
+            total += float(u.sum())
+            excess += float(u @ self.sign[part])
+            rise += float(inside) / self.width
+            if along is not None:
+                work += float(u @ along[part])
+        return PullSums(total, excess, rise, work)
+
+    def judge(self, beta: Vector, projected: Vector, t: float, sums: PullSums) -> Judgement:
+        """Objective, feasible multipliers and which rows are between the margins."""
+        m = self.shape[0]
+        alpha, inside = np.empty(m), np.empty(m, dtype=bool)
+        down, up = self._shares(sums.total, sums.excess) if self.free else (1.0, 1.0)
+        middle, half = (up + down) / 2, (up - down) / 2
+        loss = bound = 0.0
+        for part in self._blocks():
+            u = self._pull_block(projected[part], t, part)
+            inside[part] = (u > 0.0) & (u < 1.0)
+            a = u * self.costs[part]
+            # u (hi - z) - width u^2 / 2, with hi - z recovered from the position itself.
+            rest = self.high - projected[part]
+            rest += t * self.sign[part]
+            rest -= (self.width / 2) * u
+            loss += float(a @ rest)
+            if middle != 1.0 or half != 0.0:
+                keep = middle + half * self.sign[part]
+                a *= keep
+                u *= keep
+            # hi alpha - width alpha^2 / (2 c) = alpha (hi - width u / 2), u scaled as alpha is.
+            bound += float(a @ (self.high - (self.width / 2) * u))
+            alpha[part] = a
+        return Judgement(float(beta @ beta) / 2 + loss, alpha, inside, bound)
+
+    def _pull_block(self, projected: Vector, t: float, part: slice) -> Vector:
+        u = np.multiply(self.sign[part], t)
+        u -= projected
+        u += self.high
+        u *= 1.0 / self.width
+        np.maximum(u, 0.0, out=u)
+        return np.minimum(u, 1.0, out=u)
+
+    def _blocks(self) -> Iterator[slice]:
+        for start in range(0, self.shape[0], BLOCK_ROWS):
+            yield slice(start, start + BLOCK_ROWS)
+
+
+@dataclass(frozen=True)
+class PullSums:
+    """Sums of the pulls c_i u_i: all, signed by class, their rise with t, and along a step."""
+
+    total: float
+    excess: float
+    rise: float
+    work: float
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What one read of the projected rows says; (D) is ``bound`` - |A' alpha|^2 / 2."""
+
+    objective: float
+    alpha: Vector
+    inside: NDArray[np.bool_]
+    bound: float
 
 
 def certify(program: RegularizedProgram, beta: Vector, t: float) -> Certificate:

@@ -1,13 +1,14 @@
 """Steps toward the minimum of the regularized program, from its curvature.
 
-With D_i = c_i / (hi - lo) for rows between the margins and 0 for the others, v = sum_i D_i y_i a_i and
-s = sum_i D_i, the second derivative of (P) in beta, its threshold t always at its best, is
+With D_i = c_i / (hi - lo) for rows between the margins and 0 for the others, v = sum_i D_i y_i a_i
+and s = sum_i D_i, the second derivative of (P) in beta, its threshold t always at its best, is
 
     H = I + A' D A - v v' / s         (without the last term if t is fixed or s = 0).
 
 Three ways to a step H step = -gradient:
 
-Whole       H formed and factored: an exact Newton step.
+Whole       H formed and factored: an exact Newton step.  From step to step few rows cross a margin,
+            so A'DA is brought up to date by the rows that did.
 Sampled     H of a sample that stands for all rows, corrected by the gradients seen so far (limited
             memory BFGS).  Forming H reads the rows at a cost of n per entry; this does it for few.
 Conjugate   H only multiplied, for problems large in both directions.
@@ -19,29 +20,31 @@ from collections import deque
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from lincent.programs.centralization import Matrix, Vector
 from lincent.programs.regularized import RegularizedProgram
 
 MEMORY = 8
+Inside = NDArray[np.bool_]
+UPDATE_SHARE = 0.5
 CG_STEPS = 200
 CG_SHARE = 0.1
 
 
 class Curvature(Protocol):
-    """Where to go from a point, given its pull and gradient."""
+    """Where to go from a point, given which rows are inside the margins and its gradient."""
 
-    def step(self, pull: Vector, gradient: Vector) -> tuple[Vector, float]:
+    def step(self, inside: Inside, gradient: Vector) -> tuple[Vector, float]:
         """The step in beta, and the shift of the threshold that goes with it."""
 
     def learn(self, taken: Vector, gradient: Vector) -> None:
         """A step was taken; it ended at this gradient."""
 
 
-def between(program: RegularizedProgram, pull: Vector) -> Vector:
+def between(program: RegularizedProgram, inside: Inside) -> Vector:
     """D: the curvature that each row contributes."""
-    inside = (pull > 0.0) & (pull < 1.0)
     return np.where(inside, program.costs / program.width, 0.0)
 
 
@@ -65,11 +68,10 @@ class _Center:
 
 
 class Factored:
-    """H formed and factored."""
+    """H factored.  The matrix ``gram`` = A'DA is used up."""
 
-    def __init__(self, program: RegularizedProgram, pull: Vector) -> None:
-        D = between(program, pull)
-        H = program.rows.gram(D)
+    def __init__(self, program: RegularizedProgram, D: Vector, gram: Matrix) -> None:
+        H = gram
         self.center = _Center(program, D)
         self.center.subtract(H)
         H.flat[:: H.shape[0] + 1] += 1.0
@@ -97,9 +99,27 @@ class Whole:
 
     def __init__(self, program: RegularizedProgram) -> None:
         self.program = program
+        self.D: Vector | None = None
+        self.gram: Matrix = np.empty((0, 0))
 
-    def step(self, pull: Vector, gradient: Vector) -> tuple[Vector, float]:
-        H = Factored(self.program, pull)
+    def _update(self, D: Vector) -> None:
+        rows = self.program.rows
+        if self.D is not None:
+            change = D - self.D
+            entered, left = np.flatnonzero(change > 0), np.flatnonzero(change < 0)
+            if entered.size + left.size < UPDATE_SHARE * D.size:
+                if entered.size:
+                    self.gram += rows.take(entered).gram(change[entered])
+                if left.size:
+                    self.gram -= rows.take(left).gram(-change[left])
+                self.D = D
+                return
+        self.D, self.gram = D, rows.gram(D)
+
+    def step(self, inside: Inside, gradient: Vector) -> tuple[Vector, float]:
+        D = between(self.program, inside)
+        self._update(D)
+        H = Factored(self.program, D, self.gram.copy())
         step = -H.solve(gradient)
         return step, H.center.shift(step)
 
@@ -110,8 +130,9 @@ class Whole:
 class Sampled:
     """Steps from the curvature of a sample, corrected by the gradients seen on all rows."""
 
-    def __init__(self, sample: RegularizedProgram, pull: Vector) -> None:
-        self.H = Factored(sample, pull)
+    def __init__(self, sample: RegularizedProgram, inside: Inside) -> None:
+        D = between(sample, inside)
+        self.H = Factored(sample, D, sample.rows.gram(D))
         self.pairs: deque[tuple[Vector, Vector, float]] = deque(maxlen=MEMORY)
         self.last_gradient: Vector | None = None
 
@@ -123,7 +144,7 @@ class Sampled:
                 self.pairs.append((taken, change, product))
         self.last_gradient = gradient
 
-    def step(self, pull: Vector, gradient: Vector) -> tuple[Vector, float]:
+    def step(self, inside: Inside, gradient: Vector) -> tuple[Vector, float]:
         if self.last_gradient is None:
             self.last_gradient = gradient
         q = gradient.copy()
@@ -145,9 +166,9 @@ class Conjugate:
         self.program = program
         self.squares = program.rows.column_scale() ** 2
 
-    def step(self, pull: Vector, gradient: Vector) -> tuple[Vector, float]:
+    def step(self, inside: Inside, gradient: Vector) -> tuple[Vector, float]:
         rows = self.program.rows
-        D = between(self.program, pull)
+        D = between(self.program, inside)
         center = _Center(self.program, D)
         diagonal = 1.0 + float(D.sum()) * self.squares
         x = np.zeros_like(gradient)

@@ -1,19 +1,19 @@
 """Descent to the minimum of the regularized program: steps, exact line search, best threshold.
 
 The threshold t is at its best for the current beta throughout, a search over one number that reads
-no data.  So the multipliers of every iterate are dual feasible up to rounding, and every iterate has
-a duality gap.
+no data.  So the multipliers of every iterate are nearly dual feasible; what little is missing is
+made up by scaling one class down, and every iterate has an honest duality gap.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lincent.programs.centralization import Certificate, Vector
-from lincent.programs.regularized import RegularizedProgram
-from lincent.solvers.curvature import Curvature
+from lincent.programs.regularized import PullSums, RegularizedProgram
+from lincent.solvers.curvature import Curvature, Inside
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "newton"
@@ -21,7 +21,11 @@ ENOUGH_SLOPE = 0.1
 """A line search ends where the slope is this share of the slope at its start."""
 SEARCHES = 60
 PATIENCE = 5
-ROUNDING = 1e-15
+STILL = 1e-13
+UNEVEN = 1e-6
+"""The share of the last gap that an inexact threshold may add to the next."""
+ROUNDING = 1e-13
+"""Both classes pull the same when they differ by this share of the whole."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,7 @@ class _Place:
     beta: Vector
     t: float
     projected: Vector
-    z: Vector
-    pull: Vector
+    sums: PullSums
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class _Point:
     """A place with its gradient and its certificate."""
 
     place: _Place
+    inside: Inside
     gradient: Vector
     certificate: Certificate
 
@@ -59,14 +63,14 @@ def descend(
     start: Start | None = None,
 ) -> Solution:
     """Follow the steps of ``curvature`` until the gap is below ``tol``."""
-    point = best = _judge(program, _begin(program, start))
+    point = _judge(program, _begin(program, start))
+    best = point.certificate
     iterations = since = 0
     while True:
-        gap = best.certificate.relative_gap
         controls.tell(
-            f"step {iterations}: objective {point.certificate.objective:.10e}  gap {gap:.1e}"
+            f"step {iterations}: objective {best.objective:.10e}  gap {best.relative_gap:.1e}"
         )
-        if gap <= controls.tol:
+        if best.relative_gap <= controls.tol:
             status = Status.OPTIMAL
         elif since >= PATIENCE:
             status = Status.STALLED
@@ -75,27 +79,38 @@ def descend(
         elif iterations >= controls.max_iter:
             status = Status.ITERATION_LIMIT
         else:
-            point = _advance(program, curvature, point)
+            point = _advance(program, curvature, point, best.gap)
             iterations += 1
-            # The gap may rise on the way; only many steps without a better one are a stall.
-            if point.certificate.gap < best.certificate.gap:
-                best, since = point, 0
-            else:
-                since += 1
+            found = _better(best, point.certificate)
+            # The gap of single points may rise on the way; the objective falls until rounding.
+            progress = best.objective - found.objective > STILL * abs(best.objective)
+            since = 0 if progress or found.gap < best.gap / 2 else since + 1
+            best = found
             continue
-        return Solution(status, best.certificate, iterations, NAME)
+        return Solution(status, best, iterations, NAME)
+
+
+def _better(best: Certificate, new: Certificate) -> Certificate:
+    """The lower objective with the higher bound."""
+    if new.objective < best.objective:
+        best = replace(best, beta=new.beta, t=new.t, objective=new.objective)
+    if new.dual_objective > best.dual_objective:
+        best = replace(best, alpha=new.alpha, dual_objective=new.dual_objective)
+    return best
 
 
 def _begin(program: RegularizedProgram, start: Start | None) -> _Place:
     m, n = program.shape
     if start is None:
-        return _place(program, np.zeros(n), np.zeros(m), 0.0)
-    return _place(program, start.beta, program.rows.dot(start.beta), start.t)
+        return _place(program, np.zeros(n), np.zeros(m), 0.0, 0.0)
+    return _place(program, start.beta, program.rows.dot(start.beta), start.t, 0.0)
 
 
-def _advance(program: RegularizedProgram, curvature: Curvature, point: _Point) -> _Point:
-    step, shift = curvature.step(point.place.pull, point.gradient)
-    place = _along(program, point, step, shift)
+def _advance(
+    program: RegularizedProgram, curvature: Curvature, point: _Point, gap: float
+) -> _Point:
+    step, shift = curvature.step(point.inside, point.gradient)
+    place = _along(program, point, step, shift, UNEVEN * gap)
     found = _judge(program, place)
     curvature.learn(place.beta - point.place.beta, found.gradient)
     return found
@@ -103,31 +118,32 @@ def _advance(program: RegularizedProgram, curvature: Curvature, point: _Point) -
 
 def _judge(program: RegularizedProgram, place: _Place) -> _Point:
     """One read of the rows: gradient and dual bound."""
-    alpha = program.balanced(program.costs * place.pull)
-    combined = program.rows.tdot(alpha)
+    found = program.judge(place.beta, place.projected, place.t, place.sums)
+    combined = program.rows.tdot(found.alpha)
     certificate = Certificate(
         beta=place.beta,
-        alpha=alpha,
+        alpha=found.alpha,
         t=place.t,
-        objective=program.primal(place.beta, place.z, place.pull),
-        dual_objective=program.dual(alpha, combined),
+        objective=found.objective,
+        dual_objective=found.bound - float(combined @ combined) / 2,
     )
-    return _Point(place, place.beta - combined, certificate)
+    return _Point(place, found.inside, place.beta - combined, certificate)
 
 
-def _along(program: RegularizedProgram, point: _Point, step: Vector, shift: float) -> _Place:
+def _along(
+    program: RegularizedProgram, point: _Point, step: Vector, shift: float, uneven: float
+) -> _Place:
     """The minimum along the step: one read of the rows, whatever the number of lengths tried."""
     origin = point.place
     moved = program.rows.dot(step)
-    pulled = program.costs * moved
     low, low_slope = 0.0, float(point.gradient @ step)
     high, high_slope = np.inf, np.inf
     enough = ENOUGH_SLOPE * abs(low_slope)
     length, guess = 1.0, origin.t + shift
     for _ in range(SEARCHES):
         beta = origin.beta + length * step
-        place = _place(program, beta, origin.projected + length * moved, guess)
-        slope = float(beta @ step) - float(pulled @ place.pull)
+        place = _place(program, beta, origin.projected + length * moved, guess, uneven, moved)
+        slope = float(beta @ step) - place.sums.work
         if abs(slope) <= enough:
             break
         if slope < 0:
@@ -144,35 +160,37 @@ def _along(program: RegularizedProgram, point: _Point, step: Vector, shift: floa
     return place
 
 
-def _place(program: RegularizedProgram, beta: Vector, projected: Vector, guess: float) -> _Place:
+def _place(
+    program: RegularizedProgram,
+    beta: Vector,
+    projected: Vector,
+    guess: float,
+    uneven: float,
+    along: Vector | None = None,
+) -> _Place:
     """Beta with the t at which both classes pull the same: sum_i y_i c_i u(z_i) = 0.
 
     The left side rises with t and is piecewise linear: Newton's method, held inside a bracket.
+    What remains of it adds about ``remainder * t`` to the gap, which may be up to ``uneven``.
     """
     if not program.free:
-        return _Place(beta, 0.0, projected, projected, program.pull(projected))
-    signed = program.costs * program.sign
-    total = float(program.costs.sum())
+        return _Place(beta, 0.0, projected, program.pull_sums(projected, 0.0, along))
     low, high = -np.inf, np.inf
     t = guess
     for _ in range(SEARCHES):
-        z = program.positions(projected, t)
-        pull = program.pull(z)
-        excess = float(signed @ pull)
-        if abs(excess) <= ROUNDING * total:
+        sums = program.pull_sums(projected, t, along)
+        if abs(sums.excess) <= max(ROUNDING * sums.total, uneven / max(1.0, abs(t))):
             break
-        if excess > 0:
-            high = t
-        else:
-            low = t
-        rise = float(program.costs @ ((pull > 0.0) & (pull < 1.0))) / program.width
-        target = t - excess / rise if rise > 0 else np.nan
+        low, high = (low, t) if sums.excess > 0 else (t, high)
+        target = t - sums.excess / sums.rise if sums.rise > 0 else np.nan
         if not low < target < high:
             target = _inside(program, projected, low, high)
         if target == t:
             break
         t = target
-    return _Place(beta, t, projected, z, pull)
+    else:
+        sums = program.pull_sums(projected, t, along)
+    return _Place(beta, t, projected, sums)
 
 
 def _inside(program: RegularizedProgram, projected: Vector, low: float, high: float) -> float:

@@ -1,0 +1,86 @@
+"""Folds for cross-validation inside ``fit``.
+
+Folds are dealt by row values, as the calibration does: the distinct rows of each class, in the
+random order of their keys, go to the folds in turn.  So classes are spread evenly, repetitions of a
+row stay together, a weight of two is the same as a repeated row, and no permutation of the data
+changes the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from lincent.estimators.validation import check_count
+from lincent.passes.keys import row_keys
+
+FOLDS = 5
+Split = tuple[np.ndarray, np.ndarray]
+
+
+def make_folds(
+    cv: Any, X: Any, codes: np.ndarray, weight: np.ndarray, repeats: int, seed: int
+) -> list[Split]:
+    """(training rows, held-out rows) for each fold of each repeat.
+
+    ``cv`` is None (5 folds), a number of folds, a splitter or an iterable of index pairs.
+    """
+    if cv is None or isinstance(cv, int | np.integer):
+        folds = FOLDS if cv is None else check_count("cv", int(cv))
+        if folds < 2:
+            raise ValueError(f"cv={cv!r} is not usable: give at least 2 folds.")
+        return [
+            split
+            for repeat in range(repeats)
+            for split in _deal(X, codes, weight, folds, seed + repeat)
+        ]
+    pairs: Iterable[Any] = cv.split(X, codes) if hasattr(cv, "split") else cv
+    counted = weight > 0
+    splits = []
+    for train, held in pairs:
+        train, held = (_positions(rows, len(codes)) for rows in (train, held))
+        splits.append((train[counted[train]], held[counted[held]]))
+    if not splits:
+        raise ValueError(
+            "cv gives no folds; give a number of folds or at least one pair of indices."
+        )
+    for train, _ in splits:
+        _check_classes(train, codes)
+    return splits
+
+
+def _positions(rows: Any, n_samples: int) -> np.ndarray:
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.intp)
+
+
+def _check_classes(train: np.ndarray, codes: np.ndarray) -> None:
+    missing = np.setdiff1d(codes, codes[train])
+    if missing.size:
+        raise ValueError(
+            f"A training part of cv has no row of class number {int(missing[0])}; give folds in "
+            "which every class is present, or fewer folds."
+        )
+
+
+def _deal(X: Any, codes: np.ndarray, weight: np.ndarray, folds: int, seed: int) -> list[Split]:
+    keys = row_keys(X, seed)
+    fold = np.full(len(codes), -1)
+    passed = 0
+    for code in np.unique(codes):
+        rows = np.flatnonzero((codes == code) & (weight > 0))
+        kinds, place = np.unique(keys[rows], return_inverse=True)
+        if len(kinds) < 2:
+            raise ValueError(
+                f"Class number {int(code)} has fewer than 2 different rows, too few for "
+                "cross-validation; give more rows, or use the estimator without CV."
+            )
+        # Each class goes on where the one before ended, so that folds are of equal size; a class
+        # with fewer rows than folds is missing from some held-out parts, never from training.
+        fold[rows] = (place.reshape(-1) + passed) % folds
+        passed += len(kinds)
+    index = np.arange(len(codes))
+    parts = [(index[(fold != k) & (fold >= 0)], index[fold == k]) for k in range(folds)]
+    return [part for part in parts if part[1].size]

@@ -1,0 +1,276 @@
+"""RegularizedLCC: centralization with an L2 term, a range of margins and a free threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lincent.estimators.certified import CentralizationClassifier
+from lincent.estimators.discriminators import Cut, Line, fit_discriminator
+from lincent.estimators.rule import balanced_costs, fit_rules
+from lincent.estimators.validation import check_choice, check_count, check_positive
+from lincent.passes import SignedRows, class_centers, open_pass
+from lincent.programs.centralization import lcc_program
+from lincent.solvers import chain
+from lincent.solvers.solution import Solution
+
+NORMS = ("l2", "linf")
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """One fitted two-class problem."""
+
+    beta: np.ndarray
+    cut: float
+    t: float
+    centers: np.ndarray
+    solution: Solution
+
+
+def check_margins(margins: Any) -> tuple[float, float]:
+    """Two finite numbers, the second above zero and not below the first."""
+    try:
+        low, high = (float(value) for value in margins)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"margins={margins!r} is not usable: give two numbers (low, high)."
+        ) from None
+    if not (np.isfinite(low) and np.isfinite(high) and low <= high and high > 0):
+        raise ValueError(
+            f"margins={margins!r} is not usable: give finite numbers low <= high with high above 0."
+        )
+    return low, high
+
+
+class RegularizedLCC(CentralizationClassifier):
+    """Regularized linear centralization classifier.
+
+    LCC with four changes that close its gap to class-balanced logistic regression: an L2 term
+    instead of the box, the hinge averaged over a range of margins, class-balanced costs, and a
+    threshold that may leave the midpoint of the centers. A quadratic program, solved by Newton's
+    method to certified optimality.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a unit of loss, per row; comparable with the C of LogisticRegression.
+    margins : tuple of two floats, default=(-1.0, 3.0)
+        The range of margins over which the hinge is averaged. Only the ratio matters beside C.
+    norm : {"l2", "linf"}, default="l2"
+        ``"l2"`` is the quadratic program. ``"linf"`` is the paper's box as a linear program; it
+        needs a single margin ``(s, s)`` and ``fit_threshold=False``: LCC with ``margin=s``.
+    fit_threshold : bool, default=True
+        Whether the cut may leave the midpoint of the class centers.
+    class_weight : dict, "balanced" or None, default="balanced"
+        Factors on the costs of each class. ``"balanced"`` gives both sides of each two-class
+        problem the same total cost.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        One-vs-rest or one-vs-one for more than two classes.
+    tol : float, default=1e-9
+        Bound on ``duality_gap_ / max(1, abs(objective_))``.
+    max_iter : int, default=200
+        Largest number of steps in one solve.
+    time_limit : float, default=None
+        Seconds after which the best point so far is taken, with a ConvergenceWarning.
+    n_jobs : int, default=None
+        Parallel two-class problems.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the sample from which a large problem is started. The optimum does not depend on it.
+    verbose : int, default=0
+        1 prints one line per step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_features) or (n_problems, n_features)
+    intercept_ : ndarray of shape (1,) or (n_problems,)
+    threshold_ : float or ndarray of shape (n_problems,)
+        How far the cut is from the midpoint of the centers, on the projected line.
+    centers_ : ndarray of shape (2, n_features) or (n_problems, 2, n_features)
+        The class centers, negative class first.
+    objective_, dual_objective_, duality_gap_ : float or ndarray of shape (n_problems,)
+        The certificate: the objective, a lower bound proved by the dual, and their difference.
+    n_iter_ : int or ndarray of shape (n_problems,)
+    solver_ : str or list of str
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    LCC : The paper's linear program.
+    RegularizedLCCCV : The same with C chosen by cross-validation.
+
+    Notes
+    -----
+    Shifting X changes nothing, scaling it does: standardize the columns first. A weight of two is
+    the same as a repeated row. As accurate as class-balanced logistic regression, not more.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lincent import RegularizedLCC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), RegularizedLCC()).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.99
+    >>> bool(model[-1].duality_gap_ < 1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        margins: tuple[float, float] = (-1.0, 3.0),
+        *,
+        norm: str = "l2",
+        fit_threshold: bool = True,
+        class_weight: Any = "balanced",
+        multi_class: str = "ovr",
+        tol: float = 1e-9,
+        max_iter: int = 200,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.margins = margins
+        self.norm = norm
+        self.fit_threshold = fit_threshold
+        self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RegularizedLCC:
+        """Find the direction and the threshold.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; any nonnegative numbers.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    # The contract with CentralizationClassifier.
+
+    def _check_params(self) -> None:
+        check_positive("C", self.C)
+        check_positive("tol", self.tol)
+        check_count("max_iter", self.max_iter)
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+        low, high = check_margins(self.margins)
+        if check_choice("norm", self.norm, NORMS) == "linf":
+            if low != high or self.fit_threshold:
+                raise ValueError(
+                    f"norm='linf' is a linear program for one margin and the cut at the midpoint: "
+                    f"give margins=(s, s) and fit_threshold=False, not margins={self.margins!r} "
+                    f"and fit_threshold={self.fit_threshold!r}."
+                )
+        elif low == high:
+            raise ValueError(
+                f"margins={self.margins!r} with norm='l2' is a hinge with a corner, which Newton's "
+                "method does not solve: give low below high, or norm='linf'."
+            )
+
+    def _fit_task(
+        self,
+        X: Any,
+        sign: np.ndarray,
+        weight: np.ndarray,
+        cost: np.ndarray,
+        importance: tuple[float, float],
+        name: str,
+    ) -> _Fitted:
+        if isinstance(self.class_weight, str):
+            cost = balanced_costs(sign, weight)
+        if self.norm == "linf":
+            part = self._fit_box(X, sign, weight, self.C * cost, importance, name)
+        else:
+            rule = fit_rules(
+                X,
+                sign,
+                weight,
+                cost,
+                (float(self.C),),
+                check_margins(self.margins),
+                bool(self.fit_threshold),
+                self._controls(),
+                self._rng(),
+            )[0]
+            part = _Fitted(rule.beta, rule.cut, rule.t, rule.centers, rule.solution)
+        self._judge(part.solution, name)
+        return part
+
+    def _fit_box(
+        self,
+        X: Any,
+        sign: np.ndarray,
+        weight: np.ndarray,
+        costs: np.ndarray,
+        importance: tuple[float, float],
+        name: str,
+    ) -> _Fitted:
+        """The paper's linear program."""
+        source = open_pass(X)
+        centers = class_centers(source, sign, weight)
+        largest = float(np.abs(centers[1] - centers[0]).sum())
+        if largest == 0.0 or self.margins[0] > largest:
+            raise ValueError(
+                f"margins={self.margins!r} are above the largest feasible margin {largest:.6g} "
+                f"({name}): give a smaller margin, or scale the features up."
+            )
+        rows = SignedRows(source, sign, centers.mean(axis=0))
+        program = lcc_program(rows, centers[1] - centers[0], costs, float(self.margins[0]))
+        solution = chain.solve(program, "auto", self._controls(), self._rng())
+        beta = solution.certificate.beta
+        low, high = (float(c) for c in centers @ beta)
+        line = Line(source.project(beta), sign, weight, (low, high), importance)
+        rule = fit_discriminator("distance", line)
+        assert isinstance(rule, Cut)
+        return _Fitted(beta, rule.at, rule.at - line.midpoint, centers, solution)
+
+    def _store(self, parts: list[_Fitted]) -> None:
+        self.coef_ = np.array([part.beta for part in parts])
+        self.intercept_ = np.array([-part.cut for part in parts])
+        centers = np.array([part.centers for part in parts])
+        threshold = np.array([part.t for part in parts])
+        one = len(parts) == 1
+        self.centers_ = centers[0] if one else centers
+        self.threshold_ = float(threshold[0]) if one else threshold
+        self._store_certificates([part.solution for part in parts])
+
+    def _project(self, X: Any) -> np.ndarray:
+        source = open_pass(X)
+        return np.stack([source.project(beta) for beta in self.coef_], axis=1)
+
+    def _task_scores(self, X: Any) -> np.ndarray:
+        return np.asarray(self._project(X) + self.intercept_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.coef_)
+
+    def _midpoints(self) -> np.ndarray:
+        return -self.intercept_
+
+    def _missed(self, beyond: np.ndarray, task: int) -> np.ndarray:
+        low, high = check_margins(self.margins)
+        pull = np.clip((high - beyond) / (high - low), 0.0, 1.0) if high > low else beyond < high
+        return np.asarray(pull * (high - beyond - (high - low) / 2 * pull))

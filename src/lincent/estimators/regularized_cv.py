@@ -1,0 +1,194 @@
+"""RegularizedLCCCV: the regularized form with C chosen, or averaged over, by cross-validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lincent.estimators.committee import Settings, Tally, mean_rule
+from lincent.estimators.committee_base import CommitteeClassifier
+from lincent.estimators.folds import Split
+from lincent.estimators.multiclass import Task
+from lincent.estimators.rule import balanced_costs, fit_rules
+from lincent.estimators.validation import check_choice
+from lincent.passes import open_pass
+
+WAYS = ("committee", "refit")
+
+
+class RegularizedLCCCV(CommitteeClassifier):
+    """RegularizedLCC with C by cross-validation; one linear rule in the end.
+
+    Parameters
+    ----------
+    Cs : array-like of float, default=None
+        Values of C, per row. None takes totals C * n_samples of 10^-1.5, 10^-1, ..., 10^3.5.
+    margins : tuple of two floats, default=(0.0, 2.0)
+        The range of margins over which the hinge is averaged.
+    cv : int, splitter or iterable, default=None
+        None is 5 stratified folds, dealt by row values.
+    n_repeats : int, default=None
+        How often the folds are dealt anew. None is 3, or 1 above 2,000 rows.
+    scoring : str or callable, default=None
+        The measure on the pooled out-of-fold scores. None is the area under the ROC curve; any
+        scorer of scikit-learn that asks for decisions or predictions will do.
+    combine : {"committee", "refit"}, default="committee"
+        ``"committee"`` is the mean of the rules of all folds and all C, weighted by
+        exp(sharpness * measure). ``"refit"`` takes the best C and fits all rows.
+    sharpness : float, default=400.0
+        How fast the weight of a C falls with its measure.
+    class_weight : dict, "balanced" or None, default="balanced"
+        Factors on the costs of each class.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        One-vs-rest or one-vs-one for more than two classes.
+    tol : float, default=1e-9
+        Bound on the relative duality gap of every rule.
+    max_iter : int, default=200
+        Largest number of steps in one solve.
+    n_jobs : int, default=None
+        Parallel folds.
+    random_state : int, RandomState instance or None, default=0
+        Deals the folds.
+    verbose : int, default=0
+        1 prints one line per step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_features) or (n_problems, n_features)
+    intercept_ : ndarray of shape (1,) or (n_problems,)
+    Cs_ : ndarray of shape (n_costs,)
+        The values of C, for the whole training set.
+    C_ : float or ndarray of shape (n_problems,)
+        The best of them.
+    scores_, weights_ : ndarray of shape (1, n_costs) or (n_problems, 1, n_costs)
+        The measure and the weight of each C.
+    duality_gap_ : float
+        The largest relative duality gap among all rules.
+    n_iter_ : int
+        Steps of all solves together.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    RegularizedLCC : One C, fitted once.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lincent import RegularizedLCCCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RegularizedLCCCV(n_repeats=1).fit(X[y > 0], y[y > 0])
+    >>> model.coef_.shape
+    (1, 4)
+    """
+
+    _default_repeats = 3
+
+    def __init__(
+        self,
+        Cs: Any = None,
+        margins: tuple[float, float] = (0.0, 2.0),
+        *,
+        cv: Any = None,
+        n_repeats: int | None = None,
+        scoring: Any = None,
+        combine: str = "committee",
+        sharpness: float = 400.0,
+        class_weight: Any = "balanced",
+        multi_class: str = "ovr",
+        tol: float = 1e-9,
+        max_iter: int = 200,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.Cs = Cs
+        self.margins = margins
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.scoring = scoring
+        self.combine = combine
+        self.sharpness = sharpness
+        self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RegularizedLCCCV:
+        """Cross-validate and combine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; any nonnegative numbers.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_choice("combine", self.combine, WAYS)
+
+    def _designs(
+        self, X: Any, codes: np.ndarray, weight: np.ndarray, split: Split, seed: int
+    ) -> tuple[list[tuple[Any, Any]], Any]:
+        train, held = split
+        return [(X[train], X[held])], None
+
+    def _keep(
+        self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], whole: Any
+    ) -> None:
+        if self.combine == "refit":
+            X, codes, weight, tasks, settings = whole
+            costs = np.atleast_1d(self.C_)
+            pairs = [
+                _refit(X, codes, weight, task, settings, float(C))
+                for task, C in zip(tasks, costs, strict=True)
+            ]
+        else:
+            pairs = []
+            for tally, share in zip(tallies, weights, strict=True):
+                rules = [mean_rule(tally, share, 0, fold) for fold in range(len(made))]
+                direction = np.sum([beta for beta, _ in rules], axis=0)
+                pairs.append((direction, float(sum(cut for _, cut in rules))))
+        self.coef_ = np.array([direction for direction, _ in pairs])
+        self.intercept_ = np.array([-cut for _, cut in pairs])
+
+    def _task_scores(self, X: Any) -> np.ndarray:
+        source = open_pass(X)
+        projected = [source.project(beta) for beta in self.coef_]
+        return np.asarray(np.stack(projected, axis=1) + self.intercept_)
+
+
+def _refit(
+    X: Any, codes: np.ndarray, weight: np.ndarray, task: Task, settings: Settings, C: float
+) -> tuple[np.ndarray, float]:
+    rows = slice(None) if task.whole else task.rows(codes)
+    sign, counted = task.sign(codes[rows]), weight[rows]
+    if settings.class_factor is None:
+        cost = balanced_costs(sign, counted)
+    else:
+        cost = counted * settings.class_factor[codes[rows]]
+    rule = fit_rules(
+        X if task.whole else X[rows],
+        sign,
+        counted,
+        cost,
+        (C,),
+        settings.margins,
+        settings.free,
+        settings.controls,
+        np.random.default_rng(settings.seed),
+    )[0]
+    return rule.beta, rule.cut

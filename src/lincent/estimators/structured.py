@@ -1,0 +1,254 @@
+"""StructuredLCC: centralization with several centers per class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from lincent.estimators import multiclass
+from lincent.estimators.base import TwoClassReduction
+from lincent.estimators.local import LocalCenters, extended, find_local_centers, local_scores
+from lincent.estimators.regularized import RegularizedLCC
+from lincent.estimators.validation import (
+    check_choice,
+    check_class_weight,
+    check_count,
+    check_positive,
+    check_rows,
+    check_training_data,
+    check_weights,
+)
+
+
+class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoClassReduction):
+    """Linear centralization on features extended by the similarity to local centers.
+
+    k-means finds local centers in each class; how near a row is to each of them joins the original
+    columns; RegularizedLCC finds the rule on both. The rule is not linear in X. Its cost grows
+    linearly with the number of rows.
+
+    Parameters
+    ----------
+    n_centers : int, default=30
+        Local centers per class, at most a quarter of the weight of the class.
+    gamma : float, default=1.0
+        Width of the similarity exp(-gamma * |x - center|^2 / v), where v is the total variance of X
+        (the number of columns, if they are standardized).
+    C : float, default=0.1
+        Cost of a unit of loss, per row.
+    margins : tuple of two floats, default=(0.0, 2.0)
+        The range of margins over which the hinge is averaged.
+    class_weight : dict, "balanced" or None, default="balanced"
+        Factors on the costs of each class.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        One-vs-rest or one-vs-one for more than two classes. The local centers of all classes are
+        shared by all problems.
+    tol : float, default=1e-9
+        Bound on ``duality_gap_ / max(1, abs(objective_))``.
+    max_iter : int, default=200
+        Largest number of steps in one solve.
+    time_limit : float, default=None
+        Seconds after which the best point so far is taken, with a ConvergenceWarning.
+    n_jobs : int, default=None
+        Parallel two-class problems.
+    random_state : int, RandomState instance or None, default=0
+        Starts k-means.
+    verbose : int, default=0
+        1 prints one line per step.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    local_centers_ : ndarray of shape (n_local, n_features)
+    local_classes_ : ndarray of shape (n_local,)
+        The class of each local center.
+    local_sizes_ : ndarray of shape (n_local,)
+        The weight of the rows nearest to it, within its class.
+    pulls_ : ndarray of shape (n_problems, n_local)
+        How much nearness to each local center adds to the score of each problem.
+    coef_ : ndarray of shape (n_problems, n_features + n_local)
+        The rule on the extended features that ``transform`` gives.
+    intercept_ : ndarray of shape (n_problems,)
+    objective_, dual_objective_, duality_gap_ : float or ndarray of shape (n_problems,)
+        The certificate of the rule on the extended features.
+    n_iter_ : int or ndarray of shape (n_problems,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    StructuredLCCCV : Several widths and C, combined by cross-validation.
+    RegularizedLCC : The linear rule.
+
+    Notes
+    -----
+    Standardize the columns first. Sparse matrices are refused: distances to centers fill them. Of a
+    class with more than 10,000 different rows k-means sees a random 10,000.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from lincent import StructuredLCC
+    >>> X, y = make_circles(200, factor=0.4, noise=0.05, random_state=0)
+    >>> StructuredLCC().fit(X, y).score(X, y)
+    1.0
+    """
+
+    _accept_sparse = False
+
+    def __init__(
+        self,
+        n_centers: int = 30,
+        gamma: float = 1.0,
+        C: float = 0.1,
+        margins: tuple[float, float] = (0.0, 2.0),
+        *,
+        class_weight: Any = "balanced",
+        multi_class: str = "ovr",
+        tol: float = 1e-9,
+        max_iter: int = 200,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.n_centers = n_centers
+        self.gamma = gamma
+        self.C = C
+        self.margins = margins
+        self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StructuredLCC:
+        """Find the local centers and the rule.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; any nonnegative numbers.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The extended features: the columns of X, then the whitened similarities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features + n_local)
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, accept_sparse=False)
+        similarity = np.exp(-self.gamma * self._map().distances(X))
+        return extended(X, similarity, self._whitening).astype(X.dtype, copy=False)
+
+    def explain(self, problem: int = 0) -> dict[str, np.ndarray]:
+        """Which local centers pull where, the strongest first.
+
+        Parameters
+        ----------
+        problem : int, default=0
+            Which two-class problem, where there are several.
+
+        Returns
+        -------
+        dict of arrays of shape (n_local,)
+            ``center``, the index into ``local_centers_``; ``class``, the class it belongs to;
+            ``size``, the weight of its rows; ``pull``, what nearness to it adds to the score.
+        """
+        check_is_fitted(self)
+        if not 0 <= problem < len(self.pulls_):
+            raise ValueError(
+                f"problem={problem!r} is not there: this model has {len(self.pulls_)} two-class "
+                "problems, counted from 0."
+            )
+        order = np.argsort(-np.abs(self.pulls_[problem]), kind="stable")
+        return {
+            "center": order,
+            "class": self.local_classes_[order],
+            "size": self.local_sizes_[order],
+            "pull": self.pulls_[problem][order],
+        }
+
+    # The contract with TwoClassReduction.
+
+    def _check_params(self) -> None:
+        check_count("n_centers", self.n_centers)
+        check_positive("gamma", self.gamma)
+
+    def _fit_tasks(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        self._check_params()
+        check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
+        X, codes = check_training_data(self, X, y, accept_sparse=False)
+        weight = check_weights(sample_weight, X.shape[0])
+        factor, _ = check_class_weight(self, self.class_weight, codes, weight)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        found = find_local_centers(X, codes, weight, self.n_centers, seed)
+        similarity = found.distances(X)
+        similarity *= -self.gamma
+        np.exp(similarity, out=similarity)
+        self._whitening = found.whitening(self.gamma)
+        by_code = self.class_weight
+        if isinstance(by_code, dict):
+            by_code = dict(enumerate(factor.tolist()))
+        rule = RegularizedLCC(
+            self.C,
+            self.margins,
+            class_weight=by_code,
+            multi_class=self.multi_class,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            time_limit=self.time_limit,
+            n_jobs=self.n_jobs,
+            random_state=seed,
+            verbose=self.verbose,
+        )
+        rule.fit(extended(X, similarity, self._whitening), codes, weight)
+        self._keep(found, rule)
+        return self
+
+    def _keep(self, found: LocalCenters, rule: RegularizedLCC) -> None:
+        self.local_centers_ = found.centers
+        self.local_classes_ = self.classes_[found.classes]
+        self.local_sizes_ = found.sizes
+        self._variance = found.variance
+        self.coef_, self.intercept_ = rule.coef_, rule.intercept_
+        self.pulls_ = rule.coef_[:, self.n_features_in_ :] @ self._whitening
+        self.objective_, self.dual_objective_ = rule.objective_, rule.dual_objective_
+        self.duality_gap_, self.n_iter_ = rule.duality_gap_, rule.n_iter_
+
+    def _map(self) -> LocalCenters:
+        return LocalCenters(
+            self.local_centers_, self.local_classes_, self.local_sizes_, self._variance
+        )
+
+    def _task_scores(self, X: Any) -> np.ndarray:
+        width = np.array([self.gamma / self._variance])
+        linear = self.coef_[:, : self.n_features_in_]
+        scales = np.broadcast_to(width[:, None], (1, len(self.local_centers_)))
+        return local_scores(
+            X, linear, self.intercept_, self.local_centers_, scales, self.pulls_[:, None, :]
+        )
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.coef_.shape[1])

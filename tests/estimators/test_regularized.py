@@ -1,0 +1,268 @@
+"""RegularizedLCC and RegularizedLCCCV: what they promise beyond the scikit-learn contract."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import scale
+
+from lincent import LCC, RegularizedLCC, RegularizedLCCCV
+from lincent.estimators.committee import area, soft_weights
+
+
+def two_classes(m=150, n=5, seed=0, share=0.3):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(m) < share).astype(int)
+    return rng.standard_normal((m, n)) + 0.7 * y[:, None] * rng.standard_normal(n), y
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return scale(X), y
+
+
+def test_one_margin_the_box_and_the_midpoint_are_lcc():
+    X, y = two_classes()
+    box = RegularizedLCC(
+        2.0, (0.01, 0.01), norm="linf", fit_threshold=False, class_weight=None
+    ).fit(X, y)
+    paper = LCC(2.0, 0.01).fit(X, y)
+    np.testing.assert_array_equal(box.coef_, paper.coef_)
+    np.testing.assert_allclose(box.intercept_, paper.intercept_, rtol=1e-12)
+    assert box.objective_ == paper.objective_
+    assert box.threshold_ == pytest.approx(0.0, abs=1e-15)
+
+
+def test_weights_are_repetitions():
+    X, y = two_classes()
+    weight = np.random.default_rng(1).integers(0, 4, len(y))
+    weighted = RegularizedLCC(tol=1e-12).fit(X, y, sample_weight=weight)
+    repeated = RegularizedLCC(tol=1e-12).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-6)
+    np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, atol=1e-6)
+    np.testing.assert_allclose(weighted.centers_, repeated.centers_, atol=1e-12)
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-10)
+
+
+def test_weights_are_repetitions_under_cross_validation():
+    X, y = two_classes(80)
+    weight = np.random.default_rng(1).integers(1, 4, len(y))
+    weighted = RegularizedLCCCV(n_repeats=1).fit(X, y, sample_weight=weight)
+    repeated = RegularizedLCCCV(n_repeats=1).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.scores_, repeated.scores_, atol=1e-9)
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-4)
+
+
+def test_objective_is_the_stated_one(cancer):
+    X, y = cancer
+    model = RegularizedLCC(C=0.7, margins=(-0.5, 2.0)).fit(X, y)
+    sign = np.where(y == 1, 1.0, -1.0)
+    z = sign * model.decision_function(X)
+    phi = np.where(z <= -0.5, 0.75 - z, np.maximum(2.0 - z, 0) ** 2 / 5.0)
+    share = np.where(y == 1, 0.5 / np.mean(y == 1), 0.5 / np.mean(y == 0))
+    value = np.sum(model.coef_**2) / 2 + 0.7 * np.sum(share * phi)
+    assert model.objective_ == pytest.approx(value, rel=1e-12)
+    assert model.objective_ - model.dual_objective_ == pytest.approx(model.duality_gap_, abs=1e-12)
+    assert model.duality_gap_ <= 1e-9 * model.objective_
+
+
+def test_threshold_is_the_distance_from_the_midpoint(cancer):
+    X, y = cancer
+    model = RegularizedLCC().fit(X, y)
+    middle = model.centers_.mean(axis=0) @ model.coef_[0]
+    assert -model.intercept_[0] == pytest.approx(middle + model.threshold_)
+    reach = (model.centers_[1] - model.centers_[0]) @ model.coef_[0] / 2
+    assert abs(model.threshold_) < reach  # between the centers
+    assert RegularizedLCC(fit_threshold=False).fit(X, y).threshold_ == 0.0
+
+
+def test_shift_changes_nothing_but_the_intercept(cancer):
+    X, y = cancer
+    here, there = RegularizedLCC(tol=1e-12).fit(X, y), RegularizedLCC(tol=1e-12).fit(X + 7.0, y)
+    np.testing.assert_allclose(here.coef_, there.coef_, atol=1e-7)
+
+
+def test_sparse_and_single_precision_are_the_same_problem():
+    X, y = two_classes(300, 8)
+    X[np.random.default_rng(0).random(X.shape) < 0.8] = 0.0
+    dense = RegularizedLCC(tol=1e-12).fit(X, y)
+    for form in (sp.csr_array(X), sp.csr_matrix(X), np.asfortranarray(X)):
+        np.testing.assert_allclose(
+            RegularizedLCC(tol=1e-12).fit(form, y).coef_, dense.coef_, atol=1e-7
+        )
+    single = X.astype(np.float32)
+    np.testing.assert_allclose(
+        RegularizedLCC().fit(single, y).coef_,
+        RegularizedLCC().fit(single.astype(float), y).coef_,
+        atol=1e-6,
+    )
+
+
+def test_large_sets_start_from_a_sample_and_end_at_the_optimum():
+    X, y = two_classes(30_000, 12)
+    first, second = (RegularizedLCC(random_state=seed).fit(X, y) for seed in (0, 1))
+    assert (
+        max(first.duality_gap_ / first.objective_, second.duality_gap_ / second.objective_) <= 1e-9
+    )
+    assert first.objective_ == pytest.approx(second.objective_, rel=2e-9)
+
+
+def test_wide_sparse_text_like_rows():
+    rng = np.random.default_rng(0)
+    X = sp.random(60, 4000, density=0.01, random_state=rng, format="csr")
+    y = rng.integers(0, 2, 60)
+    model = RegularizedLCC(C=10.0).fit(X, y)
+    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert model.score(X, y) == 1.0
+
+
+def test_balanced_costs_find_the_small_class():
+    X, y = two_classes(600, 4, share=0.05)
+    balanced = np.mean(RegularizedLCC().fit(X, y).predict(X)[y == 1])
+    plain = np.mean(RegularizedLCC(class_weight=None).fit(X, y).predict(X)[y == 1])
+    assert balanced > plain + 0.2
+
+
+def test_class_weights_move_the_cut():
+    X, y = two_classes()
+    shares = [
+        RegularizedLCC(class_weight={0: 1, 1: k}).fit(X, y).predict(X).mean() for k in (0.1, 1, 10)
+    ]
+    assert shares[0] < shares[1] < shares[2]
+
+
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+def test_many_classes(strategy):
+    X, y = load_iris(return_X_y=True)
+    model = RegularizedLCC(multi_class=strategy).fit(scale(X), y)
+    assert model.coef_.shape == (3, 4)
+    assert model.centers_.shape == (3, 2, 4)
+    assert np.all(model.duality_gap_ <= 1e-9 * np.maximum(1, model.objective_))
+    assert model.score(scale(X), y) > 0.8
+
+
+def test_about_as_accurate_as_balanced_logistic_regression(cancer):
+    X, y = cancer
+    ours = roc_auc_score(y[300:], RegularizedLCC().fit(X[:300], y[:300]).decision_function(X[300:]))
+    other = LogisticRegression(class_weight="balanced").fit(X[:300], y[:300])
+    assert ours > roc_auc_score(y[300:], other.decision_function(X[300:])) - 0.01
+
+
+def test_impact_is_the_loss_of_each_row():
+    X, y = two_classes()
+    model = RegularizedLCC().fit(X, y)
+    z = np.where(y == 1, 1, -1) * model.decision_function(X)
+    phi = np.where(z <= -1, 1 - z, np.maximum(3 - z, 0) ** 2 / 8)
+    np.testing.assert_allclose(model.misclassification_impact(X, y), phi, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"C": 0.0}, "C=0.0"),
+        ({"C": np.inf}, "C=inf"),
+        ({"margins": (1.0, 1.0)}, "norm='linf'"),
+        ({"margins": (2.0, 1.0)}, "low <= high"),
+        ({"margins": 3.0}, "two numbers"),
+        ({"norm": "l1"}, "norm='l1'"),
+        ({"norm": "linf"}, "fit_threshold=False"),
+    ],
+)
+def test_a_bad_parameter_is_named(parameters, words):
+    X, y = two_classes()
+    with pytest.raises(ValueError, match=words):
+        RegularizedLCC(**parameters).fit(X, y)
+
+
+def test_an_early_end_is_told(cancer):
+    with pytest.warns(ConvergenceWarning, match="max_iter=1"):
+        model = RegularizedLCC(max_iter=1).fit(*cancer)
+    assert model.duality_gap_ > 1e-9 * model.objective_
+
+
+# Cross-validated.
+
+
+def test_committee_is_the_weighted_mean_of_the_fold_rules():
+    X, y = two_classes(100)
+    halves = [(np.arange(50), np.arange(50, 100)), (np.arange(50, 100), np.arange(50))]
+    Cs = [0.01, 0.1]
+    model = RegularizedLCCCV(Cs, cv=halves, tol=1e-12).fit(X, y)
+    pooled, rules = np.zeros((2, 100)), {}
+    for j, C in enumerate(Cs):
+        for k, (train, held) in enumerate(halves):
+            rule = RegularizedLCC(C, (0.0, 2.0), tol=1e-12).fit(X[train], y[train])
+            half = (rule.centers_[1] - rule.centers_[0]) @ rule.coef_[0] / 2
+            rules[j, k] = rule.coef_[0] / half, rule.intercept_[0] / half
+            pooled[j, held] = rule.decision_function(X[held]) / half
+    measures = np.array([roc_auc_score(y, score) for score in pooled])
+    weights = np.exp(400 * (measures - measures.max()))
+    weights /= weights.sum()
+    np.testing.assert_allclose(model.scores_[0], measures, atol=1e-12)
+    np.testing.assert_allclose(model.weights_[0], weights, atol=1e-9)
+    expected = sum(weights[j] * rules[j, k][0] / 2 for j, k in rules)
+    np.testing.assert_allclose(model.coef_[0], expected, atol=1e-5)
+    assert model.intercept_[0] == pytest.approx(
+        sum(weights[j] * rules[j, k][1] / 2 for j, k in rules), abs=1e-5
+    )
+
+
+def test_refit_is_regularized_lcc_at_the_best_C():
+    X, y = two_classes()
+    model = RegularizedLCCCV(combine="refit", n_repeats=1).fit(X, y)
+    best = RegularizedLCC(float(model.C_), (0.0, 2.0)).fit(X, y)
+    np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-6)
+    assert model.Cs_[model.scores_[0].argmax()] == model.C_
+
+
+def test_default_grid_is_a_total_cost():
+    X, y = two_classes(80)
+    model = RegularizedLCCCV(n_repeats=1).fit(X, y)
+    np.testing.assert_allclose(model.Cs_ * 80, 10 ** np.arange(-1.5, 3.6, 0.5))
+
+
+def test_order_of_the_rows_does_not_matter():
+    X, y = two_classes(90)
+    order = np.random.default_rng(0).permutation(90)
+    first, second = (
+        RegularizedLCCCV(n_repeats=1).fit(*pair) for pair in ((X, y), (X[order], y[order]))
+    )
+    np.testing.assert_allclose(first.scores_, second.scores_, atol=1e-9)
+    np.testing.assert_allclose(first.coef_, second.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "average_precision"])
+def test_any_scorer_will_do(scoring):
+    X, y = two_classes(90)
+    model = RegularizedLCCCV(scoring=scoring, n_repeats=1).fit(X, y)
+    assert np.all((model.scores_ >= 0) & (model.scores_ <= 1))
+
+
+def test_every_rule_of_the_committee_is_certified(cancer):
+    assert RegularizedLCCCV(n_repeats=1).fit(*cancer).duality_gap_ <= 1e-9
+
+
+def test_a_class_of_one_row_is_refused():
+    X, y = two_classes(40)
+    y[:] = 0
+    y[3] = 1
+    with pytest.raises(ValueError, match="fewer than 2 different rows"):
+        RegularizedLCCCV().fit(X, y)
+
+
+def test_area_with_ties_and_weights():
+    rng = np.random.default_rng(0)
+    score, positive = rng.integers(0, 6, 50).astype(float), rng.random(50) < 0.4
+    for weight in (np.ones(50), rng.random(50)):
+        expected = roc_auc_score(positive, score, sample_weight=weight)
+        assert area(score, positive, weight) == pytest.approx(expected, abs=1e-12)
+
+
+def test_soft_weights_sum_to_one():
+    weights = soft_weights(np.array([0.9, 0.91, 0.5]), 400.0)
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights.argmax() == 1

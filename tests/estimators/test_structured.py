@@ -1,0 +1,173 @@
+"""StructuredLCC and StructuredLCCCV: local centers as features, and the committee on them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_iris, make_circles
+from sklearn.preprocessing import scale
+
+from lincent import RegularizedLCC, StructuredLCC, StructuredLCCCV
+from lincent.estimators import local
+from lincent.estimators.local import find_local_centers, squared_distances
+
+
+def ring(m=160, seed=0):
+    X, y = make_circles(m, factor=0.5, noise=0.1, random_state=seed)
+    return scale(X), y
+
+
+def test_features_are_the_stated_ones():
+    X, y = ring()
+    model = StructuredLCC(n_centers=6, gamma=0.7).fit(X, y)
+    c, n = model.local_centers_, X.shape[1]
+    near = np.exp(-0.7 * ((X[:, None] - c) ** 2).sum(axis=2) / n)
+    G = np.exp(-0.7 * ((c[:, None] - c) ** 2).sum(axis=2) / n)
+    values, vectors = np.linalg.eigh(G)
+    root = vectors @ np.diag(np.maximum(values, 1e-6) ** -0.5) @ vectors.T
+    expected = np.hstack([X, np.sqrt(n) * near @ root])
+    np.testing.assert_allclose(model.transform(X), expected, atol=1e-6)
+
+
+def test_it_is_regularized_lcc_on_the_features():
+    X, y = ring()
+    model = StructuredLCC().fit(X, y)
+    rule = RegularizedLCC(0.1, (0.0, 2.0)).fit(model.transform(X), y)
+    np.testing.assert_allclose(
+        model.decision_function(X), rule.decision_function(model.transform(X)), atol=1e-8
+    )
+    assert model.objective_ == pytest.approx(rule.objective_, rel=1e-8)
+    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+
+
+def test_local_centers_belong_to_their_classes():
+    X, y = ring()
+    model = StructuredLCC().fit(X, np.array(["in", "out"])[1 - y])
+    assert len(model.local_centers_) == 40  # a quarter of 80 rows, twice
+    radius = np.linalg.norm(model.local_centers_, axis=1)
+    assert radius[model.local_classes_ == "in"].max() < radius[model.local_classes_ == "out"].min()
+    assert model.local_sizes_.sum() == pytest.approx(160)
+
+
+def test_a_ring_needs_structure():
+    X, y = ring()
+    assert RegularizedLCC().fit(X, y).score(X, y) < 0.75
+    assert StructuredLCC().fit(X, y).score(X, y) > 0.95
+    assert StructuredLCCCV(n_repeats=1).fit(X, y).score(X, y) > 0.95
+
+
+def test_explain_names_the_centers_that_pull():
+    X, y = ring()
+    model = StructuredLCC().fit(X, y)
+    table = model.explain()
+    strength = np.abs(table["pull"])
+    assert np.all(strength[:-1] >= strength[1:])
+    assert set(table["center"]) == set(range(len(model.local_centers_)))
+    # On the whole a center pulls to its own class.
+    mean = {label: table["pull"][table["class"] == label].mean() for label in (0, 1)}
+    assert mean[0] < mean[1]
+    with pytest.raises(ValueError, match="problem=1"):
+        model.explain(1)
+
+
+def test_score_is_linear_part_and_pulls():
+    X, y = ring()
+    model = StructuredLCC(gamma=0.5).fit(X, y)
+    near = np.exp(-0.5 * squared_distances(X, model.local_centers_) / X.shape[1])
+    score = X @ model.coef_[0, :2] + near @ model.pulls_[0] + model.intercept_[0]
+    np.testing.assert_allclose(model.decision_function(X), score, atol=1e-8)
+
+
+def test_width_follows_the_scale_of_x():
+    X, y = ring()
+    one, many = (find_local_centers(k * X, y, np.ones(len(y)), 10, 0) for k in (1.0, 100.0))
+    assert one.variance == pytest.approx(X.shape[1])  # standardized columns
+    assert many.variance == pytest.approx(1e4 * one.variance)
+    assert StructuredLCC().fit(100 * X, y).score(100 * X, y) > 0.95
+
+
+@pytest.mark.parametrize("estimator", [StructuredLCC(), StructuredLCCCV(n_repeats=1)])
+def test_weights_are_repetitions_and_order_is_nothing(estimator):
+    X, y = ring(100)
+    rng = np.random.default_rng(0)
+    weight = rng.integers(1, 3, 100)
+    order = rng.permutation(weight.sum())
+    weighted = estimator.fit(X, y, sample_weight=weight).decision_function(X)
+    repeated = estimator.fit(
+        np.repeat(X, weight, axis=0)[order], np.repeat(y, weight)[order]
+    ).decision_function(X)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-4)
+
+
+def test_many_classes_share_the_local_centers():
+    X, y = load_iris(return_X_y=True)
+    model = StructuredLCC().fit(scale(X), y)
+    assert len(model.local_centers_) == 36  # a quarter of 50 rows, three times
+    assert model.pulls_.shape == (3, 36)
+    assert model.score(scale(X), y) > 0.93
+
+
+def test_many_rows_are_sampled_for_k_means(monkeypatch):
+    monkeypatch.setattr(local, "SAMPLE_ROWS", 60)
+    X, y = ring(400)
+    found = find_local_centers(X, y, np.ones(400), 10, 0)
+    assert found.sizes.sum() == pytest.approx(400)
+    assert StructuredLCC().fit(X, y).score(X, y) > 0.93
+
+
+def test_sparse_is_refused():
+    X, y = ring()
+    with pytest.raises(TypeError, match="dense data is required"):
+        StructuredLCC().fit(sp.csr_array(X), y)
+
+
+def test_distances_far_from_the_origin():
+    rng = np.random.default_rng(0)
+    X, c = rng.standard_normal((20, 3)) + 1e6, rng.standard_normal((4, 3)) + 1e6
+    np.testing.assert_allclose(
+        squared_distances(X, c), ((X[:, None] - c) ** 2).sum(axis=2), rtol=1e-6
+    )
+
+
+def test_committee_is_the_weighted_mean_of_its_members():
+    X, y = ring(80)
+    halves = [(np.arange(40), np.arange(40, 80)), (np.arange(40, 80), np.arange(40))]
+    model = StructuredLCCCV(5, (1.0,), [0.1], cv=halves, tol=1e-12).fit(X, y)
+    assert model.scores_.shape == (2, 1)  # linear and one width
+    total = np.zeros(80)
+    for train, _ in halves:
+        linear = RegularizedLCC(0.1, (0.0, 2.0), tol=1e-12).fit(X[train], y[train])
+        seed = np.random.RandomState(0).randint(2**31)
+        found = find_local_centers(X[train], y[train], np.ones(40), 5, seed)
+        whitening = found.whitening(1.0)
+        psi = [
+            local.extended(part, np.exp(-found.distances(part)), whitening)
+            for part in (X[train], X)
+        ]
+        bent = RegularizedLCC(0.1, (0.0, 2.0), tol=1e-12).fit(psi[0], y[train])
+        for weight, rule, rows in zip(
+            model.weights_[:, 0], (linear, bent), (X, psi[1]), strict=True
+        ):
+            half = (rule.centers_[1] - rule.centers_[0]) @ rule.coef_[0] / 2
+            total += weight * rule.decision_function(rows) / half / 2
+    np.testing.assert_allclose(model.decision_function(X), total, atol=1e-5)
+
+
+def test_every_rule_of_the_committee_is_certified():
+    model = StructuredLCCCV(n_repeats=1).fit(*ring())
+    assert model.duality_gap_ <= 1e-9
+    assert model.weights_.shape == (3, 11)
+    assert model.weights_.sum() == pytest.approx(1.0)
+    assert model.best_member_ in (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"n_centers": 0}, "n_centers=0"),
+        ({"gamma": -1.0}, "gamma=-1.0"),
+        ({"C": 0.0}, "C=0.0"),
+    ],
+)
+def test_a_bad_parameter_is_named(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        StructuredLCC(**parameters).fit(*ring())
