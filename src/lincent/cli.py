@@ -1,0 +1,370 @@
+"""The command line: one public function per command, each a few lines over the package."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+try:
+    import typer
+except ImportError:
+    sys.exit('The command line needs typer: pip install "lincent[app]".')
+
+Jobs = Annotated[int, typer.Option(help="Worker processes; 0: one per core.", min=0)]
+Seed = Annotated[int, typer.Option(help="Seed of all splits.", min=0)]
+Folder = Annotated[Path | None, typer.Option("-o", "--output", help="Folder for the results.")]
+Retry = Annotated[bool, typer.Option("--retry", help="Run marked cells of an earlier run again.")]
+
+
+def _commands() -> Any:
+    app = typer.Typer(
+        name="lincent",
+        help="Centralization classifiers: rerun the study of the paper, compare on your own table.",
+        no_args_is_help=True,
+        add_completion=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    for command in (fit, predict, explain, export, reproduce, compare, datasets):
+        app.command()(command)
+    return app
+
+
+def main() -> None:
+    """Start the command line; a problem of the user's is one sentence and exit code 2."""
+    _commands()()
+
+
+class _Sentence:
+    """Turns errors that a user can mend into one sentence on the error stream and exit code 2."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        from lincent.datasets import DatasetChecksumError, DatasetNotFoundError
+        from lincent.study.store import FolderInUseError
+
+        mendable = (
+            ValueError,
+            TypeError,
+            ImportError,
+            OSError,
+            DatasetNotFoundError,
+            DatasetChecksumError,
+            FolderInUseError,
+        )
+        if isinstance(error, mendable):
+            print("lincent: " + " ".join(str(error).split()), file=sys.stderr)
+            raise typer.Exit(2) from error
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on this system
+        return os.cpu_count() or 1
+
+
+def reproduce(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A few splits, under two minutes.")
+    ] = False,
+    output: Folder = None,
+    jobs: Jobs = 0,
+    seed: Seed = 0,
+    sets: Annotated[str, typer.Option(help="Codes of the paper's sets, comma-separated.")] = "",
+    methods: Annotated[str, typer.Option(help="Methods of procedure 1, comma-separated.")] = "",
+    parts: Annotated[
+        str, typer.Option(help="Of procedure1,procedure2,nested,kernel; all unless given.")
+    ] = "",
+    runs: Annotated[int, typer.Option(help="Splits of procedure 1; 0: 100, or 5 if quick.")] = 0,
+    time_limit: Annotated[float, typer.Option(help="Seconds for one fit.")] = 300.0,
+    retry: Retry = False,
+    seizure: Annotated[
+        Path | None,
+        typer.Option(help="Folder with Dog_1, Patient_1 and so on: run the seizure study on it."),
+    ] = None,
+    interictal: Annotated[
+        str, typer.Option(help="Seizure study: random (as in the paper) or blocks (honest).")
+    ] = "random",
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Seizure study: skip unusable files and count them.")
+    ] = False,
+) -> None:
+    """Run the study of the paper again and write a report that sets ours beside theirs."""
+    if seizure is not None:
+        with _Sentence():
+            if parts:
+                raise ValueError("--parts has no meaning with --seizure, which is procedure 1.")
+        folder = output or Path("lincent-seizure-quick" if quick else "lincent-seizure")
+        settings = {
+            "subjects": _names(sets),
+            "methods": _names(methods) or None,
+            "runs": runs or (5 if quick else 50),
+            "interictal": interictal,
+            "lenient": lenient,
+            "jobs": jobs or _cores(),
+            "seed": seed,
+            "time_limit": time_limit,
+            "folder": folder,
+            "retry": retry,
+        }
+        return _reproduce_seizure(seizure, settings)
+    with _Sentence():
+        if lenient or interictal != "random":
+            raise ValueError("--lenient and --interictal go with --seizure DIR.")
+    from dataclasses import replace
+
+    from lincent.report import write_report
+    from lincent.report.terminal import progress_bar, reproduction_summary
+    from lincent.study import paper
+    from lincent.study import reproduce as run
+    from lincent.study.reproduce import FULL, PARTS, QUICK
+
+    folder = output or Path("lincent-reproduce-quick" if quick else "lincent-reproduce")
+    extent = QUICK if quick else FULL
+    if runs:
+        extent = replace(extent, runs=runs, slow_runs=min(runs, extent.slow_runs))
+    with _Sentence(), progress_bar() as progress:
+        result = run(
+            quick=quick,
+            sets=_names(sets) or paper.SETS,
+            methods=_names(methods) or None,
+            parts=_names(parts) or PARTS,
+            extent=extent,
+            jobs=jobs or _cores(),
+            seed=seed,
+            time_limit=time_limit,
+            folder=folder,
+            progress=progress,
+            retry=retry,
+        )
+    result.save(folder)
+    html, _ = write_report(result, folder)
+    reproduction_summary(result, html)
+
+
+def _reproduce_seizure(root: Path, settings: dict[str, Any]) -> None:
+    from lincent.report import write_report
+    from lincent.report.terminal import progress_bar, reproduction_summary
+    from lincent.study import reproduce_seizure as run
+
+    def tell(line: str) -> None:
+        print(line, file=sys.stderr)
+
+    with _Sentence(), progress_bar() as progress:
+        result = run(root, progress=progress, tell=tell, **settings)
+    result.save(settings["folder"])
+    html, _ = write_report(result, settings["folder"])
+    reproduction_summary(result, html)
+
+
+def compare(
+    data: Annotated[str, typer.Argument(help="CSV, Parquet or Arrow file, or a data set's name.")],
+    target: Annotated[str | None, typer.Option(help="Column with the classes.")] = None,
+    group: Annotated[
+        str | None, typer.Option(help="Column whose equal values stay on one side of a split.")
+    ] = None,
+    methods: Annotated[
+        str, typer.Option(help="Names, or package.module:Class, comma-separated.")
+    ] = "",
+    metric: Annotated[str, typer.Option(help="The score that decides.")] = "balanced_accuracy",
+    runs: Annotated[int, typer.Option(help="Stratified 70/30 splits.", min=1)] = 20,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Choose parameters inside training.")
+    ] = False,
+    jobs: Jobs = 0,
+    seed: Seed = 0,
+    time_limit: Annotated[float, typer.Option(help="Seconds for one fit.")] = 60.0,
+    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Column to use although it looks like an identifier.")
+    ] = None,
+    skip_bad_columns: Annotated[
+        bool, typer.Option("--skip-bad-columns", help="Leave out constant and text columns.")
+    ] = False,
+    output: Folder = None,
+    retry: Retry = False,
+) -> None:
+    """Compare methods on a table: which, by how much, is it real, how long, and the code."""
+    from lincent.report import write_report
+    from lincent.report.terminal import comparison_summary, progress_bar
+    from lincent.study import compare as run
+    from lincent.study import make_problem
+
+    folder = output or Path(f"lincent-compare-{Path(data).stem}")
+    reading: dict[str, Any] = {
+        "group": group,
+        "drop": tuple(drop or ()),
+        "keep": tuple(keep or ()),
+        "skip_bad_columns": skip_bad_columns,
+    }
+    with _Sentence():
+        # Read and judged before anything is written.
+        problem = make_problem(data, target, **reading)
+        for note in problem.notes:
+            print(f"note: {note}", file=sys.stderr)
+    with _Sentence(), progress_bar() as progress:
+        result = run(
+            data,
+            target,
+            problem=problem,
+            methods=_names(methods) or None,
+            metric=metric,
+            runs=runs,
+            tune=tune,
+            jobs=jobs or _cores(),
+            seed=seed,
+            time_limit=time_limit,
+            folder=folder,
+            progress=progress,
+            retry=retry,
+            **reading,
+        )
+    result.save(folder)
+    html, _ = write_report(result, folder)
+    comparison_summary(result, html)
+
+
+def fit(
+    data: Annotated[str, typer.Argument(help="CSV or Parquet file with the target; - is stdin.")],
+    target: Annotated[str, typer.Option(help="Column to predict.")],
+    model: Annotated[str, typer.Option("-o", "--output", help="Model file to write.")],
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Choose the margin by cross-validation.")
+    ] = False,
+    report: Annotated[
+        bool, typer.Option("--report", help="Write an HTML page beside the model.")
+    ] = False,
+    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")] = None,
+    id: Annotated[
+        list[str] | None, typer.Option("--id", help="Column that identifies a row; repeat.")
+    ] = None,
+    C: Annotated[float, typer.Option("--cost", help="Cost of a unit of slack.")] = 2.0,
+    margin: Annotated[float | None, typer.Option(help="Margin; not with --tune.")] = None,
+    discriminator: Annotated[str, typer.Option(help="distance, nearest or svm.")] = "distance",
+    balanced: Annotated[
+        bool, typer.Option("--balanced", help="Give the classes equal total cost.")
+    ] = False,
+    multi_class: Annotated[str, typer.Option(help="ovr or ovo, for many classes.")] = "ovr",
+    probability: Annotated[str, typer.Option(help="sigmoid, isotonic or none.")] = "sigmoid",
+    format: Annotated[str | None, typer.Option(help="csv or parquet; else by the name.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Fit a classifier to a table, preprocessing included, and write it to a model file."""
+    with _Sentence():
+        from lincent.app.commands import run_fit
+
+        code = run_fit(
+            data,
+            model,
+            target=target,
+            tune=tune,
+            report=report,
+            drop=drop or (),
+            ids=id or (),
+            C=C,
+            margin=margin,
+            discriminator=discriminator,
+            balanced=balanced,
+            multi_class=multi_class,
+            probability=None if probability == "none" else probability,
+            format=format,
+            force=force,
+            json=json,
+        )
+    raise typer.Exit(code)
+
+
+def predict(
+    model: Annotated[str, typer.Argument(help="Model file.")],
+    data: Annotated[str, typer.Argument(help="CSV or Parquet file; - is stdin.")],
+    output: Annotated[
+        str, typer.Option("-o", "--output", help="CSV or Parquet file to write; - is stdout.")
+    ],
+    id: Annotated[
+        list[str] | None, typer.Option("--id", help="Column to keep; else those named in fit.")
+    ] = None,
+    all_columns: Annotated[
+        bool, typer.Option("--all-columns", help="Keep every column of the input.")
+    ] = False,
+    prefix: Annotated[str, typer.Option(help="Goes before the names of new columns.")] = "",
+    format: Annotated[str | None, typer.Option(help="csv or parquet; else by the name.")] = None,
+    output_format: Annotated[str | None, typer.Option(help="The same for the output.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Add class, score and probability to the rows of a table, which may exceed the memory."""
+    with _Sentence():
+        from lincent.app.commands import run_predict
+
+        code = run_predict(
+            model,
+            data,
+            output,
+            ids=tuple(id) if id else None,
+            keep_all=all_columns,
+            prefix=prefix,
+            format=format,
+            output_format=output_format,
+            force=force,
+            json=json,
+        )
+    raise typer.Exit(code)
+
+
+def explain(
+    model: Annotated[str, typer.Argument(help="Model file.")],
+    data: Annotated[
+        str | None, typer.Argument(help="Table with the target to judge by; - is stdin.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", help="HTML page to write; - is stdout.")
+    ] = None,
+    format: Annotated[str | None, typer.Option(help="csv or parquet; else by the name.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Show what a model uses, where its classes lie, and the rows most at odds with it."""
+    with _Sentence():
+        from lincent.app.commands import run_explain
+
+        code = run_explain(model, data, output=output, format=format, force=force, json=json)
+    raise typer.Exit(code)
+
+
+def export(
+    model: Annotated[str, typer.Argument(help="Model file.")],
+    output: Annotated[str, typer.Argument(help="File to write; - is stdout.")],
+    format: Annotated[
+        str | None, typer.Option(help="onnx, sql or python; else by the name.")
+    ] = None,
+    table: Annotated[str, typer.Option(help="Table that the SQL reads.")] = "input_table",
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Write a model as an ONNX graph, a SQL query or a Python module."""
+    with _Sentence():
+        from lincent.app.commands import run_export
+
+        code = run_export(model, output, format=format, table=table, force=force, json=json)
+    raise typer.Exit(code)
+
+
+def datasets() -> None:
+    """List data sets: what is there, what can be had, licence and how."""
+    from lincent.report.terminal import dataset_list
+
+    dataset_list()
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""What a report is made of, independent of HTML or Markdown: text, tables, figures, code, notes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table; ``number`` aligns right and sorts by value."""
+
+    title: str
+    number: bool = False
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A cell: what is shown, what it sorts by, and how it is marked."""
+
+    text: str
+    value: float | None = None
+    mark: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under columns."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Item, ...], ...]
+    caption: str = ""
+    kind: str = field(default="table", init=False)
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Plain text."""
+
+    text: str
+    kind: str = field(default="paragraph", init=False)
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list of sentences."""
+
+    items: tuple[str, ...]
+    kind: str = field(default="bullets", init=False)
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines to copy."""
+
+    text: str
+    title: str = ""
+    kind: str = field(default="code", init=False)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with its numbers behind a click. ``svg`` is made here, never taken from input."""
+
+    name: str
+    svg: str
+    alt: str
+    caption: str
+    numbers: Table | None = None
+    wide: bool = False
+    kind: str = field(default="figure", init=False)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A lesson: closed until it is asked for."""
+
+    title: str
+    text: tuple[str, ...]
+    kind: str = field(default="note", init=False)
+
+
+Block = Paragraph | Bullets | Table | Figure | Code | Note
+
+
+@dataclass(frozen=True)
+class Section:
+    """A headline and its blocks."""
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole report: the answer first, then everything else."""
+
+    title: str
+    answer: tuple[str, ...]
+    lead: Figure | None
+    facts: tuple[tuple[str, str], ...]
+    sections: tuple[Section, ...]
+    footer: str
+
+
+def number(value: float, digits: int = 1, *, signed: bool = False, mark: str = "") -> Item:
+    """Return a cell with a number; a dash where there is none."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return Item("–", None, mark)
+    text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
+    return Item(text.replace("-", "−"), float(value), mark)
+
+
+def probability(value: float) -> Item:
+    """Return a cell with a p value."""
+    if value != value:
+        return Item("–")
+    return Item("< 0.001" if value < 0.001 else f"{value:.3f}", float(value))
+
+
+def text(value: Any, mark: str = "", hint: str = "") -> Item:
+    """Return a cell with text."""
+    return Item(str(value), None, mark, hint)
+
+
+def seconds(value: float) -> Item:
+    """Return a cell with a time in a unit that reads well; it sorts by seconds."""
+    if value != value:
+        return Item("–")
+    if value < 0.0095:
+        return Item(f"{1000 * value:.1f} ms", value)
+    if value < 0.995:
+        return Item(f"{1000 * value:.0f} ms", value)
+    return Item(f"{value:.1f} s", value)
+
+
+def duration(value: float) -> str:
+    """Return a time span for people."""
+    if value < 90:
+        return f"{value:.0f} s"
+    minutes = round(value / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

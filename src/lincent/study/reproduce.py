@@ -1,0 +1,222 @@
+"""Everything of the paper that can be run again, as one study.
+
+    procedure 1     seven sets, the paper's methods, the other forms of LCC, and today's methods
+    procedure 2     the 15-value grids on ten folds, for the paper's methods
+    nested          the same methods with selection inside the training part
+    kernel test     four shapes in the plane, five widths of the RBF kernel
+
+Sets that are not on this machine are listed with the way to get them.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lincent.datasets import DatasetNotFoundError, list_datasets
+from lincent.datasets.eeg.catalog import HOW as SEIZURE_HOW
+from lincent.study import paper
+from lincent.study.cells import make_cell
+from lincent.study.compare import find_methods
+from lincent.study.methods import Method
+from lincent.study.problem import Problem, load_problem
+from lincent.study.procedures import nested, procedure1, procedure2
+from lincent.study.results import (
+    StudyResult,
+    common_config,
+    method_records,
+    problem_records,
+)
+from lincent.study.runner import TIME_LIMIT, Plan, Progress, run_plan
+from lincent.study.store import RunStore, frame_of
+
+PARTS = ("procedure1", "procedure2", "nested", "kernel")
+SHAPES = ("Jain", "Spiral", "Circles", "Flame")
+VARIANTS = ("LCC-1NN", "LCC-1SV", "FQCC", "KernelLCC")
+FAMILY = ("RegularizedLCC", "RegularizedLCCCV", "StructuredLCC", "StructuredLCCCV")
+SLOW = ("FQCC", "KernelLCC")
+TUNED = ("RegularizedLCCCV", "StructuredLCCCV")
+TODAY = (
+    "LogReg",
+    "LogReg-bal",
+    "LinearSVC",
+    "LinearSVC-bal",
+    "sk-LDA",
+    "sk-LDA-bal",
+    "SVC-RBF",
+    "HistGB",
+)
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is run."""
+
+    runs: int = 100
+    folds: int = 10
+    every: int = 1
+    nested_runs: int = 10
+    kernel_runs: int = 20
+    slow_runs: int = 100
+    """Runs of FQCC and KernelLCC, which cost as much as all the others together."""
+    tuned_runs: int = 20
+    """Runs of the methods that tune themselves: a hundred small fits in each."""
+
+
+FULL = Extent()
+QUICK = Extent(runs=5, folds=5, every=7, nested_runs=0, kernel_runs=3, slow_runs=1, tuned_runs=1)
+
+
+def reproduce(
+    *,
+    quick: bool = False,
+    sets: Iterable[str] = paper.SETS,
+    methods: Iterable[Any] | None = None,
+    extent: Extent | None = None,
+    parts: Iterable[str] = PARTS,
+    jobs: int = 1,
+    seed: int = 0,
+    time_limit: float = TIME_LIMIT,
+    folder: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    retry: bool = False,
+) -> StudyResult:
+    """Run the study of the paper.
+
+    Parameters
+    ----------
+    quick : bool
+        A few splits and a coarse grid: minutes instead of hours.
+    sets : iterable of str
+        Codes of the paper's sets.
+    methods : iterable or None
+        Methods of procedure 1; None for the paper's, the family and today's.
+    extent : Extent or None
+        How much is run; overrides ``quick``.
+    parts : iterable of str
+    jobs, seed, time_limit, folder, progress, retry
+        As in `compare`.
+
+    Returns
+    -------
+    StudyResult
+    """
+    unknown = set(parts) - set(PARTS)
+    if unknown:
+        raise ValueError(
+            f"There is no part {sorted(unknown)[0]!r}: choose from {', '.join(PARTS)}."
+        )
+    extent = extent or (QUICK if quick else FULL)
+    wanted = (*paper.METHODS, *VARIANTS, *FAMILY, *TODAY) if methods is None else methods
+    found, missing = find_methods(wanted)
+    problems, absent = load_problems(sets)
+    shapes, absent_shapes = load_problems(SHAPES) if "kernel" in parts else ([], [])
+    plan = make_plan(found, problems, shapes, extent, set(parts), seed)
+    if not plan.cells:
+        raise DatasetNotFoundError(
+            "No data set of the paper is on this machine: "
+            + "; ".join(f"{name}: {how}" for name, how in absent)
+        )
+    started = time.time()
+    with tempfile.TemporaryDirectory() as temporary:
+        store = RunStore(folder if folder is not None else temporary)
+        rows = run_plan(
+            plan, store, jobs=jobs, time_limit=time_limit, progress=progress, retry=retry
+        )
+    config = common_config(seed, jobs, time_limit, started, time.time())
+    config |= {
+        "quick": quick,
+        "metric": "paper_auc",
+        "sets": list(sets),
+        "parts": list(parts),
+        **{name: getattr(extent, name) for name in Extent.__dataclass_fields__},
+        "cells": len(plan.cells),
+    }
+    absent += [*absent_shapes, ("SD", f"the 12 subjects: {SEIZURE_HOW}"), *missing]
+    return StudyResult(
+        "reproduce",
+        frame_of(rows),
+        problem_records([*problems, *shapes]),
+        method_records(plan.methods.values()),
+        tuple(absent),
+        config,
+    )
+
+
+def load_problems(codes: Iterable[str]) -> tuple[list[Problem], list[tuple[str, str]]]:
+    """Load what is on this machine; of the rest, say how to get it."""
+    ways = {record.code: record.how for record in list_datasets()}
+    problems, absent = [], []
+    for code in codes:
+        try:
+            problem = load_problem(code)
+        except DatasetNotFoundError:
+            absent.append((code, ways.get(code, "")))
+            continue
+        problems.append(one_against_rest(problem) if code == "Spiral" else problem)
+    return problems, absent
+
+
+def one_against_rest(problem: Problem) -> Problem:
+    """Make two classes of three: the first against the others."""
+    first = np.unique(problem.y)[0]
+    y = np.where(problem.y == first, f"arm {first}", "other arms")
+    return Problem(
+        problem.name,
+        problem.X,
+        y,
+        problem.title + ", one arm against the rest",
+        origin=problem.origin,
+        licence=problem.licence,
+    )
+
+
+def make_plan(
+    methods: list[Method],
+    problems: list[Problem],
+    shapes: list[Problem],
+    extent: Extent,
+    parts: set[str],
+    seed: int,
+) -> Plan:
+    """Join the parts of the study."""
+    plan = Plan((), {}, {})
+    slow = [method for method in methods if method.code in SLOW]
+    tuned = [method for method in methods if method.code in TUNED]
+    usual = [method for method in methods if method.code not in SLOW + TUNED]
+    of_paper = [method for method in methods if method.code in paper.METHODS]
+    if "procedure1" in parts:
+        plan += procedure1(problems, usual, runs=extent.runs, seed=seed)
+        plan += procedure1(problems, slow, runs=min(extent.runs, extent.slow_runs), seed=seed)
+        plan += procedure1(problems, tuned, runs=min(extent.runs, extent.tuned_runs), seed=seed)
+    if "procedure2" in parts:
+        plan += procedure2(problems, of_paper, folds=extent.folds, every=extent.every, seed=seed)
+    if "nested" in parts and extent.nested_runs:
+        honest = of_paper + [method for method in methods if method.code == "LogReg-bal"]
+        plan += nested(problems, honest, runs=extent.nested_runs, seed=seed)
+    if "kernel" in parts:
+        plan += kernel_plan(shapes, extent.kernel_runs, seed)
+    return plan
+
+
+def kernel_plan(shapes: list[Problem], runs: int, seed: int) -> Plan:
+    """Plan the kernel test: every width of the grid on the same splits."""
+    found, _ = find_methods(["KernelLCC"] if shapes else [])
+    cells = [
+        make_cell(problem, method, "holdout", split, seed, point)
+        for problem in shapes
+        for method in found
+        for split in range(runs)
+        for point in method.grid
+    ]
+    return Plan(
+        tuple(cells),
+        {problem.digest: problem for problem in shapes},
+        {method.code: method for method in found},
+    )

@@ -1,0 +1,142 @@
+"""The files themselves: nothing from the user becomes markup, nothing is fetched."""
+
+import html.parser
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from lincent.report.page import escape_markdown, fence, safe_id
+
+
+class Reader(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.ids, self.attributes = Counter(), [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] += 1
+        self.attributes += attrs
+        self.ids += [value for name, value in attrs if name == "id"]
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return (report / "report.html").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def read(page):
+    reader = Reader()
+    reader.feed(page)
+    return reader
+
+
+def test_one_script_and_it_is_ours(page, read):
+    assert read.tags["script"] == 1
+    assert read.tags["img"] == 0
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert not any(name.startswith("on") for name, _ in read.attributes)
+
+
+def test_policy_allows_that_script_by_its_hash(page):
+    import base64
+    import hashlib
+
+    script = re.search(r"<script>(.*)</script>", page, re.S).group(1)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page).group(1)
+    assert f"sha256-{digest}" in html.unescape(policy)
+    assert "default-src 'none'" in html.unescape(policy)
+
+
+def test_nothing_is_fetched(read, page):
+    for name, value in read.attributes:
+        if name in ("src", "href", "xlink:href"):
+            assert value.startswith("#"), value
+    assert not re.search(r"url\((?!#)", page)
+    assert read.tags["link"] == 0
+
+
+def test_ids_are_unique_and_size_is_small(read, page):
+    assert [name for name, count in Counter(read.ids).items() if count > 1] == []
+    assert len(page.encode()) < 3_000_000
+
+
+def test_marked_cells_carry_their_reason(page):
+    assert "no solution for 84 rows" in page
+
+
+def test_figures_take_their_colors_from_the_page(page):
+    assert "var(--best)" in page
+    assert not re.search(r"#0a0b[0-9a-f]{2}", page)
+
+
+def test_markdown_twin_has_no_markup_of_the_user(report):
+    text = (report / "report.md").read_text("utf-8")
+    assert "<script" not in text.split("```")[0]
+    outside = "".join(text.split("```")[::2])
+    assert "<" not in outside
+    assert "\\*\\*bold\\*\\*" in outside
+    assert "](http" not in outside
+    assert "| LCC |" in text
+
+
+def test_escaping_of_markdown():
+    assert escape_markdown("a|b\nc <x> [l](http://e)") == (
+        "a\\|b c &lt;x&gt; \\[l\\](http&#58;//e)"
+    )
+    assert fence("x = '```'").startswith("````python")
+
+
+def test_safe_id():
+    assert safe_id("A <b> c") == "a-b-c"
+    assert safe_id("<>") == "part"
+
+
+def test_first_screen_answers(page):
+    start = page.index('class="answer"')
+    lead = re.search(r'<p class="lead">(.*?)</p>', page[start:], re.S).group(1)
+    assert "is best here" in lead
+    assert page.index("<figure", start) < page.index("<nav", start)
+
+
+def test_report_can_be_made_again_from_the_folder(comparison, report, page):
+    from lincent.report import make_page
+    from lincent.report.page import render_html
+    from lincent.study import load_result
+
+    _, folder = comparison
+    assert render_html(make_page(load_result(folder))) == page
+
+
+def test_the_winners_lines_run(comparison, report, tmp_path):
+    text = (report / "report.md").read_text("utf-8")
+    programs = re.findall(r"```python\n(import pandas.*?)\n```", text, re.S)
+    assert len(programs) == 1
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", programs[0]],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "[" in done.stdout
+
+
+@pytest.mark.parametrize("code", ["LCC", "SVM", "LogReg-bal", "HistGB", "KernelLCC", "DEL"])
+def test_lines_of_every_kind_of_method_run(code, comparison):
+    from lincent.report.snippet import winner_lines
+    from lincent.study.methods import find_method
+    from lincent.study.problem import load_problem
+    from lincent.study.results import method_records, problem_records
+
+    method = method_records([find_method(code)])[0]
+    problem = problem_records([load_problem("paper_example")])[0]
+    lines = winner_lines(method, problem, {"target": "", "data": "paper_example"})
+    assert "._" not in lines
+    assert json.loads(method.settings)["class"].startswith(("lincent", "sklearn"))
+    exec(compile(lines.replace("print(", "str("), code, "exec"), {})
