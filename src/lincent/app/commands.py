@@ -1,0 +1,104 @@
+"""The work of ``lincent fit``, ``predict``, ``explain`` and ``export``, without argument parsing.
+
+Exit codes: 0 done; 1 done, with a remark that matters (the optimum is not certified); 2 not done,
+and one sentence on the error stream says why.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lincent.app import terminal
+from lincent.app.errors import AppError
+from lincent.app.explain import explain_model, explain_text
+from lincent.app.export import export_model
+from lincent.app.files import STREAM, check_output, is_stream, whole_file
+from lincent.app.fit import fit_table
+from lincent.app.predict import predict_file
+from lincent.app.storage import load_model, save_model
+
+DONE, DOUBTFUL = 0, 1
+
+
+def run_fit(
+    data: str, model: str, *, report: bool, force: bool, json: bool, **settings: Any
+) -> int:
+    """Fit and write the model, and the report beside it."""
+    page = str(Path(model).with_suffix(".html")) if report else None
+    if is_stream(model):
+        raise AppError("A model is written to a file: name it with -o MODEL.")
+    check_output(model, force=force)
+    if page is not None:
+        check_output(page, force=force)
+    fitted = fit_table(data, tell=terminal.remark, **settings)
+    html = _page_of(explain_model(fitted)) if page is not None else b""
+    save_model(fitted, model, force=force)
+    if page is not None:
+        with whole_file(page, force=force) as file:
+            file.write(html)
+    for warning in fitted.summary["warnings"]:
+        terminal.remark(warning)
+    found = terminal.fit_summary(fitted, model, page)
+    if json:
+        terminal.answer_json(found)
+    else:
+        terminal.answer(terminal.fit_text(found))
+    return DONE if fitted.summary["certificate"]["certified"] else DOUBTFUL
+
+
+def run_predict(model: str, data: str, output: str, *, json: bool, **settings: Any) -> int:
+    """Score a table; the summary goes where the answers do not."""
+    loaded = load_model(model)
+    with terminal.row_counter() as progress:
+        run = predict_file(loaded, data, output, progress=progress, **settings)
+    terminal.tell_new_categories(run)
+    if output == STREAM:
+        terminal.remark(terminal.predict_text(run))
+    elif json:
+        terminal.answer_json(run.to_json() | {"output": output})
+    else:
+        terminal.answer(terminal.predict_text(run))
+    return DONE
+
+
+def run_explain(
+    model: str, data: str | None, *, output: str | None, format: str | None, force: bool, json: bool
+) -> int:
+    """Print the explanation, and write it as a page where asked."""
+    if output is not None:
+        check_output(output, force=force)
+    found = explain_model(load_model(model), data, format=format)
+    if output is not None:
+        html = _page_of(found)
+        with whole_file(output, force=force) as file:
+            file.write(html)
+    if output == STREAM:
+        return DONE
+    if json:
+        terminal.answer_json(found)
+    else:
+        terminal.answer(explain_text(found))
+    return DONE
+
+
+def run_export(
+    model: str, output: str, *, format: str | None, table: str, force: bool, json: bool
+) -> int:
+    """Write the model in another language."""
+    kind = format or {".onnx": "onnx", ".sql": "sql", ".py": "python"}.get(Path(output).suffix)
+    if kind is None:
+        raise AppError(f"What {output} should be is not clear: say --format onnx, sql or python.")
+    export_model(load_model(model), output, kind, table=table, force=force)
+    if output != STREAM:
+        if json:
+            terminal.answer_json({"output": output, "format": kind})
+        else:
+            terminal.answer(f"written to {output} as {kind}")
+    return DONE
+
+
+def _page_of(found: dict[str, Any]) -> bytes:
+    from lincent.app.page import explanation_html
+
+    return explanation_html(found).encode()

@@ -1,0 +1,52 @@
+"""A model for other systems: ``lincent export``."""
+
+from __future__ import annotations
+
+import os
+
+from lincent.app.errors import AppError
+from lincent.app.files import check_output, whole_file
+from lincent.app.model import Model
+
+FORMATS = ("onnx", "sql", "python")
+
+
+def export_model(
+    model: Model,
+    output: str | os.PathLike[str],
+    format: str = "onnx",
+    *,
+    table: str = "input_table",
+    force: bool = False,
+) -> None:
+    """Write a model as an ONNX graph, a SQL query or a Python module.
+
+    Parameters
+    ----------
+    model : Model
+    output : path or "-"
+    format : {"onnx", "sql", "python"}, default="onnx"
+    table : str, default="input_table"
+        The table that the SQL query reads.
+    force : bool, default=False
+        Replace a file that exists.
+    """
+    check_output(output, force=force)
+    data = export_bytes(model, format, table)
+    with whole_file(output, force=force) as file:
+        file.write(data)
+
+
+def export_bytes(model: Model, format: str, table: str = "input_table") -> bytes:
+    """What ``export_model`` writes."""
+    if format == "onnx":
+        from lincent.app.onnx import onnx_bytes
+
+        return onnx_bytes(model)
+    from lincent.app.snippets import python_snippet, sql_snippet
+
+    if format == "sql":
+        return sql_snippet(model, table).encode()
+    if format == "python":
+        return python_snippet(model).encode()
+    raise AppError(f"The format {format!r} is not known: choose one of {', '.join(FORMATS)}.")

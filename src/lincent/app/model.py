@@ -1,0 +1,72 @@
+"""A fitted model with all that is needed to use it on a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lincent.app.schema import Schema, to_frame
+from lincent.estimators.validation import plain
+
+
+@dataclass(frozen=True)
+class Model:
+    """A pipeline (impute, one-hot, scale, classify), its schema and a summary of its training.
+
+    Attributes
+    ----------
+    pipeline : sklearn.pipeline.Pipeline
+        Takes a pandas frame with the columns of the schema.
+    schema : Schema
+    summary : dict
+        Plain data: rows, classes, settings, certificate, scores, where the classes lie.
+    version : str
+        The lincent that made it.
+    """
+
+    pipeline: Any
+    schema: Schema
+    summary: dict[str, Any]
+    version: str
+
+    @property
+    def classifier(self) -> Any:
+        """The last step."""
+        return self.pipeline[-1]
+
+    @property
+    def classes(self) -> list[Any]:
+        return [plain(label) for label in self.classifier.classes_]
+
+    @property
+    def has_probabilities(self) -> bool:
+        return hasattr(self.classifier, "predict_proba")
+
+    def score_batch(
+        self, batch: Any, first_row: int = 0, news: Counter[str] | None = None
+    ) -> dict[str, np.ndarray]:
+        """The new columns for a batch of rows: class, score and probabilities."""
+        frame = to_frame(self.schema, batch, first_row, news)
+        rows = self.pipeline[:-1].transform(frame)
+        return score_rows(self.classifier, rows)
+
+
+def score_rows(classifier: Any, rows: Any) -> dict[str, np.ndarray]:
+    """Class, score and probabilities of prepared rows.
+
+    The score is the signed one of two classes, or that of the winning class among more.
+    """
+    scores = np.asarray(classifier.decision_function(rows))
+    if scores.ndim == 1:
+        index, score = (scores > 0).astype(np.intp), scores
+    else:
+        index, score = scores.argmax(axis=1), scores.max(axis=1)
+    columns = {"class": classifier.classes_[index], "score": score}
+    if hasattr(classifier, "predict_proba"):
+        chances = classifier.predict_proba(rows)
+        for k, label in enumerate(classifier.classes_):
+            columns[f"probability_{plain(label)}"] = chances[:, k]
+    return columns

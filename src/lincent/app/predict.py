@@ -1,0 +1,180 @@
+"""From a model and a table to a scored table, in batches: ``lincent predict``."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lincent.app.errors import AppError
+from lincent.app.files import check_output, whole_file
+from lincent.app.model import Model
+from lincent.app.tables import CSV, arrow, file_format, read_batches, to_table
+
+Progress = Callable[[int], None]
+
+
+@dataclass
+class Scored:
+    """What a prediction run did."""
+
+    rows: int = 0
+    seconds: float = 0.0
+    classes: Counter[str] = field(default_factory=Counter)
+    new_categories: Counter[str] = field(default_factory=Counter)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows,
+            "seconds": round(self.seconds, 3),
+            "rows_per_second": round(self.rows / self.seconds) if self.seconds else None,
+            "classes": dict(self.classes),
+            "new_categories": dict(self.new_categories),
+        }
+
+
+def _nothing(rows: int) -> None:
+    """Ignore progress."""
+
+
+def predict_file(
+    model: Model,
+    data: Any,
+    output: str | os.PathLike[str],
+    *,
+    ids: tuple[str, ...] | None = None,
+    keep_all: bool = False,
+    prefix: str = "",
+    format: str | None = None,
+    output_format: str | None = None,
+    force: bool = False,
+    progress: Progress = _nothing,
+) -> Scored:
+    """Score a table in batches and write the answers.
+
+    Parameters
+    ----------
+    model : Model
+    data : path, "-" or frame
+    output : path or "-"
+        CSV or Parquet; it appears whole or not at all.
+    ids : tuple of str, default=None
+        Columns to keep; None keeps the identifiers named at training, where the table has them.
+    keep_all : bool, default=False
+        Keep every column of the input.
+    prefix : str, default=""
+        Goes before the names of the new columns.
+    format, output_format : {"csv", "parquet"}, default=None
+        By the names of the files where None.
+    force : bool, default=False
+        Replace an output that exists.
+    progress : callable
+        Is given the number of rows done.
+
+    Returns
+    -------
+    Scored
+    """
+    kind = file_format(output, output_format)
+    check_output(output, force=force)
+    run = Scored()
+    started = time.perf_counter()
+    batches = _scored_batches(model, data, ids, keep_all, prefix, format, run)
+    first = next(batches, None)
+    if first is None:
+        raise AppError("The table has no rows to score.")
+    with whole_file(output, force=force) as file, _writer(file, kind, first.schema) as writer:
+        writer.write_batch(first)
+        progress(run.rows)
+        for batch in batches:
+            writer.write_batch(batch)
+            progress(run.rows)
+    run.seconds = time.perf_counter() - started
+    return run
+
+
+def predict_table(model: Model, data: Any, *, keep_all: bool = False) -> Any:
+    """Score a frame; the answer is a frame of the same kind (pandas, polars or Arrow).
+
+    Parameters
+    ----------
+    model : Model
+    data : frame
+    keep_all : bool, default=False
+        Keep every column of the input, not only the identifiers.
+    """
+    pa = arrow()
+    batches = list(_scored_batches(model, to_table(data), None, keep_all, "", None, Scored()))
+    if not batches:
+        raise AppError("The table has no rows to score.")
+    table = pa.Table.from_batches(batches)
+    package = type(data).__module__.partition(".")[0]
+    if package == "pandas":
+        frame = table.to_pandas()
+        frame.index = data.index
+        return frame
+    if package == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    return table
+
+
+def _scored_batches(
+    model: Model,
+    data: Any,
+    ids: tuple[str, ...] | None,
+    keep_all: bool,
+    prefix: str,
+    format: str | None,
+    run: Scored,
+) -> Iterator[Any]:
+    for batch in read_batches(data, model.schema.csv_types(), format):
+        if batch.num_rows == 0:
+            continue
+        kept = _kept(model, batch.schema.names, ids, keep_all)
+        new = model.score_batch(batch, run.rows, run.new_categories)
+        run.rows += batch.num_rows
+        labels, counts = np.unique(new["class"], return_counts=True)
+        run.classes.update({str(k): int(n) for k, n in zip(labels, counts, strict=True)})
+        yield _join(batch, kept, new, prefix)
+
+
+def _kept(model: Model, names: list[str], ids: tuple[str, ...] | None, keep_all: bool) -> list[str]:
+    if keep_all:
+        return names
+    if ids is None:
+        return [name for name in model.schema.ids if name in names]
+    for name in ids:
+        if name not in names:
+            raise AppError(f"The table has no column {name!r} to keep.")
+    return list(ids)
+
+
+def _join(batch: Any, kept: list[str], new: dict[str, np.ndarray], prefix: str) -> Any:
+    pa = arrow()
+    names = [prefix + name for name in new]
+    for name in names:
+        if name in kept:
+            raise AppError(
+                f"The table has a column {name!r} already: give the new columns a --prefix."
+            )
+    columns = [batch.column(name) for name in kept] + [pa.array(values) for values in new.values()]
+    return pa.RecordBatch.from_arrays(columns, names=kept + names)
+
+
+def _writer(file: Any, kind: str, schema: Any) -> Any:
+    if kind == CSV:
+        from pyarrow import csv
+
+        return csv.CSVWriter(file, schema)
+    from pyarrow import parquet
+
+    # Few classes repeat; scores and identifiers do not, and looking for repeats takes time.
+    repeated = [field.name for field in schema if field.name.endswith("class")]
+    return parquet.ParquetWriter(file, schema, use_dictionary=repeated)

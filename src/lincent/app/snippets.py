@@ -1,0 +1,188 @@
+"""Plain SQL and plain Python that give a linear model's answers without this package."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import combinations
+from typing import Any
+
+from lincent.app.errors import AppError
+from lincent.app.model import Model
+from lincent.app.schema import FLAG, MISSING
+from lincent.app.terms import CategoryTerm, NumberTerm, Score, check_linear, scores_in_units
+from lincent.estimators.calibration import Sigmoid
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def sql_snippet(model: Model, table: str = "input_table") -> str:
+    """A SELECT that adds score, class and (two classes, sigmoid) probability to a table."""
+    check_linear(model, "Export to SQL")
+    flags = {column.name for column in model.schema.columns if column.kind == FLAG}
+    scores = scores_in_units(model)
+    inner = ",\n".join(
+        f"    {_sql_score(score, flags)} AS lincent_{k}" for k, score in enumerate(scores)
+    )
+    lines = [
+        f"-- Made by lincent {model.version}; target {json.dumps(model.schema.target)}.",
+        *_sql_outer(model, [f"lincent_{k}" for k in range(len(scores))]),
+        "FROM (",
+        f"  SELECT *,\n{inner}",
+        f"  FROM {_quoted(table)}",
+        ") AS lincent_scores;",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _sql_score(score: Score, flags: set[str]) -> str:
+    parts = [repr(score.constant)]
+    for term in score.terms:
+        name = _quoted(term.column)
+        if isinstance(term, CategoryTerm):
+            cases = []
+            for value, coef in term.coefs:
+                if value == MISSING:
+                    cases.append(f"WHEN {name} IS NULL THEN {coef!r}")
+                cases.append(f"WHEN {name} = {_literal(value)} THEN {coef!r}")
+            parts.append(f"CASE {' '.join(cases)} ELSE 0.0 END")
+        elif term.column in flags:
+            value = f"CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 ELSE {term.fill!r} END"
+            parts.append(f"{term.coef!r} * {value}")
+        else:
+            parts.append(f"{term.coef!r} * COALESCE({name}, {term.fill!r})")
+    return "(" + "\n      + ".join(parts) + ")"
+
+
+def _sql_outer(model: Model, names: list[str]) -> list[str]:
+    classes = model.classes
+    if len(classes) == 2:
+        score = names[0]
+        lines = [
+            "SELECT *,",
+            f"  {score} AS score,",
+            f"  CASE WHEN {score} > 0 THEN {_literal(classes[1])} ELSE {_literal(classes[0])} END"
+            " AS class",
+        ]
+        calibrator = model.classifier._calibrators[0]
+        if isinstance(calibrator, Sigmoid):
+            slope = calibrator.slope / calibrator.unit
+            lines[-1] += ","
+            lines.append(
+                f"  1.0 / (1.0 + EXP(-({slope!r} * {score} + {calibrator.offset!r})))"
+                f" AS {_quoted(f'probability_{classes[1]}')}"
+            )
+        return lines
+    values = names if model.classifier.multi_class == "ovr" else _sql_votes(len(classes), names)
+    cases = []
+    for k, label in enumerate(classes[:-1]):
+        wins = " AND ".join(f"{values[k]} >= {values[j]}" for j in range(k + 1, len(classes)))
+        cases.append(f"    WHEN {wins} THEN {_literal(label)}")
+    return ["SELECT *,", "  CASE", *cases, f"    ELSE {_literal(classes[-1])}", "  END AS class"]
+
+
+def _sql_votes(classes: int, names: list[str]) -> list[str]:
+    won: list[list[str]] = [[] for _ in range(classes)]
+    sums: list[list[str]] = [[] for _ in range(classes)]
+    for name, (i, j) in zip(names, combinations(range(classes), 2), strict=True):
+        won[j].append(f"CASE WHEN {name} > 0 THEN 1 ELSE 0 END")
+        won[i].append(f"CASE WHEN {name} > 0 THEN 0 ELSE 1 END")
+        sums[j].append(name)
+        sums[i].append(f"-{name}")
+    found = []
+    for k in range(classes):
+        total = "(" + " + ".join(sums[k]) + ")"
+        found.append(f"({' + '.join(won[k])} + {total} / (3.0 * (ABS({total}) + 1.0)))")
+    return found
+
+
+_PYTHON = '''"""Scores rows as a model of lincent {version} does; needs nothing but Python.
+
+predict(row) takes a mapping from column names to values (None where missing) and returns the class
+and its score; with two classes also the probability of CLASSES[1] where CALIBRATION is given.
+"""
+
+import math
+
+CLASSES = {classes!r}
+STRATEGY = {strategy!r}
+SCORES = {scores}
+CALIBRATION = {calibration!r}
+
+
+def _score(row, constant, numbers, categories):
+    total = constant
+    for name, coef, fill in numbers:
+        value = row[name]
+        missing = value is None or value != value
+        total += coef * (fill if missing else float(value))
+    for name, coefs in categories:
+        value = row[name]
+        total += coefs.get({missing!r} if value is None else str(value), 0.0)
+    return total
+
+
+def _votes(scores):
+    votes, sums = [0.0] * len(CLASSES), [0.0] * len(CLASSES)
+    pairs = [(i, j) for i in range(len(CLASSES)) for j in range(i + 1, len(CLASSES))]
+    for score, (i, j) in zip(scores, pairs):
+        votes[j if score > 0 else i] += 1
+        sums[j] += score
+        sums[i] -= score
+    return [v + s / (3 * (abs(s) + 1)) for v, s in zip(votes, sums)]
+
+
+def predict(row):
+    scores = [_score(row, *parts) for parts in SCORES]
+    if len(CLASSES) == 2:
+        found = {{"class": CLASSES[scores[0] > 0], "score": scores[0]}}
+        if CALIBRATION:
+            slope, offset = CALIBRATION
+            found["probability"] = 1.0 / (1.0 + math.exp(-(slope * scores[0] + offset)))
+        return found
+    values = scores if STRATEGY == "ovr" else _votes(scores)
+    best = max(range(len(CLASSES)), key=lambda k: values[k])
+    return {{"class": CLASSES[best], "score": values[best]}}
+'''
+
+
+def python_snippet(model: Model) -> str:
+    """A module with one function, ``predict(row)``."""
+    check_linear(model, "Export to Python")
+    calibration = None
+    calibrator = model.classifier._calibrators[0]
+    if len(model.classes) == 2 and isinstance(calibrator, Sigmoid):
+        calibration = (calibrator.slope / calibrator.unit, calibrator.offset)
+    return _PYTHON.format(
+        version=model.version,
+        classes=model.classes,
+        strategy=model.classifier.multi_class,
+        scores=_python_scores(scores_in_units(model)),
+        calibration=calibration,
+        missing=MISSING,
+    )
+
+
+def _python_scores(scores: list[Score]) -> str:
+    lines = ["["]
+    for score in scores:
+        if not math.isfinite(score.constant):
+            raise AppError("The model has a score that is not finite and cannot be exported.")
+        numbers = [(t.column, t.coef, t.fill) for t in score.terms if isinstance(t, NumberTerm)]
+        categories = [(t.column, dict(t.coefs)) for t in score.terms if isinstance(t, CategoryTerm)]
+        lines.append("    (")
+        lines.append(f"        {score.constant!r},")
+        lines += ["        [", *(f"            {entry!r}," for entry in numbers), "        ],"]
+        lines += ["        [", *(f"            {entry!r}," for entry in categories), "        ],"]
+        lines.append("    ),")
+    return "\n".join([*lines, "]"])

@@ -1,0 +1,117 @@
+"""A fitted pipeline as plain terms: what each original column adds to the score, in its own unit.
+
+For a number x with mean, scale and imputed value, and a category c among one-hot columns,
+
+    score = constant + sum_numbers (coef / scale) x + sum_categories coef[c]
+
+which is the same score without imputing, encoding and scaling.  It exists where the rule is a cut
+of the line, that is for the discriminators "distance" and "svm".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lincent.app.errors import AppError
+from lincent.app.model import Model
+from lincent.app.schema import CATEGORY
+from lincent.estimators.discriminators import Cut
+from lincent.estimators.multiclass import tasks
+from lincent.estimators.validation import plain
+
+
+@dataclass(frozen=True)
+class NumberTerm:
+    """coef * x, with ``fill`` where x is missing."""
+
+    column: str
+    coef: float
+    fill: float
+    spread: float
+
+    @property
+    def effect(self) -> float:
+        """The change of the score over one standard deviation of the training rows."""
+        return self.coef * self.spread
+
+
+@dataclass(frozen=True)
+class CategoryTerm:
+    """One number per category, nothing for a category that training did not have.
+
+    The numbers of a column are defined up to a common constant; ``average`` is their mean over the
+    training rows (both classes counted the same), against which they are explained.
+    """
+
+    column: str
+    coefs: tuple[tuple[str, float], ...]
+    shares: tuple[float, ...]
+
+    @property
+    def average(self) -> float:
+        return sum(share * coef for share, (_, coef) in zip(self.shares, self.coefs, strict=True))
+
+
+@dataclass(frozen=True)
+class Score:
+    """One two-class problem."""
+
+    negative: tuple[Any, ...]
+    positive: tuple[Any, ...]
+    constant: float
+    terms: tuple[NumberTerm | CategoryTerm, ...]
+
+
+def scores_in_units(model: Model) -> list[Score]:
+    """The terms of each two-class problem."""
+    classifier = model.classifier
+    todo = tasks(len(classifier.classes_), classifier.multi_class)
+    return [_score(model, k, task) for k, task in enumerate(todo)]
+
+
+def check_linear(model: Model, purpose: str) -> None:
+    """Refuse a rule that is not a cut."""
+    rules = getattr(model.classifier, "_rules", [])
+    if not all(isinstance(rule, Cut) for rule in rules):
+        raise AppError(
+            f"{purpose} needs a linear score, and the discriminator 'nearest' has none: fit with "
+            "--discriminator distance or svm."
+        )
+
+
+def _score(model: Model, k: int, task: Any) -> Score:
+    classifier = model.classifier
+    columns = model.pipeline[0]
+    coef = classifier.coef_[k]
+    constant = float(classifier.intercept_[k])
+    terms: list[NumberTerm | CategoryTerm] = []
+    middle = classifier.centers_.reshape(-1, 2, len(coef))[k].mean(axis=0)
+    place = 0
+    if model.schema.numeric:
+        numbers = columns.named_transformers_["numbers"]
+        fill = numbers["impute"].statistics_
+        scaler = numbers["scale"]
+        for j, name in enumerate(model.schema.numeric):
+            unit = float(coef[j] / scaler.scale_[j])
+            constant -= unit * float(scaler.mean_[j])
+            spread = float(np.sqrt(scaler.var_[j]))
+            terms.append(NumberTerm(name, unit, float(fill[j]), spread))
+        place = len(model.schema.numeric)
+    for column in model.schema.columns:
+        if column.kind == CATEGORY:
+            width = len(column.categories)
+            part = [float(c) for c in coef[place : place + width]]
+            pairs = tuple(zip(column.categories, part, strict=True))
+            shares = tuple(float(share) for share in middle[place : place + width])
+            terms.append(CategoryTerm(column.name, pairs, shares))
+            place += width
+    labels = [plain(label) for label in classifier.classes_]
+    return Score(
+        tuple(labels[c] for c in task.negative),
+        tuple(labels[c] for c in task.positive),
+        constant,
+        tuple(terms),
+    )

@@ -1,0 +1,424 @@
+"""LCCCV: LCC with its margin, cost and rule chosen by cross-validation.
+
+Each fold follows the path of margins (see ``path``), so that a grid of margins costs a few solves
+and not one each.  The default grid is relative: fractions of the largest feasible margin of the
+problem at hand, the sum of absolute differences of the class centers.  At the fraction 1 a single
+point is feasible, the signs of those differences; small fractions leave the box inactive, where
+all margins predict the same.  So the fraction is a regularization that means the same on any data.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.parallel import Parallel, delayed
+
+from lincent.estimators import multiclass
+from lincent.estimators.calibration import METHODS
+from lincent.estimators.certified import alone
+from lincent.estimators.discriminators import DISCRIMINATORS
+from lincent.estimators.linear import LCC, Direction, LinearCentralization, cut
+from lincent.estimators.path import SCALED, Follower, TwoClassData, follow
+from lincent.estimators.search import (
+    SELECTIONS,
+    Candidate,
+    check_grid,
+    choose,
+    tabulate,
+    takes_weights,
+    warn_uncertified,
+)
+from lincent.estimators.validation import (
+    check_choice,
+    check_class_weight,
+    check_count,
+    check_positive,
+    check_training_data,
+    check_weights,
+    plain,
+)
+from lincent.solvers import chain
+from lincent.solvers.solution import Controls, Solution, silent
+
+DEFAULT_MARGINS = 15
+DEFAULT_FOLDS = 5
+
+
+class LCCCV(LinearCentralization):
+    """Linear centralization classifier with its margin chosen by cross-validation.
+
+    Every fold follows the exact path of margins, which costs a few solves for the whole grid; the
+    chosen model is then fitted to all rows.
+
+    Parameters
+    ----------
+    margins : int or array-like, default=15
+        A number of relative margins, halving from 1; or the margins themselves.
+    relative : bool, default=True
+        Whether margins are fractions of the largest feasible margin (of each problem in each fold),
+        or margins as :class:`LCC` takes them. Infeasible ones score NaN and are not chosen.
+    Cs : array-like, default=(2.0,)
+        Costs of a unit of slack to choose from.
+    discriminators : str or sequence of str, default=("distance",)
+        Rules to choose from: "distance", "nearest", "svm".
+    cv : int, splitter, iterable or None, default=None
+        As in scikit-learn; None is stratified 5-fold.
+    scoring : str or callable, default="balanced_accuracy"
+        As in scikit-learn. Sample weights enter the scores where the scorer takes them.
+    selection : {"best", "one-standard-error"}, default="best"
+        "one-standard-error" takes the largest margin whose mean score is within one standard error
+        of the best, at the best C and rule. Ties go to the smaller margin under "best".
+    refit : bool, default=True
+        Whether to fit the chosen model to all rows; without it there is nothing to predict with.
+    class_weight, multi_class, probability, solver, tol, max_iter, random_state
+        As in :class:`LCC`.
+    time_limit : float, default=None
+        Seconds for search and refit together.
+    n_jobs : int, default=None
+        Parallel folds.
+    verbose : int, default=0
+        1 prints one line per iteration or round.
+
+    Attributes
+    ----------
+    C_, discriminator_ : float, str
+        The choice.
+    margin_, relative_margin_ : float or ndarray of shape (n_problems,)
+        The chosen margin, and the fraction of the largest feasible margin that it is.
+    best_index_ : int
+        The chosen row of ``cv_results_``.
+    best_score_ : float
+        Its mean score.
+    cv_results_ : dict of arrays
+        As in ``GridSearchCV``, with ``feasible`` and ``relative_gap`` (the largest over folds).
+    n_splits_ : int
+    classes_, coef_, intercept_, centers_, objective_, dual_objective_, duality_gap_, n_iter_,
+    solver_, n_features_in_, feature_names_in_
+        As in :class:`LCC`.
+
+    See Also
+    --------
+    lcc_path : The path itself.
+    sklearn.model_selection.GridSearchCV : Tunes any estimator, one fit per point.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lincent import LCCCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LCCCV()).fit(X, y)
+    >>> round(model[-1].best_score_, 2)
+    0.97
+    """
+
+    def __init__(
+        self,
+        margins: Any = DEFAULT_MARGINS,
+        *,
+        relative: bool = True,
+        Cs: Any = (2.0,),
+        discriminators: Any = ("distance",),
+        cv: Any = None,
+        scoring: Any = "balanced_accuracy",
+        selection: str = "best",
+        refit: bool = True,
+        class_weight: Any = None,
+        multi_class: str = "ovr",
+        probability: str | None = None,
+        solver: str = "auto",
+        tol: float = 1e-9,
+        max_iter: int = 200,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.margins = margins
+        self.relative = relative
+        self.Cs = Cs
+        self.discriminators = discriminators
+        self.cv = cv
+        self.scoring = scoring
+        self.selection = selection
+        self.refit = refit
+        self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.probability = probability
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LCCCV:
+        """Choose by cross-validation, then fit to all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; any nonnegative numbers.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    # The choice in the words of LCC, for what is inherited from it.
+
+    @property
+    def C(self) -> float:
+        """The chosen cost."""
+        return float(self.C_)
+
+    @property
+    def margin(self) -> Any:
+        """The chosen margin."""
+        return self.margin_
+
+    @property
+    def discriminator(self) -> str:
+        """The chosen rule."""
+        return str(self.discriminator_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        if hasattr(self, "cv_results_") and not hasattr(self, "coef_"):
+            raise NotFittedError(
+                "This LCCCV was fitted with refit=False: it has cv_results_ and a choice, but no "
+                "model to predict with."
+            )
+        return hasattr(self, "coef_")
+
+    def _check_params(self) -> None:
+        self._grid()
+        check_choice("selection", self.selection, SELECTIONS)
+        check_choice("solver", self.solver, chain.SOLVERS)
+        check_positive("tol", self.tol)
+        check_count("max_iter", self.max_iter)
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+        if self.probability is not None:
+            check_choice("probability", self.probability, METHODS)
+
+    def _margins(self) -> np.ndarray:
+        if isinstance(self.margins, (int, np.integer)) and not isinstance(self.margins, bool):
+            if not self.relative:
+                raise ValueError(
+                    f"margins={self.margins} is a number of relative margins: with relative=False "
+                    "give the margins themselves."
+                )
+            return 2.0 ** np.arange(1 - check_count("margins", self.margins), 1)
+        margins = np.sort(check_grid("margins", self.margins))
+        if self.relative and margins[-1] > 1:
+            raise ValueError(
+                f"margins has {margins[-1]:g}, above 1: with relative=True margins are fractions "
+                "of the largest feasible margin; give relative=False for margins as in LCC."
+            )
+        return margins
+
+    def _grid(self) -> list[Candidate]:
+        rules = self.discriminators
+        rules = (rules,) if isinstance(rules, str) else tuple(rules)
+        if not rules:
+            raise ValueError("discriminators is empty: give at least one rule.")
+        for rule in rules:
+            check_choice("discriminators", rule, DISCRIMINATORS)
+        Cs = check_grid("Cs", self.Cs, infinite=True)
+        points = product(rules, Cs.tolist(), self._margins().tolist())
+        return [Candidate(C, margin, rule) for rule, C, margin in points]
+
+    def _controls(self) -> Controls:
+        # One deadline for search and refit together.
+        tell = print if self.verbose else silent
+        return Controls(tol=self.tol, max_iter=self.max_iter, deadline=self._deadline, tell=tell)
+
+    # The search.
+
+    def _fit_tasks(self, X: Any, y: Any, sample_weight: Any) -> LCCCV:
+        limit = np.inf if self.time_limit is None else self.time_limit
+        self._deadline = time.monotonic() + limit
+        try:
+            self._search(X, y, sample_weight)
+            if self.refit:
+                super()._fit_tasks(X, y, sample_weight)
+        finally:
+            del self._deadline
+        return self
+
+    def _search(self, X: Any, y: Any, sample_weight: Any) -> None:
+        # Imported here: model selection takes longer to import than the rest of this package.
+        from sklearn.metrics import check_scoring
+        from sklearn.model_selection import check_cv
+
+        self._check_params()
+        check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
+        X, codes = check_training_data(self, X, y)
+        weight = check_weights(sample_weight, X.shape[0])
+        # All classes must count in the whole, before folds are looked at.
+        check_class_weight(self, self.class_weight, codes, weight)
+        y = self.classes_[codes]
+        scorer = check_scoring(LCC(), scoring=self.scoring)
+        cv = DEFAULT_FOLDS if self.cv is None else self.cv
+        splits = list(check_cv(cv, y, classifier=True).split(X, y))
+        grid = self._grid()
+        weigh = sample_weight is not None and takes_weights(scorer)
+
+        def one_fold(number: int, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
+            models, gaps, scaled = self._candidates(
+                X[train], codes[train], weight[train], grid, f"fold {number + 1}"
+            )
+            extra = {"sample_weight": weight[test]} if weigh else {}
+            scores: list[float] = []
+            for model, again in zip(models, scaled, strict=True):
+                if model is None:
+                    scores.append(np.nan)
+                elif again and isinstance(self.scoring, str):
+                    # The last model in another unit: same predictions, same order of the rows.
+                    scores.append(scores[-1])
+                else:
+                    scores.append(self._measure(scorer, model, X[test], y[test], extra))
+            return scores, gaps
+
+        found = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(one_fold)(number, *split) for number, split in enumerate(splits)
+        )
+        self.n_splits_ = len(splits)
+        self.cv_results_ = tabulate(
+            grid,
+            self.relative,
+            np.array([scores for scores, _ in found]),
+            np.array([gaps for _, gaps in found]),
+        )
+        short = int((self.cv_results_["relative_gap"] > self.tol).sum())
+        if short:
+            warn_uncertified(f"{short} of {len(grid)} points of the search are not certified")
+        usable = self._feasible_on_all(X, codes, weight, grid)
+        best = choose(grid, self.cv_results_, usable, self.n_splits_, self.selection)
+        self.best_index_ = best
+        self.best_score_ = float(self.cv_results_["mean_test_score"][best])
+        self.C_, self.discriminator_ = grid[best].C, grid[best].discriminator
+        self._chosen_margin = grid[best].margin
+
+    def _measure(self, scorer: Any, model: LCC, X: Any, y: Any, extra: dict[str, Any]) -> float:
+        try:
+            return float(scorer(model, X, y, **extra))
+        except AttributeError as error:
+            if "predict_proba" not in str(error):
+                raise
+            raise ValueError(
+                f"scoring={self.scoring!r} needs probabilities, which LCCCV makes after the "
+                "choice: choose by classes or by order (such as 'roc_auc'), or search with "
+                "GridSearchCV over LCC(probability='sigmoid')."
+            ) from error
+
+    def _candidates(
+        self, X: Any, codes: np.ndarray, weight: np.ndarray, grid: list[Candidate], name: str
+    ) -> tuple[list[LCC | None], np.ndarray, np.ndarray]:
+        """By point: a fitted model, its largest relative gap, and whether it is the last, scaled.
+
+        An infeasible point has None and NaN.
+        """
+        missing = np.setdiff1d(np.arange(len(self.classes_)), codes)
+        if len(missing):
+            label = plain(self.classes_[missing[0]])
+            raise ValueError(
+                f"The training rows of {name} have none of class {label!r}: use fewer folds, or a "
+                "cv that keeps all classes."
+            )
+        factor, importance = check_class_weight(self, self.class_weight, codes, weight)
+        totals = np.bincount(codes, weights=weight)
+        parts: list[list[Direction | None]] = [[] for _ in grid]
+        gaps = np.zeros(len(grid))
+        scaled = np.ones(len(grid), dtype=bool)
+        for task in multiclass.tasks(len(self.classes_), self.multi_class):
+            rows = slice(None) if task.whole else task.rows(codes)
+            data = TwoClassData(
+                X if task.whole else X[rows],
+                task.sign(codes[rows]),
+                weight[rows],
+                (weight * factor[codes])[rows],
+            )
+            solved = self._path(data, grid)
+            sides = task.importance(importance, totals)
+            for k, candidate in enumerate(grid):
+                solution = solved[candidate.C, candidate.margin]
+                if solution is None:
+                    parts[k].append(None)
+                    gaps[k] = np.nan
+                else:
+                    parts[k].append(cut(data, solution, candidate.discriminator, sides))
+                    gaps[k] = max(gaps[k], solution.relative_gap)
+                    scaled[k] &= solution.solver == SCALED
+        models = [self._assemble(*pair) for pair in zip(grid, parts, strict=True)]
+        return models, gaps, scaled
+
+    def _path(
+        self, data: TwoClassData, grid: list[Candidate]
+    ) -> dict[tuple[float, float], Solution | None]:
+        """The solutions of one problem by cost and margin; None where there is none."""
+        Cs = sorted({candidate.C for candidate in grid})
+        steps = sorted({candidate.margin for candidate in grid})
+        margins = np.array(steps) * (data.largest_margin if self.relative else 1.0)
+        if data.largest_margin == 0.0:
+            return {(C, step): None for C in Cs for step in steps}
+        costs = [LCC(C=C)._costs(data.cost) for C in Cs]
+        table = follow(data, margins, costs, Follower(self.solver, self._controls(), self._rng()))
+        return {
+            (C, step): solution if np.isfinite(solution.certificate.objective) else None
+            for C, line in zip(Cs, table, strict=True)
+            for step, solution in zip(steps, line, strict=True)
+        }
+
+    def _assemble(self, candidate: Candidate, parts: Sequence[Direction | None]) -> LCC | None:
+        """An LCC with these directions, for a scorer to use."""
+        found = [part for part in parts if part is not None]
+        if len(found) < len(parts):
+            return None
+        model = LCC(candidate.C, candidate.margin, candidate.discriminator)
+        model.set_params(multi_class=self.multi_class)
+        model.classes_ = self.classes_
+        model.n_features_in_ = self.n_features_in_
+        model._store(found)
+        return model
+
+    def _feasible_on_all(
+        self, X: Any, codes: np.ndarray, weight: np.ndarray, grid: list[Candidate]
+    ) -> np.ndarray:
+        """Which points of the grid the refit could use."""
+        largest = np.inf
+        for task in multiclass.tasks(len(self.classes_), self.multi_class):
+            rows = slice(None) if task.whole else task.rows(codes)
+            part = X if task.whole else X[rows]
+            data = TwoClassData(part, task.sign(codes[rows]), weight[rows], weight[rows])
+            largest = min(largest, data.largest_margin)
+        if self.relative:
+            return np.full(len(grid), largest > 0)
+        return np.array([candidate.margin <= largest for candidate in grid])
+
+    # The refit.
+
+    def _margin_for(self, data: TwoClassData, name: str) -> float:
+        share = data.largest_margin if self.relative else 1.0
+        return self._chosen_margin * share
+
+    def _store(self, parts: list[Direction]) -> None:
+        super()._store(parts)
+        centers = self.centers_.reshape(-1, 2, self.n_features_in_)
+        largest = np.abs(centers[:, 1] - centers[:, 0]).sum(axis=1)
+        margins = self._chosen_margin * (largest if self.relative else np.ones_like(largest))
+        self.margin_ = alone(margins.tolist())
+        self.relative_margin_ = alone((margins / largest).tolist())
+
+    def _missed(self, beyond: np.ndarray, task: int) -> np.ndarray:
+        return np.maximum(np.atleast_1d(self.margin_)[task] - beyond, 0.0)

@@ -1,0 +1,181 @@
+"""From a file to a model to an answer, by command and by function."""
+
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lincent.app import explain_model, fit_table, load_model, predict_file
+
+
+def python_answers(model, frame):
+    """What the pipeline itself says, on the whole table at once."""
+    rows = model.pipeline[:-1].transform(prepared(model, frame))
+    return model.classifier.predict(rows), model.classifier.decision_function(rows)
+
+
+def prepared(model, frame):
+    import pyarrow as pa
+
+    from lincent.app.schema import to_frame
+
+    return to_frame(model.schema, pa.Table.from_pandas(frame, preserve_index=False))
+
+
+def test_fit_predict_explain_export_from_files(files, lincent, fresh):
+    path = files / "made.lincent"
+    fitted = lincent(
+        "fit", files / "train.csv", "--target", "churn", "--id", "customer", "-o", path
+    )
+    assert fitted.code == 0
+    assert "relative duality gap" in fitted.out
+    assert "read 300 rows" in fitted.err
+    assert "read 300 rows" not in fitted.out
+    scored = lincent("predict", path, files / "new.csv", "-o", files / "out.csv")
+    assert scored.code == 0
+    assert "120 rows" in scored.out
+    out = pd.read_csv(files / "out.csv")
+    assert list(out) == ["customer", "class", "score", "probability_no", "probability_yes"]
+    assert list(out.customer) == list(fresh.customer)
+    labels, scores = python_answers(load_model(path), fresh)
+    assert list(out["class"]) == list(labels)
+    np.testing.assert_allclose(out.score, scores, rtol=0, atol=1e-13)
+    assert lincent("explain", path).code == 0
+    assert lincent("export", path, files / "model.py").code == 0
+
+
+def test_parquet_and_csv_give_the_same(files, lincent):
+    for name in ("new.csv", "new.parquet"):
+        assert lincent("predict", files / "model.lincent", files / name, "-o",
+                       files / f"{name}.out.parquet").code == 0  # fmt: skip
+    one, other = (pd.read_parquet(files / f"new.{k}.out.parquet") for k in ("csv", "parquet"))
+    pd.testing.assert_frame_equal(one, other)
+
+
+def test_batches_do_not_matter(files, model, monkeypatch):
+    from lincent.app import tables
+
+    predict_file(model, files / "new.parquet", files / "whole.parquet")
+    monkeypatch.setattr(tables, "BATCH_ROWS", 7)
+    run = predict_file(model, files / "new.parquet", files / "parts.parquet")
+    assert run.rows == 120
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(files / "whole.parquet"), pd.read_parquet(files / "parts.parquet"),
+        rtol=1e-12,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "train.csv", "--target", "churn", "--id", "customer", "-o", "j.lincent"),
+        (
+            "fit",
+            "train.csv",
+            "--target",
+            "churn",
+            "--drop",
+            "customer",
+            "-o",
+            "k.lincent",
+            "--tune",
+        ),
+        ("predict", "model.lincent", "new.csv", "-o", "j.csv"),
+        ("explain", "model.lincent"),
+        ("explain", "model.lincent", "new.csv"),
+        ("export", "model.lincent", "j.sql"),
+    ],
+)
+def test_json_is_all_that_is_printed(files, lincent, monkeypatch, arguments):
+    monkeypatch.chdir(files)
+    found = lincent(*arguments, "--json")
+    assert found.code == 0, found.err
+    assert isinstance(json.loads(found.out), dict)
+
+
+def test_standard_streams(files):
+    command = [sys.executable, "-m", "lincent.cli", "predict", str(files / "model.lincent"), "-"]
+    done = subprocess.run(
+        [*command, "-o", "-"], input=(files / "new.csv").read_bytes(), capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    out = pd.read_csv(io.BytesIO(done.stdout))
+    assert len(out) == 120
+    assert b"120 rows" in done.stderr
+    assert b"rows/s" not in done.stdout
+
+
+def test_report_is_one_page_with_escaped_names(files, lincent, table):
+    strange = table.rename(columns={"age": "<script>alert(1)</script>"})
+    strange.to_csv(files / "strange.csv", index=False)
+    found = lincent("fit", files / "strange.csv", "--target", "churn", "--drop", "customer", "-o",
+                    files / "s.lincent", "--report")  # fmt: skip
+    assert found.code == 0, found.err
+    page = (files / "s.html").read_text("utf-8")
+    assert "<script>alert(1)" not in page
+    assert "alert(1)" in page
+    assert lincent("explain", files / "model.lincent", files / "new.csv", "-o",
+                   files / "e.html").code == 0  # fmt: skip
+
+
+def test_explained_terms_give_the_score(model, fresh):
+    """constant + terms is the decision function, also with missing values."""
+    found = explain_model(model, fresh)
+    problem = found["problems"][0]
+    from lincent.app.terms import CategoryTerm, scores_in_units
+
+    score = scores_in_units(model)[0]
+    total = np.full(len(fresh), score.constant)
+    for term in score.terms:
+        values = fresh[term.column]
+        if isinstance(term, CategoryTerm):
+            total += values.map(lambda v, c=dict(term.coefs): c["(missing)"] if v is None or v != v
+                                else c[v]).to_numpy()  # fmt: skip
+        else:
+            total += term.coef * values.astype(float).fillna(term.fill).to_numpy()
+    np.testing.assert_allclose(total, python_answers(model, fresh)[1], atol=1e-12)
+    effects = [abs(term["effect"]) for term in problem["terms"]]
+    assert effects == sorted(effects, reverse=True)
+    assert sum(map(sum, found["scores"]["confusion"])) == len(fresh)
+    assert found["impact"][0]["impact"] >= found["impact"][-1]["impact"] > 0
+    assert "customer" in found["impact"][0]
+
+
+def test_many_classes(tmp_path, lincent, make_table):
+    frame = make_table(200, classes=3)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for strategy in ("ovr", "ovo"):
+        path = tmp_path / f"{strategy}.lincent"
+        fitted = lincent("fit", tmp_path / "t.csv", "--target", "churn", "--drop", "customer", "-o",
+                         path, "--multi-class", strategy)  # fmt: skip
+        assert fitted.code == 0, fitted.err
+        out = tmp_path / f"{strategy}.csv"
+        assert lincent("predict", path, tmp_path / "t.csv", "-o", out).code == 0
+        chances = pd.read_csv(out).filter(like="probability_")
+        np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+        assert lincent("explain", path).code == 0
+
+
+@pytest.mark.parametrize("labels", [[True, False], [0, 1], [10, 20], ["a", "b"], [0.0, 1.0]])
+def test_labels_of_every_kind(table, labels):
+    frame = table.assign(churn=np.where(table.churn == "yes", labels[1], labels[0]))
+    made = fit_table(frame, "churn", drop=["customer"], probability=None)
+    assert made.classes == sorted(labels)
+    assert made.summary["training"]["accuracy"] > 0.7
+
+
+def test_help_names_every_command(lincent):
+    found = lincent("--help")
+    for command in ("fit", "predict", "explain", "export"):
+        assert command in found.out
+        assert lincent(command, "--help").code == 0
+
+
+def test_app_is_not_imported_by_the_package():
+    code = "import lincent, sys; print('lincent.app' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,195 @@
+"""Exports give the answers of the Python model, in ONNX, SQL and plain Python."""
+
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lincent
+import lincent.rivals
+from lincent.app import AppError, export_model, fit_table, predict_table
+from lincent.app.export import export_bytes
+
+ROWS = 10_000
+
+
+def blobs(classes, seed=0, m=150, n=4):
+    rng = np.random.default_rng(seed)
+    centers = rng.normal(size=(classes, n)) * 1.2
+    codes = rng.integers(0, classes, m)
+    return centers[codes] + rng.normal(size=(m, n)), codes
+
+
+LINEAR = [
+    ("LCC", {}),
+    ("LCC", {"discriminator": "svm"}),
+    ("LCC", {"multi_class": "ovo"}),
+    ("LCC", {"probability": "sigmoid"}),
+    ("LCC", {"probability": "isotonic"}),
+    ("LCCCV", {"margins": 4, "probability": "sigmoid"}),
+    ("RegularizedLCC", {}),
+    ("RegularizedLCCCV", {}),
+    ("LinearSVM", {}),
+    ("MinimaxProbabilityMachine", {}),
+    ("RegularizedLDA", {}),
+    ("StructuralMPM", {"multi_class": "ovo"}),
+    ("KernelLCC", {}),
+    ("KernelLCC", {"kernel": "poly", "degree": 2, "coef0": 1.0}),
+    ("KernelLCC", {"kernel": "sigmoid", "gamma": 0.01}),
+    ("KernelLCC", {"kernel": "linear", "discriminator": "svm"}),
+    ("KernelLCC", {"n_components": 20}),
+]
+
+
+@pytest.mark.parametrize("labels", ["numbers", "text"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(("name", "settings"), LINEAR, ids=lambda value: str(value))
+def test_onnx_of_an_estimator(name, settings, classes, labels):
+    pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
+    onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
+    from skl2onnx import to_onnx
+
+    from lincent.app.onnx import register_converters
+
+    register_converters()
+    X, codes = blobs(classes)
+    y = codes if labels == "numbers" else np.array(["a", "b", "c"])[codes]
+    home = lincent if hasattr(lincent, name) else lincent.rivals
+    model = getattr(home, name)(**settings).fit(X, y)
+    graph = to_onnx(model, X[:1].astype(np.float32))
+    session = onnxruntime.InferenceSession(graph.SerializeToString())
+    rows = (np.random.default_rng(1).normal(size=(ROWS, X.shape[1])) * 2).astype(np.float32)
+    found = dict(
+        zip([o.name for o in session.get_outputs()], session.run(None, {"X": rows}), strict=True)
+    )
+    expected = model.decision_function(rows.astype(np.float64))
+    size = max(1.0, float(np.abs(expected).max()))
+    np.testing.assert_allclose(found["score"], expected, atol=1e-5 * size)
+    # A row on the cut may fall to either side in single precision.
+    ordered = np.sort(np.atleast_2d(expected.T).T, axis=1)
+    gap = np.abs(expected) if classes == 2 else ordered[:, -1] - ordered[:, -2]
+    clear = gap > 2e-5 * size
+    assert clear.mean() > 0.99
+    assert list(found["label"][clear]) == list(model.predict(rows)[clear])
+    if "probability" in settings:
+        chances = model.predict_proba(rows.astype(np.float64))
+        # A jump of the isotonic steps may be crossed in single precision by a few rows.
+        difference = np.abs(found["probability"] - chances).max(axis=1)
+        assert np.mean(difference > 1e-5) <= (0.002 if settings["probability"] == "isotonic" else 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "word"),
+    [
+        ("LCC", {"discriminator": "nearest"}, "nearest"),
+        ("LCC", {"multi_class": "ovo", "probability": "sigmoid"}, "one-vs-one"),
+        ("KernelLCC", {"kernel": "laplacian"}, "laplacian"),
+    ],
+)
+def test_what_onnx_cannot_say(name, settings, word):
+    pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
+    from skl2onnx import to_onnx
+
+    from lincent.app.onnx import register_converters
+
+    register_converters()
+    X, y = blobs(3)
+    model = getattr(lincent, name)(**settings).fit(X, y)
+    with pytest.raises(AppError, match=word):
+        to_onnx(model, X[:1].astype(np.float32))
+
+
+@pytest.fixture(scope="module", params=[(2, "ovr"), (3, "ovr"), (3, "ovo")], ids=str)
+def exported(request, make_table):
+    classes, strategy = request.param
+    table = make_table(200, seed=3, classes=classes)
+    chance = None if strategy == "ovo" else "sigmoid"
+    model = fit_table(table, "churn", ids=["customer"], multi_class=strategy, probability=chance)
+    rows = make_table(400, seed=4, classes=classes)
+    rows.loc[7, "city"] = "Nuuk"
+    return model, rows, predict_table(model, rows)
+
+
+def test_onnx_of_a_whole_model(exported):
+    pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
+    onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
+    model, rows, expected = exported
+    session = onnxruntime.InferenceSession(export_bytes(model, "onnx"))
+    inputs = {}
+    for column in model.schema.columns:
+        values = rows[column.name]
+        if column.kind == "category":
+            values = values.astype(object).where(values.notna(), "(missing)")
+            inputs[column.name] = values.to_numpy(dtype=object)[:, None]
+        else:
+            inputs[column.name] = values.to_numpy(dtype=np.float32)[:, None]
+    names = [output.name for output in session.get_outputs()]
+    found = dict(zip(names, session.run(None, inputs), strict=True))
+    score = found["score"] if found["score"].ndim == 1 else found["score"].max(axis=1)
+    np.testing.assert_allclose(score, expected["score"], atol=2e-5)
+    assert np.mean(found["label"] == expected["class"].to_numpy()) > 0.995
+
+
+def test_sql(exported):
+    model, rows, expected = exported
+    base = sqlite3.connect(":memory:")
+    base.create_function("EXP", 1, np.exp)
+    rows.to_sql("input_table", base, index=False)
+    found = pd.read_sql_query(export_bytes(model, "sql").decode(), base)
+    base.close()
+    assert list(found["class"]) == list(expected["class"])
+    if len(model.classes) == 2:
+        np.testing.assert_allclose(found["score"], expected["score"], atol=1e-12)
+        chance = expected["probability_yes"]
+        np.testing.assert_allclose(found["probability_yes"], chance, atol=1e-12)
+
+
+def test_python(exported):
+    model, rows, expected = exported
+    space = {}
+    exec(compile(export_bytes(model, "python"), "snippet", "exec"), space)
+    answers = [
+        space["predict"]({k: None if v != v else v for k, v in row.items()})
+        for row in rows.astype(object).to_dict("records")
+    ]
+    assert [answer["class"] for answer in answers] == list(expected["class"])
+    scores = [answer["score"] for answer in answers]
+    np.testing.assert_allclose(scores, expected["score"], atol=1e-12)
+
+
+def test_names_cannot_become_code(make_table):
+    evil = 'x"; DROP TABLE input_table; --'
+    quotes = '"""\nimport os; os.abort()\n"""'
+    table = make_table(120).rename(columns={"age": evil, "income": quotes})
+    table["churn"] = table["churn"].map({"yes": "'; DROP TABLE input_table; --", "no": quotes})
+    model = fit_table(table, "churn", drop=["customer"])
+    space = {}
+    exec(compile(export_bytes(model, "python"), "snippet", "exec"), space)
+    row = table.iloc[0].to_dict()
+    assert space["predict"](row)["class"] in model.classes
+    base = sqlite3.connect(":memory:")
+    base.create_function("EXP", 1, np.exp)
+    table.to_sql("input_table", base, index=False)
+    found = pd.read_sql_query(export_bytes(model, "sql").decode(), base)
+    expected = predict_table(model, table)
+    assert list(found["class"]) == list(expected["class"])
+    assert len(pd.read_sql_query("SELECT * FROM input_table", base)) == 120
+    base.close()
+
+
+def test_export_writes_whole_files(model, tmp_path):
+    export_model(model, tmp_path / "m.sql", "sql", table="clients")
+    assert '"clients"' in (tmp_path / "m.sql").read_text()
+    with pytest.raises(AppError, match="exists already"):
+        export_model(model, tmp_path / "m.sql", "sql")
+    with pytest.raises(AppError, match="not known"):
+        export_model(model, tmp_path / "m.xml", "xml")
+    assert not (tmp_path / "m.xml").exists()
+
+
+def test_nearest_has_no_snippet(make_table):
+    model = fit_table(make_table(80), "churn", drop=["customer"], discriminator="nearest")
+    for kind in ("sql", "python", "onnx"):
+        with pytest.raises(AppError, match="nearest"):
+            export_bytes(model, kind)

@@ -1,0 +1,222 @@
+"""What goes wrong is said in one sentence, with exit code 2, and leaves nothing half-written."""
+
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "lincent.cli"]
+
+
+def fails(answer, *words):
+    """One sentence on the error stream, no trace, exit code 2."""
+    assert answer.code == 2, answer.err
+    lines = [line for line in answer.err.splitlines() if not line.startswith("lincent: read")]
+    lines = [line for line in lines if line not in ("lincent: solving", "lincent: tuning")]
+    assert len(lines) == 1, answer.err
+    assert lines[0].startswith("lincent: ")
+    assert "Traceback" not in answer.err
+    for word in words:
+        assert word in lines[0], lines[0]
+
+
+def write(path, text):
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["empty"]),
+        ("a,b,y\n", ["no rows"]),
+        ("a,b\n1,2\n", ["no column 'y'", "'a', 'b'"]),
+        ("a,y\n1,p\n2,p\n", ["one class", "p"]),
+        ("a,y\n1,p\n2,\n", ["missing", "row 2"]),
+        ("a,b,y\n1,2\n", ["cannot be read as csv"]),
+        ("a,a,y\n1,2,p\n1,3,q\n", ["'a' twice"]),
+        ("a,e,y\n1,,p\n2,,q\n", ["'e'", "no values", "--drop"]),
+        ("a,y\n1,0.5\n2,0.7\n", ["not classes"]),
+        ("a,w,y\n1,2020-01-01,p\n2,2021-01-01,q\n", ["'w'", "date32", "--drop"]),
+        ("y\np\nq\n", ["no column beside"]),
+        ("a,y\n1,p\n1,q\n", ["centers coincide"]),
+    ],
+)
+def test_bad_training_tables(tmp_path, lincent, text, words):
+    path = write(tmp_path / "t.csv", text)
+    output = tmp_path / "m.lincent"
+    fails(lincent("fit", path, "--target", "y", "-o", output, "--probability", "none"), *words)
+    assert sorted(os.listdir(tmp_path)) == ["t.csv"]
+
+
+def test_too_few_rows_for_probabilities(tmp_path, lincent):
+    path = write(tmp_path / "t.csv", "a,y\n1,p\n2,q\n3,q\n")
+    fails(lincent("fit", path, "--target", "y", "-o", tmp_path / "m"), "2 different rows")
+
+
+def test_text_with_too_many_values(tmp_path, lincent):
+    rows = "".join(f"t{k},{k},{'p' if k % 2 else 'q'}\n" for k in range(400))
+    path = write(tmp_path / "t.csv", "name,a,y\n" + rows)
+    fails(lincent("fit", path, "--target", "y", "-o", tmp_path / "m"), "'name'", "400", "--id")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nowhere.csv",), ["nowhere.csv", "no such file"]),
+        (("folder",), ["folder"]),
+        (("table.xlsx",), ["neither .csv nor .parquet"]),
+        (("train.csv", "--drop", "missing"), ["no column 'missing'"]),
+        (("train.csv", "--margin", "1e9"), ["largest feasible margin"]),
+        (("train.csv", "--margin", "0.1", "--tune"), ["exclude each other"]),
+        (("train.csv", "--discriminator", "best"), ["'best' is not known"]),
+        (("train.csv", "--probability", "maybe"), ["'maybe' is not known"]),
+        (("train.csv", "--format", "json"), ["'json' is not known"]),
+        (("train.csv", "--format", "parquet"), ["cannot be read as parquet"]),
+    ],
+)
+def test_bad_arguments_of_fit(files, lincent, monkeypatch, arguments, words):
+    monkeypatch.chdir(files)
+    (files / "folder").mkdir()
+    write(files / "table.xlsx", "x")
+    before = sorted(os.listdir(files))
+    command = ("fit", *arguments, "--target", "churn", "--id", "customer", "-o", "new.lincent")
+    fails(lincent(*command), *words)
+    assert sorted(os.listdir(files)) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t.drop(columns="age"), ["lacks the column 'age'"]),
+        (lambda t: t.drop(columns=["age", "city"]), ["lacks the columns 'age', 'city'"]),
+        (lambda t: t.assign(age="old"), ["old"]),
+        (lambda t: t.assign(age=t.age.astype(object).where(t.index != 7, "x")), ["x"]),
+        (lambda t: t.assign(age=float("inf")), ["'age'", "infinite", "row 1"]),
+        (lambda t: t[:0], ["no rows"]),
+        (lambda t: t.assign(**{"class": 1}), ["'class' already", "--prefix"]),
+    ],
+)
+def test_bad_tables_for_predict(files, lincent, fresh, change, words):
+    change(fresh).to_csv(files / "bad.csv", index=False)
+    before = sorted(os.listdir(files))
+    extra = ["--all-columns"] if "--prefix" in words else []
+    command = ("predict", files / "model.lincent", files / "bad.csv", "-o", files / "out.csv")
+    fails(lincent(*command, *extra), *words)
+    assert sorted(os.listdir(files)) == before
+
+
+@pytest.mark.parametrize("column", ["age", "city"])
+def test_wrong_type_in_parquet(files, lincent, fresh, column):
+    wrong = "young" if column == "age" else 3
+    fresh.assign(**{column: wrong}).to_parquet(files / "bad.parquet")
+    command = ("predict", files / "model.lincent", files / "bad.parquet", "-o", files / "o.csv")
+    fails(lincent(*command), repr(column), "trained on")
+
+
+def test_empty_and_broken_inputs_of_predict(files, lincent):
+    for name, data in (("empty.csv", b""), ("broken.parquet", b"PAR1 no"), ("none.parquet", b"")):
+        (files / name).write_bytes(data)
+        before = sorted(os.listdir(files))
+        command = ("predict", files / "model.lincent", files / name, "-o", files / "o.csv")
+        fails(lincent(*command), name)
+        assert sorted(os.listdir(files)) == before
+
+
+def test_bad_row_late_in_the_file_leaves_no_output(files, lincent, fresh):
+    """The first batches are good; the output must not appear."""
+    import pandas as pd
+
+    long = pd.concat([fresh] * 4000, ignore_index=True).astype({"age": object})
+    long.loc[len(long) - 1, "age"] = "x"
+    long.to_csv(files / "long.csv", index=False)
+    before = sorted(os.listdir(files))
+    command = ("predict", files / "model.lincent", files / "long.csv", "-o", files / "o.csv")
+    fails(lincent(*command), "long.csv", "x")
+    assert sorted(os.listdir(files)) == before
+
+
+def test_existing_output_needs_force(files, lincent):
+    model, table = files / "model.lincent", files / "new.csv"
+    old = write(files / "out.csv", "precious")
+    commands = [
+        ("predict", model, table, "-o", old),
+        ("fit", files / "train.csv", "--target", "churn", "--id", "customer", "-o", old),
+        ("explain", model, "-o", old),
+        ("export", model, old, "--format", "sql"),
+    ]
+    for command in commands:
+        fails(lincent(*command), "exists already", "--force")
+        assert old.read_text() == "precious"
+    assert lincent(*commands[0], "--force").code == 0
+    assert old.read_text() != "precious"
+
+
+def test_output_folder_must_exist(files, lincent):
+    command = ("predict", files / "model.lincent", files / "new.csv", "-o", files / "no" / "o.csv")
+    fails(lincent(*command), "does not exist")
+
+
+@pytest.fixture
+def small_files_only():
+    """A limit on the size of files stands for a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "html", "fit"])
+def test_full_disk_leaves_nothing(files, lincent, kind, small_files_only):
+    model = str(files / "model.lincent")
+    output = str(files / f"out.{kind}")
+    command = {
+        "csv": ["predict", model, str(files / "new.csv"), "-o", output],
+        "parquet": ["predict", model, str(files / "new.csv"), "-o", output],
+        "html": ["explain", model, "-o", output],
+        "fit": ["fit", str(files / "train.csv"), "--target", "churn", "--id", "customer", "-o",
+                output],
+    }[kind]  # fmt: skip
+    before = sorted(os.listdir(files))
+    fails(lincent(*command), "was not written", "too large")
+    assert sorted(os.listdir(files)) == before
+
+
+def test_broken_pipe(files, fresh):
+    import pandas as pd
+
+    pd.concat([fresh] * 2000, ignore_index=True).to_csv(files / "long.csv", index=False)
+    command = [*COMMAND, "predict", str(files / "model.lincent"), str(files / "long.csv")]
+    process = subprocess.Popen(
+        [*command, "-o", "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    process.stdout.readline()
+    process.stdout.close()
+    error = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 2, error
+    assert "closed it before the end" in error
+    assert "Traceback" not in error
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_interrupt_leaves_nothing(files, model, monkeypatch):
+    from lincent.app import predict_file
+
+    before = sorted(os.listdir(files))
+
+    def stop(rows):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        predict_file(model, files / "new.csv", files / "out.csv", progress=stop)
+    assert sorted(os.listdir(files)) == before
+
+
+def test_explain_needs_known_classes(files, lincent, fresh):
+    fresh.assign(churn="perhaps").to_csv(files / "p.csv", index=False)
+    fails(lincent("explain", files / "model.lincent", files / "p.csv"), "perhaps", "no, yes")
+    fresh.drop(columns="churn").to_csv(files / "q.csv", index=False)
+    fails(lincent("explain", files / "model.lincent", files / "q.csv"), "no column 'churn'")

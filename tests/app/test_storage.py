@@ -1,0 +1,269 @@
+"""Model files: a round trip, old files, and files that must be refused."""
+
+import io
+import json
+import pickle
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lincent
+from lincent.app import TRUSTED_TYPES, AppError, fit_table, load_model, predict_table, save_model
+from lincent.app.storage import BODY, HEADER, _digest, dump_model, parse_model
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+MARK = "lincent_malice_mark"
+
+
+class Malice:
+    """Leaves a mark when it is rebuilt."""
+
+    def __reduce__(self):
+        return (exec, (f"import builtins; builtins.{MARK} = True",))
+
+
+@pytest.fixture(autouse=True)
+def no_code_was_run():
+    import builtins
+
+    yield
+    assert not hasattr(builtins, MARK), "code of a refused file was run"
+
+
+def repack(data, **members):
+    """The archive with members replaced, and the digest made right again."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts.update(members)
+    header = json.loads(parts[HEADER])
+    header["digest"] = _digest(header, parts[BODY])
+    parts[HEADER] = json.dumps(header).encode()
+    return pack(parts)
+
+
+def pack(parts):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"tune": True},
+        {"probability": "isotonic"},
+        {"probability": None, "discriminator": "nearest"},
+        {"discriminator": "svm", "multi_class": "ovo", "balanced": True},
+    ],
+)
+def test_round_trip(tmp_path, make_table, classes, settings):
+    table = make_table(150, classes=classes)
+    model = fit_table(table, "churn", ids=["customer"], **settings)
+    save_model(model, tmp_path / "m.lincent")
+    again = load_model(tmp_path / "m.lincent")
+    assert again.schema == model.schema
+    assert again.version == lincent.__version__
+    assert again.summary == json.loads(json.dumps(model.summary))
+    one, other = predict_table(model, table), predict_table(again, table)
+    assert one.equals(other)
+
+
+def public_estimators():
+    import inspect
+
+    from sklearn.base import BaseEstimator
+
+    import lincent.rivals
+
+    for module in (lincent, lincent.rivals):
+        for name in module.__all__:
+            kind = getattr(module, name)
+            if inspect.isclass(kind) and issubclass(kind, BaseEstimator):
+                yield kind
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kind", list(public_estimators()), ids=lambda kind: kind.__name__)
+def test_every_public_estimator_needs_published_types_only(kind, classes):
+    import skops.io
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [0.0] if classes == 2 else [-0.5, 0.5])]
+    fitted = kind().fit(X, y)
+    again = skops.io.loads(skops.io.dumps(fitted), trusted=list(TRUSTED_TYPES))
+    np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
+    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", ["LCC", "LCCCV"])
+def test_skops_alone_with_the_published_types(name, classes):
+    import skops.io
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [0.0] if classes == 2 else [-0.5, 0.5])]
+    for settings in ({}, {"probability": "sigmoid"}, {"probability": "isotonic"}):
+        fitted = getattr(lincent, name)(**settings).fit(X, y)
+        again = skops.io.loads(skops.io.dumps(fitted), trusted=list(TRUSTED_TYPES))
+        np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+        if settings:
+            np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_every_published_type_exists():
+    import importlib
+
+    for name in TRUSTED_TYPES:
+        module, _, kind = name.rpartition(".")
+        assert isinstance(getattr(importlib.import_module(module), kind), type)
+
+
+def test_no_pickle_inside(model):
+    data = dump_model(model)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert sorted(archive.namelist()) == [HEADER, BODY]
+        header = json.loads(archive.read(HEADER))
+        body = archive.read(BODY)
+    assert {"format", "lincent", "scikit-learn", "schema", "summary", "digest"} <= set(header)
+    assert header["schema"]["columns"][3]["categories"] == ["(missing)", "Lima's", "Oslo", "Rome"]
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        assert {Path(name).suffix for name in archive.namelist()} <= {".npy", ".json"}
+
+
+def test_pickle_works_too(model, table):
+    again = pickle.loads(pickle.dumps(model))
+    assert predict_table(again, table).equals(predict_table(model, table))
+
+
+def test_old_files_load():
+    """One model file per released version, with rows and the answers of that version."""
+    import pandas as pd
+
+    found = sorted(FIXTURES.glob("model-*.lincent"))
+    assert found, "no model of a released version"
+    for path in found:
+        rows = pd.read_csv(path.with_suffix(".csv"))
+        answers = predict_table(load_model(path), rows)
+        assert list(answers["class"]) == list(rows["expected_class"])
+        np.testing.assert_allclose(answers["score"], rows["expected_score"], atol=1e-12)
+        expected = rows["expected_probability"]
+        np.testing.assert_allclose(answers["probability_yes"], expected, atol=1e-12)
+
+
+def refused(data, *words):
+    with pytest.raises(AppError) as error:
+        parse_model(data, "f.lincent")
+    text = str(error.value)
+    assert "\n" not in text
+    for word in ("f.lincent", *words):
+        assert word in text, text
+
+
+def test_foreign_files(model):
+    refused(b"", "not a lincent model")
+    refused(b"hello", "not a lincent model")
+    refused(pickle.dumps(Malice()), "not a lincent model")
+    refused(pack({"a.txt": b"x"}), HEADER)
+    refused(pack({HEADER: b"not json", BODY: b""}), "JSON")
+    refused(pack({HEADER: b"\xff\xfe", BODY: b""}), "JSON")
+    refused(pack({HEADER: b"[1]", BODY: b""}), "no format")
+
+
+def test_truncated_at_any_length(model):
+    data = dump_model(model)
+    for length in range(0, len(data), max(1, len(data) // 40)):
+        refused(data[:length])
+
+
+def test_any_changed_byte_is_found_or_harmless(model, table):
+    """A flipped byte is refused, or (in the archive's own bookkeeping) changes nothing."""
+    data = dump_model(model)
+    expected = predict_table(model, table)
+    for place in range(0, len(data), max(1, len(data) // 60)):
+        changed = bytearray(data)
+        changed[place] ^= 0xFF
+        try:
+            again = parse_model(bytes(changed), "f.lincent")
+        except AppError:
+            continue
+        assert predict_table(again, table).equals(expected)
+
+
+def test_a_changed_coefficient_is_found(model):
+    data = dump_model(model)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(parts[HEADER])
+    header["schema"]["target"] = "other"
+    refused(pack(parts | {HEADER: json.dumps(header).encode()}), "digest")
+
+
+def test_newer_format(model):
+    data = dump_model(model)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        header = json.loads(archive.read(HEADER))
+    header["format"] = 99
+    refused(repack(data, **{HEADER: json.dumps(header).encode()}), "format 99", "upgrade")
+    header["format"], header["lincent"] = 1, 'x"""\nimport os'
+    refused(repack(data, **{HEADER: json.dumps(header).encode()}), "no version")
+
+
+def test_pickle_as_the_body(model):
+    refused(repack(dump_model(model), **{BODY: pickle.dumps(Malice())}), "cannot be rebuilt")
+
+
+def test_malicious_skops_types(model):
+    """Types that would run code when rebuilt, with a right digest: refused by their name."""
+    import functools
+
+    import skops.io
+
+    harmless = skops.io.dumps(functools.partial(print, "x"))
+    refused(repack(dump_model(model), **{BODY: harmless}), "refused")
+
+    reference = {"__class__": "system", "__module__": "os", "__loader__": "FunctionNode",
+                 "content": {"module_path": "os", "function": "system"}, "__id__": 1,
+                 "protocol": 2, "_skops_version": "0.16.0"}  # fmt: skip
+    planted = pack({"schema.json": json.dumps(reference).encode()})
+    refused(repack(dump_model(model), **{BODY: planted}))
+
+    with_reduce = {"__class__": "Popen", "__module__": "subprocess", "__loader__": "ObjectNode",
+                   "content": None, "__id__": 1, "protocol": 2,
+                   "_skops_version": "0.16.0"}  # fmt: skip
+    planted = pack({"schema.json": json.dumps(with_reduce).encode()})
+    refused(repack(dump_model(model), **{BODY: planted}), "subprocess.Popen")
+
+
+def test_trusted_objects_that_are_no_model(model):
+    import skops.io
+
+    refused(repack(dump_model(model), **{BODY: skops.io.dumps({"a": 1})}), "not a fitted")
+
+
+def test_commands_say_it_in_one_sentence(files, lincent):
+    for name, data in (
+        ("pickle", pickle.dumps(Malice())),
+        ("cut", (files / "model.lincent").read_bytes()[:500]),
+        ("body", repack((files / "model.lincent").read_bytes(), **{BODY: b"zip?"})),
+    ):
+        path = files / f"{name}.lincent"
+        path.write_bytes(data)
+        commands = (
+            ("predict", path, files / "new.csv", "-o", files / "out.csv"),
+            ("explain", path),
+            ("export", path, files / "out.sql"),
+        )
+        for command in commands:
+            answer = lincent(*command)
+            assert answer.code == 2
+            assert len(answer.err.strip().splitlines()) == 1
+            assert path.name in answer.err
+    assert not (files / "out.csv").exists()

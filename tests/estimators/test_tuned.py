@@ -1,0 +1,326 @@
+"""The path and LCCCV: every point is the optimum, and the choice is the best of its table."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+
+from lincent import LCC, LCCCV, lcc_path
+from lincent.estimators import path as paths
+
+
+def noisy(m=400, n=6, seed=0, flip=0.1, classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n))
+    score = X @ rng.normal(size=n) + 0.5 * rng.normal(size=m)
+    codes = np.searchsorted(np.quantile(score, np.arange(1, classes) / classes), score)
+    flipped = rng.random(m) < flip
+    codes[flipped] = rng.integers(0, classes, flipped.sum())
+    return X, codes
+
+
+def separable(m=300, n=5, seed=1):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n))
+    w = rng.normal(size=n)
+    y = (X @ w > 0).astype(int)
+    return X + np.where(y, 0.2, -0.2)[:, None] * w, y
+
+
+@pytest.mark.parametrize("make", [noisy, separable])
+def test_path_agrees_with_single_fits(make):
+    X, y = make()
+    path = lcc_path(X, y, Cs=[0.01, 2.0])
+    assert path.certified[:, path.feasible].all()
+    assert (~path.feasible).any()
+    assert np.isnan(path.coefs[:, ~path.feasible]).all()
+    for i, C in enumerate(path.Cs):
+        for k, margin in enumerate(path.margins):
+            if not path.feasible[k]:
+                with pytest.raises(ValueError, match="largest feasible margin"):
+                    LCC(C, margin).fit(X, y)
+                continue
+            single = LCC(C, margin).fit(X, y)
+            size = max(1.0, abs(single.objective_))
+            assert abs(path.objectives[i, k] - single.objective_) <= 3e-9 * size
+            beta = path.coefs[i, k]
+            assert np.all(np.abs(beta) <= 1 + 1e-12)
+
+
+def test_path_certificate_is_true():
+    """The objective is recomputed from the paper's definition."""
+    X, y = noisy()
+    path = lcc_path(X, y)
+    low, high = X[y == 0].mean(axis=0), X[y == 1].mean(axis=0)
+    signed = np.where(y == 1, 1.0, -1.0)[:, None] * (X - (low + high) / 2)
+    for k in np.flatnonzero(path.feasible):
+        beta, margin = path.coefs[0, k], path.margins[k]
+        slack = np.maximum(margin - signed @ beta, 0.0) - margin
+        objective = (low - high) @ beta + 2.0 * slack.sum()
+        assert objective == pytest.approx(path.objectives[0, k], rel=1e-12)
+        assert (high - low) @ beta >= margin * (1 - 1e-9)
+    assert (path.duality_gaps[0, path.feasible] >= 0).all()
+
+
+def test_inactive_box_only_scales():
+    X, y = noisy()
+    path = lcc_path(X, y)
+    scaled = np.flatnonzero(path.solvers[0] == "scaled")
+    assert len(scaled) >= 3
+    for k in scaled:
+        ratio = path.margins[k] / path.margins[k - 1]
+        np.testing.assert_allclose(path.coefs[0, k], ratio * path.coefs[0, k - 1], rtol=1e-12)
+    assert (path.n_iters[0, scaled] == 0).all()
+
+
+def test_path_order_of_margins_does_not_matter():
+    X, y = noisy()
+    margins = [4.0, 0.1, 1.0, 0.5]
+    one, other = lcc_path(X, y, margins=margins), lcc_path(X, y, margins=sorted(margins))
+    np.testing.assert_allclose(one.objectives[0][[1, 3, 2, 0]], other.objectives[0], rtol=1e-9)
+    assert list(one.margins) == margins
+
+
+def test_path_of_sparse_rows_and_weights():
+    import scipy.sparse as sp
+
+    X, y = noisy(150, 4)
+    X = np.where(np.abs(X) < 0.6, 0.0, X)
+    weight = np.random.default_rng(0).integers(0, 3, len(y))
+    dense = lcc_path(X, y, sample_weight=weight, margins=[0.1, 1.0])
+    sparse = lcc_path(sp.csr_array(X), y, sample_weight=weight, margins=[0.1, 1.0])
+    repeated = lcc_path(np.repeat(X, weight, axis=0), np.repeat(y, weight), margins=[0.1, 1.0])
+    np.testing.assert_allclose(dense.objectives, sparse.objectives, rtol=1e-9)
+    np.testing.assert_allclose(dense.objectives, repeated.objectives, rtol=1e-9)
+
+
+def test_hard_margin_path():
+    X, y = separable()
+    path = lcc_path(X, y, Cs=[np.inf], margins=[0.01, 0.02])
+    assert path.certified.all()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"margins": []}, "margins"),
+        ({"margins": [0.1, -1.0]}, "margins=-1.0"),
+        ({"Cs": [0.0]}, "Cs=0.0"),
+        ({"solver": "magic"}, "solver"),
+    ],
+)
+def test_path_refuses(change, words):
+    X, y = noisy(60)
+    with pytest.raises(ValueError, match=words):
+        lcc_path(X, y, **change)
+
+
+def test_path_is_for_two_classes():
+    X, y = noisy(90, classes=3)
+    with pytest.raises(ValueError, match="3 classes"):
+        lcc_path(X, y)
+
+
+def test_wrong_shortcut_is_not_taken(monkeypatch):
+    """A shortcut is believed by its certificate, never by its word."""
+    X, y = noisy()
+    expected = lcc_path(X, y)
+    scaled = paths._scaled
+
+    def broken(program, last):
+        answer = scaled(program, last)
+        if answer is None:
+            return None
+        return paths.certify(program, 0.5 * answer.beta, answer.alpha, answer.t)
+
+    monkeypatch.setattr(paths, "_scaled", broken)
+    found = lcc_path(X, y)
+    assert not (found.solvers == "scaled").any()
+    np.testing.assert_allclose(
+        found.objectives[0, found.feasible], expected.objectives[0, expected.feasible], rtol=1e-9
+    )
+
+
+def test_time_limit_of_a_path_is_honest():
+    X, y = noisy(3000, 20)
+    with pytest.warns(ConvergenceWarning, match="points of the path are not certified"):
+        path = lcc_path(X, y, time_limit=1e-9)
+    assert not path.certified.all()
+
+
+# LCCCV
+
+
+def test_scores_are_those_of_single_fits():
+    """Each entry of the table is what a plain LCC with that margin scores on that fold."""
+    X, y = noisy(200)
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    margins = [0.05, 0.5, 1.5]
+    model = LCCCV(margins, relative=False, discriminators=("distance", "svm"), cv=cv).fit(X, y)
+    for k, point in enumerate(model.cv_results_["params"]):
+        single = LCC(point["C"], point["margin"], point["discriminator"])
+        expected = cross_val_score(single, X, y, cv=cv, scoring="balanced_accuracy")
+        found = [model.cv_results_[f"split{fold}_test_score"][k] for fold in range(4)]
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_choice_and_refit():
+    X, y = noisy(300)
+    model = LCCCV(cv=3).fit(X, y)
+    results = model.cv_results_
+    assert model.best_score_ == np.nanmax(results["mean_test_score"])
+    assert model.best_index_ == int(np.nanargmax(results["mean_test_score"]))
+    assert results["rank_test_score"][model.best_index_] == 1
+    assert len(results["params"]) == 15
+    assert (results["relative_gap"] <= 1e-9).all()
+    largest = np.abs(X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)).sum()
+    assert model.margin_ == pytest.approx(model.relative_margin_ * largest)
+    single = LCC(model.C_, model.margin_, model.discriminator_).fit(X, y)
+    assert model.objective_ == pytest.approx(single.objective_, rel=1e-9)
+    assert (model.predict(X) == single.predict(X)).all()
+    np.testing.assert_allclose(
+        model.misclassification_impact(X, y), single.misclassification_impact(X, y), atol=1e-9
+    )
+
+
+def test_infeasible_margins_score_nan_and_are_not_chosen():
+    X, y = noisy(200)
+    model = LCCCV([0.1, 1e6], relative=False, cv=3).fit(X, y)
+    assert list(model.cv_results_["feasible"]) == [True, False]
+    assert np.isnan(model.cv_results_["mean_test_score"][1])
+    assert model.margin_ == 0.1
+    with pytest.raises(ValueError, match="No margin of the grid is feasible"):
+        LCCCV([1e6], relative=False, cv=3).fit(X, y)
+
+
+def test_one_standard_error_takes_a_larger_margin():
+    X, y = noisy(200, seed=3)
+    best = LCCCV(cv=5).fit(X, y)
+    careful = LCCCV(cv=5, selection="one-standard-error").fit(X, y)
+    assert careful.best_index_ >= best.best_index_
+    results = careful.cv_results_
+    mean, spread = results["mean_test_score"], results["std_test_score"][best.best_index_]
+    bound = mean[best.best_index_] - spread / np.sqrt(4)
+    assert mean[careful.best_index_] >= bound
+    assert (mean[careful.best_index_ + 1 :] < bound).all()
+
+
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+def test_many_classes(strategy):
+    X, y = noisy(240, classes=3)
+    model = LCCCV(6, multi_class=strategy, cv=3).fit(X, y)
+    assert model.margin_.shape == (3,)
+    np.testing.assert_allclose(model.relative_margin_, model.relative_margin_[0])
+    assert balanced_accuracy_score(y, model.predict(X)) > 0.6
+    assert model.misclassification_impact(X, y).shape == (240,)
+
+
+def test_callable_scoring_sees_every_point():
+    X, y = noisy(150)
+    seen = []
+
+    def scorer(estimator, rows, labels):
+        seen.append(estimator.margin)
+        return float(np.mean(estimator.predict(rows) == labels))
+
+    model = LCCCV(5, scoring=scorer, cv=3).fit(X, y)
+    assert len(seen) == 15
+    named = LCCCV(5, scoring="accuracy", cv=3).fit(X, y)
+    np.testing.assert_allclose(
+        model.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"]
+    )
+
+
+def test_ranking_scores_do_not_depend_on_the_unit():
+    X, y = noisy(200)
+    model = LCCCV(5, scoring="roc_auc", cv=3).fit(X, y)
+    for k, share in enumerate(model.cv_results_["param_relative_margin"]):
+        cuts = StratifiedKFold(3).split(X, y)
+        for fold, (train, test) in enumerate(cuts):
+            d = X[train][y[train] == 1].mean(axis=0) - X[train][y[train] == 0].mean(axis=0)
+            # A hair below: at the fraction 1 the largest margin is met up to rounding only.
+            margin = share * np.abs(d).sum() * (1 - 1e-13)
+            single = LCC(margin=margin).fit(X[train], y[train])
+            expected = roc_auc_score(y[test], single.decision_function(X[test]))
+            assert model.cv_results_[f"split{fold}_test_score"][k] == pytest.approx(expected)
+
+
+def test_scoring_by_probability_is_refused():
+    X, y = noisy(100)
+    with pytest.raises(ValueError, match="needs probabilities"):
+        LCCCV(3, scoring="neg_log_loss", probability="sigmoid").fit(X, y)
+
+
+def test_parallel_folds_give_the_same():
+    X, y = noisy(200)
+    one, two = (LCCCV(6, cv=3, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    np.testing.assert_array_equal(
+        one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
+    )
+
+
+def test_without_refit_there_is_no_model():
+    X, y = noisy(100)
+    model = LCCCV(4, refit=False, cv=3).fit(X, y)
+    assert model.best_score_ > 0.5
+    with pytest.raises(NotFittedError, match="refit=False"):
+        model.predict(X)
+
+
+def test_failed_fit_keeps_the_old_model():
+    X, y = noisy(100)
+    model = LCCCV(4, cv=3).fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="one class"):
+        model.fit(X, np.zeros(100))
+    assert (model.predict(X) == before).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"margins": 0}, "margins=0"),
+        ({"margins": [0.5, 2.0]}, "above 1"),
+        ({"margins": 5, "relative": False}, "give the margins themselves"),
+        ({"discriminators": ()}, "discriminators is empty"),
+        ({"discriminators": "magic"}, "'magic' is not known"),
+        ({"selection": "worst"}, "'worst' is not known"),
+        ({"probability": "sure"}, "'sure' is not known"),
+        ({"Cs": [-1.0]}, "Cs=-1.0"),
+    ],
+)
+def test_bad_parameters(settings, words):
+    X, y = noisy(60)
+    with pytest.raises(ValueError, match=words):
+        LCCCV(**settings).fit(X, y)
+
+
+def test_fold_without_a_class():
+    X, y = noisy(60)
+    cut = [(np.flatnonzero(y == 0), np.flatnonzero(y == 1))]
+    with pytest.raises(ValueError, match="fold 1 have none of class 1"):
+        LCCCV(3, cv=cut).fit(X, y)
+
+
+def test_weights_enter_fits_and_scores():
+    X, y = noisy(120)
+    weight = np.random.default_rng(0).integers(1, 4, 120)
+    fold = np.arange(120) % 3
+    cut = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
+    again = np.repeat(np.arange(120), weight)
+    cut_again = [
+        (np.flatnonzero(fold[again] != k), np.flatnonzero(fold[again] == k)) for k in range(3)
+    ]
+    weighted = LCCCV(6, cv=cut).fit(X, y, sample_weight=weight)
+    repeated = LCCCV(6, cv=cut_again).fit(X[again], y[again])
+    np.testing.assert_allclose(
+        weighted.cv_results_["mean_test_score"], repeated.cv_results_["mean_test_score"]
+    )
+    assert weighted.best_index_ == repeated.best_index_
+
+
+def test_clone_keeps_the_grid():
+    model = LCCCV(margins=[0.1, 1.0], Cs=(1.0, 2.0), discriminators=("svm",))
+    assert clone(model).get_params() == model.get_params()
