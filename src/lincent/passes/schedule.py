@@ -1,0 +1,221 @@
+"""One function over all blocks of a Dask collection: one graph, one read.
+
+Locally (threads, processes, synchronous) the graph goes to Dask's own ``compute``.  On a cluster
+its futures are watched, so that
+
+    a block that fails          ends the read at once, and the error names the block
+    a worker that dies          is Dask's business: its blocks are done again elsewhere
+    a scheduler that is gone    is an error after ``PATIENCE`` seconds, not a wait without end
+    an interrupt                cancels what the cluster still has to do
+
+Task names are ``lincent-<verb>-...``: that is what a dashboard shows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+PATIENCE = 20.0
+"""Seconds without a scheduler, or without any worker, after which a read gives up."""
+ANSWER = 30.0
+"""Seconds that a scheduler may take to answer a question: it can be busy, or stand still."""
+POLL = 0.01
+ASK = 1.0
+"""Seconds between two looks at the futures, and between two questions to the scheduler."""
+TALK = 10.0
+"""Seconds between two lines about a read that takes long."""
+FEW_BLOCKS = 64
+"""Up to here the answers of all blocks come to the client; more are merged on the workers first."""
+
+Tell = Callable[[str], None]
+Merge = Callable[[list[Any]], Any]
+
+
+class SchedulerGone(ConnectionError):
+    """The cluster cannot finish a read."""
+
+
+class BlockError(ValueError):
+    """What is wrong with the values of one block."""
+
+
+class Schedule:
+    """The blocks of a data set, and the way to run something on each."""
+
+    def __init__(self, blocks: Sequence[tuple[Any, ...]], tell: Tell) -> None:
+        self.blocks = list(blocks)
+        self.tell = tell
+        self.reads = 0
+
+    def run(
+        self,
+        verb: str,
+        function: Callable[..., Any],
+        *,
+        each: Sequence[tuple[Any, ...]] | None = None,
+        merge: Merge,
+        **shared: Any,
+    ) -> Any:
+        """merge([function(*block, *each_i, **shared) for all blocks]), as one read."""
+        from dask import delayed
+
+        self.reads += 1
+        stem = f"lincent-{verb}-{self.reads:04d}-{uuid.uuid4().hex}"
+        call = delayed(partial(function, **shared), pure=False)
+        extra = each if each is not None else [()] * len(self.blocks)
+        parts = [
+            call(*block, *more, dask_key_name=f"{stem}-{i}")
+            for i, (block, more) in enumerate(zip(self.blocks, extra, strict=True))
+        ]
+        begin = time.monotonic()
+        answer = merge(self._answers(verb, parts, merge, stem))
+        took = time.monotonic() - begin
+        self.tell(f"read {self.reads}, {verb}: {len(parts)} blocks in {took:.2f} s")
+        return answer
+
+    def _answers(self, verb: str, parts: list[Any], merge: Merge, stem: str) -> list[Any]:
+        """The answers of the blocks, or of groups of blocks where there are many."""
+        client = _cluster()
+        wanted = parts
+        if len(parts) > FEW_BLOCKS:
+            wanted = _groups(parts, merge, stem)
+        if client is None:
+            return _locally(parts, wanted)
+        return _Watch(client, verb, self.tell).answers(parts, wanted)
+
+
+def _groups(parts: list[Any], merge: Merge, stem: str) -> list[Any]:
+    from dask import delayed
+
+    size = math.isqrt(len(parts))
+    join = delayed(merge, pure=False)
+    return [
+        join(parts[k : k + size], dask_key_name=f"{stem}-group-{k}")
+        for k in range(0, len(parts), size)
+    ]
+
+
+def _cluster() -> Any:
+    """The client that Dask would use, or None where it would compute in this process."""
+    from dask.base import get_scheduler
+
+    chosen: Any = get_scheduler()  # type: ignore[no-untyped-call,unused-ignore]
+    client = getattr(chosen, "__self__", None)
+    return client if hasattr(client, "scheduler_info") else None
+
+
+def _locally(parts: list[Any], wanted: list[Any]) -> list[Any]:
+    import dask
+
+    compute: Any = dask.compute
+    try:
+        return list(compute(*wanted))
+    except Exception:
+        # Local schedulers do not say which task failed: do the blocks again one by one.
+        for i, part in enumerate(parts):
+            try:
+                compute(part)
+            except Exception as error:
+                _blame(i, len(parts), error)
+        raise
+
+
+def _blame(i: int, count: int, error: BaseException) -> NoReturn:
+    """Raise the error of one block again, with its number."""
+    where = f"partition {i} of {count} (counted from 0)"
+    if isinstance(error, BlockError):
+        raise ValueError(f"In {where}: {error}") from error
+    if type(error).__name__ == "KilledWorker":
+        raise MemoryError(
+            f"Workers died again and again at {where}, most likely for lack of memory: use smaller "
+            "partitions, or workers with more memory."
+        ) from error
+    raise RuntimeError(
+        f"X could not be read: {where} failed with {type(error).__name__}: {error}"
+    ) from error
+
+
+class _Watch:
+    """Futures on a cluster, watched until they are done or hopeless."""
+
+    def __init__(self, client: Any, verb: str, tell: Tell) -> None:
+        self.client, self.verb, self.tell = client, verb, tell
+        self.good = self.spoken = time.monotonic()
+
+    def answers(self, parts: list[Any], wanted: list[Any]) -> list[Any]:
+        import dask
+        from distributed.comm import CommClosedError
+
+        try:
+            # Labels given as a plain array travel with the graph; that is meant.
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+                futures = self.client.compute(parts)
+                merged = futures if wanted is parts else self.client.compute(wanted)
+        except CommClosedError as error:
+            self._gone(error)
+        try:
+            self._wait(futures)
+            self._wait(merged)
+            return list(self.client.gather(merged))
+        except BaseException as error:
+            if self.client.status == "running":
+                self.client.cancel([*futures, *merged])
+            if isinstance(error, CommClosedError):
+                self._gone(error)
+            raise
+
+    def _wait(self, futures: list[Any]) -> None:
+        # The client hears of every future on a thread of its own; looking costs nothing.
+        asked = time.monotonic()
+        # "lost" is what a dead worker had finished: it is being done again.
+        while pending := sum(future.status in ("pending", "lost") for future in futures):
+            self._first_error(futures)
+            time.sleep(POLL)
+            if time.monotonic() - asked > ASK:
+                self._still_alive(len(futures), pending)
+                asked = time.monotonic()
+        self._first_error(futures)
+
+    def _first_error(self, futures: list[Any]) -> None:
+        for i, future in enumerate(futures):
+            if future.status == "error":
+                _blame(i, len(futures), future.exception(timeout=ANSWER))
+            if future.status == "cancelled":
+                self._gone(None)
+
+    def _still_alive(self, count: int, pending: int) -> None:
+        now = time.monotonic()
+        running = self.client.status == "running"
+        if running and self._workers():
+            self.good = now
+        elif now - self.good > PATIENCE:
+            self._no_workers() if running else self._gone(None)
+        if now - self.spoken > TALK:
+            self.spoken = now
+            self.tell(f"{self.verb}: {count - pending} of {count} blocks")
+
+    def _workers(self) -> Any:
+        """The workers that the scheduler knows; a scheduler that does not answer is gone."""
+        try:
+            ask = self.client.scheduler.identity
+            return self.client.sync(ask, callback_timeout=ANSWER)["workers"]
+        except TimeoutError as error:
+            self._gone(error)
+
+    def _gone(self, cause: BaseException | None) -> NoReturn:
+        raise SchedulerGone(
+            f"The Dask scheduler is gone (client status: {self.client.status}), so the read "
+            f"'{self.verb}' cannot be finished. Start the cluster again, connect a new Client "
+            "and call fit again."
+        ) from cause
+
+    def _no_workers(self) -> NoReturn:
+        raise SchedulerGone(
+            f"The Dask cluster has had no workers for {PATIENCE:.0f} s, so the read '{self.verb}' "
+            "cannot be finished. Add workers and call fit again."
+        )

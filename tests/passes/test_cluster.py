@@ -1,0 +1,180 @@
+"""Dask on a cluster of processes: the same optimum, and faults that end well."""
+
+import _thread
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from faulty_blocks import corrupt, lincent_tasks, slowly
+from lincent import LCC
+
+pytest.importorskip("distributed", reason="distributed is not installed")
+da = pytest.importorskip("dask.array", reason="dask is not installed")
+
+pytestmark = [
+    pytest.mark.slow,
+    # Processes that are killed leave sockets and streams behind; that is the point of these tests.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+M, N, BLOCK = 8_000, 5, 1_000
+
+
+@pytest.fixture(scope="module")
+def client():
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((M, N))
+    score = X @ rng.standard_normal(N)
+    score += score.std() * rng.standard_normal(M)
+    return X, np.where(score > 0, "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def reference(data):
+    return LCC(random_state=0).fit(*data)
+
+
+def in_blocks(data, seconds=0.0):
+    X = da.from_array(data[0], chunks=(BLOCK, N))
+    if seconds:
+        X = X.map_blocks(slowly, seconds=seconds, dtype=X.dtype, meta=np.empty((0, 0)))
+    return X, da.from_array(data[1], chunks=BLOCK)
+
+
+def assert_same(model, reference):
+    np.testing.assert_allclose(model.objective_, reference.objective_, rtol=1e-9)
+    np.testing.assert_allclose(model.coef_, reference.coef_, atol=1e-9)
+    assert model.duality_gap_ <= 1e-9 * max(1, abs(model.objective_))
+
+
+def after(seconds, action):
+    timer = threading.Timer(seconds, action)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def test_the_same_optimum_and_lazy_answers(client, data, reference):
+    X, y = in_blocks(data)
+    model = LCC(random_state=0).fit(X, y)
+    assert_same(model, reference)
+    np.testing.assert_array_equal(model.predict(X).compute(), reference.predict(data[0]))
+    assert client.run_on_scheduler(lincent_tasks) == 0
+
+
+def test_folds_of_a_search_go_to_the_workers(client, data):
+    from joblib import parallel_config
+
+    from lincent import LCCCV
+
+    X, y = data[0][:600], data[1][:600]
+    with parallel_config(backend="dask"):
+        model = LCCCV(margins=(0.01, 0.1), n_jobs=2).fit(X, y)
+    reference = LCCCV(margins=(0.01, 0.1)).fit(X, y)
+    np.testing.assert_allclose(model.objective_, reference.objective_, rtol=1e-9)
+    assert model.margin_ == reference.margin_
+
+
+def test_a_killed_worker_changes_nothing(client, data, reference, capfd):
+    X, y = in_blocks(data, seconds=0.1)
+    victim = next(iter(client.run(os.getpid).values()))
+    timer = after(0.7, lambda: os.kill(victim, signal.SIGKILL))
+    model = LCC(random_state=0).fit(X, y)
+    timer.join()
+    assert_same(model, reference)
+    client.wait_for_workers(2, timeout=30)
+    assert victim not in client.run(os.getpid).values()
+
+
+def test_a_corrupt_partition_is_named(client, data, capfd):
+    X, y = in_blocks(data)
+    bad = X.map_blocks(corrupt, number=5, dtype=X.dtype, meta=np.empty((0, 0)))
+    with pytest.raises(RuntimeError, match=r"partition 5 of 8 .*OSError: checksum"):
+        LCC().fit(bad, y)
+
+
+def test_an_interrupt_cancels_the_tasks(client, data):
+    X, y = in_blocks(data, seconds=0.5)
+    model = LCC(random_state=0)
+    after(1.0, _thread.interrupt_main)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")
+    deadline = time.monotonic() + 10
+    while client.run_on_scheduler(lincent_tasks) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert client.run_on_scheduler(lincent_tasks) == 0
+
+
+@pytest.fixture
+def own_cluster(tmp_path):
+    """A scheduler and a worker as processes of their own, which a test may kill."""
+    from distributed import Client
+
+    file = tmp_path / "scheduler.json"
+    path = os.pathsep.join(p for p in sys.path if p)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet["env"] = {**os.environ, "PYTHONPATH": path}
+    start = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
+    scheduler = subprocess.Popen(
+        [*start, "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)], **quiet
+    )
+    start = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-dashboard", "--no-nanny"]
+    worker = subprocess.Popen(
+        [*start, "--nthreads", "1", "--scheduler-file", str(file), "--death-timeout", "5"], **quiet
+    )
+    client = Client(scheduler_file=str(file), timeout=30)
+    try:
+        client.wait_for_workers(1, timeout=30)
+        with client.as_current():
+            yield client, scheduler, worker
+    finally:
+        client.close(timeout=1)
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()
+
+
+def test_a_scheduler_that_is_gone_is_an_error_and_not_a_wait(own_cluster, data, monkeypatch, capfd):
+    monkeypatch.setattr("lincent.passes.schedule.PATIENCE", 2.0)
+    _, scheduler, _ = own_cluster
+    X, y = in_blocks(data, seconds=0.3)
+    after(1.5, scheduler.kill)
+    begin = time.monotonic()
+    with pytest.raises(ConnectionError, match="scheduler is gone"):
+        LCC().fit(X, y)
+    assert time.monotonic() - begin < 30
+
+
+def test_a_cluster_without_workers_is_an_error_and_not_a_wait(
+    own_cluster, data, monkeypatch, capfd
+):
+    monkeypatch.setattr("lincent.passes.schedule.PATIENCE", 2.0)
+    _, _, worker = own_cluster
+    X, y = in_blocks(data, seconds=0.3)
+    after(1.5, worker.kill)
+    begin = time.monotonic()
+    with pytest.raises(ConnectionError, match="no workers"):
+        LCC().fit(X, y)
+    assert time.monotonic() - begin < 30
