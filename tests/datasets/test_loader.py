@@ -18,6 +18,7 @@ from lincent.datasets import (
     loader,
     packages,
 )
+from lincent.datasets.eeg.catalog import eeg_entries
 from lincent.datasets.folder import write_cache
 from lincent.datasets.registry import ENTRIES, find_entry
 from lincent.datasets.table import Table, build_table, parse_table
@@ -131,7 +132,7 @@ def test_records_are_frozen_and_make_a_table() -> None:
     with pytest.raises(FrozenInstanceError):
         records[0].rows = 3  # type: ignore[misc]
     frame = pandas.DataFrame(records)
-    assert frame.shape[0] == len(ENTRIES)
+    assert frame.shape[0] == len(ENTRIES) + len(eeg_entries())
     assert {"name", "code", "rows", "features", "classes", "licence", "how"} <= set(frame.columns)
 
 

@@ -81,7 +81,9 @@ def list_datasets() -> list[DatasetRecord]:
     >>> [record.code for record in list_datasets()][:7]
     ['BC', 'CG', 'GC', 'PR', 'IS', 'PD', 'GR']
     """
-    return [_record(entry) for entry in ENTRIES.values()]
+    from lincent.datasets.eeg.catalog import eeg_entries
+
+    return [_record(entry) for entry in [*ENTRIES.values(), *eeg_entries()]]
 
 
 def _record(entry: Entry) -> DatasetRecord:
@@ -96,13 +98,25 @@ def _record(entry: Entry) -> DatasetRecord:
         source=entry.source,
         synthetic=entry.generated,
         available=_available(entry),
-        how="always there" if entry.generated else _ways(entry),
+        how=_how(entry),
     )
 
 
+def _how(entry: Entry) -> str:
+    from lincent.datasets.eeg.catalog import how_to_get, is_eeg
+
+    if is_eeg(entry.name):
+        return how_to_get(entry)
+    return "always there" if entry.generated else _ways(entry)
+
+
 def _available(entry: Entry) -> str:
+    from lincent.datasets.eeg.catalog import is_eeg, place_of
+
     if entry.generated:
         return "generated"
+    if is_eeg(entry.name):
+        return "LINCENT_DATA" if place_of(entry) is not None else ""
     folder = data_folder()
     if folder is not None and (folder / entry.file).is_file():
         return "LINCENT_DATA"
@@ -149,7 +163,8 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
         ``data`` (float64), ``target`` (class names), ``feature_names``, ``target_names`` (sorted),
         ``name``, ``code``, ``source``, ``licence``, ``DESCR``, ``origin`` (where it was taken from
         this time), ``synthetic``, and for ``parkinson`` the speakers as ``groups`` (None where the
-        place that served the table does not know them).
+        place that served the table does not know them); the EEG sets have their seizures, blocks
+        or recordings as ``groups``.
 
     Raises
     ------
@@ -167,6 +182,11 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
     >>> circles.data.shape, circles.target_names.tolist(), circles.synthetic
     ((400, 2), ['inner', 'outer'], True)
     """
+    from lincent.datasets.eeg.catalog import find_eeg, load_eeg
+
+    eeg = find_eeg(name)
+    if eeg is not None:
+        return _bunch(eeg, *load_eeg(eeg), as_frame)
     entry = find_entry(name)
     if entry.generated:
         X, y, names = generate(entry.name)
@@ -215,7 +235,7 @@ def _bunch(entry: Entry, table: Table, origin: str, as_frame: bool) -> Bunch:
         synthetic=entry.generated,
         DESCR=_description(entry),
     )
-    if entry.groups_file:
+    if entry.groups_file or table.groups is not None:
         bunch.groups = table.groups
     return _framed(bunch) if as_frame else bunch
 
