@@ -1,5 +1,5 @@
 # Two commands are enough on a machine with git, make and Python 3.11 or newer:
-#   make run     the main job: fit on the data sets at hand and print a table
+#   make run     the main job: the study of the paper in short, with a report
 #   make test    the whole test suite
 # Both make .venv inside the checkout and install what they need, pinned by constraints.txt.
 
@@ -27,8 +27,8 @@ export OPENBLAS_NUM_THREADS ?= 1
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(VENV)/.ready-run ## the main job on data sets that need no network
-	$(BIN)/python examples/first_table.py
+run: $(VENV)/.ready-run ## the main job: the paper's study in short, from data sets that need no network
+	$(BIN)/lincent reproduce --quick -o results/quick
 
 test: $(VENV)/.ready-test ## the whole test suite (PYTEST_ARGS="-k name" narrows it)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -73,7 +73,7 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.ready-run: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) install --quiet -c constraints.txt -e ".[rivals,app]"
+	$(PIP) install --quiet -c constraints.txt -e ".[rivals,app,paper]"
 	touch $@
 
 $(VENV)/.ready-test: $(VENV)/.made pyproject.toml constraints.txt
