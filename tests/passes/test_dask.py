@@ -205,6 +205,7 @@ def test_reads_are_few_and_bring_few_rows(monkeypatch):
 
 def test_newton_steps_in_blocks_where_the_band_is_too_large(monkeypatch, data, reference):
     monkeypatch.setattr("lincent.passes.dask_view.SPARE_ENTRIES", 0)
+    monkeypatch.setattr("lincent.passes.dask_view.SAMPLE_ENTRIES", 2_000 * N)
     X, y = data
     model = LCC(random_state=0).fit(da.from_array(X, chunks=(2_000, N)), y)
     assert_same(model, reference)

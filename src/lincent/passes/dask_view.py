@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SPARE_ENTRIES = 3_000_000
 """A band up to this size is solved as it is: a Newton step would cost another read."""
+SAMPLE_ENTRIES = 50_000_000
+"""The largest sample that is brought to the client: 400 MB."""
 REMEMBERED = 100_000
 """Rows of the sample that are kept to guess widths."""
 
@@ -27,6 +29,7 @@ class DaskWhole:
     def __init__(self, rows: DaskRows, setting: Setting, per_block: Vector) -> None:
         self.rows, self.setting, self.per_block = rows, setting, per_block
         self.remembered: Rows | None = None
+        self.most_sampled = max(SAMPLE_ENTRIES // rows.shape[1], 1)
         self.spare_rows = SPARE_ENTRIES // rows.shape[1]
 
     def run(self, verb: str, function: Any, **how: Any) -> Any:

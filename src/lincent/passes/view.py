@@ -66,6 +66,7 @@ class WholeRows(Protocol):
     """All rows with their costs and the margin."""
 
     spare_rows: int
+    most_sampled: int
 
     def look(self, beta: Vector, band: int) -> Seen:
         """All rows from beta; ``band`` is for how many rows around the kink will be asked next."""
@@ -134,6 +135,8 @@ class Whole:
     xp: Any = np
     spare_rows = 0
     """Rows that an exact solve may take although fewer would do, because a read costs more."""
+    most_sampled = 2**62
+    """Rows of a sample that can be held."""
 
     def __init__(self, rows: Rows, costs: Vector, margin: float) -> None:
         self.rows, self.costs, self.margin = rows, costs, margin

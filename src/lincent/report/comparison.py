@@ -17,14 +17,13 @@ from lincent.report.blocks import (
     Paragraph,
     Section,
     Table,
-    duration,
     number,
     probability,
     seconds,
     text,
 )
 from lincent.report.notes import HARD_AND_SCORE, IMBALANCE, REAL
-from lincent.report.settings import method_table, settings_section
+from lincent.report.settings import method_table, settings_section, wall_time
 from lincent.report.snippet import winner_lines
 from lincent.study.metrics import METRICS, TITLES
 from lincent.study.results import StudyResult
@@ -118,7 +117,7 @@ def comparison_page(result: StudyResult) -> Page:
             "Parameters",
             "chosen inside the training part" if found.procedure == "nested" else "defaults",
         ),
-        ("Wall time", duration(config["wall_seconds"])),
+        ("Wall time", wall_time(result)),
     )
     versions = config["versions"]
     return Page(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lincent.report import figures
-from lincent.report.blocks import Figure, Page, duration
+from lincent.report.blocks import Figure, Page
 from lincent.report.paper_sections import (
     agreement_section,
     compact_section,
@@ -19,7 +19,7 @@ from lincent.report.paper_sections import (
     missing_section,
     time_section,
 )
-from lincent.report.settings import settings_section
+from lincent.report.settings import settings_section, wall_time
 from lincent.report.shape_sections import example_section, kernel_section
 from lincent.report.today_sections import rank_section, today_section
 from lincent.study import paper
@@ -86,7 +86,7 @@ def reproduction_page(result: StudyResult) -> Page:
         ("Sets", f"{len(run_sets)} of 7"),
         ("Runs", f"{config['runs']} (paper: 100 in its text, 50 in its appendix)"),
         ("Fits", f"{config['cells']}"),
-        ("Wall time", f"{duration(config['wall_seconds'])}, {config['jobs']} process(es)"),
+        ("Wall time", wall_time(result)),
     )
     versions = config["versions"]
     return Page(

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import json
 
-from lincent.report.blocks import Bullets, Code, Column, Paragraph, Section, Table, number, text
+from lincent.report.blocks import (
+    Bullets,
+    Code,
+    Column,
+    Paragraph,
+    Section,
+    Table,
+    duration,
+    number,
+    text,
+)
 from lincent.study.results import StudyResult
 
 
@@ -95,4 +105,14 @@ def settings_section(result: StudyResult, command: str) -> Section:
                 )
             ),
         ),
+    )
+
+
+def wall_time(result: StudyResult) -> str:
+    """Return the time of this call and of all fits; a resumed study has more of the latter."""
+    config = result.config
+    fits = float(result.frame[["fit_seconds", "score_seconds"]].sum().sum())
+    return (
+        f"{duration(config['wall_seconds'])} in this call with {config['jobs']} process(es); "
+        f"all fits {duration(fits)}"
     )

@@ -85,7 +85,7 @@ def _approach(
 ) -> tuple[_Near, Vector, int]:
     """A point near the optimum, the columns' scale, and the iterations spent."""
     m, n = program.shape
-    k = sample_size(m, n)
+    k = min(sample_size(m, n), whole.most_sampled)
     direct = k <= 2 * start_size(n)
     if direct:
         k = start_size(n)
