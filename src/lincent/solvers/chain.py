@@ -37,7 +37,7 @@ def solve(program: Program, solver: str, controls: Controls, rng: np.random.Gene
     if program.hard and solver != "highs":
         return _hard(program, solver, controls, rng)
     unit = _unit(program)
-    if unit < 1.0:
+    if unit < 0.5:
         return _in_units(program, unit, solver, controls, rng)
     best: Solution | None = None
     for attempt in _attempts(program, solver, rng):
@@ -77,7 +77,9 @@ def _unit(program: Program) -> float:
     """The size of the objective: tiny where the data is."""
     if program.hard:
         return 1.0
-    return max(program.margin * float(program.costs.sum()), program.largest_gap)
+    reach = np.maximum(np.abs(program.lower), np.abs(program.upper))
+    # Both parts scale with costs and linear term, so the scaled problem has the unit one.
+    return max(program.margin * float(program.costs.sum()), float(np.abs(program.linear) @ reach))
 
 
 def _in_units(
