@@ -298,8 +298,9 @@ Friedman test over all methods (score AUC) gives p {friedman}. Fit time is the m
 tuning included, on one thread of a shared machine: good for ratios only. StructuredLCC(CV),
 SVC-RBF, HistGradientBoosting and "local centers + LogisticRegression" are not linear rules; the
 others are. The last named is a control: balanced LogisticRegression (C = 0.1) on the features that
-`StructuredLCC.transform` gives. What it gains is the gain of the local centers alone; what the
-structured forms have beyond it is that of the loss and of the committee."""
+`StructuredLCC.transform` gives, fitted in a second pass over the same splits. What it gains is the
+gain of the local centers alone; what the structured forms have beyond it is that of the loss and
+of the committee."""
 
 PAPER_NOTE = """Means over the same splits, sorted by the mean over sets. The rivals are the paper's
 other methods from `lincent.rivals` with their default settings, not tuned as in the paper."""
