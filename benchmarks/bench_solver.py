@@ -210,7 +210,7 @@ def human(seconds: float) -> str:
     return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
-def report(profile: str) -> str:
+def report(profile: str, only: str) -> str:
     lines = [
         f"Measured {date.today()} by `benchmarks/bench_solver.py --profile {profile}` on "
         f"{machine()}; Python {platform.python_version()}, NumPy {np.__version__}, "
@@ -221,6 +221,8 @@ def report(profile: str) -> str:
         "|---|---|---|---|---|",
     ]
     for name, case in PROFILES[profile].items():
+        if only not in name:
+            continue
         times, model = fit_times(case)
         own = times.pop("LCC")
         gap = model.duality_gap_ / max(1.0, abs(model.objective_))
@@ -234,6 +236,7 @@ def report(profile: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--profile", choices=PROFILES, default="quick")
+    parser.add_argument("--only", default="", help="only data whose name has this in it")
     parser.add_argument("--write", type=Path, help="also write the table to this file")
     parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -241,7 +244,7 @@ def main() -> None:
     if arguments.memory_of:
         measure_memory(arguments.memory_of)
         return
-    table = report(arguments.profile)
+    table = report(arguments.profile, arguments.only)
     print(table)
     if arguments.write:
         arguments.write.write_text(f"# Speed\n\n{table}")

@@ -141,12 +141,12 @@ def random_problem(seed):
     return RampProgram(rows, costs, margin, high - low)
 
 
-def problems(count=200):
+def problems(seeds=range(200), methods=general.METHODS):
     ours = {"convex-concave": {}, "convex-concave with line_search": {"lines": True}}
-    theirs = dict.fromkeys(general.METHODS)
+    theirs = dict.fromkeys(methods)
     values = {name: [] for name in (*ours, *theirs)}
     seconds = dict.fromkeys(values, 0.0)
-    for seed in range(count):
+    for seed in seeds:
         program, rng = random_problem(seed), np.random.default_rng(0)
         linear = lcc_program(program.rows, program.difference, program.costs, program.margin)
         start = chain.solve(linear, "auto", Controls(), rng).certificate.beta
@@ -175,7 +175,9 @@ def problems(count=200):
             worse = (np.array(values[name]) - theirs_values) / unit
             cells.append(f"{100 * np.mean(worse <= 1e-7):.1f} %" if name != other else "")
             if name in ours:
-                listed = ", ".join(f"{k} ({worse[k]:.4f})" for k in np.flatnonzero(worse > 1e-7))
+                listed = ", ".join(
+                    f"{seeds[k]} ({worse[k]:.4f})" for k in np.flatnonzero(worse > 1e-7)
+                )
                 behind.append(
                     f"- {name} behind {other}, problem (relative difference): {listed or 'none'}"
                 )
@@ -183,6 +185,40 @@ def problems(count=200):
         lines.append(f"| {name} | {seconds[name]:.1f} | " + " | ".join(cells) + f" | {mean:.4f} |")
     print("\n".join(lines), flush=True)
     return [*lines, "", *behind]
+
+
+def fresh():
+    """Problems that no choice in the line search was made on."""
+    return problems(range(1000, 1200), ("SLSQP",))
+
+
+def drift():
+    lines = [
+        "| set | model | distance of centers / spread within | accuracy | AUC of hard labels "
+        "| FQCC or LCC objective |",
+        "|---|---|---|---|---|---|",
+    ]
+    for code in ("PR", "IS", "PD", "GR"):
+        data = load_dataset(code)
+        X = data.data[:, data.data.std(axis=0) > 0]
+        found = {"LCC": [], "FQCC": [], "FQCC(line_search=True)": []}
+        for A, a, *_ in splits(X, data.target, 10):
+            A = StandardScaler().fit_transform(A)
+            for name, model in zip(found, (LCC(), FQCC(), FQCC(line_search=True)), strict=True):
+                line = model.fit(A, a).transform(A)[:, 0]
+                apart = np.ptp(model.centers_ @ model.coef_[0])
+                within = np.sqrt(np.mean([line[a == k].var() for k in model.classes_]))
+                balanced = 100 * balanced_accuracy_score(a, model.predict(A))
+                score = 100 * model.score(A, a)
+                found[name].append([apart / within, score, balanced, model.objective_])
+        for name, rows in found.items():
+            ratio, score, balanced, objective = np.mean(rows, axis=0)
+            lines.append(
+                f"| {code} | {name} | {ratio:.2f} | {score:.1f} | {balanced:.1f} "
+                f"| {objective:.3f} |"
+            )
+            print(lines[-1], flush=True)
+    return lines
 
 
 CHILD = """
@@ -249,7 +285,7 @@ def nystroem():
     return lines
 
 
-SECTIONS = {f.__name__: f for f in (shapes, quadratic, problems, times, nystroem)}
+SECTIONS = {f.__name__: f for f in (shapes, quadratic, drift, problems, fresh, times, nystroem)}
 
 
 def stamp(name, seconds):

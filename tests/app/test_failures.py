@@ -1,5 +1,6 @@
 """What goes wrong is said in one sentence, with exit code 2, and leaves nothing half-written."""
 
+import contextlib
 import os
 import resource
 import subprocess
@@ -159,17 +160,22 @@ def test_output_folder_must_exist(files, lincent):
     fails(lincent(*command), "does not exist")
 
 
-@pytest.fixture
+@contextlib.contextmanager
 def small_files_only():
-    """A limit on the size of files stands for a disk that is full."""
+    """A limit on the size of files stands for a disk that is full.
+
+    Only around the command: the test runner writes its own log, perhaps to a file.
+    """
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "html", "fit"])
-def test_full_disk_leaves_nothing(files, lincent, kind, small_files_only):
+def test_full_disk_leaves_nothing(files, lincent, kind):
     model = str(files / "model.lincent")
     output = str(files / f"out.{kind}")
     command = {
@@ -180,7 +186,9 @@ def test_full_disk_leaves_nothing(files, lincent, kind, small_files_only):
                 output],
     }[kind]  # fmt: skip
     before = sorted(os.listdir(files))
-    fails(lincent(*command), "was not written", "too large")
+    with small_files_only():
+        outcome = lincent(*command)
+    fails(outcome, "was not written", "too large")
     assert sorted(os.listdir(files)) == before
 
 

@@ -113,6 +113,24 @@ def test_data_frames_with_names_and_text_labels(data, reference):
         model.predict(table[list("fedcba")])
 
 
+def test_parquet_files_are_read_once_for_rows_labels_and_weights(data, tmp_path):
+    dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    X, y = data
+    frame = pd.DataFrame(X.astype(np.float32), columns=list("abcdef"))
+    frame["label"], frame["weight"] = y.astype(np.int8), 1.0 + (np.arange(M) % 3)
+    for k in range(9):
+        frame[k * 1_000 : (k + 1) * 1_000].to_parquet(tmp_path / f"{k}.parquet")
+    table = dd.read_parquet(tmp_path / "*.parquet")
+    weight = table["weight"]
+    model = LCC(random_state=0).fit(table[list("abcdef")], table["label"], sample_weight=weight)
+    rows = frame[list("abcdef")]
+    reference = LCC(random_state=0).fit(rows, frame["label"], sample_weight=frame["weight"])
+    assert_same(model, reference)
+    other = dd.from_pandas(frame["label"], npartitions=table.npartitions)
+    assert_same(LCC(random_state=0).fit(table[list("abcdef")], other, weight), reference)
+
+
 def test_one_vs_rest_and_one_vs_one():
     X, y = make(classes=3, seed=3)
     rows = da.from_array(X, chunks=(2_000, N))

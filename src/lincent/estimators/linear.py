@@ -321,6 +321,8 @@ class LCC(LinearCentralization):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            Also a Dask array or dataframe, which is read in place, or a torch or CuPy array, which
+            stays on its device; predictions are then arrays of the same kind.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts; any nonnegative numbers.

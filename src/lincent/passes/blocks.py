@@ -31,6 +31,22 @@ Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
+class Column:
+    """Labels or weights that are a column of the rows' own data frame."""
+
+    label: str
+
+
+def apart(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """Rows, labels and weights of a block, also where they come in one data frame."""
+    if not isinstance(y, Column):
+        return x, y, weight
+    extra = [part.label for part in (y, weight) if part is not None]
+    weights = None if weight is None else x[weight.label]
+    return x.drop(columns=extra), x[y.label], weights
+
+
+@dataclass(frozen=True)
 class Sides:
     """How labels become signs and weights become costs."""
 
@@ -113,6 +129,7 @@ def sliced(merge: Callable[[list[Any]], Any]) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         @wraps(function)
         def in_slices(x: Any, y: Any, weight: Any, **shared: Any) -> Any:
+            x, y, weight = apart(x, y, weight)
             x = sp.csr_array(x) if sp.issparse(x) else np.asarray(x)
             y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
             parts = []
@@ -141,6 +158,7 @@ def chained(parts: list[list[Any]]) -> list[Any]:
 
 def opened(x: Any, y: Any, weight: Any, setting: Setting) -> Opened:
     """The rows that take part, with signs and costs."""
+    x, y, weight = apart(x, y, weight)
     sides = setting.sides
     X = tidy(x, len(setting.center))
     codes = np.searchsorted(sides.classes, np.asarray(y).reshape(-1))

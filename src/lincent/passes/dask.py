@@ -24,7 +24,7 @@ import numpy as np
 
 from lincent.passes import is_dask, survey, verbs
 from lincent.passes.base import Index
-from lincent.passes.blocks import Setting, Sides, Taken, add, chained
+from lincent.passes.blocks import Column, Setting, Sides, Taken, add, chained
 from lincent.passes.dask_view import DaskWhole
 from lincent.passes.schedule import Schedule, Tell
 from lincent.passes.survey import Survey
@@ -247,6 +247,9 @@ class DaskRows:
 
 def open_table(X: Any, y: Any, weight: Any, n: int, tell: Tell) -> DaskTable:
     """The blocks of X with the matching pieces of y and weight (Dask or plain), surveyed."""
+    joined = _one_frame(X, y, weight)
+    if joined is not None:
+        return DaskTable(Schedule(joined, tell), n)
     rows = row_blocks(X)
     sizes = _known_sizes(X)
     if sizes is None and any(v is not None and not is_dask(v) for v in (y, weight)):
@@ -255,6 +258,24 @@ def open_table(X: Any, y: Any, weight: Any, n: int, tell: Tell) -> DaskTable:
     y_parts = pieces("y", y, len(rows), sizes)
     w_parts = pieces("sample_weight", weight, len(rows), sizes)
     return DaskTable(Schedule(list(zip(rows, y_parts, w_parts, strict=True)), tell), n)
+
+
+def _one_frame(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]] | None:
+    """Partitions of one frame that holds X, y and weight, where all three are of one frame.
+
+    Columns that come from the same files are then read once, and stay in the same partitions: on
+    its own Dask may join partitions of a narrow column.
+    """
+    columns = [column for column in (y, weight) if column is not None]
+    if not all(hasattr(part, "to_frame") for part in columns) or not hasattr(X, "assign"):
+        return None
+    names = [Column(f"lincent {k}") for k in range(len(columns))]
+    try:
+        frame = X.assign(**{name.label: part for name, part in zip(names, columns, strict=True)})
+    except (ValueError, NotImplementedError):  # of different origin
+        return None
+    weights = names[1] if len(names) > 1 else None
+    return [(part, names[0], weights) for part in frame.to_delayed()]
 
 
 def row_blocks(X: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.passes.blocks import open_rows, sliced, tidy
+from lincent.passes.blocks import apart, open_rows, sliced, tidy
 from lincent.passes.schedule import BlockError
 from lincent.programs.centralization import Matrix, Vector
 
@@ -62,6 +62,7 @@ class Survey:
 
 def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
     """Check a block and sum its rows by class."""
+    x, y, weight = apart(x, y, weight)
     X = tidy(x, n)
     labels = np.asarray(y)
     if labels.ndim > 1 and labels.shape[1:] != (1,):

@@ -37,8 +37,15 @@ def solve(program: Program, solver: str, controls: Controls, rng: np.random.Gene
     if program.hard and solver != "highs":
         return _hard(program, solver, controls, rng)
     unit = _unit(program)
-    if unit < 0.5:
+    if unit < 1.0:
         return _in_units(program, unit, solver, controls, rng)
+    return _best_of(program, solver, controls, rng)
+
+
+def _best_of(
+    program: Program, solver: str, controls: Controls, rng: np.random.Generator
+) -> Solution:
+    """One solver after the other, until one reaches ``tol``."""
     best: Solution | None = None
     for attempt in _attempts(program, solver, rng):
         found = attempt(controls)
@@ -78,7 +85,6 @@ def _unit(program: Program) -> float:
     if program.hard:
         return 1.0
     reach = np.maximum(np.abs(program.lower), np.abs(program.upper))
-    # Both parts scale with costs and linear term, so the scaled problem has the unit one.
     return max(program.margin * float(program.costs.sum()), float(np.abs(program.linear) @ reach))
 
 
@@ -92,7 +98,7 @@ def _in_units(
         linear=program.linear / unit,
         offset=program.offset / unit,
     )
-    found = solve(scaled, solver, controls, rng)
+    found = _best_of(scaled, solver, controls, rng)
     answer = found.certificate
     back = certify(program, answer.beta, np.asarray(answer.alpha) * unit, answer.t * unit)
     return replace(found, certificate=back, rounding=found.rounding * unit)
