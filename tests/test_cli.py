@@ -134,3 +134,30 @@ def test_reproduce_on_what_is_there(tmp_path, monkeypatch):
     if "Missing: PR" in done.output:  # unless a cache or a package has it
         assert "set LINCENT_DATA to a folder that holds parkinson.csv" in page
         assert "missing (78.35)" in page
+
+
+def test_every_command_speaks_json(tmp_path):
+    """Whatever a command prints under --json is one JSON document."""
+    import json
+    import subprocess
+    import sys
+
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    table = tmp_path / "table.csv"
+    rows = [f"{a:.3f},{b:.3f},{'yes' if a + b > 0 else 'no'}" for a, b in rng.normal(size=(60, 2))]
+    table.write_text("\n".join(["a,b,answer", *rows]) + "\n")
+
+    def spoken(*words):
+        command = [sys.executable, "-m", "lincent.cli", *words, "--json"]
+        return json.loads(
+            subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        )
+
+    assert "breast_cancer" in [record["name"] for record in spoken("datasets")]
+    found = spoken(
+        "compare", str(table), "--target", "answer", "--methods", "LCC,LogReg", "--runs", "3",
+        "--jobs", "1", "-o", str(tmp_path / "out"),
+    )  # fmt: skip
+    assert set(next(iter(found["test_hard_auc"].values()))) == {"LCC", "LogReg"}

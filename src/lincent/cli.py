@@ -93,6 +93,7 @@ def reproduce(
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Seizure study: skip unusable files and count them.")
     ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Run the study of the paper again and write a report that sets ours beside theirs."""
     if seizure is not None:
@@ -112,14 +113,14 @@ def reproduce(
             "folder": folder,
             "retry": retry,
         }
-        return _reproduce_seizure(seizure, settings)
+        return _reproduce_seizure(seizure, settings, json)
     with _Sentence():
         if lenient or interictal != "random":
             raise ValueError("--lenient and --interictal go with --seizure DIR.")
     from dataclasses import replace
 
     from lincent.report import write_report
-    from lincent.report.terminal import progress_bar, reproduction_summary
+    from lincent.report.terminal import progress_bar, reproduction_summary, study_json
     from lincent.study import paper
     from lincent.study import reproduce as run
     from lincent.study.reproduce import FULL, PARTS, QUICK
@@ -144,12 +145,12 @@ def reproduce(
         )
     result.save(folder)
     html, _ = write_report(result, folder)
-    reproduction_summary(result, html)
+    (study_json if json else reproduction_summary)(result, html)
 
 
-def _reproduce_seizure(root: Path, settings: dict[str, Any]) -> None:
+def _reproduce_seizure(root: Path, settings: dict[str, Any], json: bool) -> None:
     from lincent.report import write_report
-    from lincent.report.terminal import progress_bar, reproduction_summary
+    from lincent.report.terminal import progress_bar, reproduction_summary, study_json
     from lincent.study import reproduce_seizure as run
 
     def tell(line: str) -> None:
@@ -159,7 +160,7 @@ def _reproduce_seizure(root: Path, settings: dict[str, Any]) -> None:
         result = run(root, progress=progress, tell=tell, **settings)
     result.save(settings["folder"])
     html, _ = write_report(result, settings["folder"])
-    reproduction_summary(result, html)
+    (study_json if json else reproduction_summary)(result, html)
 
 
 def compare(
@@ -188,10 +189,11 @@ def compare(
     ] = False,
     output: Folder = None,
     retry: Retry = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Compare methods on a table: which, by how much, is it real, how long, and the code."""
     from lincent.report import write_report
-    from lincent.report.terminal import comparison_summary, progress_bar
+    from lincent.report.terminal import comparison_summary, progress_bar, study_json
     from lincent.study import compare as run
     from lincent.study import make_problem
 
@@ -226,7 +228,7 @@ def compare(
         )
     result.save(folder)
     html, _ = write_report(result, folder)
-    comparison_summary(result, html)
+    (study_json if json else comparison_summary)(result, html)
 
 
 def fit(
@@ -355,11 +357,13 @@ def export(
     raise typer.Exit(code)
 
 
-def datasets() -> None:
+def datasets(
+    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
+) -> None:
     """List data sets: what is there, what can be had, licence and how."""
-    from lincent.report.terminal import dataset_list
+    from lincent.report.terminal import dataset_json, dataset_list
 
-    dataset_list()
+    (dataset_json if json else dataset_list)()
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +114,28 @@ def _wrote(result: StudyResult, html: Path) -> None:
     wall = duration(result.config["wall_seconds"])
     _say("")
     _say(f"{wall}. Report: {html}, table: {html.parent / 'runs.parquet'}")
+
+
+def study_json(result: StudyResult, html: Path) -> None:
+    """The same for a program: where the files are, the mean scores, what is missing."""
+    from lincent.study.summary import means
+
+    table = means(result.frame, "test_hard_auc")
+    found = {
+        "kind": result.kind,
+        "report": str(html),
+        "table": str(html.parent / "runs.parquet"),
+        "test_hard_auc": json.loads(table.to_json(orient="index")),
+        "missing": dict(result.missing),
+    }
+    _say(json.dumps(found, indent=1))
+
+
+def dataset_json() -> None:
+    """The list of data sets for a program."""
+    from lincent.datasets import list_datasets
+
+    _say(json.dumps([asdict(record) for record in list_datasets()], indent=1, default=str))
 
 
 def dataset_list() -> None:
