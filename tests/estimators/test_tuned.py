@@ -324,3 +324,12 @@ def test_weights_enter_fits_and_scores():
 def test_clone_keeps_the_grid():
     model = LCCCV(margins=[0.1, 1.0], Cs=(1.0, 2.0), discriminators=("svm",))
     assert clone(model).get_params() == model.get_params()
+
+
+def test_a_small_class_has_fewer_folds():
+    """No warning, and every fold tests both classes, where a class has fewer rows than folds."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(24, 3)), np.repeat([0, 1], [20, 4])
+    model = LCCCV().fit(X + 2 * y[:, None], y)
+    splits = [key for key in model.cv_results_ if key.startswith("split")]
+    assert len(splits) == 4

@@ -67,7 +67,7 @@ class LCCCV(LinearCentralization):
     discriminators : str or sequence of str, default=("distance",)
         Rules to choose from: "distance", "nearest", "svm".
     cv : int, splitter, iterable or None, default=None
-        As in scikit-learn; None is stratified 5-fold.
+        As in scikit-learn; None is stratified 5-fold, fewer where the smallest class has fewer rows.
     scoring : str or callable, default="balanced_accuracy"
         As in scikit-learn. Sample weights enter the scores where the scorer takes them.
     selection : {"best", "one-standard-error"}, default="best"
@@ -269,7 +269,9 @@ class LCCCV(LinearCentralization):
         check_class_weight(self, self.class_weight, codes, weight)
         y = self.classes_[codes]
         scorer = check_scoring(LCC(), scoring=self.scoring)
-        cv = DEFAULT_FOLDS if self.cv is None else self.cv
+        # Every fold must test every class, so a small class has as many folds as rows.
+        smallest = int(np.bincount(codes).min())
+        cv = max(2, min(DEFAULT_FOLDS, smallest)) if self.cv is None else self.cv
         splits = list(check_cv(cv, y, classifier=True).split(X, y))
         grid = self._grid()
         weigh = sample_weight is not None and takes_weights(scorer)
