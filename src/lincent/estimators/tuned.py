@@ -67,7 +67,7 @@ class LCCCV(LinearCentralization):
     discriminators : str or sequence of str, default=("distance",)
         Rules to choose from: "distance", "nearest", "svm".
     cv : int, splitter, iterable or None, default=None
-        As in scikit-learn; None is stratified 5-fold, fewer where the smallest class has fewer rows.
+        As in scikit-learn; None is stratified 5-fold, fewer where a class has fewer rows.
     scoring : str or callable, default="balanced_accuracy"
         As in scikit-learn. Sample weights enter the scores where the scorer takes them.
     selection : {"best", "one-standard-error"}, default="best"
