@@ -17,6 +17,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -175,21 +176,42 @@ def fit_times(case: Case) -> tuple[dict[str, float], object]:
 
 
 def peak_memory(name: str) -> tuple[float, float]:
-    """(MiB that ``fit`` took beyond what was held before, MiB of X), in a fresh process."""
-    script = [sys.executable, __file__, "--memory-of", name]
-    result = subprocess.run(script, capture_output=True, text=True, check=True)
-    answer = json.loads(result.stdout)
+    """(MiB that ``fit`` took beyond what was held before, MiB of X), in a fresh process.
+
+    The process reads the data from files: one that has made it may still hold freed memory, which
+    ``fit`` would then seem not to need.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        answers = [
+            subprocess.run(
+                [sys.executable, __file__, step, name, "--folder", folder],
+                capture_output=True, text=True, check=True,
+            ).stdout
+            for step in ("--save", "--memory-of")
+        ]  # fmt: skip
+    answer = json.loads(answers[1])
     return answer["extra"], answer["X"]
 
 
-def measure_memory(name: str) -> None:
+def save(name: str, folder: Path) -> None:
+    X, y = FULL[name].data()
+    np.save(folder / "y.npy", y)
+    if sp.issparse(X):
+        sp.save_npz(folder / "X.npz", X)
+    else:
+        np.save(folder / "X.npy", X)
+
+
+def measure_memory(folder: Path) -> None:
     def peak() -> float:
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM"):
                 return int(line.split()[1]) / 1024
         return float("nan")
 
-    X, y = FULL[name].data()
+    dense = folder / "X.npy"
+    X = np.load(dense) if dense.exists() else sp.load_npz(folder / "X.npz")
+    y = np.load(folder / "y.npy")
     size = (X.data.nbytes + X.indices.nbytes) if sp.issparse(X) else X.nbytes
     LCC().fit(*make_noisy_classes(200, 5, random_state=0))  # imports and pools come first
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak
@@ -238,12 +260,15 @@ def main() -> None:
     parser.add_argument("--profile", choices=PROFILES, default="quick")
     parser.add_argument("--only", default="", help="only data whose name has this in it")
     parser.add_argument("--write", type=Path, help="also write the table to this file")
+    parser.add_argument("--save", help=argparse.SUPPRESS)
     parser.add_argument("--memory-of", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # scikit-learn's convergence messages are not the subject
+    if arguments.save:
+        return save(arguments.save, arguments.folder)
     if arguments.memory_of:
-        measure_memory(arguments.memory_of)
-        return
+        return measure_memory(arguments.folder)
     table = report(arguments.profile, arguments.only)
     print(table)
     if arguments.write:

@@ -19,6 +19,10 @@ def random_stiffness(program, seed):
     return 10.0 ** np.random.default_rng(seed).uniform(-3, 3, m + 2 * n + 1)
 
 
+def cross(program, stiffness, most):
+    return crossover(program, np.zeros(program.shape[1]), stiffness, most)
+
+
 def normal_program(m=80, n=6, seed=0):
     rng = np.random.default_rng(seed)
     sign = np.where(rng.random(m) < 0.4, 1.0, -1.0)
@@ -29,7 +33,7 @@ def normal_program(m=80, n=6, seed=0):
 @pytest.mark.parametrize("seed", range(10))
 def test_any_start_leads_to_the_optimum(seed):
     program = normal_program(seed=seed)
-    answer = crossover(program, random_stiffness(program, seed), most=300)
+    answer = cross(program, random_stiffness(program, seed), most=300)
     assert answer is not None
     assert_optimal(program, Solution(Status.OPTIMAL, answer, 1, "crossover"))
     reference = highs.solve(program, Controls(tol=TOL)).certificate
@@ -38,7 +42,7 @@ def test_any_start_leads_to_the_optimum(seed):
 
 def test_the_answer_is_a_vertex():
     program = normal_program()
-    answer = crossover(program, random_stiffness(program, 1), most=300)
+    answer = cross(program, random_stiffness(program, 1), most=300)
     z = program.rows.dot(answer.beta) - program.margin
     met = np.count_nonzero(np.abs(z) < 1e-12) + np.count_nonzero(np.abs(answer.beta) == 1.0)
     met += abs(program.difference @ answer.beta - program.gap) < 1e-12
@@ -54,14 +58,14 @@ def test_degenerate_programs_from_a_random_start():
             continue
         tried += 1
         with np.errstate(all="ignore"):
-            answer = crossover(program, random_stiffness(program, seed), most=500)
+            answer = cross(program, random_stiffness(program, seed), most=500)
         reached += answer is not None and answer.relative_gap <= TOL
     assert reached >= 0.97 * tried
 
 
 def test_too_few_exchanges_give_nothing():
     program = normal_program()
-    assert crossover(program, random_stiffness(program, 2), most=1) is None
+    assert cross(program, random_stiffness(program, 2), most=1) is None
 
 
 def test_the_tableau_stays_the_tableau_of_its_basis():
@@ -81,10 +85,24 @@ def test_the_tableau_stays_the_tableau_of_its_basis():
 
 def test_a_box_that_binds():
     program = normal_program()
-    tight = 0.5 * np.abs(crossover(program, random_stiffness(program, 4), most=300).beta).max()
+    tight = 0.5 * np.abs(cross(program, random_stiffness(program, 4), most=300).beta).max()
     n = program.shape[1]
     boxed = replace(program, lower=-tight * np.ones(n), upper=tight * np.ones(n))
-    answer = crossover(boxed, random_stiffness(boxed, 5), most=300)
+    answer = cross(boxed, random_stiffness(boxed, 5), most=300)
     assert np.abs(answer.beta).max() == pytest.approx(tight)
     reference = highs.solve(boxed, Controls(tol=TOL)).certificate
     assert answer.objective == pytest.approx(reference.objective, rel=1e-8)
+
+
+def test_columns_that_say_nothing_get_no_coefficient():
+    """A vertex would have them at the box."""
+    rng = np.random.default_rng(0)
+    sign = np.where(rng.random(60) < 0.4, 1.0, -1.0)
+    X = rng.standard_normal((60, 3)) + 0.5 * sign[:, None]
+    alone = cross(program_of(X, sign), random_stiffness(program_of(X, sign), 0), most=300)
+    program = program_of(np.column_stack([X, np.full(60, 0.3), X[:, 0]]), sign)
+    answer = cross(program, random_stiffness(program, 0), most=300)
+    assert answer.relative_gap <= TOL
+    assert abs(answer.beta[3]) < 1e-12
+    # The two equal columns share what one of them has alone.
+    np.testing.assert_allclose(answer.beta[[0, 4]], alone.beta[0] / 2, rtol=1e-6)

@@ -30,6 +30,7 @@ TIED = 1e-5
 """The least width, as a share of the mean |z|: tied rows (whole numbers, repetitions) can fill the
 band at a width of zero, which would leave a trust region without room."""
 FEW = 2**16
+FEW_ENTRIES = 2**18
 
 
 class SplitRows(Protocol):
@@ -180,6 +181,16 @@ class Whole:
             return np.full(len(index), self.cost)
         return np.asarray(self.costs[index])
 
+    def gram_of(self, index: Any, scale: float) -> Matrix:
+        """scale * sum_i c_i a_i a_i' over these rows, a few of them in memory at a time."""
+        n = self.rows.shape[1]
+        step = len(index) if self.rows.sparse else max(n, FEW_ENTRIES // n)
+        gram = np.zeros((n, n))
+        for start in range(0, len(index), max(1, step)):
+            part = index[start : start + step]
+            gram += self.rows.take(part).gram(self.costs_at(part) * scale)
+        return gram
+
     def index(self, mask: Any) -> Any:
         return np.flatnonzero(mask)
 
@@ -228,7 +239,7 @@ class View:
         if len(band) > 2 * most:
             scale *= len(band) / most
             band = whole.pick(band, np.sort(rng.choice(len(band), most, replace=False)))
-        return combined, whole.rows.take(band).gram(whole.costs_at(band) * scale)
+        return combined, whole.gram_of(band, scale)
 
     def split(self, width: float) -> Split:
         inside = self.whole.xp.abs(self.distance) <= width

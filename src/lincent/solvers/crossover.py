@@ -26,6 +26,11 @@ exchanges, each of which costs a fraction of such a step when the problem is sma
 Right-hand sides are spread by a part in 1e9, so that no two rows bend at the same place: ties
 could make the exchanges go round in circles.  A basis that is optimal with these is optimal without
 them, since the multipliers do not depend on h.
+
+Collinear and constant columns leave directions in which nothing changes, and a vertex lies where
+they meet the box: at a coefficient of 1 for a column that says nothing.  There the multiplier of
+the box is zero.  Such sides are let go, and the answer is the point nearest to where the exchanges
+began that meets the other equations.
 """
 
 from __future__ import annotations
@@ -35,16 +40,19 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from lincent.programs.centralization import Certificate, Matrix, Program, Vector, certify
+from lincent.solvers.vertex import to_vertex
 
 SPREAD = 1e-9
 PENALTY = 1e3
 OPTIMAL = 1e-11
+NOTHING = 1e-13
+LOOSE = 1e-9
 TINY_RATE = 1e-9
 NEAREST = 64
 GOLDEN = 0.6180339887498949
 
 
-def crossover(program: Program, stiffness: Vector, most: int) -> Certificate | None:
+def crossover(program: Program, start: Vector, stiffness: Vector, most: int) -> Certificate | None:
     """The certified optimal vertex, or None if ``most`` exchanges do not reach it.
 
     ``stiffness`` has one positive number for each row, lower side, upper side and the gap.
@@ -52,7 +60,7 @@ def crossover(program: Program, stiffness: Vector, most: int) -> Certificate | N
     tableau = Tableau(program, stiffness)
     if not tableau.usable or not tableau.descend(most):
         return None
-    return tableau.certificate()
+    return tableau.certificate(start)
 
 
 class Tableau:
@@ -162,20 +170,32 @@ class Tableau:
             side[passed] *= -1.0
         return int(near[-1])
 
-    def certificate(self) -> Certificate:
+    def certificate(self, start: Vector) -> Certificate | None:
         """The vertex judged on the program itself, without penalty and without the spread."""
-        program = self.program
+        program, basis = self.program, self.basis
         m, n = program.shape
-        factor, pivots, _ = lapack.dgetrf(self.hinges[self.basis])
-        beta = lapack.dgetrs(factor, pivots, self.limits[self.basis])[0]
+        factor, pivots, _ = lapack.dgetrf(self.hinges[basis])
+        beta = lapack.dgetrs(factor, pivots, self.limits[basis])[0]
         alpha = np.where(self.side[:m] < 0, program.costs, 0.0)
-        rows = self.basis < m
-        alpha[self.basis[rows]] = 0.0
+        rows = basis[basis < m]
+        alpha[rows] = 0.0
         rest = program.linear - program.rows.tdot(alpha)
         multiplier = lapack.dgetrs(factor, pivots, rest, trans=1)[0]
-        alpha[self.basis[rows]] = multiplier[rows]
-        t = float(multiplier[self.basis == m + 2 * n].sum())
-        return certify(program, beta, alpha, max(t, 0.0))
+        alpha[rows] = multiplier[basis < m]
+        t = max(float(multiplier[basis == m + 2 * n].sum()), 0.0)
+        sides = (basis >= m) & (basis < m + 2 * n)
+        # The penalty of a side is PENALTY times the most that its column can pull.
+        pull = self.costs[m : m + n] / PENALTY
+        width = -self.limits[m : m + n] - self.limits[m + n : -1]
+        mute = pull * width <= NOTHING * program.margin * float(program.costs.sum())
+        column = (basis[sides] - m) % n
+        held = column[(multiplier[sides] > LOOSE * pull[column]) & ~mute[column]]
+        if len(held) == len(column):
+            return certify(program, beta, alpha, t)
+        point, free, kink = start.copy(), ~mute, np.zeros(m, dtype=bool)
+        point[held] = beta[held]
+        free[held], kink[rows] = False, True
+        return to_vertex(program, point, alpha, t, kink, free, bool(np.any(basis == m + 2 * n)))
 
 
 def _independent(weighted: Matrix) -> NDArray[np.intp]:

@@ -57,6 +57,8 @@ VERTEX_BELOW = 1e-2
 EXCHANGES = 5
 """Exchanges per column that a crossover may take."""
 CROSS_AGAIN = 1e-2
+WORTH_CROSSING = 1e-6
+"""The largest tol for which the vertex is worth its exchanges."""
 LITTLE_ENOUGH = 60_000
 """Entries of the largest tableau for a crossover."""
 NEAR = 150.0
@@ -320,10 +322,10 @@ class InteriorPoint:
 
     def finish(self, gap: float, tol: float) -> Certificate | None:
         """The optimal vertex, where this point is near enough to look for it."""
-        if self.mu() < self.cross_below:
+        if tol <= WORTH_CROSSING and self.mu() < self.cross_below:
             self.cross_below *= CROSS_AGAIN
             return self._cross()
-        if gap < VERTEX_BELOW and not self.cross_below:
+        if gap < VERTEX_BELOW and (tol > WORTH_CROSSING or not self.cross_below):
             return self.vertex(exact_count=gap > tol)
         return None
 
@@ -334,7 +336,7 @@ class InteriorPoint:
         soft = self.P / self.Z
         stiffness[:m] = 1.0 / (soft[self.over] + soft[self.miss])
         stiffness[m:] = 1.0 / soft[2 * m :]
-        return crossover(self.program, stiffness, EXCHANGES * n + 20)
+        return crossover(self.program, self.beta, stiffness, EXCHANGES * n + 20)
 
     def vertex(self, *, exact_count: bool) -> Certificate | None:
         """The vertex that this point seems to approach.
