@@ -148,27 +148,27 @@ class Tableau:
 
     def _passed(self, rate: Vector, slope: float) -> int:
         """Pass hinges while the objective falls; the one where it stops falling, or -1."""
-        T, side = self.T, self.side
-        near = np.flatnonzero(rate > TINY_RATE * rate.max())
-        rate = rate[near]
-        when = side[near] * T[near, -1]
-        np.maximum(when, 0.0, out=when)
+        T, side, costs = self.T, self.side, self.costs
+        near = (rate > TINY_RATE * rate.max()).nonzero()[0]
+        rate = rate.take(near)
+        when = side.take(near)
+        when *= T[:-1, -1].take(near)
         when /= rate
-        rate *= self.costs[near]
+        rate *= costs.take(near)
         if len(near) > 4 * NEAREST:
-            first = np.flatnonzero(when <= np.partition(when, NEAREST)[NEAREST])
+            first = (when <= np.partition(when, NEAREST)[NEAREST]).nonzero()[0]
             if slope + rate[first].sum() >= 0:
                 near, when, rate = near[first], when[first], rate[first]
         order = when.argsort()
-        place = int(np.searchsorted(rate[order].cumsum(), -slope))
+        place = int(rate.take(order).cumsum().searchsorted(-slope))
         if place == len(order):
             return -1
-        near = near[order[: place + 1]]
+        passed = near.take(order[:place])
         if place:
-            passed = near[:-1]
-            T[-1] -= (side[passed] * self.costs[passed]) @ T[passed]
-            side[passed] *= -1.0
-        return int(near[-1])
+            turned = side.take(passed)
+            T[-1] -= (turned * costs.take(passed)) @ T[passed]
+            side[passed] = -turned
+        return int(near[order[place]])
 
     def certificate(self, start: Vector) -> Certificate | None:
         """The vertex judged on the program itself, without penalty and without the spread."""
