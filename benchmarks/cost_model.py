@@ -18,7 +18,7 @@ import numpy as np
 from lincent import LCC
 from lincent.passes import survey, verbs
 from lincent.passes.blocks import Setting, Sides
-from lincent.passes.dask_view import SAMPLE_ENTRIES, SPARE_ENTRIES
+from lincent.passes.dask_view import SAMPLE_ENTRIES, SPARE_ENTRIES, SPARE_WORK
 from lincent.solvers import screening
 
 WIDTHS = (10, 20, 50, 100)
@@ -74,7 +74,7 @@ def plan(m, n):
     """Rows of the sample, of the last band, and the number of Newton steps."""
     k = min(screening.sample_size(m, n), SAMPLE_ENTRIES // n)
     band = min(1.0, screening.BAND * math.sqrt(n / k)) * m
-    few = max(screening.EXACT_ROWS * n, SPARE_ENTRIES // n)
+    few = max(screening.EXACT_ROWS * n, min(SPARE_ENTRIES // n, SPARE_WORK // n**2))
     steps = 0
     while band > few and steps < screening.NEWTON_STEPS:
         band, steps = screening.SHRINK * band, steps + 1

@@ -1,4 +1,10 @@
-"""Every public estimator passes every scikit-learn check: no failure, no expected failure."""
+"""Every public estimator passes every scikit-learn check.
+
+One expected failure, with ``probability`` set: ``check_classifiers_train`` asserts that the largest
+probability is the predicted class.  The cut is half-way between the centers whatever the class
+sizes, a calibrated probability knows the sizes (doc/design/0003).  scikit-learn expects the same
+failure of its own classifiers whose cut is not at one half (FixedThresholdClassifier).
+"""
 
 import inspect
 
@@ -16,7 +22,10 @@ VARIANTS = {
         {"multi_class": "ovo"},
         {"class_weight": "balanced"},
         {"solver": "highs"},
+        {"probability": "sigmoid"},
+        {"probability": "isotonic", "multi_class": "ovo"},
     ],
+    "LCCCV": [{"probability": "sigmoid"}],
     "DiscriminativeElasticNet": [{"nuclear": 0.0}],
     "DiscriminativeLeastSquares": [{"discriminator": "1nn"}, {"solver": "alternating"}],
     "FQCC": [
@@ -62,7 +71,13 @@ def instances():
             yield estimator(**parameters)
 
 
-@parametrize_with_checks(list(instances()))
+def expected_failures(estimator):
+    if getattr(estimator, "probability", None) is None:
+        return {}
+    return {"check_classifiers_train": "the cut is not where the probability is one half"}
+
+
+@parametrize_with_checks(list(instances()), expected_failed_checks=expected_failures)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent import LCC
+from lincent import LCC, lcc_path
 from samples import apart, two_classes
 
 X, Y = two_classes(m=40, n=3)
@@ -199,6 +199,17 @@ class TestNotBad:
         # A linear combination of columns offers the same lines at other prices in the box.
         assert model.objective_ <= LCC().fit(X, Y).objective_ + 1e-9
         assert model.score(wide, Y) > 0.6
+
+    @pytest.mark.parametrize("times", [1, 80])
+    def test_a_constant_column_has_no_coefficient(self, times):
+        """Its mean is rounded, and what is left of the column would choose any coefficient."""
+        rows, labels = np.tile(X, (times, 1)), np.tile(Y, times)
+        rows = rows + 0.01 * np.random.default_rng(0).standard_normal(rows.shape)
+        model = self.certified(np.column_stack([rows, np.full(len(labels), 0.3)]), labels)
+        assert model.coef_[0, -1] == 0.0
+        np.testing.assert_allclose(model.coef_[0, :-1], LCC().fit(rows, labels).coef_[0], rtol=1e-6)
+        path = lcc_path(np.column_stack([rows, np.full(len(labels), 0.3)]), labels)
+        assert np.all(path.coefs[:, path.feasible, -1] == 0.0)
 
     @pytest.mark.parametrize("power", [-12, -6, 3])
     @pytest.mark.parametrize("rule", ["distance", "nearest", "svm"])

@@ -76,6 +76,22 @@ def test_predictions_do_not_change():
     np.testing.assert_array_equal(plain.predict(X), with_chance.predict(X))
 
 
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_the_contract_of_predict_proba(method, strategy):
+    """What scikit-learn's check_classifiers_train asks, but for the place of the cut."""
+    for classes in (2, 3):
+        X, y = data(200, classes=classes)
+        model = LCC(probability=method, multi_class=strategy).fit(X, y)
+        chance = model.predict_proba(X)
+        assert chance.shape == (200, classes)
+        np.testing.assert_allclose(chance.sum(axis=1), 1.0)
+        # On the whole the largest probability is the predicted class.
+        assert np.mean(chance.argmax(axis=1) == model.predict(X)) > 0.75
+        with pytest.raises(ValueError, match="features"):
+            model.predict_proba(X.T)
+
+
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 def test_increasing_in_the_score(method):
     X, y = data()
@@ -123,9 +139,22 @@ def test_sparse_rows():
     np.testing.assert_allclose(dense.predict_proba(X), sparse.predict_proba(X), atol=1e-6)
 
 
-def test_too_few_rows():
-    with pytest.raises(ValueError, match="at least 2 different rows of each class"):
-        LCC(probability="sigmoid").fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("count", [1, 3])
+def test_class_of_a_single_kind_of_row(method, count):
+    """That row cannot be held out; a weight is still a repetition."""
+    X, y = data(40)
+    X, y = np.vstack([X[y == 0], np.full((1, 5), 3.0)]), np.r_[np.zeros(np.sum(y == 0)), 1]
+    weight = np.where(y == 1, count, 1)
+    weighted = LCC(probability=method).fit(X, y, sample_weight=weight)
+    repeated = LCC(probability=method).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-7)
+    assert weighted.predict_proba(X)[-1, 1] > weighted.predict_proba(X)[:-1, 1].mean()
+
+
+def test_two_rows_and_a_wrong_name():
+    chance = LCC(probability="sigmoid").fit([[0.0], [1.0]], [0, 1]).predict_proba([[0.0], [1.0]])
+    assert chance[0, 1] < 0.5 < chance[1, 1]
     with pytest.raises(ValueError, match="probability='perhaps' is not known"):
         LCC(probability="perhaps").fit([[0.0], [1.0]], [0, 1])
 
@@ -134,7 +163,7 @@ def test_folds_are_dealt_fairly():
     X, y = data(103)
     sign, weight = np.where(y == 1, 1.0, -1.0), np.ones(103)
     weight[:3] = 0.0
-    held = list(deal(X, sign, weight, "test"))
+    held = list(deal(X, sign, weight))
     assert len(held) == 5
     np.testing.assert_array_equal(np.sum(held, axis=0), weight > 0)
     for side in (-1.0, 1.0):

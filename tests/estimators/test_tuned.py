@@ -9,6 +9,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from lincent import LCC, LCCCV, lcc_path
 from lincent.estimators import path as paths
+from lincent.estimators.search import balanced_accuracy
 
 
 def noisy(m=400, n=6, seed=0, flip=0.1, classes=2):
@@ -69,10 +70,29 @@ def test_inactive_box_only_scales():
     path = lcc_path(X, y)
     scaled = np.flatnonzero(path.solvers[0] == "scaled")
     assert len(scaled) >= 3
-    for k in scaled:
-        ratio = path.margins[k] / path.margins[k - 1]
-        np.testing.assert_allclose(path.coefs[0, k], ratio * path.coefs[0, k - 1], rtol=1e-12)
+    for k in scaled:  # margins are followed from the largest down
+        ratio = path.margins[k] / path.margins[k + 1]
+        np.testing.assert_allclose(path.coefs[0, k], ratio * path.coefs[0, k + 1], rtol=1e-12)
     assert (path.n_iters[0, scaled] == 0).all()
+
+
+@pytest.mark.parametrize("make", [noisy, separable])
+def test_path_is_found_near_the_last_point(make, monkeypatch):
+    """Beyond the first point nothing is solved from nothing, and few steps are needed."""
+    X, y = make(5000, 12)
+    cold = []
+    afresh = paths.Follower._afresh
+    monkeypatch.setattr(
+        paths.Follower, "_afresh", lambda self, program: cold.append(1) or afresh(self, program)
+    )
+    path = lcc_path(X, y)
+    assert path.certified[:, path.feasible].all()
+    assert len(cold) <= 2
+    single = LCC(margin=path.margins[0]).fit(X, y)
+    assert path.n_iters.sum() <= 12 * single.n_iter_ + 40
+    for k in np.flatnonzero(path.feasible):
+        single = LCC(margin=path.margins[k]).fit(X, y)
+        assert path.objectives[0, k] == pytest.approx(single.objective_, rel=3e-9, abs=3e-9)
 
 
 def test_path_order_of_margins_does_not_matter():
@@ -247,10 +267,48 @@ def test_ranking_scores_do_not_depend_on_the_unit():
             assert model.cv_results_[f"split{fold}_test_score"][k] == pytest.approx(expected)
 
 
-def test_scoring_by_probability_is_refused():
+def test_scoring_by_probability_needs_probabilities():
     X, y = noisy(100)
-    with pytest.raises(ValueError, match="needs probabilities"):
-        LCCCV(3, scoring="neg_log_loss", probability="sigmoid").fit(X, y)
+    with pytest.raises(ValueError, match="give probability='sigmoid'"):
+        LCCCV(3, scoring="neg_log_loss").fit(X, y)
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("scoring", ["neg_brier_score", "neg_log_loss"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_scoring_by_probability(method, scoring, classes):
+    """As scikit-learn scores LCC with probabilities at each margin."""
+    X, y = noisy(240, 4, classes=classes)
+    margins, cv = [0.01, 0.3], StratifiedKFold(3)
+    settings = {"probability": method, "multi_class": "ovo" if classes == 3 else "ovr"}
+    model = LCCCV(margins, relative=False, scoring=scoring, cv=cv, **settings).fit(X, y)
+    for k, margin in enumerate(margins):
+        single = LCC(margin=margin, **settings)
+        expected = cross_val_score(single, X, y, scoring=scoring, cv=cv).mean()
+        found = model.cv_results_["mean_test_score"][k]
+        assert found == pytest.approx(expected, rel=1e-6)
+    assert model.predict_proba(X).shape == (240, classes)
+
+
+def test_scorer_of_one_s_own_by_probability():
+    X, y = noisy(120)
+
+    def sure(estimator, rows, labels):
+        return float(estimator.predict_proba(rows)[np.arange(len(labels)), labels].mean())
+
+    with pytest.raises(ValueError, match="give probability='sigmoid'"):
+        LCCCV(3, scoring=sure, cv=3).fit(X, y)
+    model = LCCCV(3, scoring=sure, cv=3, probability="sigmoid").fit(X, y)
+    assert 0.5 < model.best_score_ < 1
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_balanced_accuracy_is_scikit_learn_s(weighted):
+    rng = np.random.default_rng(0)
+    y, predicted = (np.array(["a", "b", "c"])[rng.integers(0, 3, 50)] for _ in range(2))
+    weight = rng.integers(0, 3, 50).astype(float) if weighted else None
+    expected = balanced_accuracy_score(y, predicted, sample_weight=weight)
+    assert balanced_accuracy(y, predicted, weight) == pytest.approx(expected, rel=1e-14)
 
 
 def test_parallel_folds_give_the_same():

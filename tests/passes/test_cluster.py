@@ -68,6 +68,14 @@ def assert_same(model, reference):
     assert model.duality_gap_ <= 1e-9 * max(1, abs(model.objective_))
 
 
+def assert_nothing_left(client):
+    """Cancelled tasks are gone, those that were running within some seconds."""
+    deadline = time.monotonic() + 10
+    while client.run_on_scheduler(lincent_tasks) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert client.run_on_scheduler(lincent_tasks) == 0
+
+
 def after(seconds, action):
     timer = threading.Timer(seconds, action)
     timer.daemon = True
@@ -96,6 +104,80 @@ def test_folds_of_a_search_go_to_the_workers(client, data):
     assert model.margin_ == reference.margin_
 
 
+def together(monkeypatch):
+    """The largest number of reads that were under way at once, as a list that is filled."""
+    from lincent.passes.schedule import Schedule
+
+    running, most, lock = [0], [0], threading.Lock()
+    original = Schedule.run
+
+    def watched(self, *rest, **named):
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        try:
+            return original(self, *rest, **named)
+        finally:
+            with lock:
+                running[0] -= 1
+
+    monkeypatch.setattr(Schedule, "run", watched)
+    return most
+
+
+@pytest.mark.parametrize("current", [False, True], ids=["default client", "current client"])
+def test_a_search_over_blocks_with_its_folds_in_parallel(client, data, monkeypatch, current):
+    from contextlib import nullcontext
+
+    from lincent import LCCCV
+
+    most = together(monkeypatch)
+    with client.as_current() if current else nullcontext():
+        model = LCCCV(4, cv=3, random_state=0).fit(*in_blocks(data))
+    reference = LCCCV(4, cv=3, random_state=0).fit(*data)
+    for name, values in reference.cv_results_.items():
+        if name.startswith(("split", "mean")):
+            np.testing.assert_allclose(model.cv_results_[name], values, atol=1e-12)
+    assert model.best_index_ == reference.best_index_
+    assert_same(model, reference)
+    assert most[0] == 3
+    assert client.run_on_scheduler(lincent_tasks) == 0
+
+
+def test_a_kernel_map_and_three_classes(client, data):
+    from lincent import KernelLCC
+
+    X, y = in_blocks(data)
+    model = KernelLCC(n_components=15, random_state=0).fit(X, y)
+    reference = KernelLCC(n_components=15, random_state=0).fit(*data)
+    np.testing.assert_allclose(model.objective_, reference.objective_, rtol=1e-9)
+    np.testing.assert_array_equal(model.support_, reference.support_)
+    np.testing.assert_array_equal(model.predict(X).compute(), reference.predict(data[0]))
+    three = np.digitize(data[0] @ np.arange(N), [-1.0, 1.0]).astype(str)
+    model = LCC(random_state=0).fit(X, da.from_array(three, chunks=BLOCK))
+    reference = LCC(random_state=0).fit(data[0], three)
+    np.testing.assert_allclose(model.objective_, reference.objective_, rtol=1e-9)
+    np.testing.assert_array_equal(model.predict(X).compute(), reference.predict(data[0]))
+
+
+def test_a_fold_that_fails_ends_the_others(client, data, capfd):
+    from lincent import LCCCV
+
+    X, y = in_blocks(data)
+    bad = X.map_blocks(corrupt, number=5, dtype=X.dtype, meta=np.empty((0, 0)))
+    model = LCCCV(2, cv=3)
+    with pytest.raises(RuntimeError, match=r"partition 5 of 8 .*OSError: checksum"):
+        model.fit(bad, y)
+    # One class is held out as a whole by the first fold.
+    numbers = np.where(data[1] == "yes", 0, np.arange(M) % 3)
+    X, y = in_blocks(data, seconds=0.1)
+    begin = time.monotonic()
+    with pytest.raises(ValueError, match="training rows of fold 1 have none of class 'yes'"):
+        LCCCV(cv=numbers).fit(X, y)
+    assert time.monotonic() - begin < 10
+    assert_nothing_left(client)
+
+
 def test_a_killed_worker_changes_nothing(client, data, reference, capfd):
     X, y = in_blocks(data, seconds=0.1)
     victim = next(iter(client.run(os.getpid).values()))
@@ -114,17 +196,19 @@ def test_a_corrupt_partition_is_named(client, data, capfd):
         LCC().fit(bad, y)
 
 
-def test_an_interrupt_cancels_the_tasks(client, data):
-    X, y = in_blocks(data, seconds=0.5)
-    model = LCC(random_state=0)
+@pytest.mark.parametrize("name", ["LCC", "LCCCV"])
+def test_an_interrupt_cancels_the_tasks(client, data, name):
+    import lincent
+
+    X, y = in_blocks(data, seconds=0.5 if name == "LCC" else 0.05)
+    model = getattr(lincent, name)(random_state=0)
     after(1.0, _thread.interrupt_main)
+    begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
+    assert time.monotonic() - begin < 4
     assert not hasattr(model, "coef_")
-    deadline = time.monotonic() + 10
-    while client.run_on_scheduler(lincent_tasks) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert client.run_on_scheduler(lincent_tasks) == 0
+    assert_nothing_left(client)
 
 
 @pytest.fixture

@@ -131,8 +131,10 @@ def test_parquet_files_are_read_once_for_rows_labels_and_weights(data, tmp_path)
     assert_same(LCC(random_state=0).fit(table[list("abcdef")], other, weight), reference)
 
 
-def test_one_vs_rest_and_one_vs_one():
+@pytest.mark.parametrize("labels", ["numbers", "text"])
+def test_one_vs_rest_and_one_vs_one(labels):
     X, y = make(classes=3, seed=3)
+    y = np.array(["b", "c", "a"])[y] if labels == "text" else y
     rows = da.from_array(X, chunks=(2_000, N))
     for strategy in ("ovr", "ovo"):
         model = LCC(multi_class=strategy, random_state=0).fit(rows, da.from_array(y, chunks=999))
@@ -141,6 +143,7 @@ def test_one_vs_rest_and_one_vs_one():
         scores = model.decision_function(rows)
         assert scores.shape == (M, 3)
         np.testing.assert_allclose(scores.compute(), reference.decision_function(X), atol=1e-8)
+        np.testing.assert_array_equal(model.predict(rows).compute(), reference.predict(X))
 
 
 @pytest.mark.parametrize("weight", ["plain", "dask"])
@@ -308,11 +311,14 @@ def test_what_does_not_fit_is_not_collected(monkeypatch, data):
 
 
 def test_estimators_that_need_rows_in_memory_say_so(data):
-    from lincent import LCCCV, KernelLCC
+    from lincent import FQCC, KernelLCC
 
+    rows = da.from_array(data[0], chunks=(1_500, N))
     with pytest.raises(TypeError, match="reads arrays in memory only"):
-        KernelLCC().fit(da.from_array(data[0], chunks=(1_500, N)), data[1])
-    with pytest.raises(TypeError, match="reads arrays in memory only"):
-        LCCCV().fit(da.from_array(data[0], chunks=(1_500, N)), data[1])
+        FQCC().fit(rows, data[1])
+    with pytest.raises(ValueError, match="set n_components"):
+        KernelLCC().fit(rows, data[1])
+    with pytest.raises(ValueError, match="precomputed"):
+        KernelLCC(kernel="precomputed", n_components=5).fit(rows, data[1])
     with pytest.raises(ValueError, match="probability"):
-        LCC(probability="sigmoid").fit(da.from_array(data[0], chunks=(1_500, N)), data[1])
+        LCC(probability="sigmoid").fit(rows, data[1])

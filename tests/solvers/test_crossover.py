@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from degenerate import degenerate_program, program_of
 from judge import assert_optimal
-
 from lincent.solvers import highs
 from lincent.solvers.crossover import Tableau, crossover
 from lincent.solvers.solution import Controls, Solution, Status

@@ -129,6 +129,31 @@ def assert_certified(program, solution):
 
 
 @pytest.mark.parametrize("case", CASES)
+def test_from_the_optimum_of_another_margin(case):
+    data = CASES[case]()
+    last = screened(program_from(*data, margin=0.01)).certificate.beta
+    program = program_from(*data, margin=0.02)
+    guess = screening.Guess(last, len(data[1]) // 4)
+    near = screening.solve(program, Controls(tol=TOL), np.random.default_rng(0), start=guess)
+    if near.status is Status.OPTIMAL:
+        assert_certified(program, near)
+    else:  # not near enough, and known to be
+        assert near.relative_gap > TOL
+    if case in ("20,000 x 8", "6,000 x 20", "separable", "sparse"):
+        assert near.status is Status.OPTIMAL
+
+
+def test_wrong_start_is_not_believed():
+    program = program_from(*normal(8_000, 6), margin=0.5)
+    guess = screening.Guess(np.full(6, -1.0), 0)
+    found = screening.solve(program, Controls(tol=TOL), np.random.default_rng(0), start=guess)
+    best = screened(program).certificate
+    again = certify(program, found.certificate.beta, found.certificate.alpha, found.certificate.t)
+    assert again.objective == pytest.approx(found.certificate.objective, rel=1e-10)
+    assert again.dual_objective <= best.objective * (1 + 1e-12) + 1e-9
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_optimum_of_the_whole(case):
     program = program_from(*CASES[case]())
     solution = screened(program)

@@ -63,6 +63,10 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         """What the tasks are given as X: anything that can be indexed by rows."""
         return X
 
+    def _open_blocks(self, table: Any) -> Any:
+        """The same for rows in Dask blocks."""
+        return table
+
     def _store(self, parts: list[Any]) -> None:
         """Set the fitted attributes from the fitted tasks, in order."""
         raise NotImplementedError

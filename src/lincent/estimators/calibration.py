@@ -12,7 +12,9 @@ different folds, whose directions may differ in length, have the same unit.
 
 Folds are dealt by row values, not by row numbers: the distinct rows of each class, in the order
 of their keys, go to the folds in turn.  Repetitions of a row stay in one fold, so a weight of two
-is still the same as a repeated row, and no permutation of the data changes the result.
+is still the same as a repeated row, and no permutation of the data changes the result.  A class
+with a single kind of row cannot do without it: that row is in every training part, and its score is
+the one it has in the whole.
 
 Pairs of classes (one-vs-one) are coupled as Wu, Lin and Weng (2004, second method) do: with r_ij
 the probability of i among {i, j}, minimize over p, sum p = 1, sum_ij (r_ji p_i - r_ij p_j)^2.
@@ -20,7 +22,7 @@ the probability of i among {i, j}, minimize over p, sum p = 1, sum_ij (r_ji p_i 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Protocol
@@ -34,6 +36,7 @@ METHODS = ("sigmoid", "isotonic")
 FOLDS = 5
 NEWTON_STEPS = 100
 SMALLEST = 1e-12
+PAIR_FLOOR = 1e-7
 
 
 class Calibrator(Protocol):
@@ -112,25 +115,49 @@ def _platt(u: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tuple[flo
     return float(point[0]), float(point[1])
 
 
-def deal(X: Any, sign: np.ndarray, weight: np.ndarray, name: str) -> Iterator[np.ndarray]:
-    """Masks of the rows of each fold; rows of weight zero are in none."""
+def deal(X: Any, sign: np.ndarray, weight: np.ndarray) -> Iterator[np.ndarray]:
+    """Masks of the rows of each fold; rows of weight zero and single kinds are in none."""
     keys = row_keys(X)
     fold = np.full(len(sign), -1)
-    kinds = []
+    folds = FOLDS
     for side in (-1.0, 1.0):
         rows = np.flatnonzero((sign == side) & (weight > 0))
-        _, place = np.unique(keys[rows], return_inverse=True)
-        fold[rows] = place.reshape(-1)
-        kinds.append(int(fold[rows].max()) + 1)
-    folds = min(FOLDS, *kinds)
-    if folds < 2:
-        raise ValueError(
-            f"Probabilities are cross-fitted and need at least 2 different rows of each class "
-            f"({name}): give more rows, or probability=None."
-        )
+        kinds, place = np.unique(keys[rows], return_inverse=True)
+        if len(kinds) > 1:
+            fold[rows] = place.reshape(-1)
+            folds = min(folds, len(kinds))
     fold[fold >= 0] %= folds
     for k in range(folds):
-        yield fold == k
+        if np.any(fold == k):
+            yield fold == k
+
+
+class Measured(Protocol):
+    """A direction with a rule on its line and a unit."""
+
+    @property
+    def width(self) -> float: ...
+
+    def score(self, X: Any) -> np.ndarray: ...
+
+
+def held_out_scores(
+    X: Any,
+    sign: np.ndarray,
+    weight: np.ndarray,
+    whole: Sequence[Measured | None],
+    fit: Callable[[np.ndarray], Sequence[Measured | None]],
+) -> list[np.ndarray | None]:
+    """Scores, in units of each direction, of rows that it has not seen.
+
+    ``whole`` are directions fitted to all rows; ``fit`` fits the same to the rows of a mask.
+    """
+    u = [None if part is None else part.score(X) / part.width for part in whole]
+    for held in deal(X, sign, weight):
+        for scores, part in zip(u, fit(~held), strict=True):
+            if scores is not None and part is not None:
+                scores[held] = part.score(X[held]) / part.width
+    return u
 
 
 def couple(pairs: np.ndarray, n_classes: int) -> np.ndarray:
@@ -138,7 +165,7 @@ def couple(pairs: np.ndarray, n_classes: int) -> np.ndarray:
     m = pairs.shape[0]
     r = np.zeros((m, n_classes, n_classes))
     for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        p = np.clip(pairs[:, column], 1e-7, 1 - 1e-7)
+        p = np.clip(pairs[:, column], PAIR_FLOOR, 1 - PAIR_FLOOR)
         r[:, j, i], r[:, i, j] = p, 1 - p
     system = np.zeros((m, n_classes + 1, n_classes + 1))
     system[:, :-1, :-1] = -r.transpose(0, 2, 1) * r

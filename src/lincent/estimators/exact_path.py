@@ -37,7 +37,8 @@ class LCCPath:
         Whether the relative gap is within ``tol``.
     n_iters : ndarray of shape (n_Cs, n_margins)
     solvers : ndarray of shape (n_Cs, n_margins), dtype=object
-        "scaled" and "vertex" are the shortcuts, "none" is an infeasible margin.
+        "scaled" and "vertex" are the shortcuts, "none" is an infeasible margin. The largest margin
+        comes first; shortcuts start from the next larger one.
     classes : ndarray of shape (2,)
     """
 
@@ -138,7 +139,7 @@ def _collect(
 ) -> LCCPath:
     answers = [[solution.certificate for solution in line] for line in table]
     feasible = margins <= data.largest_margin
-    coefs = np.array([[answer.beta for answer in line] for line in answers])
+    coefs = np.array([[data.direction(answer.beta) for answer in line] for line in answers])
     coefs[:, ~feasible] = np.nan
     objectives = np.array([[answer.objective for answer in line] for line in answers])
     objectives[:, ~feasible] = np.nan

@@ -8,12 +8,14 @@ changes the result.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from lincent.estimators.validation import check_count
+from lincent.passes import is_dask
 from lincent.passes.keys import row_keys
 
 FOLDS = 5
@@ -49,6 +51,55 @@ def make_folds(
     for train, _ in splits:
         _check_classes(train, codes)
     return splits
+
+
+def stratified_folds(cv: Any, counts: np.ndarray) -> int:
+    """The number of stratified folds of ``LCCCV``: what ``cv`` says, for rows of these classes.
+
+    Every fold must test every class, so without ``cv`` a small class has as many folds as rows.
+    """
+    smallest = int(counts.min())
+    if cv is None:
+        return max(2, min(FOLDS, smallest))
+    if type(cv).__name__ == "StratifiedKFold" and not cv.shuffle:
+        cv = cv.n_splits
+    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
+        raise ValueError(
+            f"cv={cv!r} is not usable on a Dask collection, whose rows have no places to index: "
+            "give a number of folds, or one fold number per row (an array, a Dask array or "
+            "PredefinedSplit)."
+        )
+    if cv < 2:
+        raise ValueError(f"cv={cv!r} is not usable: give at least 2 folds.")
+    if cv > counts.max():
+        raise ValueError(
+            f"cv={cv!r} is not usable: no class has so many rows (the largest has "
+            f"{int(counts.max())}); give fewer folds."
+        )
+    if cv > smallest:
+        warnings.warn(
+            f"The smallest class has {smallest} rows, fewer than cv={cv!r} folds: some folds do "
+            "not test it.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return int(cv)
+
+
+def fold_numbers(cv: Any, n_samples: int) -> Any:
+    """One fold number per row, where that is what ``cv`` is; else None."""
+    if type(cv).__name__ == "PredefinedSplit":
+        cv = cv.test_fold
+    if not (isinstance(cv, np.ndarray) or is_dask(cv)):
+        return None
+    if cv.ndim != 1 or cv.dtype.kind not in "iu":
+        raise ValueError(
+            f"cv is an array of {cv.ndim} dimension(s) and type {cv.dtype}: give one whole number "
+            "per row, the number of the fold in which it is held out (-1: never)."
+        )
+    if not is_dask(cv) and len(cv) != n_samples:
+        raise ValueError(f"X has {n_samples} rows and cv has {len(cv)}: give one number per row.")
+    return cv
 
 
 def _positions(rows: Any, n_samples: int) -> np.ndarray:

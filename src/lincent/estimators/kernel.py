@@ -12,16 +12,18 @@ from sklearn.exceptions import EfficiencyWarning
 from lincent.estimators.certified import CentralizationClassifier
 from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
 from lincent.estimators.kernels import (
+    ChosenRows,
     KernelFunction,
     KernelSource,
     MappedSource,
     blocks,
     check_kernel,
     kernel_width,
+    width_of,
 )
 from lincent.estimators.representer import Kinds, Representer, without_negligible
-from lincent.estimators.validation import check_count
-from lincent.passes import SignedRows, class_centers
+from lincent.estimators.validation import check_count, refuse_elsewhere
+from lincent.passes import class_centers, is_dask, signed_rows
 from lincent.passes.keys import draw_distinct
 from lincent.passes.nystroem import NystroemMap
 from lincent.programs.centralization import lcc_program
@@ -81,7 +83,7 @@ default="rbf"
         order m**3. A number replaces the kernel by a Nyström map with that many landmarks,
         different training rows drawn at random, and solves the linear program in its coordinates,
         each in [-1, 1]: memory and time grow only linearly with the rows. Above 5000 different
-        rows a fit without it warns of the cost.
+        rows a fit without it warns of the cost. A Dask collection needs it.
     discriminator : {"distance", "nearest", "svm"}, default="distance"
         How the projected line is cut: half-way between the centers, by the nearest training row, or
         by a one-dimensional SVM.
@@ -206,6 +208,8 @@ default="rbf"
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features) or (n_samples, n_samples)
+            With ``n_components`` also a Dask array or dataframe, which is read in place and mapped
+            as it is read; predictions are then lazy Dask arrays.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts; any nonnegative numbers.
@@ -252,6 +256,34 @@ default="rbf"
         between = function(X[self._landmarks], chosen)
         return MappedSource.of(X, NystroemMap.of(function, chosen, between))
 
+    def _check_elsewhere(self, X: Any) -> None:
+        if not is_dask(X):
+            refuse_elsewhere(self, X)
+        if self._precomputed:
+            raise ValueError(
+                'kernel="precomputed" needs the kernel matrix in memory: compute() it first.'
+            )
+        if self.n_components is None:
+            raise ValueError(
+                "KernelLCC without n_components solves over the kernel matrix of all rows, which "
+                "must be in memory: set n_components (a few hundred) to read X in its Dask "
+                "partitions, or compute() it first."
+            )
+
+    def _open_blocks(self, table: Any) -> Any:
+        from lincent.passes.dask_map import draw_landmarks, mapped_table, variance
+
+        spread = variance(table) if self.gamma == "scale" else 0.0
+        self.gamma_ = width_of(self.gamma, table.n, spread)
+        function = self._function(self.gamma_)
+        seed = int(self._rng().integers(2**62))
+        drawn = draw_landmarks(table, self.n_components or 1, seed)
+        self._landmarks = drawn.index
+        self._training_rows = ChosenRows(drawn.index, drawn.rows)
+        between = function(drawn.rows, drawn.rows)
+        self._mapping = NystroemMap.of(function, drawn.rows, between)
+        return mapped_table(table, self._mapping)
+
     def _fit_task(
         self,
         X: KernelSource | MappedSource,
@@ -261,11 +293,13 @@ default="rbf"
         importance: tuple[float, float],
         name: str,
     ) -> _Expansion:
+        if hasattr(X, "table"):  # mapped rows in Dask blocks, which leave out those without weight
+            return self._fit_in_map(X, self._mapping, sign, weight, cost, importance, name)
         counted = slice(None) if np.all(weight > 0) else np.flatnonzero(weight > 0)
         rows = (sign[counted], weight[counted], cost[counted])
         X = X if isinstance(counted, slice) else X[counted]
         if isinstance(X, MappedSource):
-            return self._fit_mapped(X, *rows, importance, name)
+            return self._fit_in_map(X.open(), X.mapping, *rows, importance, name)
         return self._fit_exact(X, *rows, importance, name)
 
     def _fit_exact(
@@ -292,29 +326,31 @@ default="rbf"
         rule = self._rule(projected, sign, weight, (low, high), importance)
         return _Expansion(source.index, problem.spread(alpha), (low, high), rule, solution)
 
-    def _fit_mapped(
+    def _fit_in_map(
         self,
-        source: MappedSource,
+        opened: Any,
+        mapping: NystroemMap,
         sign: np.ndarray,
         weight: np.ndarray,
         cost: np.ndarray,
         importance: tuple[float, float],
         name: str,
     ) -> _Expansion:
-        opened = source.open()
         centers = class_centers(opened, sign, weight)
         difference = centers[1] - centers[0]
         self._check_margin(float(np.abs(difference).sum()), name)
-        rows = SignedRows(opened, sign, centers.mean(axis=0))
+        rows = signed_rows(opened, sign, centers.mean(axis=0))
         program = lcc_program(rows, difference, self._costs(cost), float(self.margin))
         solution = chain.solve(program, self.solver, self._controls(), self._rng())
         self._judge(solution, name)
         beta = solution.certificate.beta
         low, high = (float(c) for c in centers @ beta)
         needs_rows = self.discriminator != "distance" or importance[0] != importance[1]
-        projected = opened.project(beta) if needs_rows else np.empty(0)
+        projected = np.empty(0)
+        if needs_rows:
+            projected, sign, weight = opened.project(beta), np.asarray(sign), np.asarray(weight)
         rule = self._rule(projected, sign, weight, (low, high), importance)
-        alpha = source.mapping.basis @ beta
+        alpha = mapping.basis @ beta
         return _Expansion(self._landmarks, alpha, (low, high), rule, solution)
 
     def _rule(
@@ -338,6 +374,7 @@ default="rbf"
         if self._training_rows is not None:
             self.support_vectors_ = self._training_rows[self.support_]
         del self._training_rows
+        self.__dict__.pop("_mapping", None)
         self.intercept_ = np.array([part.intercept for part in parts])
         self._rules = [part.rule for part in parts]
         self._line_centers = np.array([part.centers for part in parts])

@@ -41,12 +41,17 @@ def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
 
 def kernel_width(gamma: Any, X: Any, weight: np.ndarray) -> float:
     """gamma as a number; "scale" is 1 / (n_features * variance of X), repeated rows repeated."""
+    variance = _variance(X, weight / (weight.sum() * X.shape[1])) if gamma == "scale" else 0.0
+    return width_of(gamma, X.shape[1], variance)
+
+
+def width_of(gamma: Any, columns: int, variance: float) -> float:
+    """gamma as a number, for X of so many columns and this variance."""
     if not isinstance(gamma, str):
         return float(gamma)
     if gamma == "auto":
-        return 1.0 / X.shape[1]
-    variance = _variance(X, weight / (weight.sum() * X.shape[1]))
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        return 1.0 / columns
+    return 1.0 / (columns * variance) if variance > 0 else 1.0
 
 
 def _variance(X: Any, share: np.ndarray) -> float:
@@ -56,7 +61,8 @@ def _variance(X: Any, share: np.ndarray) -> float:
         return float(np.sum(share @ X.multiply(X))) - mean**2
     mean = float(sum(share @ column for column in X.T))
     # Column by column: no second array of the size of X.
-    return float(sum(share @ np.square(column - mean) for column in X.T))
+    double = np.float64
+    return float(sum(share @ np.square(np.subtract(c, mean, dtype=double)) for c in X.T))
 
 
 @dataclass(frozen=True)
@@ -119,6 +125,18 @@ class MappedSource:
 
     def open(self) -> Pass:
         return NystroemPass(self.X, self.mapping) if self.held is None else DensePass(self.held)
+
+
+@dataclass(frozen=True)
+class ChosenRows:
+    """Some rows of a data set that is elsewhere, known by their places in it."""
+
+    index: np.ndarray
+    rows: Any
+
+    def __getitem__(self, places: np.ndarray) -> Any:
+        order = np.argsort(self.index)
+        return self.rows[order[np.searchsorted(self.index, places, sorter=order)]]
 
 
 @dataclass(frozen=True)

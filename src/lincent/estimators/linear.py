@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,8 +14,8 @@ from lincent.estimators.calibration import (
     METHODS,
     Calibrator,
     combine_probabilities,
-    deal,
     fit_calibrator,
+    held_out_scores,
 )
 from lincent.estimators.certified import CentralizationClassifier
 from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
@@ -41,6 +42,10 @@ class Direction:
         """The distance between the centers on the line: the unit of calibrated scores."""
         return float((self.centers[1] - self.centers[0]) @ self.beta)
 
+    def score(self, X: Any) -> np.ndarray:
+        """The score of each row by the rule on the line."""
+        return self.rule.score(open_pass(X).project(self.beta))
+
     @property
     def intercept(self) -> float:
         if isinstance(self.rule, Cut):
@@ -52,7 +57,7 @@ def cut(
     data: TwoClassData, solution: Solution, rule: str, importance: tuple[float, float]
 ) -> Direction:
     """The direction of a solution, with the rule that cuts its line."""
-    beta = solution.certificate.beta
+    beta = data.direction(solution.certificate.beta)
     low, high = (float(c) for c in data.centers @ beta)
     needs_rows = rule != "distance" or importance[0] != importance[1]
     line = Line(np.empty(0), np.empty(0), np.empty(0), (low, high), importance)
@@ -62,6 +67,26 @@ def cut(
     return Direction(beta, data.centers, fit_discriminator(rule, line), solution)
 
 
+def calibrated(
+    data: TwoClassData,
+    parts: Sequence[Direction | None],
+    without: Callable[[np.ndarray], Sequence[Direction | None]],
+    method: str,
+) -> list[Direction | None]:
+    """The directions, each with a calibrator; ``without`` fits the same to part of the rows."""
+    counted = data.weight > 0
+    positive, weight = data.sign[counted] > 0, data.weight[counted]
+    scores = held_out_scores(data.X, data.sign, data.weight, parts, without)
+    return [
+        part
+        if part is None or u is None
+        else replace(
+            part, calibrator=fit_calibrator(method, u[counted], positive, weight, part.width)
+        )
+        for part, u in zip(parts, scores, strict=True)
+    ]
+
+
 def _offers_probabilities(model: Any) -> bool:
     if model.probability is None:
         raise AttributeError(
@@ -69,6 +94,15 @@ def _offers_probabilities(model: Any) -> bool:
             "probability='sigmoid' (or 'isotonic'), or wrap it in CalibratedClassifierCV."
         )
     return True
+
+
+def refuse_probability(probability: str | None) -> None:
+    """Say that calibration needs the rows in memory."""
+    if probability is not None:
+        raise ValueError(
+            f"probability={probability!r} needs X in memory: give a NumPy array, or fit without it "
+            "and calibrate decision_function yourself."
+        )
 
 
 class LinearCentralization(CentralizationClassifier):
@@ -132,9 +166,14 @@ class LinearCentralization(CentralizationClassifier):
         part = self._solve(data, margin, importance, controls, name)
         if self.probability is None:
             return part
-        relative = margin / data.largest_margin
-        calibrator = self._calibrate(X, data, part.width, relative, importance, controls, name)
-        return replace(part, calibrator=calibrator)
+
+        def without(kept: np.ndarray) -> list[Direction]:
+            # The margin of a fold is the same share of the largest feasible one, so it is feasible.
+            seen = data.among(kept)
+            share = margin / data.largest_margin * seen.largest_margin
+            return [self._solve(seen, share, importance, controls, f"{name}, a calibration fold")]
+
+        return calibrated(data, [part], without, self.probability)[0] or part
 
     def _solve(
         self,
@@ -148,33 +187,6 @@ class LinearCentralization(CentralizationClassifier):
         solution = chain.solve(program, self.solver, controls, self._rng())
         self._judge(solution, name)
         return cut(data, solution, self._rule_name(), importance)
-
-    def _calibrate(
-        self,
-        X: Any,
-        data: TwoClassData,
-        unit: float,
-        relative: float,
-        importance: tuple[float, float],
-        controls: Controls,
-        name: str,
-    ) -> Calibrator:
-        """A calibrator from scores of rows that each direction has not seen.
-
-        The margin of a fold is the same share of the largest feasible one, so it is feasible.
-        """
-        u = np.zeros(len(data.sign))
-        counted = np.zeros(len(data.sign), dtype=bool)
-        for held in deal(X, data.sign, data.weight, name):
-            kept = ~held
-            seen = TwoClassData(X[kept], data.sign[kept], data.weight[kept], data.cost[kept])
-            margin = relative * seen.largest_margin
-            part = self._solve(seen, margin, importance, controls, f"{name}, a calibration fold")
-            u[held] = part.rule.score(open_pass(X[held]).project(part.beta)) / part.width
-            counted |= held
-        positive = data.sign[counted] > 0
-        method = str(self.probability)
-        return fit_calibrator(method, u[counted], positive, data.weight[counted], unit)
 
     def _store(self, parts: list[Direction]) -> None:
         self.coef_ = np.array([part.beta for part in parts])
@@ -338,8 +350,4 @@ class LCC(LinearCentralization):
         return float(self.margin)
 
     def _check_elsewhere(self, X: Any) -> None:
-        if self.probability is not None:
-            raise ValueError(
-                f"probability={self.probability!r} needs X in memory: give a NumPy array, or fit "
-                "without it and calibrate decision_function yourself."
-            )
+        refuse_probability(self.probability)

@@ -8,17 +8,26 @@ box of half-width 1/s:
 
 So while no coefficient reaches the box, gamma and the multipliers (alpha, t) do not depend on s:
 beta(s) = (s/s0) beta(s0), and both sides of the certificate scale by s/s0.  Such points cost two
-products with the rows.  Where the box acts, beta is piecewise linear in s: the active set of the
-last margin names a vertex at the next one, which is tried first; if its certificate falls short,
-the solvers take over.  Either way the certificate of each point is computed from that point's own
-program, so a shortcut can be slow but never wrong.
+products with the rows.
+
+Where the box acts, beta is piecewise linear in s, with a break wherever a row passes the kink:
+between margins a factor of two apart there are as many breaks as such rows, often thousands, so
+they are not followed one by one.  With beta kept, the rows with |a_i.beta - s| <= |s - s0| change
+sides; these are in doubt, all others hardly are.
+
+    few in doubt (at most n)      the active set of the last margin names a vertex: it is tried
+    else                          screening from the last point, with those rows as the band
+
+Either way the certificate of each point is computed from that point's own program, so a shortcut
+can be slow but never wrong; where its certificate falls short, the solvers start from nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -29,23 +38,44 @@ from lincent.solvers.solution import Controls, Solution, Status
 from lincent.solvers.vertex import to_vertex
 
 SCALED = "scaled"
+VERTEX = "vertex"
 KINK = 1e-9
+CONSTANT = 1e-10
 ONLY_POINT = 1e-12
 SCREEN_ABOVE = 1.5
+NEAR_ABOVE = 15
+FAR = 0.5
 
 
 class TwoClassData:
     """Signed rows, centers and costs of one two-class problem, whatever the margin."""
 
     def __init__(self, X: Any, sign: np.ndarray, weight: np.ndarray, cost: np.ndarray) -> None:
-        self.source = open_pass(X)
+        self.X, self.source = X, open_pass(X)
         self.sign, self.weight, self.cost = sign, weight, cost
         self.centers = class_centers(self.source, sign, weight)
         self.difference = self.centers[1] - self.centers[0]
         self.largest_margin = float(np.abs(self.difference).sum())
 
+    def among(self, kept: np.ndarray) -> TwoClassData:
+        """The same problem for part of the rows."""
+        return TwoClassData(self.X[kept], self.sign[kept], self.weight[kept], self.cost[kept])
+
     def rows(self) -> Rows:
         return signed_rows(self.source, self.sign, self.centers.mean(axis=0))
+
+    def direction(self, beta: np.ndarray) -> np.ndarray:
+        """The coefficients, without those of constant columns: nothing but rounding chose them."""
+        return beta if not self._constant.any() else np.where(self._constant, 0.0, beta)
+
+    @cached_property
+    def _constant(self) -> np.ndarray:
+        """Columns that are one number, up to what rounding does to its mean."""
+        size = np.abs(self.centers).max(axis=0)
+        suspect = (np.abs(self.difference) <= CONSTANT * size) & (size > 0)
+        if suspect.any():  # seldom, so that this is seldom a read
+            suspect &= self.rows().column_scale() <= CONSTANT * size
+        return suspect
 
     def program(self, costs: np.ndarray, margin: float) -> Program:
         return lcc_program(self.rows(), self.difference, costs, margin)
@@ -57,6 +87,11 @@ class _Visited:
 
     program: Program
     certificate: Certificate
+
+    @cached_property
+    def projected(self) -> np.ndarray:
+        """a_i.beta of every row."""
+        return self.program.rows.dot(self.certificate.beta)
 
 
 class Follower:
@@ -83,14 +118,40 @@ class Follower:
             self._first = self._first or self._last
         return found
 
+    def _from_last(self, program: Program) -> Solution | None:
+        """The last solution scaled, or its vertex, or what screening finds near it."""
+        last = self._last
+        if last is None:
+            return None
+        answer = _scaled(program, last)
+        if self._good(answer):
+            return Solution(Status.OPTIMAL, answer, 0, SCALED)
+        m, n = program.shape
+        doubt = _in_doubt(program, last)
+        # Otherwise the active set surely changes; for other costs nobody knows.
+        if doubt <= n or program.margin == last.program.margin:
+            answer = _vertex(program, last)
+            if self._good(answer):
+                return Solution(Status.OPTIMAL, answer, 0, VERTEX)
+        if not self._screens(program) or m < NEAR_ABOVE * n:
+            return None
+        if _one_point(program) or _one_point(last.program):
+            return None  # nothing to solve; or the last point says nothing of others
+        guess = screening.Guess(last.certificate.beta, doubt)
+        found = screening.solve(program, self.controls, self.rng, start=guess)
+        return found if self._good(found.certificate) else None
+
+    def _good(self, answer: Certificate | None) -> TypeGuard[Certificate]:
+        return answer is not None and answer.relative_gap <= self.controls.tol
+
     def _afresh(self, program: Program) -> Solution:
         """What the solvers say without a hint."""
-        if self.solver == "auto" and not program.hard and np.all(program.costs > 0):
+        if self._screens(program):
             # On a path screening pays earlier than for a single solve, since its cost is that of
             # a sample; and where the margin leaves one point, nothing needs to be solved.
             m, n = program.shape
             found = None
-            if program.gap >= program.largest_gap * (1 - ONLY_POINT):
+            if _one_point(program):
                 found = interior_point.solve(program, self.controls)
             elif m > SCREEN_ABOVE * screening.start_size(n):
                 found = screening.solve(program, self.controls, self.rng)
@@ -98,15 +159,23 @@ class Follower:
                 return found
         return chain.solve(program, self.solver, self.controls, self.rng)
 
-    def _from_last(self, program: Program) -> Solution | None:
-        """The last solution scaled, or its vertex, where the certificate proves it."""
-        if self._last is None:
-            return None
-        for name, shortcut in ((SCALED, _scaled), ("vertex", _vertex)):
-            answer = shortcut(program, self._last)
-            if answer is not None and answer.relative_gap <= self.controls.tol:
-                return Solution(Status.OPTIMAL, answer, 0, name)
-        return None
+    def _screens(self, program: Program) -> bool:
+        return self.solver == "auto" and not program.hard and bool(np.all(program.costs > 0))
+
+
+def _one_point(program: Program) -> bool:
+    return program.gap >= program.largest_gap * (1 - ONLY_POINT)
+
+
+def _in_doubt(program: Program, last: _Visited) -> int:
+    """About how many rows change sides.
+
+    With the point kept, those whose distance from the kink is below the change of the margin.
+    """
+    shift = abs(program.margin - last.program.margin)
+    if shift == 0.0:  # other costs, so any of them
+        return int(FAR * program.shape[0])
+    return int(np.count_nonzero(np.abs(last.projected - program.margin) <= shift))
 
 
 def _scaled(program: Program, last: _Visited) -> Certificate | None:
@@ -124,20 +193,21 @@ def _vertex(program: Program, last: _Visited) -> Certificate | None:
     before, point = last.program, last.certificate
     if program.hard or before.hard:
         return None
-    distance = before.rows.dot(point.beta) - before.margin
+    distance = last.projected - before.margin
     size = float(np.abs(distance).mean()) + before.margin
     ratio = np.divide(
         program.costs, before.costs, where=before.costs > 0, out=np.zeros(len(distance))
     )
     between = (point.alpha > KINK * before.costs) & (point.alpha < (1 - KINK) * before.costs)
     kink = (np.abs(distance) <= KINK * size) | between
-    free = (point.beta > before.lower) & (point.beta < before.upper)
+    rounding = KINK * (before.upper - before.lower)
+    at_low, at_high = point.beta - before.lower <= rounding, before.upper - point.beta <= rounding
     tight = float(before.difference @ point.beta) <= before.gap * (1 + KINK)
     # Off the kink the multiplier is zero or the whole cost; rounding of the last point ends here.
     off = np.where(distance < 0, program.costs, 0.0)
     alpha = np.where(kink, point.alpha * ratio, off)
-    beta = np.clip(point.beta, program.lower, program.upper)
-    return to_vertex(program, beta, alpha, point.t, kink, free, tight)
+    beta = np.where(at_low, program.lower, np.where(at_high, program.upper, point.beta))
+    return to_vertex(program, beta, alpha, point.t, kink, ~(at_low | at_high), tight)
 
 
 def follow(
@@ -146,12 +216,19 @@ def follow(
     costs: Sequence[np.ndarray],
     follower: Follower,
 ) -> list[list[Solution]]:
-    """Solutions by cost vector and margin; margins are visited in ascending order."""
+    """Solutions by cost vector and margin; margins are visited from the largest down.
+
+    Near the largest feasible margin the solution is nearly known and cheap to find from nothing;
+    at the smallest it is dear on separable classes.
+    """
     rows: Any = data.rows()
+    kept = np.flatnonzero(costs[0])
+    if len(kept) < len(costs[0]):  # rows of cost zero say nothing
+        rows, costs = rows.take(kept), [cost[kept] for cost in costs]
     if not screening.worthwhile(*rows.shape):
         # A problem that is solved whole is formed once, not once per margin.
         rows = rows.materialize()
-    order = np.argsort(margins)
+    order = np.argsort(margins)[::-1]
     table = []
     for cost in costs:
         line: dict[int, Solution] = {}

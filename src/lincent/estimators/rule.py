@@ -54,14 +54,32 @@ def fit_rules(
     free: bool,
     controls: Controls,
     rng: np.random.Generator,
+    solve_path: newton.PathSolver = newton.solve_path,
 ) -> list[Rule]:
     """The rules for several C, each started from the one before."""
     source = open_pass(X)
     centers = class_centers(source, sign, weight)
     rows = SignedRows(source, sign, centers.mean(axis=0))
-    program = RegularizedProgram(rows, sign, cost, float(margins[0]), float(margins[1]), free)
-    found = newton.solve_path(program, Cs, controls, rng)
+    low, high = float(margins[0]), float(margins[1])
+    means = _mean_rows(sign, weight, cost, centers) if free else None
+    program = RegularizedProgram(rows, sign, cost, low, high, free, means)
+    found = solve_path(program, Cs, controls, rng)
     return [Rule(s.certificate.beta, s.certificate.t, centers, s) for s in found]
+
+
+def _mean_rows(
+    sign: np.ndarray, weight: np.ndarray, cost: np.ndarray, centers: np.ndarray
+) -> np.ndarray | None:
+    """The mean signed row of each class by cost, where it is that by weight: half of C+ - C-."""
+    # Two numbers per class that are sums over its rows: sign adds and subtracts the classes.
+    (w, w_up), (c, c_up) = ((float(v.sum()), float(v @ sign)) for v in (weight, cost))
+    high, low = (c + c_up) / (w + w_up), (c - c_up) / (w - w_up)
+    expected = (high + low) / 2 + ((high - low) / 2) * sign
+    expected *= weight
+    expected -= cost
+    if max(float(expected.max()), -float(expected.min())) > 1e-9 * max(high, low):
+        return None
+    return np.tile((centers[1] - centers[0]) / 2, (2, 1))
 
 
 def largest_gap(rules: Sequence[Rule]) -> float:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from lincent.estimators.validation import check_positive
 
 SELECTIONS = ("best", "one-standard-error")
+BALANCED = "balanced_accuracy"
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,44 @@ def check_grid(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
 def takes_weights(scorer: Any) -> bool:
     """Whether a scorer can be given sample weights."""
     return "sample_weight" in inspect.signature(scorer).parameters
+
+
+class _WithoutProbabilities(ClassifierMixin, BaseEstimator):
+    """A fitted classifier of two classes that has no predict_proba."""
+
+    classes_ = np.arange(2)
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.arange(len(X)) % 2
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        return self.predict(X) - 0.5
+
+
+def asks_probabilities(scorer: Any) -> bool:
+    """Whether a scorer can do nothing without predict_proba."""
+    try:
+        scorer(_WithoutProbabilities(), np.zeros((4, 1)), np.arange(4) % 2)
+    except AttributeError as error:
+        return "predict_proba" in str(error)
+    except Exception:  # a scorer of its user's, which wants rows of theirs
+        return False
+    return False
+
+
+def balanced_accuracy(
+    y: np.ndarray, predicted: np.ndarray, sample_weight: np.ndarray | None = None
+) -> float:
+    """scikit-learn's balanced accuracy, without checks that take longer than a point of a path.
+
+    Classes that have no weight in y do not count.
+    """
+    weight = np.ones(len(y)) if sample_weight is None else sample_weight
+    codes = np.unique(y, return_inverse=True)[1].reshape(-1)
+    total = np.bincount(codes, weights=weight)
+    right = np.bincount(codes, weights=weight * (y == predicted))
+    counts = total > 0
+    return float(np.mean(right[counts] / total[counts]))
 
 
 def tabulate(

@@ -57,13 +57,18 @@ class HostData:
     """Data in the memory of this process."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
-        X, self.codes = check_training_data(estimator, X, y, accept_sparse=estimator._accept_sparse)
-        self.weight = check_weights(sample_weight, X.shape[0])
+        X, codes = check_training_data(estimator, X, y, accept_sparse=estimator._accept_sparse)
+        # What is as long as the data is kept short: with few columns it is much of the memory.
+        self.codes = codes.astype(np.min_scalar_type(len(estimator.classes_)), copy=False)
+        if sample_weight is None:
+            self.weight = np.broadcast_to(1.0, X.shape[0])
+        else:
+            self.weight = check_weights(sample_weight, X.shape[0])
         self.totals = np.bincount(self.codes, weights=self.weight)
         self.X = X
 
     def prepare(self, estimator: Any, factor: np.ndarray) -> None:
-        self.cost = self.weight * factor[self.codes]
+        self.cost = self.weight if np.all(factor == 1) else self.weight * factor[self.codes]
         self.X = estimator._open(self.X, self.weight)
 
     def problem(self, task: Task) -> Problem:
@@ -91,6 +96,7 @@ class DaskData:
 
     def prepare(self, estimator: Any, factor: np.ndarray) -> None:
         self.factor = factor
+        self.table = estimator._open_blocks(self.table)
 
     def problem(self, task: Task) -> Problem:
         side = np.zeros(len(self.factor))

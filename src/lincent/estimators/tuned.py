@@ -11,22 +11,34 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.parallel import Parallel, delayed
 
 from lincent.estimators import multiclass
+from lincent.estimators.block_path import follow_blocks, in_blocks
 from lincent.estimators.calibration import METHODS
 from lincent.estimators.certified import alone
+from lincent.estimators.cross_validation import DaskFolds, HostFolds, SearchData, TrainingPart
 from lincent.estimators.discriminators import DISCRIMINATORS
-from lincent.estimators.linear import LCC, Direction, LinearCentralization, cut
+from lincent.estimators.linear import (
+    LCC,
+    Direction,
+    LinearCentralization,
+    calibrated,
+    cut,
+    refuse_probability,
+)
 from lincent.estimators.path import SCALED, Follower, TwoClassData, follow
 from lincent.estimators.search import (
+    BALANCED,
     SELECTIONS,
     Candidate,
+    asks_probabilities,
+    balanced_accuracy,
     check_grid,
     choose,
     tabulate,
@@ -38,15 +50,14 @@ from lincent.estimators.validation import (
     check_class_weight,
     check_count,
     check_positive,
-    check_training_data,
-    check_weights,
     plain,
+    refuse_elsewhere,
 )
+from lincent.passes import is_dask, is_device_array
 from lincent.solvers import chain
 from lincent.solvers.solution import Controls, Solution, silent
 
 DEFAULT_MARGINS = 15
-DEFAULT_FOLDS = 5
 
 
 class LCCCV(LinearCentralization):
@@ -66,10 +77,18 @@ class LCCCV(LinearCentralization):
         Costs of a unit of slack to choose from.
     discriminators : str or sequence of str, default=("distance",)
         Rules to choose from: "distance", "nearest", "svm".
-    cv : int, splitter, iterable or None, default=None
-        As in scikit-learn; None is stratified 5-fold, fewer where a class has fewer rows.
+    cv : int, splitter, iterable, array of fold numbers or None, default=None
+        As in scikit-learn; None is stratified 5-fold, fewer where a class has fewer rows. An array
+        has the number of the fold in which each row is held out, -1 for never, as
+        ``PredefinedSplit``. For Dask collections: None, an int (the same folds as in memory), or
+        fold numbers, in memory or as a Dask array.
     scoring : str or callable, default="balanced_accuracy"
-        As in scikit-learn. Sample weights enter the scores where the scorer takes them.
+        As in scikit-learn. Sample weights enter the scores where the scorer takes them. Rows of a
+        Dask collection stay where they are for names that begin with accuracy, balanced_accuracy,
+        f1, jaccard, matthews, precision and recall; any other score brings one number per held-out
+        row, margin and problem to the client. A scorer of probabilities (such as "neg_log_loss")
+        needs ``probability``: every point is then calibrated in every fold, which takes about six
+        times as long.
     selection : {"best", "one-standard-error"}, default="best"
         "one-standard-error" takes the largest margin whose mean score is within one standard error
         of the best, at the best C and rule. Ties go to the smaller margin under "best".
@@ -80,7 +99,7 @@ class LCCCV(LinearCentralization):
     time_limit : float, default=None
         Seconds for search and refit together.
     n_jobs : int, default=None
-        Parallel folds.
+        Parallel folds. With a Dask collection on a cluster, None is all folds at once.
     verbose : int, default=0
         1 prints one line per iteration or round.
 
@@ -165,6 +184,7 @@ class LCCCV(LinearCentralization):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            Also a Dask array or dataframe, which is read in place.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts; any nonnegative numbers.
@@ -259,43 +279,33 @@ class LCCCV(LinearCentralization):
     def _search(self, X: Any, y: Any, sample_weight: Any) -> None:
         # Imported here: model selection takes longer to import than the rest of this package.
         from sklearn.metrics import check_scoring
-        from sklearn.model_selection import check_cv
 
         self._check_params()
         check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
-        X, codes = check_training_data(self, X, y)
-        weight = check_weights(sample_weight, X.shape[0])
-        # All classes must count in the whole, before folds are looked at.
-        check_class_weight(self, self.class_weight, codes, weight)
-        y = self.classes_[codes]
+        if is_device_array(X):
+            self._check_elsewhere(X)
         scorer = check_scoring(LCC(), scoring=self.scoring)
-        # Every fold must test every class, so a small class has as many folds as rows.
-        smallest = int(np.bincount(codes).min())
-        cv = max(2, min(DEFAULT_FOLDS, smallest)) if self.cv is None else self.cv
-        splits = list(check_cv(cv, y, classifier=True).split(X, y))
+        data: SearchData = (DaskFolds if is_dask(X) else HostFolds)(self, X, y, sample_weight)
         grid = self._grid()
-        weigh = sample_weight is not None and takes_weights(scorer)
+        measure = partial(self._measure, scorer)
+        calibrate = self.probability is not None and asks_probabilities(scorer)
 
-        def one_fold(number: int, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
+        def one_fold(split: int) -> tuple[Any, Any]:
             models, gaps, scaled = self._candidates(
-                X[train], codes[train], weight[train], grid, f"fold {number + 1}"
+                data.part(split), grid, f"fold {split + 1}", calibrate
             )
-            extra = {"sample_weight": weight[test]} if weigh else {}
-            scores: list[float] = []
-            for model, again in zip(models, scaled, strict=True):
-                if model is None:
-                    scores.append(np.nan)
-                elif again and isinstance(self.scoring, str):
-                    # The last model in another unit: same predictions, same order of the rows.
-                    scores.append(scores[-1])
-                else:
-                    scores.append(self._measure(scorer, model, X[test], y[test], extra))
+            # Of a model and the last in another unit one is asked: same predictions, same order.
+            again = scaled & isinstance(self.scoring, str)
+            asked = [k for k, model in enumerate(models) if model is not None and not again[k]]
+            scores = np.full(len(grid), np.nan)
+            scores[asked] = data.scores(split, [models[k] for k in asked], measure)
+            for k in reversed(range(len(grid))):  # margins from the largest down, as followed
+                if again[k]:
+                    scores[k] = scores[k + 1]
             return scores, gaps
 
-        found = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(one_fold)(number, *split) for number, split in enumerate(splits)
-        )
-        self.n_splits_ = len(splits)
+        found = data.each(one_fold, self.n_jobs)
+        self.n_splits_ = data.n_splits
         self.cv_results_ = tabulate(
             grid,
             self.relative,
@@ -305,82 +315,122 @@ class LCCCV(LinearCentralization):
         short = int((self.cv_results_["relative_gap"] > self.tol).sum())
         if short:
             warn_uncertified(f"{short} of {len(grid)} points of the search are not certified")
-        usable = self._feasible_on_all(X, codes, weight, grid)
+        usable = self._feasible_on_all(data.whole(), grid)
         best = choose(grid, self.cv_results_, usable, self.n_splits_, self.selection)
         self.best_index_ = best
         self.best_score_ = float(self.cv_results_["mean_test_score"][best])
         self.C_, self.discriminator_ = grid[best].C, grid[best].discriminator
         self._chosen_margin = grid[best].margin
 
+    def _weighs_scores(self, sample_weight: Any) -> bool:
+        """Whether sample weights enter the scores."""
+        from sklearn.metrics import check_scoring
+
+        return sample_weight is not None and takes_weights(
+            check_scoring(LCC(), scoring=self.scoring)
+        )
+
     def _measure(self, scorer: Any, model: LCC, X: Any, y: Any, extra: dict[str, Any]) -> float:
+        if self.scoring == BALANCED:
+            return balanced_accuracy(y, model.predict(X), **extra)
         try:
             return float(scorer(model, X, y, **extra))
         except AttributeError as error:
-            if "predict_proba" not in str(error):
+            if "predict_proba" not in str(error) or self.probability is not None:
                 raise
             raise ValueError(
-                f"scoring={self.scoring!r} needs probabilities, which LCCCV makes after the "
-                "choice: choose by classes or by order (such as 'roc_auc'), or search with "
-                "GridSearchCV over LCC(probability='sigmoid')."
+                f"scoring={self.scoring!r} needs probabilities: give probability='sigmoid' (or "
+                "'isotonic') with X in memory, or choose by classes or by order (such as "
+                "'roc_auc')."
             ) from error
 
     def _candidates(
-        self, X: Any, codes: np.ndarray, weight: np.ndarray, grid: list[Candidate], name: str
+        self, part: TrainingPart, grid: list[Candidate], name: str, calibrate: bool
     ) -> tuple[list[LCC | None], np.ndarray, np.ndarray]:
         """By point: a fitted model, its largest relative gap, and whether it is the last, scaled.
 
-        An infeasible point has None and NaN.
+        An infeasible point has None and NaN. With ``calibrate`` the models have probabilities.
         """
-        missing = np.setdiff1d(np.arange(len(self.classes_)), codes)
+        missing = part.missing()
         if len(missing):
             label = plain(self.classes_[missing[0]])
             raise ValueError(
                 f"The training rows of {name} have none of class {label!r}: use fewer folds, or a "
                 "cv that keeps all classes."
             )
-        factor, importance = check_class_weight(self, self.class_weight, codes, weight)
-        totals = np.bincount(codes, weights=weight)
+        totals = part.totals
+        factor, importance = check_class_weight(
+            self, self.class_weight, np.arange(len(totals)), totals
+        )
         parts: list[list[Direction | None]] = [[] for _ in grid]
         gaps = np.zeros(len(grid))
         scaled = np.ones(len(grid), dtype=bool)
         for task in multiclass.tasks(len(self.classes_), self.multi_class):
-            rows = slice(None) if task.whole else task.rows(codes)
-            data = TwoClassData(
-                X if task.whole else X[rows],
-                task.sign(codes[rows]),
-                weight[rows],
-                (weight * factor[codes])[rows],
-            )
-            solved = self._path(data, grid)
+            data = part.data(task, factor)
             sides = task.importance(importance, totals)
-            for k, candidate in enumerate(grid):
-                solution = solved[candidate.C, candidate.margin]
-                if solution is None:
-                    parts[k].append(None)
+            found = self._directions(data, data, grid, sides)
+            if calibrate:
+                without = partial(self._without, data, grid, sides)
+                found = calibrated(data, found, without, str(self.probability))
+            for k, direction in enumerate(found):
+                parts[k].append(direction)
+                if direction is None:
                     gaps[k] = np.nan
+                    scaled[k] = False
                 else:
-                    parts[k].append(cut(data, solution, candidate.discriminator, sides))
-                    gaps[k] = max(gaps[k], solution.relative_gap)
-                    scaled[k] &= solution.solver == SCALED
+                    gaps[k] = max(gaps[k], direction.solution.relative_gap)
+                    # Scaled as a whole; the folds of a calibration may not be.
+                    scaled[k] &= direction.solution.solver == SCALED and not calibrate
         models = [self._assemble(*pair) for pair in zip(grid, parts, strict=True)]
         return models, gaps, scaled
 
+    def _directions(
+        self,
+        data: TwoClassData,
+        whole: TwoClassData,
+        grid: list[Candidate],
+        sides: tuple[float, float],
+    ) -> list[Direction | None]:
+        """By point the direction of a problem, or of part of it at the same share of margins."""
+        solved = self._path(data, whole, grid)
+        pairs = [(solved[point.C, point.margin], point.discriminator) for point in grid]
+        return [
+            None if solution is None else cut(data, solution, rule, sides)
+            for solution, rule in pairs
+        ]
+
+    def _without(
+        self, data: TwoClassData, grid: list[Candidate], sides: tuple[float, float], kept: Any
+    ) -> list[Direction | None]:
+        """By point the direction without the rows of a calibration fold: it has a path as well."""
+        return self._directions(data.among(kept), data, grid, sides)
+
     def _path(
-        self, data: TwoClassData, grid: list[Candidate]
+        self, data: TwoClassData, whole: TwoClassData, grid: list[Candidate]
     ) -> dict[tuple[float, float], Solution | None]:
         """The solutions of one problem by cost and margin; None where there is none."""
         Cs = sorted({candidate.C for candidate in grid})
         steps = sorted({candidate.margin for candidate in grid})
-        margins = np.array(steps) * (data.largest_margin if self.relative else 1.0)
         if data.largest_margin == 0.0:
             return {(C, step): None for C in Cs for step in steps}
+        unit = 1.0 if self.relative else whole.largest_margin
+        margins = np.array(steps) * (data.largest_margin / unit)
         costs = [LCC(C=C)._costs(data.cost) for C in Cs]
-        table = follow(data, margins, costs, Follower(self.solver, self._controls(), self._rng()))
+        table = self._follow(data, margins, costs)
         return {
             (C, step): solution if np.isfinite(solution.certificate.objective) else None
             for C, line in zip(Cs, table, strict=True)
             for step, solution in zip(steps, line, strict=True)
         }
+
+    def _follow(
+        self, data: TwoClassData, margins: np.ndarray, costs: list[Any]
+    ) -> list[list[Solution]]:
+        controls, rng = self._controls(), self._rng()
+        if in_blocks(data):
+            return follow_blocks(data, margins, costs, self.solver, controls, rng)
+        costs = [np.asarray(cost) for cost in costs]
+        return follow(data, margins, costs, Follower(self.solver, controls, rng))
 
     def _assemble(self, candidate: Candidate, parts: Sequence[Direction | None]) -> LCC | None:
         """An LCC with these directions, for a scorer to use."""
@@ -388,27 +438,30 @@ class LCCCV(LinearCentralization):
         if len(found) < len(parts):
             return None
         model = LCC(candidate.C, candidate.margin, candidate.discriminator)
-        model.set_params(multi_class=self.multi_class)
+        probability = self.probability if found[0].calibrator else None
+        model.set_params(multi_class=self.multi_class, probability=probability)
         model.classes_ = self.classes_
         model.n_features_in_ = self.n_features_in_
         model._store(found)
         return model
 
-    def _feasible_on_all(
-        self, X: Any, codes: np.ndarray, weight: np.ndarray, grid: list[Candidate]
-    ) -> np.ndarray:
+    def _feasible_on_all(self, whole: TrainingPart, grid: list[Candidate]) -> np.ndarray:
         """Which points of the grid the refit could use."""
-        largest = np.inf
-        for task in multiclass.tasks(len(self.classes_), self.multi_class):
-            rows = slice(None) if task.whole else task.rows(codes)
-            part = X if task.whole else X[rows]
-            data = TwoClassData(part, task.sign(codes[rows]), weight[rows], weight[rows])
-            largest = min(largest, data.largest_margin)
+        ones = np.ones(len(self.classes_))
+        largest = min(
+            whole.data(task, ones).largest_margin
+            for task in multiclass.tasks(len(self.classes_), self.multi_class)
+        )
         if self.relative:
             return np.full(len(grid), largest > 0)
         return np.array([candidate.margin <= largest for candidate in grid])
 
     # The refit.
+
+    def _check_elsewhere(self, X: Any) -> None:
+        if not is_dask(X):
+            refuse_elsewhere(self, X)
+        refuse_probability(self.probability)
 
     def _margin_for(self, data: TwoClassData, name: str) -> float:
         share = data.largest_margin if self.relative else 1.0

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from sklearn import get_config
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -59,11 +60,15 @@ def check_count(name: str, value: Any) -> int:
 
 
 def check_training_data(
-    estimator: Any, X: Any, y: Any, *, accept_sparse: Any = "csr"
+    estimator: Any, X: Any, y: Any, *, accept_sparse: Any = "csr", finite: bool = True
 ) -> tuple[Any, np.ndarray]:
-    """X and y for ``fit``; sets ``classes_`` and returns X and the class index of each row."""
+    """X and y for ``fit``; sets ``classes_`` and returns X and the class index of each row.
+
+    ``finite=False`` leaves it to the class centers to find entries that are not (``check_finite``).
+    """
     if is_dask(X):
         refuse_elsewhere(estimator, X)
+    refuse_namespace(estimator, X)
     X, y = validate_data(
         estimator,
         X,
@@ -71,11 +76,34 @@ def check_training_data(
         accept_sparse=accept_sparse,
         dtype=[np.float64, np.float32],
         ensure_min_samples=2,
+        ensure_all_finite=finite,
     )
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = label_codes(y)
     check_classes(estimator, classes)
     return X, codes
+
+
+def check_finite(X: Any, centers: np.ndarray, name: str) -> None:
+    """Centers are sums over all entries, so that one which is not finite shows in them.
+
+    This saves the read of X that scikit-learn's check would take.
+    """
+    if not np.all(np.isfinite(centers)):
+        assert_all_finite(X, input_name="X", estimator_name=name)
+
+
+def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes in order, and the class index of each row; no sorting of all rows."""
+    if y.dtype.kind in "biu":
+        low, high = y.min(), y.max()
+        upper = y == high
+        if low != high and np.all(upper | (y == low)):
+            return np.array([low, high]), upper.astype(np.intp)
+    else:
+        # Whole numbers are always classes; other labels may be numbers to predict.
+        check_classification_targets(y)
+    classes = np.unique(y)
+    return classes, np.searchsorted(classes, y)
 
 
 def refuse_elsewhere(estimator: Any, X: Any) -> NoReturn:
@@ -84,6 +112,17 @@ def refuse_elsewhere(estimator: Any, X: Any) -> NoReturn:
         f"{type(estimator).__name__} reads arrays in memory only, not {type(X).__module__} "
         f"{type(X).__name__}: convert X first (compute() or cpu()), or use LCC."
     )
+
+
+def refuse_namespace(estimator: Any, X: Any) -> None:
+    """Say that scikit-learn must not dispatch to the array library of X, which is not NumPy."""
+    foreign = hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray)
+    if foreign and get_config()["array_api_dispatch"]:
+        raise TypeError(
+            f"{type(estimator).__name__} does not dispatch to the array library of X "
+            f"({type(X).__module__} {type(X).__name__}): convert X with np.asarray, or set "
+            "array_api_dispatch=False. LCC takes torch and CuPy arrays as they are."
+        )
 
 
 def check_classes(estimator: Any, classes: np.ndarray) -> None:
@@ -100,6 +139,7 @@ def check_rows(estimator: Any, X: Any, *, accept_sparse: Any = "csr") -> Any:
     """X for prediction: the same columns as in ``fit``."""
     if is_device_array(X):
         return check_device_rows(estimator, X, reset=False)
+    refuse_namespace(estimator, X)
     return validate_data(
         estimator, X, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], reset=False
     )

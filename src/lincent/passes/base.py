@@ -118,6 +118,8 @@ def class_centers(source: Any, sign: Vector, weight: Vector) -> Matrix:
     if hasattr(source, "class_centers"):
         centers: Matrix = source.class_centers()
         return centers
-    split = np.stack([np.where(sign < 0, weight, 0.0), np.where(sign > 0, weight, 0.0)], axis=1)
-    split /= split.sum(axis=0)
-    return np.ascontiguousarray(source.combine(split).T)
+    split = np.empty((2, len(sign)))
+    np.multiply(weight, sign > 0, out=split[1])
+    np.subtract(weight, split[1], out=split[0])
+    totals = split.sum(axis=1)
+    return np.ascontiguousarray((source.combine(split.T) / totals).T)

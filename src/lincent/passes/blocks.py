@@ -18,7 +18,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from lincent.passes.base import Pass, SignedRows
+from lincent.passes.dealing import Dealt
 from lincent.passes.dense import DensePass
+from lincent.passes.nystroem import Mapped, MappedRows, NystroemPass
 from lincent.passes.schedule import BlockError
 from lincent.passes.sparse import SparsePass
 from lincent.passes.view import Whole
@@ -38,7 +40,18 @@ class Column:
 
 
 def apart(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
-    """Rows, labels and weights of a block, also where they come in one data frame."""
+    """Rows, labels and weights of a block, also where they come in one data frame.
+
+    Rows seen through a map stay unmapped until some of them are asked for; the weights of a fold
+    are made here.
+    """
+    if isinstance(x, Mapped):
+        rows, y, weight = apart(x.rows, y, weight)
+        return MappedRows(tidy(rows, x.mapping.landmarks.shape[1]), x.mapping), y, weight
+    if isinstance(weight, Dealt):
+        dealt = weight
+        x, y, weight = apart(x, y, dealt.weight)
+        return x, y, dealt.among(y, weight)
     if not isinstance(y, Column):
         return x, y, weight
     extra = [part.label for part in (y, weight) if part is not None]
@@ -105,11 +118,15 @@ class Opened:
 
 def open_rows(X: Any) -> Pass:
     """The pass on the rows of a block."""
+    if isinstance(X, MappedRows):
+        return NystroemPass(X.X, X.mapping)
     return SparsePass(X) if sp.issparse(X) else DensePass(X)
 
 
 def tidy(x: Any, n: int) -> Any:
     """The rows of a block as a numeric array or sparse matrix, or a sentence about why not."""
+    if isinstance(x, MappedRows):
+        return x
     if sp.issparse(x):
         x = sp.csr_array(x)
     else:
@@ -130,7 +147,8 @@ def sliced(merge: Callable[[list[Any]], Any]) -> Callable[[Function], Function]:
         @wraps(function)
         def in_slices(x: Any, y: Any, weight: Any, **shared: Any) -> Any:
             x, y, weight = apart(x, y, weight)
-            x = sp.csr_array(x) if sp.issparse(x) else np.asarray(x)
+            if not isinstance(x, MappedRows):
+                x = sp.csr_array(x) if sp.issparse(x) else np.asarray(x)
             y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
             parts = []
             for begin in range(0, max(x.shape[0], 1), SLICE_ROWS):
@@ -168,7 +186,8 @@ def opened(x: Any, y: Any, weight: Any, setting: Setting) -> Opened:
         weight = np.asarray(weight, dtype=np.float64).reshape(-1)
         part &= weight > 0
     if not part.all():
-        X, sign, codes = X[part], sign[part], codes[part]
+        X = X.only(part) if isinstance(X, MappedRows) else X[part]
+        sign, codes = sign[part], codes[part]
         weight = None if weight is None else weight[part]
     if setting.cost is not None:
         return Opened(X, sign, np.broadcast_to(setting.cost, len(sign)))

@@ -52,6 +52,12 @@ class DaskTable:
         """The weight of each class."""
         return np.asarray(self.survey.totals.sum(axis=0))
 
+    def cut(self, blocks: Sequence[tuple[Any, ...]], name: str = "") -> Schedule:
+        """The same way of reading, for other blocks; a name is told before each read."""
+        tell = self.schedule.tell
+        named: Tell = (lambda line: tell(f"{name}: {line}")) if name else tell
+        return Schedule(blocks, named, self.schedule.halt)
+
     def problem(self, side: np.ndarray[Any, Any], factor: Vector) -> DaskPass:
         """The rows of the classes with a side, costing ``factor`` of their class per weight."""
         return DaskPass(self, Sides(self.survey.classes, side.astype(np.int8), factor))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +17,21 @@ if TYPE_CHECKING:
     from lincent.passes.dask import DaskRows
 
 SPARE_ENTRIES = 3_000_000
-"""A band up to this size is solved as it is: a Newton step would cost another read."""
+SPARE_WORK = 60_000_000
+"""A band up to this size, and whose rows times columns squared are up to this number, is solved as
+it is: about a second, where a Newton step would cost another read."""
 SAMPLE_ENTRIES = 50_000_000
 """The largest sample that is brought to the client: 400 MB."""
 REMEMBERED = 100_000
 """Rows of the sample that are kept to guess widths."""
+
+
+@dataclass(frozen=True)
+class Multipliers(Deferred):
+    """One multiplier per row, left with the rows, and what they add up to."""
+
+    combined: Vector  # sum_i alpha_i a_i
+    total: float  # sum_i alpha_i
 
 
 class DaskWhole:
@@ -30,7 +41,8 @@ class DaskWhole:
         self.rows, self.setting, self.per_block = rows, setting, per_block
         self.remembered: Rows | None = None
         self.most_sampled = max(SAMPLE_ENTRIES // rows.shape[1], 1)
-        self.spare_rows = SPARE_ENTRIES // rows.shape[1]
+        n = rows.shape[1]
+        self.spare_rows = min(SPARE_ENTRIES // n, SPARE_WORK // n**2)
 
     def run(self, verb: str, function: Any, **how: Any) -> Any:
         return self.rows.source.run(verb, function, setting=self.setting, **how)
@@ -121,8 +133,13 @@ class DaskSplit:
         joined = Part.joined([self.part, part])
         return DaskSplit(self.whole, self.width, points, joined)
 
-    def multipliers(self, alpha: Vector) -> Deferred:
-        return Deferred((self.whole.rows.shape[0],), lambda: self._full(alpha))
+    def multipliers(self, alpha: Vector) -> Multipliers:
+        return Multipliers(
+            (self.whole.rows.shape[0],),
+            lambda: self._full(alpha),
+            self.summed + self.rows.tdot(alpha),
+            self.summed_cost + float(alpha.sum()),
+        )
 
     def _full(self, alpha: Vector) -> Vector:
         pairs = self.whole.run(

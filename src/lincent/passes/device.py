@@ -292,6 +292,7 @@ class DeviceWhole(Whole):
         super().__init__(rows, np.asarray(costs), margin)
         self.device: Device = rows.device
         self.xp = self.device.xp
+        self.spare_rows = 0  # a read is cheap there
         if not isinstance(self.cost, float):
             self.cost = self.device.send(self.costs)
 
@@ -309,6 +310,9 @@ class DeviceWhole(Whole):
         if isinstance(self.cost, float):
             return np.full(len(index), self.cost)
         return np.asarray(to_host(self.cost[index]))
+
+    def gram_of(self, index: Any, scale: float) -> Matrix:
+        return self.rows.take(index).gram(self.costs_at(index) * scale)
 
     def index(self, mask: Any) -> Any:
         return self.xp.nonzero(mask)[0]

@@ -60,6 +60,34 @@ class NystroemMap:
         return self.kernel_rows(X) @ self.basis
 
 
+@dataclass(frozen=True)
+class Mapped:
+    """A block of rows and the map to see them through, wherever the two are."""
+
+    rows: Any
+    mapping: Any
+
+
+@dataclass(frozen=True)
+class MappedRows:
+    """Rows that are mapped when some of them are asked for."""
+
+    X: Any
+    mapping: NystroemMap
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.X.shape[0]), self.mapping.width
+
+    def __getitem__(self, rows: Any) -> Matrix:
+        X = self.X[rows]
+        # Kernel functions refuse to be asked about nothing.
+        return self.mapping(X) if X.shape[0] else np.empty((0, self.mapping.width))
+
+    def only(self, rows: Any) -> MappedRows:
+        return MappedRows(self.X[rows], self.mapping)
+
+
 def open_mapped(X: Any, mapping: NystroemMap) -> Pass:
     """The mapped rows: held where they are small, mapped on the way where they are not."""
     source = NystroemPass(X, mapping)

@@ -8,12 +8,15 @@ its futures are watched, so that
     a scheduler that is gone    is an error after ``PATIENCE`` seconds, not a wait without end
     an interrupt                cancels what the cluster still has to do
 
+Reads of several threads can be ended together: each looks at the ``halt`` that they share.
+
 Task names are ``lincent-<verb>-...``: that is what a dashboard shows.
 """
 
 from __future__ import annotations
 
 import math
+import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -40,6 +43,10 @@ class SchedulerGone(ConnectionError):
     """The cluster cannot finish a read."""
 
 
+class Halted(RuntimeError):
+    """Another thread of the same fit has ended, and so does this read."""
+
+
 class BlockError(ValueError):
     """What is wrong with the values of one block."""
 
@@ -47,9 +54,12 @@ class BlockError(ValueError):
 class Schedule:
     """The blocks of a data set, and the way to run something on each."""
 
-    def __init__(self, blocks: Sequence[tuple[Any, ...]], tell: Tell) -> None:
+    def __init__(
+        self, blocks: Sequence[tuple[Any, ...]], tell: Tell, halt: threading.Event | None = None
+    ) -> None:
         self.blocks = list(blocks)
         self.tell = tell
+        self.halt = threading.Event() if halt is None else halt
         self.reads = 0
 
     def run(
@@ -64,6 +74,8 @@ class Schedule:
         """merge([function(*block, *each_i, **shared) for all blocks]), as one read."""
         from dask import delayed
 
+        if self.halt.is_set():
+            raise Halted(f"The read '{verb}' is not needed any more.")
         self.reads += 1
         stem = f"lincent-{verb}-{self.reads:04d}-{uuid.uuid4().hex}"
         call = delayed(partial(function, **shared), pure=False)
@@ -86,7 +98,7 @@ class Schedule:
             wanted = _groups(parts, merge, stem)
         if client is None:
             return _locally(parts, wanted)
-        return _Watch(client, verb, self.tell).answers(parts, wanted)
+        return _Watch(client, verb, self.tell, self.halt).answers(parts, wanted)
 
 
 def _groups(parts: list[Any], merge: Merge, stem: str) -> list[Any]:
@@ -107,6 +119,11 @@ def _cluster() -> Any:
     chosen: Any = get_scheduler()  # type: ignore[no-untyped-call,unused-ignore]
     client = getattr(chosen, "__self__", None)
     return client if hasattr(client, "scheduler_info") else None
+
+
+def on_cluster() -> bool:
+    """Whether reads go to a cluster."""
+    return _cluster() is not None
 
 
 def _locally(parts: list[Any], wanted: list[Any]) -> list[Any]:
@@ -143,8 +160,8 @@ def _blame(i: int, count: int, error: BaseException) -> NoReturn:
 class _Watch:
     """Futures on a cluster, watched until they are done or hopeless."""
 
-    def __init__(self, client: Any, verb: str, tell: Tell) -> None:
-        self.client, self.verb, self.tell = client, verb, tell
+    def __init__(self, client: Any, verb: str, tell: Tell, halt: threading.Event) -> None:
+        self.client, self.verb, self.tell, self.halt = client, verb, tell, halt
         self.good = self.spoken = time.monotonic()
 
     def answers(self, parts: list[Any], wanted: list[Any]) -> list[Any]:
@@ -175,6 +192,8 @@ class _Watch:
         # "lost" is what a dead worker had finished: it is being done again.
         while pending := sum(future.status in ("pending", "lost") for future in futures):
             self._first_error(futures)
+            if self.halt.is_set():
+                raise Halted(f"The read '{self.verb}' is not needed any more.")
             time.sleep(POLL)
             if time.monotonic() - asked > ASK:
                 self._still_alive(len(futures), pending)

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lincent.passes.blocks import apart, open_rows, sliced, tidy
+from lincent.passes.nystroem import MappedRows
 from lincent.passes.schedule import BlockError
 from lincent.programs.centralization import Matrix, Vector
 
@@ -25,6 +26,8 @@ class Survey:
 
     lengths: list[int]
     classes: np.ndarray[Any, Any]
+    present: np.ndarray[Any, Any]  # rows, blocks by classes
+    first: np.ndarray[Any, Any]  # the number of the first row of each class
     counts: np.ndarray[Any, Any]  # rows of positive weight, blocks by classes
     totals: Matrix  # weight, blocks by classes
     sums: Matrix  # weighted sums of the rows, classes by columns
@@ -36,25 +39,30 @@ class Survey:
         known = [part.classes for part in parts if len(part.classes)]
         classes = np.unique(np.concatenate(known)) if known else parts[0].classes
         lengths = [length for part in parts for length in part.lengths]
-        counts = np.zeros((len(lengths), len(classes)), dtype=np.int64)
+        present = np.zeros((len(lengths), len(classes)), dtype=np.int64)
+        first = np.full(len(classes), sum(lengths), dtype=np.int64)
+        counts = np.zeros_like(present)
         totals = np.zeros((len(lengths), len(classes)))
         sums = np.zeros((len(classes), parts[0].sums.shape[1]))
-        begin = 0
+        begin = passed = 0
         for part in parts:
             place = np.searchsorted(classes, part.classes)
             rows = slice(begin, begin + len(part.lengths))
+            present[rows, place] = part.present
+            first[place] = np.minimum(first[place], passed + part.first)
             counts[rows, place] = part.counts
             totals[rows, place] = part.totals
             sums[place] += part.sums
-            begin = rows.stop
+            begin, passed = rows.stop, passed + sum(part.lengths)
         least, most = min(part.least for part in parts), max(part.most for part in parts)
-        return cls(lengths, classes, counts, totals, sums, least, most)
+        return cls(lengths, classes, present, first, counts, totals, sums, least, most)
 
     def as_one(self) -> Survey:
         """The same, as if of one block."""
         return replace(
             self,
             lengths=[sum(self.lengths)],
+            present=self.present.sum(axis=0)[None],
             counts=self.counts.sum(axis=0)[None],
             totals=self.totals.sum(axis=0)[None],
         )
@@ -74,13 +82,15 @@ def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
     if labels.dtype.kind == "f" and not np.all(np.isfinite(found.classes)):
         raise BlockError("y has missing or infinite labels.")
     if not np.all(np.isfinite(found.sums)):
+        if isinstance(X, MappedRows):
+            raise BlockError("the kernel has values that are not finite; scale X, or use another.")
         _check_finite(X)
     return found
 
 
 @sliced(lambda parts: Survey.joined(parts).as_one())
 def _survey(X: Any, labels: Any, weights: Any) -> Survey:
-    classes, codes = np.unique(labels, return_inverse=True)
+    classes, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     k = len(classes)
     sums = np.zeros((k, X.shape[1]))
     source = open_rows(X)
@@ -92,6 +102,8 @@ def _survey(X: Any, labels: Any, weights: Any) -> Survey:
     return Survey(
         lengths=[X.shape[0]],
         classes=classes,
+        present=np.bincount(codes, minlength=k)[None],
+        first=first,
         counts=np.bincount(codes[positive], minlength=k)[None],
         totals=np.bincount(codes, weights=weights, minlength=k).astype(np.float64)[None],
         sums=sums,

@@ -134,8 +134,6 @@ class Whole:
     """All rows in one memory."""
 
     xp: Any = np
-    spare_rows = 0
-    """Rows that an exact solve may take although fewer would do, because a read costs more."""
     most_sampled = 2**62
     """Rows of a sample that can be held."""
 
@@ -143,6 +141,9 @@ class Whole:
         self.rows, self.costs, self.margin = rows, costs, margin
         shared = one_cost(costs)
         self.cost: Any = costs if shared is None else shared
+        # Rows that an exact solve may take although fewer would do: its work grows like n^2 per
+        # row, that of a read like n, and below this the read is the larger part.
+        self.spare_rows = rows.shape[0] // (4 * rows.shape[1])
 
     def look(self, beta: Vector, band: int = 0) -> View:
         return View(self, beta)

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
 
@@ -265,7 +266,10 @@ class StructuralMPM(LinearTasks):
                 n_init=EM_STARTS,
                 max_iter=1000,
                 random_state=self._seed,
-            ).fit(rows)
+            )
+            # The rows are NumPy's here, and the mixture's first guess does not dispatch.
+            with config_context(array_api_dispatch=False):
+                mixture.fit(rows)
             if np.all(mixture.weights_ * len(rows) >= n + 1):
                 parts = zip(mixture.weights_, mixture.means_, mixture.covariances_, strict=True)
                 return list(parts)

@@ -15,6 +15,9 @@ quantile regression:
        and the restricted problem could run away;
     4. compute the certificate over all rows.  Rows that turn out misplaced join the band; repeat.
 
+Where a neighboring problem was solved before (another margin, other costs), its optimum takes the
+place of the sample: the Newton steps start there, or are not needed at all.
+
 The restricted objective never exceeds the true one, so every round gives a valid bound, and from
 the second round on the band only grows: the rounds end at the optimum of the whole.  The data is
 read a handful of times, whatever its size.
@@ -42,6 +45,11 @@ SHRINK = 0.25
 NEWTON_STEPS = 3
 TRUST = 4.0
 MAX_ROUNDS = 40
+# From a guess, which knows better than a sample where the kink is:
+NEAR_ROWS = 10
+NEAR_SHRINK = 0.5
+NEAR_STEPS = 8
+NEAR_ROUNDS = 8
 SAMPLE_TOL = 1e-3
 INNER_TOL = 1e-3
 
@@ -59,6 +67,14 @@ def sample_size(m: int, n: int) -> int:
 def worthwhile(m: int, n: int) -> bool:
     """Whether the first sample is well below the whole."""
     return m > SMALL and m > 3 * start_size(n)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A point near the optimum, and the number of rows around the kink that it leaves in doubt."""
+
+    beta: Vector
+    band: int
 
 
 @dataclass
@@ -80,24 +96,27 @@ def _look(program: Program, whole: WholeRows, beta: Vector, band: int) -> _Near:
     return _Near(seen, program.value(beta, seen.loss), band)
 
 
+def _of_sample(
+    program: Program, whole: WholeRows, k: int, controls: Controls, rng: np.random.Generator
+) -> tuple[Vector, Vector, int]:
+    """A point near the optimum of k rows; they are forgotten before more rows are read."""
+    rows, costs = whole.sample(k, rng)
+    sample = replace(program, rows=rows, costs=costs)
+    if k == start_size(program.shape[1]):
+        solved = interior_point.solve(sample, replace(controls, tol=SAMPLE_TOL))
+        return solved.certificate.beta, rows.column_scale(), solved.iterations
+    near, scale, iterations = _approach(sample, open_whole(sample), controls, rng)
+    return near.seen.beta, scale, iterations
+
+
 def _approach(
     program: Program, whole: WholeRows, controls: Controls, rng: np.random.Generator
 ) -> tuple[_Near, Vector, int]:
     """A point near the optimum, the columns' scale, and the iterations spent."""
     m, n = program.shape
     k = min(sample_size(m, n), whole.most_sampled)
-    direct = k <= 2 * start_size(n)
-    if direct:
-        k = start_size(n)
-    rows, costs = whole.sample(k, rng)
-    sample = replace(program, rows=rows, costs=costs)
-    if direct:
-        solved = interior_point.solve(sample, replace(controls, tol=SAMPLE_TOL))
-        beta, iterations = solved.certificate.beta, solved.iterations
-        scale = rows.column_scale()
-    else:
-        near, scale, iterations = _approach(sample, open_whole(sample), controls, rng)
-        beta = near.seen.beta
+    k = start_size(n) if k <= 2 * start_size(n) else k
+    beta, scale, iterations = _of_sample(program, whole, k, controls, rng)
     band = int(min(1.0, BAND * np.sqrt(n / k)) * m) + n
     near = _look(program, whole, program.feasible(beta), band)
     few = max(EXACT_ROWS * n, whole.spare_rows)
@@ -114,6 +133,30 @@ def _approach(
             break
         near = closer
     return near, scale, iterations
+
+
+def _from_guess(
+    program: Program, whole: WholeRows, guess: Guess, controls: Controls, rng: np.random.Generator
+) -> tuple[_Near, int]:
+    """The guess, brought closer until a few rows around the kink remain; and the steps taken."""
+    n = program.shape[1]
+    few = max(NEAR_ROWS * n, whole.spare_rows)
+    near = _look(program, whole, program.feasible(guess.beta), max(guess.band, few // 2))
+    steps = 0
+    while near.band > few and steps < NEAR_STEPS and not controls.out_of_time():
+        step = newton_step(program, near.seen, near.width, rng)
+        band = max(int(NEAR_SHRINK * near.band), few)
+        steps += 1
+        before = near.seen.beta
+        # A step that overshoots is halved once; where that does not help either, the point is
+        # nearer already than the smoothed optimum of this width.
+        for point in () if step is None else (step, (before + step) / 2):
+            closer = _look(program, whole, program.feasible(point), band)
+            if closer.objective < near.objective:
+                near = closer
+                break
+        near.band = band
+    return near, steps
 
 
 def _restricted(program: Program, split: SplitRows, beta: Vector, radius: Vector) -> Program:
@@ -140,18 +183,28 @@ def _certificate(
     return Certificate(point.beta, split.multipliers(point.alpha), t, objective, bound)
 
 
-def solve(program: Program, controls: Controls, rng: np.random.Generator) -> Solution:
-    """The certified optimum over all rows."""
-    near, scale, iterations = _approach(program, open_whole(program), controls, rng)
+def solve(
+    program: Program,
+    controls: Controls,
+    rng: np.random.Generator,
+    start: Guess | None = None,
+) -> Solution:
+    """The certified optimum over all rows; a start takes the place of the sample."""
+    whole = open_whole(program)
+    if start is None:
+        near, scale, iterations = _approach(program, whole, controls, rng)
+    else:
+        near, iterations = _from_guess(program, whole, start, controls, rng)
+    rounds = MAX_ROUNDS if start is None else NEAR_ROUNDS
     beta, width = near.seen.beta, near.width
-    radius = TRUST * width / scale
     split = near.seen.split(width)
+    radius = TRUST * width / (scale if start is None else split.rows.column_scale())
     del near
     # The restricted problem lives in a small box, where its own gap says little: it is solved
     # further than asked, normally to its vertex.
     inner_tol = INNER_TOL * controls.tol
     status = Status.ITERATION_LIMIT
-    for number in range(MAX_ROUNDS):
+    for number in range(rounds):
         small = _restricted(program, split, beta, radius)
         inner = interior_point.solve(small, replace(controls, tol=inner_tol), start=beta)
         iterations += inner.iterations
@@ -166,16 +219,19 @@ def solve(program: Program, controls: Controls, rng: np.random.Generator) -> Sol
             f"round {number + 1}: objective {objective:.10e}  band {small.shape[0]}  "
             f"misplaced {checked.misplaced}  at trust region {np.count_nonzero(held)}"
         )
-        gap = np.inf if held.any() else objective - point.dual_objective
+        gap = objective - point.dual_objective
         if gap <= controls.tol * max(1.0, abs(objective)):
             answer = _certificate(program, split, point, objective)
             if answer.relative_gap <= controls.tol:
                 return Solution(Status.OPTIMAL, answer, iterations, NAME)
-            inner_tol *= INNER_TOL
+            if not held.any():
+                inner_tol *= INNER_TOL
         if controls.out_of_time():
             status = Status.TIME_LIMIT
             break
-        if number + 1 < MAX_ROUNDS:
+        if start is not None and checked.misplaced > small.shape[0]:
+            break  # the start was not near: a sample is
+        if number + 1 < rounds:
             split = split.grow(checked)
         if held.any():
             radius = radius * 2

@@ -23,6 +23,9 @@ from lincent.solvers.normal import Factor, FactorizationError
 HESSIAN_ROWS = 50
 """Rows per column that make the Hessian good enough; a larger band is sampled."""
 
+AT_THE_BOX = 1e-9
+"""A coordinate this near to the box, as a share of its width, is at the box."""
+
 
 def newton_step(
     program: Program, seen: Seen, width: float, rng: np.random.Generator
@@ -38,8 +41,9 @@ def _constrained_step(
     program: Program, beta: Vector, gradient: Vector, H: np.ndarray
 ) -> Vector | None:
     """Newton's step with the coordinates held that press against the box, and d.beta >= gap."""
-    at_low = (beta <= program.lower) & (gradient > 0)
-    at_high = (beta >= program.upper) & (gradient < 0)
+    rounding = AT_THE_BOX * (program.upper - program.lower)
+    at_low = (beta <= program.lower + rounding) & (gradient > 0)
+    at_high = (beta >= program.upper - rounding) & (gradient < 0)
     free = np.flatnonzero(~(at_low | at_high))
     if len(free) == 0:
         return None
