@@ -10,6 +10,8 @@ import lincent
 import lincent.rivals
 from lincent.app import AppError, export_model, fit_table, predict_table
 from lincent.app.export import export_bytes
+from lincent.app.schema import to_frame
+from lincent.app.tables import read_table
 
 ROWS = 10_000
 
@@ -27,10 +29,23 @@ LINEAR = [
     ("LCC", {"multi_class": "ovo"}),
     ("LCC", {"probability": "sigmoid"}),
     ("LCC", {"probability": "isotonic"}),
+    ("LCC", {"probability": "sigmoid", "multi_class": "ovo"}),
+    ("LCC", {"discriminator": "nearest"}),
+    ("LCC", {"discriminator": "nearest", "probability": "sigmoid"}),
+    ("FQCC", {}),
     ("LCCCV", {"margins": 4, "probability": "sigmoid"}),
     ("RegularizedLCC", {}),
     ("RegularizedLCCCV", {}),
+    ("RegularizedLCCCV", {"multi_class": "ovo"}),
+    ("StructuredLCC", {}),
+    ("StructuredLCC", {"multi_class": "ovo"}),
+    ("StructuredLCCCV", {}),
     ("LinearSVM", {}),
+    ("DiscriminativeElasticNet", {}),
+    ("DiscriminativeLeastSquares", {}),
+    ("DiscriminativeLeastSquares", {"discriminator": "1nn"}),
+    ("TwinSVC", {}),
+    ("WeightedTwinSVC", {"multi_class": "ovo"}),
     ("MinimaxProbabilityMachine", {}),
     ("RegularizedLDA", {}),
     ("StructuralMPM", {"multi_class": "ovo"}),
@@ -39,6 +54,8 @@ LINEAR = [
     ("KernelLCC", {"kernel": "sigmoid", "gamma": 0.01}),
     ("KernelLCC", {"kernel": "linear", "discriminator": "svm"}),
     ("KernelLCC", {"n_components": 20}),
+    ("KernelLCC", {"kernel": "laplacian", "discriminator": "nearest"}),
+    ("KernelLCC", {"kernel": "laplacian", "multi_class": "ovo"}),
 ]
 
 
@@ -64,7 +81,7 @@ def test_onnx_of_an_estimator(name, settings, classes, labels):
         zip([o.name for o in session.get_outputs()], session.run(None, {"X": rows}), strict=True)
     )
     expected = model.decision_function(rows.astype(np.float64))
-    size = max(1.0, float(np.abs(expected).max()))
+    size = float(np.abs(expected).max())
     np.testing.assert_allclose(found["score"], expected, atol=1e-5 * size)
     # A row on the cut may fall to either side in single precision.
     ordered = np.sort(np.atleast_2d(expected.T).T, axis=1)
@@ -80,23 +97,66 @@ def test_onnx_of_an_estimator(name, settings, classes, labels):
 
 
 @pytest.mark.parametrize(
-    ("name", "settings", "word"),
+    ("name", "settings", "labels", "word"),
     [
-        ("LCC", {"discriminator": "nearest"}, "nearest"),
-        ("LCC", {"multi_class": "ovo", "probability": "sigmoid"}, "one-vs-one"),
-        ("KernelLCC", {"kernel": "laplacian"}, "laplacian"),
+        ("KernelLCC", {"kernel": lambda X, Y: X @ Y.T}, [0, 1, 2], "lambda"),
+        ("LCC", {}, [0.5, 1.0, 2.0], "fractions"),
     ],
 )
-def test_what_onnx_cannot_say(name, settings, word):
+def test_what_onnx_cannot_say(name, settings, labels, word):
     pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
     from skl2onnx import to_onnx
 
     from lincent.app.onnx import register_converters
 
     register_converters()
-    X, y = blobs(3)
-    model = getattr(lincent, name)(**settings).fit(X, y)
+    X, codes = blobs(3)
+    model = getattr(lincent, name)(**settings).fit(X, np.array(labels)[codes].astype(str))
+    model.classes_ = np.array(labels)
     with pytest.raises(AppError, match=word):
+        to_onnx(model, X[:1].astype(np.float32))
+
+
+def test_onnx_has_every_public_classifier():
+    from lincent.app.onnx import OWN, RIVALS
+
+    named = {name for name, _ in LINEAR}
+    assert {kind.__name__ for kind in (*OWN, *RIVALS)} == named
+    public = {*lincent.__all__, *lincent.rivals.__all__}
+    classes = {n for n in public if hasattr(getattr(lincent, n, None), "fit")}
+    assert classes <= named
+
+
+def test_onnx_of_a_given_kernel_matrix():
+    pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
+    onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
+    from skl2onnx import to_onnx
+
+    from lincent.app.onnx import register_converters
+
+    register_converters()
+    X, y = blobs(2)
+    model = lincent.KernelLCC(kernel="precomputed").fit(X @ X.T, y)
+    rows = (np.random.default_rng(1).normal(size=(200, 4)) @ X.T).astype(np.float32)
+    graph = to_onnx(model, rows[:1])
+    session = onnxruntime.InferenceSession(graph.SerializeToString())
+    expected = model.decision_function(rows.astype(np.float64))
+    found = session.run(["score"], {"X": rows})[0]
+    np.testing.assert_allclose(found, expected, atol=1e-5 * max(1.0, np.abs(expected).max()))
+
+
+def test_nearest_with_too_many_rows_is_refused(monkeypatch):
+    pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
+    from skl2onnx import to_onnx
+
+    from lincent.app import onnx_scores
+    from lincent.app.onnx import register_converters
+
+    register_converters()
+    monkeypatch.setattr(onnx_scores, "MOST_POINTS", 100)
+    X, y = blobs(2)
+    model = lincent.LCC(discriminator="nearest").fit(X, y)
+    with pytest.raises(AppError, match="150 training rows, above 100"):
         to_onnx(model, X[:1].astype(np.float32))
 
 
@@ -104,8 +164,7 @@ def test_what_onnx_cannot_say(name, settings, word):
 def exported(request, make_table):
     classes, strategy = request.param
     table = make_table(200, seed=3, classes=classes)
-    chance = None if strategy == "ovo" else "sigmoid"
-    model = fit_table(table, "churn", ids=["customer"], multi_class=strategy, probability=chance)
+    model = fit_table(table, "churn", ids=["customer"], multi_class=strategy)
     rows = make_table(400, seed=4, classes=classes)
     rows.loc[7, "city"] = "Nuuk"
     return model, rows, predict_table(model, rows)
@@ -158,6 +217,52 @@ def test_python(exported):
     np.testing.assert_allclose(scores, expected["score"], atol=1e-12)
 
 
+def with_classifier(model, table, classifier):
+    """The same preparation of the columns with another classifier."""
+    from dataclasses import replace
+
+    from sklearn.pipeline import Pipeline
+
+    columns = model.pipeline[0]
+    rows = columns.transform(to_frame(model.schema, read_table(table)))
+    fitted = classifier.fit(rows, table["churn"])
+    return replace(model, pipeline=Pipeline([("columns", columns), ("classifier", fitted)]))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", ["FQCC", "RegularizedLCC", "RegularizedLCCCV", "LinearSVM"])
+def test_snippets_of_other_linear_classifiers(make_table, name, classes):
+    table = make_table(150, seed=3, classes=classes)
+    base = fit_table(table, "churn", ids=["customer"], probability=None)
+    home = lincent if hasattr(lincent, name) else lincent.rivals
+    model = with_classifier(base, table, getattr(home, name)())
+    rows = make_table(200, seed=4, classes=classes)
+    expected = predict_table(model, rows)
+    space = {}
+    exec(compile(export_bytes(model, "python"), "snippet", "exec"), space)
+    records = rows.astype(object).to_dict("records")
+    answers = [space["predict"]({k: None if v != v else v for k, v in r.items()}) for r in records]
+    assert [answer["class"] for answer in answers] == list(expected["class"])
+    connection = sqlite3.connect(":memory:")
+    rows.to_sql("input_table", connection, index=False)
+    found = pd.read_sql_query(export_bytes(model, "sql").decode(), connection)
+    connection.close()
+    assert list(found["class"]) == list(expected["class"])
+
+
+@pytest.mark.parametrize("name", ["StructuredLCC", "KernelLCC", "DiscriminativeLeastSquares"])
+def test_no_snippet_of_what_is_not_a_line(make_table, name):
+    table = make_table(80)
+    base = fit_table(table, "churn", ids=["customer"], probability=None)
+    home = lincent if hasattr(lincent, name) else lincent.rivals
+    model = with_classifier(base, table, getattr(home, name)())
+    for kind in ("sql", "python"):
+        with pytest.raises(AppError, match=f"needs a linear score, and {name} has none"):
+            export_bytes(model, kind)
+    if name != "DiscriminativeLeastSquares":
+        assert export_bytes(model, "onnx")
+
+
 def test_names_cannot_become_code(make_table):
     evil = 'x"; DROP TABLE input_table; --'
     quotes = '"""\nimport os; os.abort()\n"""'
@@ -190,6 +295,6 @@ def test_export_writes_whole_files(model, tmp_path):
 
 def test_nearest_has_no_snippet(make_table):
     model = fit_table(make_table(80), "churn", drop=["customer"], discriminator="nearest")
-    for kind in ("sql", "python", "onnx"):
+    for kind in ("sql", "python"):
         with pytest.raises(AppError, match="nearest"):
             export_bytes(model, kind)

@@ -14,6 +14,11 @@ from lincent.app.terms import CategoryTerm, NumberTerm, Score, check_linear, sco
 from lincent.estimators.calibration import Sigmoid
 
 
+def calibrator_of(model: Model) -> Any:
+    """How the score of a two-class model becomes a probability, if it does."""
+    return getattr(model.classifier, "_calibrators", [None])[0]
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -74,7 +79,7 @@ def _sql_outer(model: Model, names: list[str]) -> list[str]:
             f"  CASE WHEN {score} > 0 THEN {_literal(classes[1])} ELSE {_literal(classes[0])} END"
             " AS class",
         ]
-        calibrator = model.classifier._calibrators[0]
+        calibrator = calibrator_of(model)
         if isinstance(calibrator, Sigmoid):
             slope = calibrator.slope / calibrator.unit
             lines[-1] += ","
@@ -160,7 +165,7 @@ def python_snippet(model: Model) -> str:
     """A module with one function, ``predict(row)``."""
     check_linear(model, "Export to Python")
     calibration = None
-    calibrator = model.classifier._calibrators[0]
+    calibrator = calibrator_of(model)
     if len(model.classes) == 2 and isinstance(calibrator, Sigmoid):
         calibration = (calibrator.slope / calibrator.unit, calibrator.offset)
     return _PYTHON.format(

@@ -15,6 +15,7 @@ import io
 import json
 import os
 import re
+import struct
 import sys
 import warnings
 import zipfile
@@ -32,7 +33,16 @@ FORMAT = 1
 """Raised when a file of this version could not be read by an older lincent."""
 HEADER, BODY = "lincent.json", "model.skops"
 LARGEST = 1 << 31
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    ValueError,
+)
 """What reading a broken archive can raise."""
 TRUSTED_TYPES = (
     "lincent.estimators.calibration.Sigmoid",
@@ -142,6 +152,8 @@ def _members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
             if sum(sizes.values()) > LARGEST:
                 raise AppError(f"{name} unpacks to more than 2 GiB, too large for a model.")
             text, body = archive.read(HEADER), archive.read(BODY)
+    except AppError:
+        raise
     except DAMAGED as error:
         raise AppError(
             f"{name} is not a lincent model, or is damaged: {first_line(error).rstrip('.')}."

@@ -18,6 +18,7 @@ import numpy as np
 from lincent.app.errors import AppError
 from lincent.app.model import Model
 from lincent.app.schema import CATEGORY
+from lincent.estimators.base import TwoClassReduction
 from lincent.estimators.discriminators import Cut
 from lincent.estimators.multiclass import tasks
 from lincent.estimators.validation import plain
@@ -73,7 +74,13 @@ def scores_in_units(model: Model) -> list[Score]:
 
 
 def check_linear(model: Model, purpose: str) -> None:
-    """Refuse a rule that is not a cut."""
+    """Refuse a rule that is not a cut of a line."""
+    classifier = model.classifier
+    if not isinstance(classifier, TwoClassReduction) or not _on_a_line(classifier):
+        raise AppError(
+            f"{purpose} needs a linear score, and {type(classifier).__name__} has none: export it "
+            "to ONNX, or fit LCC, LCCCV, RegularizedLCC or RegularizedLCCCV."
+        )
     rules = getattr(model.classifier, "_rules", [])
     if not all(isinstance(rule, Cut) for rule in rules):
         raise AppError(
@@ -82,13 +89,17 @@ def check_linear(model: Model, purpose: str) -> None:
         )
 
 
+def _on_a_line(classifier: Any) -> bool:
+    return hasattr(classifier, "coef_") and not hasattr(classifier, "local_centers_")
+
+
 def _score(model: Model, k: int, task: Any) -> Score:
     classifier = model.classifier
     columns = model.pipeline[0]
     coef = classifier.coef_[k]
     constant = float(classifier.intercept_[k])
     terms: list[NumberTerm | CategoryTerm] = []
-    middle = classifier.centers_.reshape(-1, 2, len(coef))[k].mean(axis=0)
+    middle = _middle(classifier, k)
     place = 0
     if model.schema.numeric:
         numbers = columns.named_transformers_["numbers"]
@@ -105,7 +116,7 @@ def _score(model: Model, k: int, task: Any) -> Score:
             width = len(column.categories)
             part = [float(c) for c in coef[place : place + width]]
             pairs = tuple(zip(column.categories, part, strict=True))
-            shares = tuple(float(share) for share in middle[place : place + width])
+            shares = tuple(middle[place : place + width].tolist())
             terms.append(CategoryTerm(column.name, pairs, shares))
             place += width
     labels = [plain(label) for label in classifier.classes_]
@@ -115,3 +126,11 @@ def _score(model: Model, k: int, task: Any) -> Score:
         constant,
         tuple(terms),
     )
+
+
+def _middle(classifier: Any, k: int) -> np.ndarray:
+    """The mean of the two centers; zeros where a rule keeps none, as nothing is known then."""
+    n = classifier.coef_.shape[1]
+    if not hasattr(classifier, "centers_"):
+        return np.zeros(n)
+    return np.asarray(classifier.centers_.reshape(-1, 2, n)[k].mean(axis=0))
