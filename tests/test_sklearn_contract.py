@@ -45,6 +45,7 @@ VARIANTS = {
     "LinearSVM": [{"multi_class": "ovo"}, {"class_weight": "balanced"}],
     "RegularizedLCC": [
         {"multi_class": "ovo"},
+        {"norm": "l1"},
         {"norm": "linf", "margins": (0.01, 0.01), "fit_threshold": False},
     ],
     "RegularizedLDA": [{"target": "scaled-identity"}, {"shrinkage": 0.0}],

@@ -48,6 +48,18 @@ def test_weights_are_repetitions():
     assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-10)
 
 
+def test_weights_are_repetitions_with_few_columns():
+    X, y = two_classes(150, 12)
+    weight = np.random.default_rng(1).integers(0, 4, len(y))
+    model = RegularizedLCC(0.1, norm="l1", tol=1e-12)
+    weighted = model.fit(X, y, sample_weight=weight)
+    coef, objective = weighted.coef_.copy(), weighted.objective_
+    repeated = model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(coef, repeated.coef_, atol=1e-6)
+    np.testing.assert_array_equal(coef == 0, repeated.coef_ == 0)
+    assert objective == pytest.approx(repeated.objective_, rel=1e-10)
+
+
 def test_weights_are_repetitions_under_cross_validation():
     X, y = two_classes(80)
     weight = np.random.default_rng(1).integers(1, 4, len(y))
@@ -68,6 +80,38 @@ def test_objective_is_the_stated_one(cancer):
     assert model.objective_ == pytest.approx(value, rel=1e-12)
     assert model.objective_ - model.dual_objective_ == pytest.approx(model.duality_gap_, abs=1e-12)
     assert model.duality_gap_ <= 1e-9 * model.objective_
+
+
+def test_objective_with_few_columns_is_the_stated_one(cancer):
+    X, y = cancer
+    model = RegularizedLCC(C=0.02, norm="l1").fit(X, y)
+    z = np.where(y == 1, 1.0, -1.0) * model.decision_function(X)
+    phi = np.where(z <= -1, 1 - z, np.maximum(3 - z, 0) ** 2 / 8)
+    share = np.where(y == 1, 0.5 / np.mean(y == 1), 0.5 / np.mean(y == 0))
+    value = np.sum(np.abs(model.coef_)) + 0.02 * np.sum(share * phi)
+    assert model.objective_ == pytest.approx(value, rel=1e-12)
+    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert 0 < np.count_nonzero(model.coef_) < X.shape[1] / 2
+    assert model.score(X, y) > 0.93
+
+
+def test_few_columns_in_every_form_and_for_many_classes():
+    X, y = load_iris(return_X_y=True)
+    X = np.hstack([scale(X), np.random.default_rng(0).standard_normal((150, 30))])
+    X[np.abs(X) < 0.3] = 0.0
+    dense = RegularizedLCC(0.2, norm="l1").fit(X, y)
+    assert np.count_nonzero(dense.coef_) < dense.coef_.size / 2
+    for form in (sp.csr_array(X), np.asfortranarray(X), X.astype(np.float32)):
+        other = RegularizedLCC(0.2, norm="l1").fit(form, y)
+        np.testing.assert_allclose(other.coef_, dense.coef_, atol=1e-5)
+    assert np.all(dense.duality_gap_ <= 1e-9 * np.maximum(1, dense.objective_))
+
+
+def test_costs_too_small_for_any_column_leave_all_out():
+    X, y = two_classes()
+    model = RegularizedLCC(1e-6, norm="l1").fit(X, y)
+    assert not np.any(model.coef_)
+    assert len(np.unique(model.predict(X))) == 1
 
 
 def test_threshold_is_the_distance_from_the_midpoint(cancer):
@@ -168,7 +212,8 @@ def test_impact_is_the_loss_of_each_row():
         ({"margins": (1.0, 1.0)}, "norm='linf'"),
         ({"margins": (2.0, 1.0)}, "low <= high"),
         ({"margins": 3.0}, "two numbers"),
-        ({"norm": "l1"}, "norm='l1'"),
+        ({"norm": "l0"}, "norm='l0'"),
+        ({"norm": "l1", "margins": (1.0, 1.0)}, "norm='l1'"),
         ({"norm": "linf"}, "fit_threshold=False"),
     ],
 )
@@ -176,6 +221,19 @@ def test_a_bad_parameter_is_named(parameters, words):
     X, y = two_classes()
     with pytest.raises(ValueError, match=words):
         RegularizedLCC(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("norm", ["l2", "l1", "linf"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.float32])
+def test_an_entry_that_is_not_finite_is_found(norm, value, form):
+    X, y = two_classes()
+    X[7, 3] = value
+    X = X.astype(form) if form is np.float32 else form(X)
+    settings = {"margins": (0.01, 0.01), "fit_threshold": False} if norm == "linf" else {}
+    for weight in (None, np.where(np.arange(len(y)) == 7, 0.0, 1.0)):
+        with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+            RegularizedLCC(norm=norm, **settings).fit(X, y, weight)
 
 
 def test_an_early_end_is_told(cancer):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_circles
 from sklearn.preprocessing import scale
 
@@ -106,11 +107,36 @@ def test_many_classes_share_the_local_centers():
     assert model.score(scale(X), y) > 0.93
 
 
-def test_many_rows_are_sampled_for_k_means(monkeypatch):
+def test_many_rows_go_through_mini_batches(monkeypatch):
+    X, y = ring(2000)
+    weight = np.random.default_rng(0).integers(1, 4, 2000)
+
+    def spread(found):
+        nearest = [
+            squared_distances(X[y == code], found.centers[found.classes == code]).min(axis=1)
+            for code in (0, 1)
+        ]
+        return float(np.concatenate(nearest).mean())
+
     monkeypatch.setattr(local, "SAMPLE_ROWS", 60)
-    X, y = ring(400)
-    found = find_local_centers(X, y, np.ones(400), 10, 0)
-    assert found.sizes.sum() == pytest.approx(400)
+    found = find_local_centers(X, y, np.ones(2000), 10, 0)
+    assert found.sizes.sum() == pytest.approx(2000)
+    monkeypatch.setattr(local, "_means", lambda points, counts, k, seed: sample(points, k, seed))
+
+    def sample(points, k, seed):
+        means = KMeans(k, n_init=1, random_state=seed).fit(points[:60])
+        return means.cluster_centers_, means.predict(points)
+
+    assert spread(found) < 0.95 * spread(find_local_centers(X, y, np.ones(2000), 10, 0))
+    monkeypatch.undo()
+    monkeypatch.setattr(local, "SAMPLE_ROWS", 60)
+    order = np.random.default_rng(1).permutation(int(weight.sum()))
+    weighted = find_local_centers(X, y, weight.astype(float), 10, 0)
+    again = find_local_centers(
+        np.repeat(X, weight, axis=0)[order], np.repeat(y, weight)[order], np.ones(len(order)), 10, 0
+    )
+    np.testing.assert_allclose(weighted.centers, again.centers, atol=1e-9)
+    np.testing.assert_allclose(weighted.sizes, again.sizes)
     assert StructuredLCC().fit(X, y).score(X, y) > 0.93
 
 

@@ -5,42 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from lincent.passes import SignedRows, class_centers, open_pass
+from lincent.passes.single import single
 from lincent.programs.regularized import RegularizedProgram, certify
 from lincent.solvers import newton
+from lincent.solvers.reading import Reader
 from lincent.solvers.solution import Controls, Status
-
-# m, n, margins, C, free threshold, spread of the costs, scale of a column
-PROBLEMS = {
-    "plain": (120, 5, (-1.0, 3.0), 1.0, True, 0.0, 1.0),
-    "midpoint": (120, 5, (-1.0, 3.0), 1.0, False, 0.0, 1.0),
-    "positive margins": (80, 4, (0.5, 1.5), 0.3, True, 0.0, 1.0),
-    "narrow margins": (80, 4, (0.99, 1.01), 1.0, True, 0.0, 1.0),
-    "heavy costs": (60, 6, (0.0, 2.0), 300.0, True, 0.0, 1.0),
-    "light costs": (60, 6, (0.0, 2.0), 1e-3, True, 0.0, 1.0),
-    "uneven costs": (90, 5, (-1.0, 3.0), 1.0, True, 2.0, 1.0),
-    "wide": (30, 80, (-1.0, 3.0), 1.0, True, 0.0, 1.0),
-    "square": (40, 40, (0.0, 2.0), 10.0, False, 1.0, 1.0),
-    "uneven columns": (100, 6, (-1.0, 3.0), 1.0, True, 0.0, 1e3),
-}
-
-
-def make(m, n, margins, C, free, spread, scale, seed=0, sparse=False):
-    rng = np.random.default_rng(seed)
-    sign = np.where(rng.random(m) < 0.35, 1.0, -1.0)
-    sign[:2] = -1.0, 1.0
-    X = rng.standard_normal((m, n)) + 0.4 * sign[:, None] * rng.standard_normal(n)
-    X[:, 0] *= scale
-    if sparse:
-        X[rng.random((m, n)) < 0.9] = 0.0
-        X = sp.csr_array(X)
-    costs = C * np.exp(spread * rng.standard_normal(m))
-    source = open_pass(X)
-    centers = class_centers(source, sign, np.ones(m))
-    rows = SignedRows(source, sign, centers.mean(axis=0))
-    return RegularizedProgram(rows, sign, costs, *margins, free)
+from regularized_problems import PROBLEMS, make
 
 
 def solve(program, **controls):
@@ -116,21 +88,98 @@ def test_ends_after_few_steps_at_rounding():
     assert found.relative_gap <= 1e-14
 
 
-@pytest.mark.parametrize(
-    ("limit", "value"),
-    [("SAMPLE_ROWS", 100), ("FACTOR_LIMIT", 3), ("COPY_ENTRIES", 0)],
-    ids=["sample first", "conjugate gradients", "rows read in place"],
-)
+WAYS = {
+    "rows read in place": {"sample_size": lambda m, n: m},
+    "single precision": {},
+    "sample first": {"SINGLE_ENTRIES": 0, "sample_size": lambda m, n: 150},
+    "misleading sample": {"SINGLE_ENTRIES": 0, "sample_size": lambda m, n: 9, "CORRECTIONS": 2},
+    "conjugate gradients": {"FACTOR_LIMIT": 3},
+}
+
+
+@pytest.mark.parametrize("free", [True, False], ids=["free", "midpoint"])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-def test_every_way_ends_at_the_same_optimum(monkeypatch, limit, value, sparse):
-    program = make(600, 8, (-1.0, 3.0), 1.0, True, 0.5, 1.0, sparse=sparse)
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_ends_at_the_same_optimum(monkeypatch, way, sparse, free):
+    program = make(600, 8, (-1.0, 3.0), 1.0, free, 0.5, 1.0, sparse=sparse)
     usual = solve(program, tol=1e-12).certificate
-    monkeypatch.setattr(newton, limit, value)
-    monkeypatch.setattr(newton, "COPY_ENTRIES", 0)
+    monkeypatch.setattr(newton, "WHOLE_ENTRIES", 0)
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(newton, name, value)
     other = solve(program, tol=1e-12)
     assert other.relative_gap <= 1e-12
     np.testing.assert_allclose(other.certificate.beta, usual.beta, atol=1e-5)
     assert other.certificate.objective == pytest.approx(usual.objective, rel=1e-11)
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e-3, 1e3, 1e6], ids=str)
+def test_single_precision_is_enough_for_columns_of_any_size(monkeypatch, scale):
+    program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, scale)
+    monkeypatch.setattr(newton, "WHOLE_ENTRIES", 0)
+    found = solve(program)
+    assert found.status is Status.OPTIMAL
+    again = certify(program, found.certificate.beta, found.certificate.t)
+    assert again.objective == pytest.approx(found.certificate.objective, rel=1e-12)
+    assert found.relative_gap <= 1e-9
+
+
+def test_columns_beyond_single_precision_end_as_they_do_in_double(monkeypatch):
+    program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, 1e25)
+    assert single(program.rows, None) is None
+    double = solve(program)
+    monkeypatch.setattr(newton, "WHOLE_ENTRIES", 0)
+    other = solve(program)
+    # Neither can be certified, since A'alpha rounds to far more than one; both say so.
+    assert other.status is double.status is Status.STALLED
+    assert other.certificate.objective == pytest.approx(double.certificate.objective, rel=1e-6)
+
+
+def test_a_large_offset_costs_no_digits(monkeypatch):
+    monkeypatch.setattr(newton, "WHOLE_ENTRIES", 0)
+    rng = np.random.default_rng(0)
+    sign = np.where(rng.random(500) < 0.4, 1.0, -1.0)
+    X = rng.standard_normal((500, 5)) + 0.4 * sign[:, None]
+    betas = []
+    for offset in (0.0, 2.0**20):
+        source = open_pass(X + offset)
+        middle = class_centers(source, sign, np.ones(500)).mean(axis=0)
+        program = RegularizedProgram(SignedRows(source, sign, middle), sign, np.ones(500), -1, 3)
+        found = solve(program)
+        assert found.relative_gap <= 1e-9
+        betas.append(found.certificate.beta)
+    np.testing.assert_allclose(betas[0], betas[1], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_reading_is_what_the_problem_says(name):
+    """One sweep over the rows, against products with all of them; gradient by differences."""
+    program = make(*PROBLEMS[name])
+    rng = np.random.default_rng(3)
+    reader = Reader(program)
+    beta = 0.3 * rng.standard_normal(program.shape[1]) / np.maximum(1, program.rows.column_scale())
+    t = 0.2 if program.free else 0.0
+    found, known = reader.at(beta, t), certify(program, beta, t)
+    assert found.objective == pytest.approx(known.objective, rel=1e-12)
+    alpha = reader.multipliers(found)
+    assert np.all((alpha >= 0) & (alpha <= program.costs * (1 + 1e-12)))
+    if program.free:
+        assert abs(alpha @ program.sign) <= 1e-12 * alpha.sum()
+    assert program.dual(alpha, program.rows.tdot(alpha)) == pytest.approx(found.bound, rel=1e-9)
+    step = rng.standard_normal(len(beta)) / np.maximum(1, program.rows.column_scale())
+    ends = [reader.at(beta + h * step, t + h * program.free).objective for h in (1e-5, -1e-5)]
+    slope = found.descent(step, float(program.free))
+    assert (ends[0] - ends[1]) / 2e-5 == pytest.approx(slope, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("free", [True, False], ids=["free", "midpoint"])
+def test_zero_is_read_without_the_rows(free):
+    program = make(90, 5, (-1.0, 3.0), 1.0, free, 1.0, 1.0)
+    t = 0.4 if free else 0.0
+    short, long = Reader(program).at_zero(t), Reader(program).at(np.zeros(5), t)
+    np.testing.assert_allclose(short.gradient, long.gradient, rtol=1e-10)
+    np.testing.assert_allclose(short.pull, long.pull)
+    for name in ("objective", "bound", "slope"):
+        assert getattr(short, name) == pytest.approx(getattr(long, name), rel=1e-10)
 
 
 def test_wide_rows_with_repetitions_have_no_full_rank():

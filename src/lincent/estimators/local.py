@@ -11,8 +11,10 @@ geometry of the centers.  A linear rule on psi is x.beta + k(x).p - cut with pul
 p = sqrt(v) G^(-1/2) times its second part: each local center pulls the rows near it to one side.
 
 k-means runs on the distinct rows in the order of their keys, with their total weights: repetition
-and weight are the same, and the order of the rows does not matter.  Of a class with more than
-``SAMPLE_ROWS`` distinct rows it sees that many, the first by key, which is a random sample.
+and weight are the same, and the order of the rows does not matter.  In a class with more than
+``SAMPLE_ROWS`` distinct rows it runs on that many, the first by key, which is a random sample, and
+mini-batch k-means over all rows goes on from there.  (Begun there it ends lower than from a start
+of its own, and lower than the sample alone; its cost is linear in the number of rows.)
 """
 
 from __future__ import annotations
@@ -25,6 +27,9 @@ from lincent.passes.keys import row_keys
 
 FLOOR = 1e-6
 SAMPLE_ROWS = 10_000
+BATCH_ROWS = 4_096
+BATCH_ROUNDS = 3
+"""Mini-batch k-means reads the rows at most so often."""
 ROWS_PER_CENTER = 4
 BLOCK_ROWS = 2048
 
@@ -84,17 +89,33 @@ def _cluster(
     n_centers: int,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    from sklearn.cluster import KMeans  # late: it would double the time to import lincent
-
     _, first, kind = np.unique(keys[rows], return_index=True, return_inverse=True)
     counts = np.bincount(kind.reshape(-1), weights=weight[rows])
     k = max(1, min(n_centers, int(counts.sum() / ROWS_PER_CENTER), len(first)))
-    kept = first[:SAMPLE_ROWS]
-    points = np.ascontiguousarray(X[rows[kept]], dtype=np.float64)
-    means = KMeans(k, n_init=1, random_state=seed)
-    labels = means.fit_predict(points, sample_weight=counts[: len(kept)])
-    sizes = np.bincount(labels, weights=counts[: len(kept)], minlength=k)
-    return means.cluster_centers_, sizes * (counts.sum() / counts[: len(kept)].sum())
+    points = np.ascontiguousarray(X[rows[first]], dtype=np.float64)
+    centers, labels = _means(points, counts, k, seed)
+    return centers, np.bincount(labels, weights=counts, minlength=k)
+
+
+def _means(
+    points: np.ndarray, counts: np.ndarray, k: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The centers of k-means, and the one nearest to each point."""
+    from sklearn.cluster import KMeans, MiniBatchKMeans  # late: as long to import as lincent
+
+    some = slice(SAMPLE_ROWS)
+    means = KMeans(k, n_init=1, random_state=seed).fit(points[some], sample_weight=counts[some])
+    if len(points) > SAMPLE_ROWS:
+        means = MiniBatchKMeans(
+            k,
+            init=means.cluster_centers_,
+            n_init=1,
+            batch_size=BATCH_ROWS,
+            max_iter=BATCH_ROUNDS,
+            reassignment_ratio=0.0,
+            random_state=seed,
+        ).fit(points, sample_weight=counts)
+    return means.cluster_centers_, means.labels_
 
 
 def total_variance(X: np.ndarray, weight: np.ndarray) -> float:

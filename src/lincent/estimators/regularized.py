@@ -9,14 +9,15 @@ import numpy as np
 
 from lincent.estimators.certified import CentralizationClassifier
 from lincent.estimators.discriminators import Cut, Line, fit_discriminator
-from lincent.estimators.rule import balanced_costs, fit_rules
+from lincent.estimators.rule import balanced_costs, finite_centers, fit_rules
 from lincent.estimators.validation import check_choice, check_count, check_positive
-from lincent.passes import SignedRows, class_centers, open_pass
+from lincent.passes import SignedRows, open_pass
 from lincent.programs.centralization import lcc_program
-from lincent.solvers import chain
+from lincent.solvers import chain, newton, sparse_newton
 from lincent.solvers.solution import Solution
 
-NORMS = ("l2", "linf")
+NORMS = ("l2", "l1", "linf")
+SOLVERS = {"l2": newton.solve_path, "l1": sparse_newton.solve_path}
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,12 @@ class RegularizedLCC(CentralizationClassifier):
         Cost of a unit of loss, per row; comparable with the C of LogisticRegression.
     margins : tuple of two floats, default=(-1.0, 3.0)
         The range of margins over which the hinge is averaged. Only the ratio matters beside C.
-    norm : {"l2", "linf"}, default="l2"
-        ``"l2"`` is the quadratic program. ``"linf"`` is the paper's box as a linear program; it
-        needs a single margin ``(s, s)`` and ``fit_threshold=False``: LCC with ``margin=s``.
+    norm : {"l2", "l1", "linf"}, default="l2"
+        ``"l2"`` adds half the squared length of the direction to the loss. ``"l1"`` adds the sum of
+        its absolute values, which leaves few columns in use: the others have a coefficient of
+        exactly zero, and the smaller ``C``, the more of them. ``"linf"`` is the paper's box as a
+        linear program; it needs a single margin ``(s, s)`` and ``fit_threshold=False``: LCC with
+        ``margin=s``.
     fit_threshold : bool, default=True
         Whether the cut may leave the midpoint of the class centers.
     class_weight : dict, "balanced" or None, default="balanced"
@@ -121,6 +125,8 @@ class RegularizedLCC(CentralizationClassifier):
     >>> bool(model[-1].duality_gap_ < 1e-6)
     True
     """
+
+    _finite_by_centers = True
 
     def __init__(
         self,
@@ -185,8 +191,8 @@ class RegularizedLCC(CentralizationClassifier):
                 )
         elif low == high:
             raise ValueError(
-                f"margins={self.margins!r} with norm='l2' is a hinge with a corner, which Newton's "
-                "method does not solve: give low below high, or norm='linf'."
+                f"margins={self.margins!r} with norm={self.norm!r} is a hinge with a corner, which "
+                "Newton's method does not solve: give low below high, or norm='linf'."
             )
 
     def _fit_task(
@@ -213,6 +219,7 @@ class RegularizedLCC(CentralizationClassifier):
                 bool(self.fit_threshold),
                 self._controls(),
                 self._rng(),
+                SOLVERS[self.norm],
             )[0]
             part = _Fitted(rule.beta, rule.cut, rule.t, rule.centers, rule.solution)
         self._judge(part.solution, name)
@@ -229,7 +236,7 @@ class RegularizedLCC(CentralizationClassifier):
     ) -> _Fitted:
         """The paper's linear program."""
         source = open_pass(X)
-        centers = class_centers(source, sign, weight)
+        centers = finite_centers(X, source, sign, weight)
         largest = float(np.abs(centers[1] - centers[0]).sum())
         if largest == 0.0 or self.margins[0] > largest:
             raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent.estimators.validation import check_finite
 from lincent.passes import SignedRows, class_centers, open_pass
 from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers import newton
@@ -58,13 +59,21 @@ def fit_rules(
 ) -> list[Rule]:
     """The rules for several C, each started from the one before."""
     source = open_pass(X)
-    centers = class_centers(source, sign, weight)
+    centers = finite_centers(X, source, sign, weight)
     rows = SignedRows(source, sign, centers.mean(axis=0))
     low, high = float(margins[0]), float(margins[1])
     means = _mean_rows(sign, weight, cost, centers) if free else None
     program = RegularizedProgram(rows, sign, cost, low, high, free, means)
     found = solve_path(program, Cs, controls, rng)
     return [Rule(s.certificate.beta, s.certificate.t, centers, s) for s in found]
+
+
+def finite_centers(X: Any, source: Any, sign: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The class centers, or the error that says where X is not finite."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        centers = class_centers(source, sign, weight)
+    check_finite(X, centers, "RegularizedLCC")
+    return centers
 
 
 def _mean_rows(
@@ -87,4 +96,4 @@ def largest_gap(rules: Sequence[Rule]) -> float:
     return max(rule.solution.relative_gap for rule in rules)
 
 
-__all__ = ["Rule", "balanced_costs", "fit_rules", "largest_gap"]
+__all__ = ["Rule", "balanced_costs", "finite_centers", "fit_rules", "largest_gap"]

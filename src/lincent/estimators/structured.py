@@ -86,8 +86,9 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoClassR
 
     Notes
     -----
-    Standardize the columns first. Sparse matrices are refused: distances to centers fill them. Of a
-    class with more than 10,000 different rows k-means sees a random 10,000.
+    Standardize the columns first. Sparse matrices are refused: distances to centers fill them. In a
+    class with more than 10,000 different rows k-means runs on a random 10,000, and mini-batch
+    k-means over all of them goes on from there.
 
     Examples
     --------

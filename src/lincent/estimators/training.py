@@ -57,7 +57,13 @@ class HostData:
     """Data in the memory of this process."""
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
-        X, codes = check_training_data(estimator, X, y, accept_sparse=estimator._accept_sparse)
+        X, codes = check_training_data(
+            estimator,
+            X,
+            y,
+            accept_sparse=estimator._accept_sparse,
+            finite=not getattr(estimator, "_finite_by_centers", False),
+        )
         # What is as long as the data is kept short: with few columns it is much of the memory.
         self.codes = codes.astype(np.min_scalar_type(len(estimator.classes_)), copy=False)
         if sample_weight is None:

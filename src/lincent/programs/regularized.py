@@ -23,6 +23,13 @@ and sum_i y_i alpha_i = 0 (needed only if t is free) gives the lower bound
 of (P).  At alpha_i = c_i u(z_i) with the best t the two differ by |gradient|^2 / 2 exactly, so a
 small gradient is a small gap; but the gap that is reported is (P) minus (D), each computed by
 itself.
+
+With |beta|_1 in the place of |beta|^2 / 2 the last term of (D) becomes a constraint: any such alpha
+with |sum_i alpha_i a_i| <= 1 in every column gives the lower bound
+
+    hi sum_i alpha_i - (hi - lo)/2 sum_i alpha_i^2 / c_i.                                     (D1)
+
+Scaling any alpha down to the constraint keeps the others, so again every point has a gap.
 """
 
 from __future__ import annotations
@@ -31,9 +38,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lincent.programs.centralization import Certificate, Rows, Vector
+from lincent.programs.centralization import Certificate, Matrix, Rows, Vector
 
 BLOCK_ROWS = 16_384
 """Vectors of this length stay in the cache from one operation to the next."""
@@ -49,6 +55,7 @@ class RegularizedProgram:
     low: float
     high: float
     free: bool = True
+    means: Matrix | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -88,6 +95,15 @@ class RegularizedProgram:
         bound = self.high * float(alpha.sum()) - self.width / 2 * float(spread.sum())
         return bound - float(combined @ combined) / 2
 
+    def primal_l1(self, beta: Vector, z: Vector, u: Vector) -> float:
+        """The objective with the L1 term."""
+        return float(np.abs(beta).sum()) + self.loss(z, u)
+
+    def dual_l1(self, alpha: Vector) -> float:
+        """The bound (D1) for alpha that meets its constraints."""
+        spread = float((alpha * alpha / self.costs).sum())
+        return self.high * float(alpha.sum()) - self.width / 2 * spread
+
     def balanced(self, alpha: Vector) -> Vector:
         """The multipliers made feasible: the class that pulls more is scaled down to the other."""
         if not self.free:
@@ -108,7 +124,12 @@ class RegularizedProgram:
         """Sums over all rows at threshold t, without keeping anything per row."""
         total = excess = rise = work = 0.0
         for part in self._blocks():
-            u = self._pull_block(projected[part], t, part)
+            u = np.multiply(self.sign[part], t)
+            u -= projected[part]
+            u += self.high
+            u *= 1.0 / self.width
+            np.maximum(u, 0.0, out=u)
+            np.minimum(u, 1.0, out=u)
             inside = self.costs[part] @ ((u > 0.0) & (u < 1.0)).astype(np.float64)
             u *= self.costs[part]
             total += float(u.sum())
@@ -118,41 +139,8 @@ class RegularizedProgram:
                 work += float(u @ along[part])
         return PullSums(total, excess, rise, work)
 
-    def judge(self, beta: Vector, projected: Vector, t: float, sums: PullSums) -> Judgement:
-        """Objective, feasible multipliers and which rows are between the margins."""
-        m = self.shape[0]
-        alpha, inside = np.empty(m), np.empty(m, dtype=bool)
-        down, up = self._shares(sums.total, sums.excess) if self.free else (1.0, 1.0)
-        middle, half = (up + down) / 2, (up - down) / 2
-        loss = bound = 0.0
-        for part in self._blocks():
-            u = self._pull_block(projected[part], t, part)
-            inside[part] = (u > 0.0) & (u < 1.0)
-            a = u * self.costs[part]
-            # u (hi - z) - width u^2 / 2, with hi - z recovered from the position itself.
-            rest = self.high - projected[part]
-            rest += t * self.sign[part]
-            rest -= (self.width / 2) * u
-            loss += float(a @ rest)
-            if middle != 1.0 or half != 0.0:
-                keep = middle + half * self.sign[part]
-                a *= keep
-                u *= keep
-            # hi alpha - width alpha^2 / (2 c) = alpha (hi - width u / 2), u scaled as alpha is.
-            bound += float(a @ (self.high - (self.width / 2) * u))
-            alpha[part] = a
-        return Judgement(float(beta @ beta) / 2 + loss, alpha, inside, bound)
-
-    def _pull_block(self, projected: Vector, t: float, part: slice) -> Vector:
-        u = np.multiply(self.sign[part], t)
-        u -= projected
-        u += self.high
-        u *= 1.0 / self.width
-        np.maximum(u, 0.0, out=u)
-        return np.minimum(u, 1.0, out=u)
-
     def _blocks(self) -> Iterator[slice]:
-        for start in range(0, self.shape[0], BLOCK_ROWS):
+        for start in range(0, len(self.sign), BLOCK_ROWS):
             yield slice(start, start + BLOCK_ROWS)
 
 
@@ -166,16 +154,6 @@ class PullSums:
     work: float
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """What one read of the projected rows says; (D) is ``bound`` - |A' alpha|^2 / 2."""
-
-    objective: float
-    alpha: Vector
-    inside: NDArray[np.bool_]
-    bound: float
-
-
 def certify(program: RegularizedProgram, beta: Vector, t: float) -> Certificate:
     """Judge a claimed solution from the problem alone: two products with the rows."""
     z = program.positions(program.rows.dot(beta), t)
@@ -187,4 +165,19 @@ def certify(program: RegularizedProgram, beta: Vector, t: float) -> Certificate:
         t=t,
         objective=program.primal(beta, z, u),
         dual_objective=program.dual(alpha, program.rows.tdot(alpha)),
+    )
+
+
+def certify_l1(program: RegularizedProgram, beta: Vector, t: float) -> Certificate:
+    """The same for the L1 term."""
+    z = program.positions(program.rows.dot(beta), t)
+    u = program.pull(z)
+    alpha = program.balanced(program.costs * u)
+    alpha = alpha / max(1.0, float(np.abs(program.rows.tdot(alpha)).max()))
+    return Certificate(
+        beta=beta,
+        alpha=alpha,
+        t=t,
+        objective=program.primal_l1(beta, z, u),
+        dual_objective=program.dual_l1(alpha),
     )

@@ -1,11 +1,16 @@
 """Steps toward the minimum of the regularized program, from its curvature.
 
 With D_i = c_i / (hi - lo) for rows between the margins and 0 for the others, v = sum_i D_i y_i a_i
-and s = sum_i D_i, the second derivative of (P) in beta, its threshold t always at its best, is
+and s = sum_i D_i, the second derivative of (P) in (beta, t) is
 
-    H = I + A' D A - v v' / s         (without the last term if t is fixed or s = 0).
+    [ I + A' D A    -v ]
+    [    -v'         s ]
 
-Three ways to a step H step = -gradient:
+and a step solves it against the gradient (g, e).  Eliminating t (if it is free and s > 0),
+
+    H step = -(g + v e / s),    H = I + A' D A - v v' / s,    shift = (v.step - e) / s.
+
+Three ways to such a step:
 
 Whole       H formed and factored: an exact Newton step.  From step to step few rows cross a margin,
             so A'DA is brought up to date by the rows that did.
@@ -20,27 +25,31 @@ from collections import deque
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from lincent.passes.base import Index
 from lincent.programs.centralization import Matrix, Vector
 from lincent.programs.regularized import RegularizedProgram
+from lincent.solvers.reading import Inside, Reading
 
 MEMORY = 8
-Inside = NDArray[np.bool_]
-UPDATE_SHARE = 0.5
+STALE_SHARE = 0.002
+"""A curvature that is wrong for no more rows than this is used as it is."""
+MANY_ROWS = 1_000
+COMPACT_SHARE = 0.85
+"""With a smaller share of rows between the margins, these are gathered before they are used."""
 CG_STEPS = 200
 CG_SHARE = 0.1
 
 
 class Curvature(Protocol):
-    """Where to go from a point, given which rows are inside the margins and its gradient."""
+    """Where to go from a point."""
 
-    def step(self, inside: Inside, gradient: Vector) -> tuple[Vector, float]:
-        """The step in beta, and the shift of the threshold that goes with it."""
+    def step(self, point: Reading) -> tuple[Vector, float]:
+        """The step in beta and the one in t."""
 
-    def learn(self, taken: Vector, gradient: Vector) -> None:
-        """A step was taken; it ended at this gradient."""
+    def learn(self, before: Reading, after: Reading) -> None:
+        """A step was taken from one point to the other."""
 
 
 def between(program: RegularizedProgram, inside: Inside) -> Vector:
@@ -48,13 +57,17 @@ def between(program: RegularizedProgram, inside: Inside) -> Vector:
     return np.where(inside, program.costs / program.width, 0.0)
 
 
-class _Center:
-    """The part of H that comes from the free threshold."""
+class _Threshold:
+    """The part of the second derivative that comes from the free threshold: v and s."""
 
-    def __init__(self, program: RegularizedProgram, D: Vector) -> None:
-        self.total = float(D.sum()) if program.free else 0.0
-        self.active = self.total > 0.0
-        self.v: Vector = program.rows.tdot(D * program.sign) if self.active else np.empty(0)
+    def __init__(self, v: Vector, total: float) -> None:
+        self.v, self.total = v, total
+        self.active = total > 0.0
+
+    @classmethod
+    def of(cls, program: RegularizedProgram, D: Vector) -> _Threshold:
+        total = float(D.sum()) if program.free else 0.0
+        return cls(program.rows.tdot(D * program.sign) if total > 0.0 else np.empty(0), total)
 
     def subtract(self, H: Matrix) -> None:
         if self.active:
@@ -63,17 +76,20 @@ class _Center:
     def multiply(self, x: Vector) -> Vector | float:
         return self.v * (float(self.v @ x) / self.total) if self.active else 0.0
 
-    def shift(self, step: Vector) -> float:
-        return float(self.v @ step) / self.total if self.active else 0.0
+    def gradient(self, gradient: Vector, slope: float) -> Vector:
+        return gradient + self.v * (slope / self.total) if self.active else gradient
+
+    def shift(self, step: Vector, slope: float) -> float:
+        return (float(self.v @ step) - slope) / self.total if self.active else 0.0
 
 
 class Factored:
     """H factored.  The matrix ``gram`` = A'DA is used up."""
 
-    def __init__(self, program: RegularizedProgram, D: Vector, gram: Matrix) -> None:
+    def __init__(self, threshold: _Threshold, gram: Matrix) -> None:
         H = gram
-        self.center = _Center(program, D)
-        self.center.subtract(H)
+        self.threshold = threshold
+        threshold.subtract(H)
         H.flat[:: H.shape[0] + 1] += 1.0
         # Columns of very different size would spoil the factor: scale to unit diagonal.
         self.scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), 1.0))
@@ -81,7 +97,8 @@ class Factored:
         H *= self.scale[:, None]
         ridge = 0.0
         while True:
-            self.factor, failed = lapack.dpotrf(H, lower=1, clean=0)
+            # H is symmetric: its transpose is in the order that LAPACK wants, without a copy.
+            self.factor, failed = lapack.dpotrf(H.T, lower=1, clean=0)
             if not failed:
                 return
             # Rounding in the centering can leave H slightly indefinite.
@@ -89,74 +106,131 @@ class Factored:
             H.flat[:: H.shape[0] + 1] += more - ridge
             ridge = more
 
-    def solve(self, b: Vector) -> Vector:
+    def solve(self, gradient: Vector, slope: float) -> tuple[Vector, float]:
+        """The exact step for this curvature."""
+        b = self.threshold.gradient(gradient, slope)
         x, _ = lapack.dpotrs(self.factor, b * self.scale, lower=1)
-        return np.asarray(x * self.scale)
+        step = -(x * self.scale)
+        return step, self.threshold.shift(step, slope)
 
 
 class Whole:
     """Exact Newton steps."""
 
-    def __init__(self, program: RegularizedProgram) -> None:
-        self.program = program
-        self.D: Vector | None = None
+    def __init__(self, program: RegularizedProgram, stale: float = STALE_SHARE) -> None:
+        self.program, self.stale = program, stale
+        self.inside: Inside | None = None
         self.gram: Matrix = np.empty((0, 0))
+        self.v: Vector = np.empty(0)
+        self.total = 0.0
+        self.factor: Factored | None = None
 
-    def _update(self, D: Vector) -> None:
-        rows = self.program.rows
-        if self.D is not None:
-            change = D - self.D
-            entered, left = np.flatnonzero(change > 0), np.flatnonzero(change < 0)
-            if entered.size + left.size < UPDATE_SHARE * D.size:
-                if entered.size:
-                    self.gram += rows.take(entered).gram(change[entered])
-                if left.size:
-                    self.gram -= rows.take(left).gram(-change[left])
-                self.D = D
-                return
-        self.D, self.gram = D, rows.gram(D)
+    def at(self, inside: Inside) -> tuple[Matrix, Vector, float]:
+        """A'DA, v and s where these rows are between the margins."""
+        self._update(inside)
+        return self.gram, self.v, self.total
 
-    def step(self, inside: Inside, gradient: Vector) -> tuple[Vector, float]:
-        D = between(self.program, inside)
-        self._update(D)
-        H = Factored(self.program, D, self.gram.copy())
-        step = -H.solve(gradient)
-        return step, H.center.shift(step)
+    def thin(self, inside: Inside, every: int) -> Factored:
+        """About the same curvature from every k-th row alone; what it costs is not lost."""
+        mask = np.zeros_like(inside)
+        mask[::every] = inside[::every]
+        gram, v, total = self.at(mask)
+        whole = float(self.program.costs @ inside) / self.program.width
+        share = whole / total if total > 0.0 else 1.0
+        return Factored(_Threshold(share * v, whole if self.program.free else 0.0), share * gram)
 
-    def learn(self, taken: Vector, gradient: Vector) -> None:
+    def factored(self, inside: Inside) -> Factored:
+        """The curvature where these rows are between the margins."""
+        if self._update(inside) or self.factor is None:
+            threshold = _Threshold(self.v, self.total if self.program.free else 0.0)
+            self.factor = Factored(threshold, self.gram.copy())
+        return self.factor
+
+    def _update(self, inside: Inside) -> bool:
+        """A'DA, v and s: brought up to date by the rows that changed, or anew if they are many."""
+        count = int(np.count_nonzero(inside))
+        if self.inside is not None:
+            changed = np.flatnonzero(inside != self.inside)
+            if changed.size <= self.stale * inside.size:
+                return False
+            if changed.size < count:
+                entered = inside[changed]
+                self._add(changed[entered], 1.0)
+                self._add(changed[~entered], -1.0)
+                self.inside = inside
+                return True
+        self.inside = inside
+        program, n = self.program, self.program.shape[1]
+        if count >= COMPACT_SHARE * inside.size:
+            D = between(program, inside)
+            self.gram, self.total = program.rows.gram(D), float(D.sum())
+            if program.free:
+                self.v = program.rows.tdot(D * program.sign)
+            return True
+        self.gram, self.v, self.total = np.zeros((n, n)), np.zeros(n), 0.0
+        self._add(np.flatnonzero(inside), 1.0)
+        return True
+
+    def _add(self, index: Index, way: float) -> None:
+        """Rows that enter (1) or leave (-1)."""
+        parts = [index]
+        if index.size > MANY_ROWS:
+            # By class, since the rows of a class often cost the same, which a Gram matrix can use.
+            positive = self.program.sign[index] > 0
+            parts = [index[positive], index[~positive]]
+        for part in parts:
+            if part.size:
+                self._add_part(part, way)
+
+    def _add_part(self, index: Index, way: float) -> None:
+        rows = self.program.rows.take(index)
+        weight = self.program.costs[index] / self.program.width
+        gram = rows.gram(weight)
+        gram *= way
+        self.gram += gram
+        self.total += way * float(weight.sum())
+        if self.program.free:
+            self.v += rows.tdot(weight * self.program.sign[index] * way)
+
+    def step(self, point: Reading) -> tuple[Vector, float]:
+        return self.factored(point.inside).solve(point.gradient, point.slope)
+
+    def learn(self, before: Reading, after: Reading) -> None:
         """Every step starts from the curvature at its own point."""
 
 
 class Sampled:
-    """Steps from the curvature of a sample, corrected by the gradients seen on all rows."""
+    """Steps from the curvature of a sample, corrected by the gradients seen on all rows.
 
-    def __init__(self, sample: RegularizedProgram, inside: Inside) -> None:
-        D = between(sample, inside)
-        self.H = Factored(sample, D, sample.rows.gram(D))
+    ``crowd`` is the number of columns per row of the sample between the margins.
+    """
+
+    def __init__(self, curvature: Factored, crowd: float) -> None:
+        self.H = curvature
+        # The inverse curvature of few rows is too large in the mean (Wishart): shorter steps.
+        crowd = min(0.5, crowd)
+        self.relax = (1.0 - crowd) ** 2 / (1.0 + crowd)
         self.pairs: deque[tuple[Vector, Vector, float]] = deque(maxlen=MEMORY)
-        self.last_gradient: Vector | None = None
 
-    def learn(self, taken: Vector, gradient: Vector) -> None:
-        if self.last_gradient is not None:
-            change = gradient - self.last_gradient
-            product = float(taken @ change)
-            if product > 0.0:
-                self.pairs.append((taken, change, product))
-        self.last_gradient = gradient
+    def learn(self, before: Reading, after: Reading) -> None:
+        taken = np.append(after.beta - before.beta, after.t - before.t)
+        change = np.append(after.gradient - before.gradient, after.slope - before.slope)
+        product = float(taken @ change)
+        if product > 0.0:
+            self.pairs.append((taken, change, product))
 
-    def step(self, inside: Inside, gradient: Vector) -> tuple[Vector, float]:
-        if self.last_gradient is None:
-            self.last_gradient = gradient
-        q = gradient.copy()
+    def step(self, point: Reading) -> tuple[Vector, float]:
+        q = np.append(point.gradient, point.slope)
         used = []
         for taken, change, product in reversed(self.pairs):
             share = float(taken @ q) / product
             q -= share * change
             used.append(share)
-        q = self.H.solve(q)
+        step, shift = self.H.solve(q[:-1], float(q[-1]))
+        q = np.append(step, shift) * -self.relax
         for (taken, change, product), share in zip(self.pairs, reversed(used), strict=True):
             q += (share - float(change @ q) / product) * taken
-        return -q, -self.H.center.shift(q)
+        return -q[:-1], -float(q[-1])
 
 
 class Conjugate:
@@ -166,29 +240,30 @@ class Conjugate:
         self.program = program
         self.squares = program.rows.column_scale() ** 2
 
-    def step(self, inside: Inside, gradient: Vector) -> tuple[Vector, float]:
+    def step(self, point: Reading) -> tuple[Vector, float]:
         rows = self.program.rows
-        D = between(self.program, inside)
-        center = _Center(self.program, D)
+        D = between(self.program, point.inside)
+        threshold = _Threshold.of(self.program, D)
         diagonal = 1.0 + float(D.sum()) * self.squares
-        x = np.zeros_like(gradient)
-        residual = -gradient
+        x = np.zeros_like(point.beta)
+        residual = -threshold.gradient(point.gradient, point.slope)
         scaled = residual / diagonal
         direction = scaled
         size = float(residual @ scaled)
         # Near the solution the step is made more exact, for fast final convergence.
-        enough = size * min(CG_SHARE, float(np.sqrt(np.linalg.norm(gradient)))) ** 2
+        enough = size * min(CG_SHARE, float(np.sqrt(np.linalg.norm(point.gradient)))) ** 2
         for _ in range(CG_STEPS):
             if size <= enough or size == 0.0:
                 break
-            product = direction + rows.tdot(D * rows.dot(direction)) - center.multiply(direction)
+            product = direction + rows.tdot(D * rows.dot(direction))
+            product = product - threshold.multiply(direction)
             length = size / float(direction @ product)
             x = x + length * direction
             residual = residual - length * product
             scaled = residual / diagonal
             previous, size = size, float(residual @ scaled)
             direction = scaled + (size / previous) * direction
-        return x, center.shift(x)
+        return x, threshold.shift(x, point.slope)
 
-    def learn(self, taken: Vector, gradient: Vector) -> None:
+    def learn(self, before: Reading, after: Reading) -> None:
         """Every step starts from the curvature at its own point."""

@@ -1,22 +1,27 @@
-"""Descent to the minimum of the regularized program: steps, exact line search, best threshold.
+"""Descent to the minimum of the regularized program: steps in (beta, t), at one read each.
 
-The threshold t is at its best for the current beta throughout, a search over one number that reads
-no data.  So the multipliers of every iterate are nearly dual feasible; what little is missing is
-made up by scaling one class down, and every iterate has an honest duality gap.
+A full step is tried first, and one sweep over the rows gives its objective, its gradient and its
+duality gap.  Where it does not bring the slope along it down, the minimum along the step is found
+instead: a search over one number, with the threshold t at its best throughout, that reads no data,
+since the projections of both ends are known.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from lincent.programs.centralization import Certificate, Vector
 from lincent.programs.regularized import PullSums, RegularizedProgram
-from lincent.solvers.curvature import Curvature, Inside
+from lincent.solvers.curvature import Curvature
+from lincent.solvers.first_step import first_step
+from lincent.solvers.reading import Reader, Reading
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "newton"
+FULL_STEP = 0.5
+"""A full step is taken if the slope at its end is this share of the slope at its start."""
 ENOUGH_SLOPE = 0.1
 """A line search ends where the slope is this share of the slope at its start."""
 SEARCHES = 60
@@ -36,6 +41,122 @@ class Start:
     t: float
 
 
+class Best:
+    """The lowest objective and the highest bound so far; they may come from different points."""
+
+    def __init__(self, first: Reading) -> None:
+        self.low = self.high = first
+
+    @property
+    def gap(self) -> float:
+        return max(self.low.objective - self.high.bound, 0.0)
+
+    @property
+    def relative_gap(self) -> float:
+        return self.gap / max(1.0, abs(self.low.objective))
+
+    def take(self, new: Reading) -> bool:
+        """Whether the point was progress."""
+        objective, gap = self.low.objective, self.gap
+        if new.objective < objective:
+            self.low = new
+        if new.bound > self.high.bound:
+            self.high = new
+        # The gap of single points may rise on the way; the objective falls until rounding.
+        fell = objective - self.low.objective > STILL * abs(objective)
+        return fell or self.gap < gap / 2
+
+    def certificate(self, reader: Reader) -> Certificate:
+        low, high = self.low, self.high
+        return Certificate(low.beta, reader.multipliers(high), low.t, low.objective, high.bound)
+
+
+def descend(
+    program: RegularizedProgram,
+    curvature: Curvature,
+    controls: Controls,
+    start: Start | None = None,
+) -> Solution:
+    """Follow the steps of ``curvature`` until the gap is below ``tol``."""
+    reader = Reader(program)
+    walk = _walk(reader, curvature, controls, start)
+    return Solution(walk.status, walk.best.certificate(reader), walk.steps, NAME)
+
+
+def lead(
+    program: RegularizedProgram,
+    curvature: Curvature,
+    controls: Controls,
+    start: Start | None = None,
+    goal: float = 0.0,
+) -> tuple[Start, int]:
+    """Where a program close to another one says that its solution is, and the steps to there.
+
+    It ends at ``tol``, or when the next step can be expected to bring the gap below ``goal``.
+    """
+    walk = _walk(Reader(program), curvature, controls, start, goal)
+    point = walk.best.low
+    # One more step, not looked at here: that is for the program which goes on from there.
+    step, shift = curvature.step(point)
+    return Start(point.beta + step, point.t + shift), walk.steps
+
+
+@dataclass(frozen=True)
+class _Walk:
+    status: Status
+    best: Best
+    steps: int
+
+
+def _walk(
+    reader: Reader,
+    curvature: Curvature,
+    controls: Controls,
+    start: Start | None,
+    goal: float = 0.0,
+) -> _Walk:
+    point = _begin(reader, curvature, start)
+    best = Best(point)
+    steps = since = 0
+    gap = np.inf
+    while True:
+        last, gap = gap, best.relative_gap
+        controls.tell(f"step {steps}: objective {best.low.objective:.10e}  gap {gap:.1e}")
+        # Newton steps gain more and more: each at least the power 1.5 of what the last one gained.
+        if gap <= controls.tol or gap * (gap / last) ** 1.5 <= goal:
+            status = Status.OPTIMAL
+        elif since >= PATIENCE:
+            status = Status.STALLED
+        elif controls.out_of_time():
+            status = Status.TIME_LIMIT
+        elif steps >= controls.max_iter:
+            status = Status.ITERATION_LIMIT
+        else:
+            point = _advance(reader, curvature, point, best.gap)
+            steps += 1
+            since = 0 if best.take(point) else since + 1
+            continue
+        return _Walk(status, best, steps)
+
+
+def _begin(reader: Reader, curvature: Curvature, start: Start | None) -> Reading:
+    if start is not None:
+        return reader.at(start.beta, start.t if reader.program.free else 0.0)
+    return first_step(reader, curvature)
+
+
+def _advance(reader: Reader, curvature: Curvature, point: Reading, gap: float) -> Reading:
+    step, shift = curvature.step(point)
+    found = reader.at(point.beta + step, point.t + shift)
+    enough = FULL_STEP * abs(point.descent(step, shift))
+    rounding = STILL * abs(point.objective)
+    if abs(found.descent(step, shift)) > enough or found.objective > point.objective + rounding:
+        place = _along(reader.program, point, found, shift, UNEVEN * gap)
+        found = reader.at(place.beta, place.t, place.projected)
+    curvature.learn(point, found)
+    return found
+
+
 @dataclass(frozen=True)
 class _Place:
     """A beta with its best threshold."""
@@ -46,98 +167,17 @@ class _Place:
     sums: PullSums
 
 
-@dataclass(frozen=True)
-class _Point:
-    """A place with its gradient and its certificate."""
-
-    place: _Place
-    inside: Inside
-    gradient: Vector
-    certificate: Certificate
-
-
-def descend(
-    program: RegularizedProgram,
-    curvature: Curvature,
-    controls: Controls,
-    start: Start | None = None,
-) -> Solution:
-    """Follow the steps of ``curvature`` until the gap is below ``tol``."""
-    point = _judge(program, _begin(program, start))
-    best = point.certificate
-    iterations = since = 0
-    while True:
-        controls.tell(
-            f"step {iterations}: objective {best.objective:.10e}  gap {best.relative_gap:.1e}"
-        )
-        if best.relative_gap <= controls.tol:
-            status = Status.OPTIMAL
-        elif since >= PATIENCE:
-            status = Status.STALLED
-        elif controls.out_of_time():
-            status = Status.TIME_LIMIT
-        elif iterations >= controls.max_iter:
-            status = Status.ITERATION_LIMIT
-        else:
-            point = _advance(program, curvature, point, best.gap)
-            iterations += 1
-            found = _better(best, point.certificate)
-            # The gap of single points may rise on the way; the objective falls until rounding.
-            progress = best.objective - found.objective > STILL * abs(best.objective)
-            since = 0 if progress or found.gap < best.gap / 2 else since + 1
-            best = found
-            continue
-        return Solution(status, best, iterations, NAME)
-
-
-def _better(best: Certificate, new: Certificate) -> Certificate:
-    """The lower objective with the higher bound."""
-    if new.objective < best.objective:
-        best = replace(best, beta=new.beta, t=new.t, objective=new.objective)
-    if new.dual_objective > best.dual_objective:
-        best = replace(best, alpha=new.alpha, dual_objective=new.dual_objective)
-    return best
-
-
-def _begin(program: RegularizedProgram, start: Start | None) -> _Place:
-    m, n = program.shape
-    if start is None:
-        return _place(program, np.zeros(n), np.zeros(m), 0.0, 0.0)
-    return _place(program, start.beta, program.rows.dot(start.beta), start.t, 0.0)
-
-
-def _advance(
-    program: RegularizedProgram, curvature: Curvature, point: _Point, gap: float
-) -> _Point:
-    step, shift = curvature.step(point.inside, point.gradient)
-    place = _along(program, point, step, shift, UNEVEN * gap)
-    found = _judge(program, place)
-    curvature.learn(place.beta - point.place.beta, found.gradient)
-    return found
-
-
-def _judge(program: RegularizedProgram, place: _Place) -> _Point:
-    """One read of the rows: gradient and dual bound."""
-    found = program.judge(place.beta, place.projected, place.t, place.sums)
-    combined = program.rows.tdot(found.alpha)
-    certificate = Certificate(
-        beta=place.beta,
-        alpha=found.alpha,
-        t=place.t,
-        objective=found.objective,
-        dual_objective=found.bound - float(combined @ combined) / 2,
-    )
-    return _Point(place, found.inside, place.beta - combined, certificate)
-
-
 def _along(
-    program: RegularizedProgram, point: _Point, step: Vector, shift: float, uneven: float
+    program: RegularizedProgram, origin: Reading, end: Reading, shift: float, uneven: float
 ) -> _Place:
-    """The minimum along the step: one read of the rows, whatever the number of lengths tried."""
-    origin = point.place
-    moved = program.rows.dot(step)
-    low, low_slope = 0.0, float(point.gradient @ step)
+    """The minimum along a step, with the best threshold at every length: nothing is read."""
+    step, moved = end.beta - origin.beta, end.projected - origin.projected
+    first = _place(program, origin.beta, origin.projected, origin.t, uneven, moved)
+    low, low_slope = 0.0, float(origin.beta @ step) - first.sums.work
     high, high_slope = np.inf, np.inf
+    if low_slope >= 0.0:
+        # The best threshold was all there was to gain.
+        return first
     enough = ENOUGH_SLOPE * abs(low_slope)
     length, guess = 1.0, origin.t + shift
     for _ in range(SEARCHES):
@@ -191,6 +231,11 @@ def _place(
     else:
         sums = program.pull_sums(projected, t, along)
     return _Place(beta, t, projected, sums)
+
+
+def best_threshold(program: RegularizedProgram, projected: Vector, guess: float) -> float:
+    """The t at which both classes pull the same for these projections."""
+    return _place(program, projected, projected, guess, 0.0).t
 
 
 def _inside(program: RegularizedProgram, projected: Vector, low: float, high: float) -> float:

@@ -1,0 +1,95 @@
+"""Some or all rows in single precision: half the bytes, twice the speed, seven digits.
+
+Enough to come near a solution and to know the curvature there; what is certified is computed from
+the rows themselves.  The rows are centered before they are rounded, so a large offset in the data
+costs no digits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lincent.passes.base import Index, SignedRows
+from lincent.passes.dense import DensePass, DenseRows
+from lincent.programs.centralization import Matrix, Rows, Vector
+
+Single = NDArray[np.float32]
+BLOCK_BYTES = 2**20
+LARGEST = 1e30
+"""A sum of squares above this comes too near the range of single precision."""
+
+
+class SingleRows:
+    """The signed rows y_i (x_i - l), the differences held as a float32 array."""
+
+    sparse = False
+
+    def __init__(self, array: Single, sign: Vector) -> None:
+        self.array, self.sign = array, sign
+        self.shape: tuple[int, int] = (array.shape[0], array.shape[1])
+
+    def dot(self, beta: Vector) -> Vector:
+        return (self.array @ beta.astype(np.float32)) * self.sign
+
+    def tdot(self, alpha: Vector) -> Vector:
+        signed = (alpha * self.sign).astype(np.float32)
+        return np.asarray(signed @ self.array, dtype=np.float64)
+
+    def gram(self, weight: Vector) -> Matrix:
+        m, n = self.shape
+        if m and weight.min() == weight.max():
+            gram: Matrix = np.multiply(self.array.T @ self.array, weight[0], dtype=np.float64)
+            return gram
+        root = np.sqrt(weight).astype(np.float32)[:, None]
+        step = min(m, max(1, BLOCK_BYTES // (4 * max(1, n))))
+        total, scratch = np.zeros((n, n)), np.empty((step, n), dtype=np.float32)
+        for start in range(0, m, step):
+            block = self.array[start : start + step]
+            scaled = np.multiply(block, root[start : start + step], out=scratch[: len(block)])
+            total += scaled.T @ scaled
+        return total
+
+    def outer(self, weight: Vector) -> Matrix:
+        signed = self.dense()
+        return np.asarray((signed * weight) @ signed.T)
+
+    def take(self, index: Index) -> Rows:
+        return SingleRows(self.array[index], self.sign[index])
+
+    def materialize(self) -> Rows:
+        return self
+
+    def dense(self) -> Matrix:
+        return np.asarray(self.array * self.sign[:, None], dtype=np.float64)
+
+    def factors(self) -> tuple[Any, Vector, Vector]:
+        return self.dense(), np.zeros(self.shape[0]), np.zeros(self.shape[1])
+
+    def column_scale(self) -> Vector:
+        total: Vector = np.einsum("ij,ij->j", self.array, self.array, dtype=np.float64)
+        scale: Vector = np.sqrt(total / max(1, self.shape[0]))
+        scale[scale == 0] = 1.0
+        return scale
+
+
+def single(rows: Rows, index: Index | None) -> Rows | None:
+    """These rows (None: all) in single precision, or None where that cannot be had."""
+    if isinstance(rows, DenseRows):
+        X: Any = rows.array
+        sign, center = np.ones(len(X)), np.zeros(X.shape[1])
+    elif isinstance(rows, SignedRows) and isinstance(rows.source, DensePass):
+        X, sign, center = rows.source.X, rows.sign, rows.center
+    else:
+        return None
+    if index is not None:
+        X, sign = X[index], sign[index]
+    array = np.empty(X.shape, dtype=np.float32)
+    with np.errstate(over="ignore", under="ignore"):
+        np.subtract(X, center, out=array, casting="same_kind")
+        flat = array.reshape(-1)
+        if not float(flat @ flat) < LARGEST:
+            return None
+    return SingleRows(array, sign)
