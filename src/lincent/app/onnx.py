@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-import lincent
 from lincent import rivals
 from lincent.app.errors import AppError, first_line, need
 from lincent.app.model import Model
@@ -25,16 +24,24 @@ from lincent.app.onnx_graph import Graph
 from lincent.app.onnx_probability import probabilities
 from lincent.app.onnx_scores import check_scores, task_scores
 from lincent.app.schema import CATEGORY
+from lincent.estimators.kernel import KernelLCC
+from lincent.estimators.linear import LCC
+from lincent.estimators.quadratic import FQCC
+from lincent.estimators.regularized import RegularizedLCC
+from lincent.estimators.regularized_cv import RegularizedLCCCV
+from lincent.estimators.structured import StructuredLCC
+from lincent.estimators.structured_cv import StructuredLCCCV
+from lincent.estimators.tuned import LCCCV
 
 OWN = (
-    lincent.LCC,
-    lincent.LCCCV,
-    lincent.FQCC,
-    lincent.KernelLCC,
-    lincent.RegularizedLCC,
-    lincent.RegularizedLCCCV,
-    lincent.StructuredLCC,
-    lincent.StructuredLCCCV,
+    LCC,
+    LCCCV,
+    FQCC,
+    KernelLCC,
+    RegularizedLCC,
+    RegularizedLCCCV,
+    StructuredLCC,
+    StructuredLCCCV,
 )
 RIVALS = tuple(kind for name in rivals.__all__ if hasattr(kind := getattr(rivals, name), "fit"))
 
