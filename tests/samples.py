@@ -25,5 +25,14 @@ def three_classes(m=180, n=3, seed=0, spread=1.0):
     return centers[y] + spread * rng.standard_normal((m, n)), y
 
 
+def along_a_line(m, n, seed=0, classes=2):
+    """Classes that a noisy linear score puts in order, equally many rows in each."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, n)) + 0.5
+    score = X @ rng.standard_normal(n)
+    score += score.std() * rng.standard_normal(m)
+    return X, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+
+
 def weights(m, seed=1):
     return np.random.default_rng(seed).exponential(size=m)

@@ -8,6 +8,7 @@ from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
 
 from lincent import LCC, LCCCV
 from lincent.passes.schedule import Schedule
+from samples import along_a_line
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")
@@ -17,12 +18,8 @@ M, N = 6_600, 5
 MARGINS = 6
 
 
-def make(m=M, n=N, seed=0, classes=2):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((m, n)) + 0.5
-    score = X @ rng.standard_normal(n)
-    score += score.std() * rng.standard_normal(m)
-    return X, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+def make(m=M, n=N, **how):
+    return along_a_line(m, n, **how)
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from faulty_blocks import corrupt
 from lincent import LCC
 from lincent.passes.schedule import Schedule
+from samples import along_a_line
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")
@@ -15,12 +16,8 @@ pd = pytest.importorskip("pandas", reason="pandas is not installed")
 M, N = 9_000, 6
 
 
-def make(m=M, n=N, seed=0, classes=2):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((m, n)) + 0.5
-    score = X @ rng.standard_normal(n)
-    score += score.std() * rng.standard_normal(m)
-    return X, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+def make(m=M, n=N, **how):
+    return along_a_line(m, n, **how)
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lincent import LCC
+from samples import along_a_line
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
@@ -15,12 +16,8 @@ pytest.importorskip("array_api_compat", reason="array-api-compat is not installe
 M, N = 9_000, 6
 
 
-def make(m=M, n=N, seed=0, classes=2):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((m, n)) + 0.5
-    score = X @ rng.standard_normal(n)
-    score += score.std() * rng.standard_normal(m)
-    return X, np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+def make(m=M, n=N, **how):
+    return along_a_line(m, n, **how)
 
 
 @pytest.fixture(scope="module")
