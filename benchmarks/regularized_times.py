@@ -38,7 +38,13 @@ SHAPES = [
     (1_000_000, 20, 3),
     (1_000_000, 50, 3),
 ]
-FEW_COLUMNS = [(500, 10, 0.1), (2_000, 50, 0.1), (10_000, 100, 0.1), (100_000, 20, 0.01)]
+FEW_COLUMNS = [
+    (500, 10, 0.1),
+    (2_000, 50, 0.1),
+    (10_000, 100, 0.1),
+    (100_000, 20, 0.01),
+    (300, 1_000, 0.1),
+]
 SVC_ROWS = (2_000, 4_000, 8_000)
 MEMORY_ROWS = (25_000, 50_000, 100_000)
 
@@ -110,7 +116,7 @@ def few_columns(data):
         times = [(seconds(ours, X, y), seconds(other, X, y)) for _ in range(3)]
         first, second = (1000 * min(column) for column in zip(*times, strict=True))
         gap = ours.duality_gap_ / max(1.0, ours.objective_)
-        used = (np.count_nonzero(ours.coef_), np.count_nonzero(other.coef_))
+        used = f"{np.count_nonzero(ours.coef_)} and {np.count_nonzero(other.coef_)}"
         print(f"{m:9,d} x {n:<4d} {C:5g} {first:14.1f} ms {second:20.1f} ms  {used}  {gap:.0e}")
 
 

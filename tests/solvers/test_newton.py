@@ -123,6 +123,27 @@ def test_single_precision_is_enough_for_columns_of_any_size(monkeypatch, scale):
     assert found.relative_gap <= 1e-9
 
 
+@pytest.mark.parametrize("entries", [0, 20_000], ids=["single precision", "rows themselves"])
+@pytest.mark.parametrize("margins", [(0.0, 2.0), (0.5, 0.6), (-1.0, 3.0)], ids=str)
+@pytest.mark.parametrize("C", [0.1, 100.0, 1e4])
+@pytest.mark.parametrize("seed", range(3))
+def test_tied_rows_of_uneven_columns_at_any_cost(monkeypatch, entries, margins, C, seed):
+    """Whole numbers: many rows are equal and cross a margin together, and zero may be a corner."""
+    monkeypatch.setattr(newton, "WHOLE_ENTRIES", entries)
+    rng = np.random.default_rng(seed)
+    sign = np.where(rng.random(400) < 0.2, 1.0, -1.0)
+    X = np.round(rng.standard_normal((400, 6)) + 0.5 * sign[:, None]) * 3.0 ** np.arange(-3, 3)
+    source = open_pass(X)
+    middle = class_centers(source, sign, np.ones(400)).mean(axis=0)
+    costs = C * np.where(sign > 0, 2.5, 0.625)
+    program = RegularizedProgram(SignedRows(source, sign, middle), sign, costs, *margins)
+    found = solve(program)
+    assert found.status is Status.OPTIMAL
+    assert certify(program, found.certificate.beta, found.certificate.t).objective == (
+        pytest.approx(found.certificate.objective, rel=1e-10)
+    )
+
+
 def test_columns_beyond_single_precision_end_as_they_do_in_double(monkeypatch):
     program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, 1e25)
     assert single(program.rows, None) is None

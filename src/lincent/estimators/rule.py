@@ -40,9 +40,12 @@ class Rule:
 
 def balanced_costs(sign: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The weights, scaled within each class so that both have half of the total."""
-    positive = sign > 0
-    up, total = float(weight[positive].sum()), float(weight.sum())
-    return weight * np.where(positive, total / (2 * up), total / (2 * (total - up)))
+    total, balance = float(weight.sum()), float(weight @ sign)
+    up, down = total / (total + balance), total / (total - balance)
+    factor = np.multiply(sign, (up - down) / 2)
+    factor += (up + down) / 2
+    factor *= weight
+    return factor
 
 
 def fit_rules(

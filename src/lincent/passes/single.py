@@ -18,6 +18,8 @@ from lincent.programs.centralization import Matrix, Rows, Vector
 
 Single = NDArray[np.float32]
 BLOCK_BYTES = 2**20
+LOOK_ROWS = 64
+NEAR_ZERO = 4.0
 LARGEST = 1e30
 """A sum of squares above this comes too near the range of single precision."""
 
@@ -86,10 +88,22 @@ def single(rows: Rows, index: Index | None) -> Rows | None:
         return None
     if index is not None:
         X, sign = X[index], sign[index]
-    array = np.empty(X.shape, dtype=np.float32)
-    with np.errstate(over="ignore", under="ignore"):
-        np.subtract(X, center, out=array, casting="same_kind")
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        array = _centered(X, center)
         flat = array.reshape(-1)
         if not float(flat @ flat) < LARGEST:
             return None
     return SingleRows(array, sign)
+
+
+def _centered(X: Any, center: Vector) -> Single:
+    """X - center in single precision."""
+    some = X[:: max(1, X.shape[0] // LOOK_ROWS)]
+    if np.all(np.abs(center) <= NEAR_ZERO * some.std(axis=0)):
+        # Rounding first is faster, and costs no digits where the center is not far from zero.
+        array = np.array(X, dtype=np.float32, order="C")
+        array -= center.astype(np.float32)
+        return array
+    array = np.empty(X.shape, dtype=np.float32)
+    np.subtract(X, center, out=array, casting="same_kind")
+    return array

@@ -48,8 +48,8 @@ class Curvature(Protocol):
     def step(self, point: Reading) -> tuple[Vector, float]:
         """The step in beta and the one in t."""
 
-    def learn(self, before: Reading, after: Reading) -> None:
-        """A step was taken from one point to the other."""
+    def learn(self, before: Reading, after: Reading, short: bool) -> None:
+        """A step was taken from one point to the other, cut short or not."""
 
 
 def between(program: RegularizedProgram, inside: Inside) -> Vector:
@@ -124,6 +124,8 @@ class Whole:
         self.v: Vector = np.empty(0)
         self.total = 0.0
         self.factor: Factored | None = None
+        self.torn: Inside | None = None
+        self.crossed: Inside | None = None
 
     def at(self, inside: Inside) -> tuple[Matrix, Vector, float]:
         """A'DA, v and s where these rows are between the margins."""
@@ -193,10 +195,23 @@ class Whole:
             self.v += rows.tdot(weight * self.program.sign[index] * way)
 
     def step(self, point: Reading) -> tuple[Vector, float]:
-        return self.factored(point.inside).solve(point.gradient, point.slope)
+        inside = point.inside if self.torn is None else point.inside | self.torn
+        return self.factored(inside).solve(point.gradient, point.slope)
 
-    def learn(self, before: Reading, after: Reading) -> None:
-        """Every step starts from the curvature at its own point."""
+    def learn(self, before: Reading, after: Reading, short: bool) -> None:
+        """Every step starts from the curvature at its own point.
+
+        But where rows at a margin (many at once, if they are equal) cut steps short and cross it
+        back and forth, that would be endless: they count as curved until a step is long again.
+        """
+        if not short:
+            self.torn = self.crossed = None
+            return
+        crossed = before.inside != after.inside
+        if self.crossed is not None:
+            again = crossed & self.crossed
+            self.torn = again if self.torn is None else self.torn | again
+        self.crossed = crossed
 
 
 class Sampled:
@@ -212,7 +227,7 @@ class Sampled:
         self.relax = (1.0 - crowd) ** 2 / (1.0 + crowd)
         self.pairs: deque[tuple[Vector, Vector, float]] = deque(maxlen=MEMORY)
 
-    def learn(self, before: Reading, after: Reading) -> None:
+    def learn(self, before: Reading, after: Reading, short: bool) -> None:
         taken = np.append(after.beta - before.beta, after.t - before.t)
         change = np.append(after.gradient - before.gradient, after.slope - before.slope)
         product = float(taken @ change)
@@ -265,5 +280,5 @@ class Conjugate:
             direction = scaled + (size / previous) * direction
         return x, threshold.shift(x, point.slope)
 
-    def learn(self, before: Reading, after: Reading) -> None:
+    def learn(self, before: Reading, after: Reading, short: bool) -> None:
         """Every step starts from the curvature at its own point."""

@@ -24,9 +24,13 @@ FULL_STEP = 0.5
 """A full step is taken if the slope at its end is this share of the slope at its start."""
 ENOUGH_SLOPE = 0.1
 """A line search ends where the slope is this share of the slope at its start."""
+SHORT = 0.1
+"""A step is cut short if less than this share of it is taken."""
 SEARCHES = 60
 PATIENCE = 5
 STILL = 1e-13
+CACHE_ENTRIES = 8_000_000
+"""Up to this many entries two products with the rows cost little more than one sweep."""
 UNEVEN = 1e-6
 """The share of the last gap that an inexact threshold may add to the next."""
 ROUNDING = 1e-13
@@ -88,7 +92,7 @@ def lead(
     curvature: Curvature,
     controls: Controls,
     start: Start | None = None,
-    goal: float = 0.0,
+    goal: float = -1.0,
 ) -> tuple[Start, int]:
     """Where a program close to another one says that its solution is, and the steps to there.
 
@@ -113,17 +117,16 @@ def _walk(
     curvature: Curvature,
     controls: Controls,
     start: Start | None,
-    goal: float = 0.0,
+    goal: float = -1.0,
 ) -> _Walk:
     point = _begin(reader, curvature, start)
     best = Best(point)
-    steps = since = 0
+    steps, since = int(start is None), 0
     gap = np.inf
     while True:
         last, gap = gap, best.relative_gap
         controls.tell(f"step {steps}: objective {best.low.objective:.10e}  gap {gap:.1e}")
-        # Newton steps gain more and more: each at least the power 1.5 of what the last one gained.
-        if gap <= controls.tol or gap * (gap / last) ** 1.5 <= goal:
+        if gap <= controls.tol or (last < np.inf and _next_gap(last, gap) <= goal):
             status = Status.OPTIMAL
         elif since >= PATIENCE:
             status = Status.STALLED
@@ -139,10 +142,22 @@ def _walk(
         return _Walk(status, best, steps)
 
 
+def _next_gap(last: float, gap: float) -> float:
+    """What to expect: Newton steps gain more and more, each the power 1.5 of the gain before."""
+    return float(gap * (gap / last) ** 1.5)
+
+
 def _begin(reader: Reader, curvature: Curvature, start: Start | None) -> Reading:
-    if start is not None:
-        return reader.at(start.beta, start.t if reader.program.free else 0.0)
-    return first_step(reader, curvature)
+    if start is None:
+        return first_step(reader, curvature)
+    program = reader.program
+    if not program.free:
+        return reader.at(start.beta, 0.0)
+    if program.shape[0] * program.shape[1] > CACHE_ENTRIES:
+        return reader.at(start.beta, start.t)
+    # Close to the solution the gap is mostly what t is off, and the best t reads nothing more.
+    projected = program.rows.dot(start.beta)
+    return reader.at(start.beta, best_threshold(program, projected, start.t), projected)
 
 
 def _advance(reader: Reader, curvature: Curvature, point: Reading, gap: float) -> Reading:
@@ -150,10 +165,13 @@ def _advance(reader: Reader, curvature: Curvature, point: Reading, gap: float) -
     found = reader.at(point.beta + step, point.t + shift)
     enough = FULL_STEP * abs(point.descent(step, shift))
     rounding = STILL * abs(point.objective)
+    length = 1.0
     if abs(found.descent(step, shift)) > enough or found.objective > point.objective + rounding:
-        place = _along(reader.program, point, found, shift, UNEVEN * gap)
-        found = reader.at(place.beta, place.t, place.projected)
-    curvature.learn(point, found)
+        uneven = UNEVEN * min(gap, abs(point.objective))
+        place, length = _along(reader.program, point, found, shift, uneven)
+        # Beyond both ends their rounding errors grow, from step to step: read anew.
+        found = reader.at(place.beta, place.t, None if length > 1.0 else place.projected)
+    curvature.learn(point, found, length < SHORT)
     return found
 
 
@@ -169,7 +187,7 @@ class _Place:
 
 def _along(
     program: RegularizedProgram, origin: Reading, end: Reading, shift: float, uneven: float
-) -> _Place:
+) -> tuple[_Place, float]:
     """The minimum along a step, with the best threshold at every length: nothing is read."""
     step, moved = end.beta - origin.beta, end.projected - origin.projected
     first = _place(program, origin.beta, origin.projected, origin.t, uneven, moved)
@@ -177,27 +195,30 @@ def _along(
     high, high_slope = np.inf, np.inf
     if low_slope >= 0.0:
         # The best threshold was all there was to gain.
-        return first
+        return first, 0.0
     enough = ENOUGH_SLOPE * abs(low_slope)
-    length, guess = 1.0, origin.t + shift
+    length, guess, again = 1.0, origin.t + shift, 0
     for _ in range(SEARCHES):
         beta = origin.beta + length * step
         place = _place(program, beta, origin.projected + length * moved, guess, uneven, moved)
         slope = float(beta @ step) - place.sums.work
-        if abs(slope) <= enough:
+        # A small slope upward may come after a long way up: then the minimum is further back.
+        if abs(slope) <= enough and (slope <= 0 or _objective(program, place) < origin.objective):
             break
         if slope < 0:
-            low, low_slope = length, slope
+            low, low_slope, again = length, slope, max(again, 0) + 1
         else:
-            high, high_slope = length, slope
+            high, high_slope, again = length, slope, min(again, 0) - 1
         if np.isinf(high):
             length *= 2.0
         else:
-            # The slope is piecewise linear: the secant, kept off the ends of the bracket.
+            # The slope is piecewise linear: the secant, kept off the ends of the bracket, and far
+            # off the end that moved twice, lest it creep.
             share = low_slope / (low_slope - high_slope)
-            length = low + min(max(share, 0.05), 0.95) * (high - low)
+            least, most = (0.9 if again > 1 else 0.05), (0.1 if again < -1 else 0.95)
+            length = low + min(max(share, least), most) * (high - low)
         guess = place.t
-    return place
+    return place, length
 
 
 def _place(
@@ -231,6 +252,11 @@ def _place(
     else:
         sums = program.pull_sums(projected, t, along)
     return _Place(beta, t, projected, sums)
+
+
+def _objective(program: RegularizedProgram, place: _Place) -> float:
+    z = program.positions(place.projected, place.t)
+    return program.primal(place.beta, z, program.pull(z))
 
 
 def best_threshold(program: RegularizedProgram, projected: Vector, guess: float) -> float:

@@ -12,16 +12,17 @@ rows, so both are found from every k-th one.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from lincent.passes.base import Index
 from lincent.programs.centralization import Vector
 from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers.curvature import Curvature, Whole
 from lincent.solvers.reading import Reader, Reading
 
 FEW_ROWS = 2_000
-PER_COLUMN = 20
+PER_COLUMN = 30
 """So many rows per column know the direction of the first step well enough."""
 MANY_COLUMNS = 64
 """With fewer columns a Gram matrix of all rows is cheap."""
@@ -36,14 +37,16 @@ def first_step(reader: Reader, curvature: Curvature) -> Reading:
     program = reader.program
     zero = reader.at_zero(even_at_zero(reader))
     m, n = program.shape
+    # Where zero is a corner of the loss, or beyond it, no row is curved there; close to it all are.
+    near = zero if np.any(zero.inside) else replace(zero, pull=np.full(m, 0.5))
     every = m // max(FEW_ROWS, PER_COLUMN * n)
     if every > 1 and n >= MANY_COLUMNS and isinstance(curvature, Whole):
-        step, _ = curvature.thin(zero.inside, every).solve(zero.gradient, zero.slope)
+        step, _ = curvature.thin(near.inside, every).solve(zero.gradient, zero.slope)
     else:
-        step, _ = curvature.step(zero)
+        step, _ = curvature.step(near)
     projected = program.rows.dot(step)
-    fewer = np.arange(0, m, max(1, m // LENGTH_ROWS))
-    length, t = _best_length(program, float(step @ step), projected, zero.t, fewer)
+    square = float(step @ step)
+    length, t = _best_length(program, square, projected, zero.t, max(1, m // LENGTH_ROWS))
     point = reader.at(length * step, t, length * projected)
     return point if point.objective < zero.objective else zero
 
@@ -58,10 +61,10 @@ def even_at_zero(reader: Reader) -> float:
 
 
 def _best_length(
-    program: RegularizedProgram, square: float, projected: Vector, t: float, index: Index
+    program: RegularizedProgram, square: float, projected: Vector, t: float, every: int
 ) -> tuple[float, float]:
-    """s and t, by Newton's method on these rows; rough, and not worse than a full step."""
-    p, sign, costs = projected[index], program.sign[index], program.costs[index]
+    """s and t, by Newton's method on every k-th row; rough, and not worse than a full step."""
+    p, sign, costs = (v[::every].copy() for v in (projected, program.sign, program.costs))
     square *= float(costs.sum()) / float(program.costs.sum())
     length, best, lowest = 1.0, (1.0, t), np.inf
     for _ in range(ROUNDS):

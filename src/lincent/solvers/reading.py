@@ -99,7 +99,7 @@ class Reader:
         u = np.minimum(v, 1.0)
         alpha, beyond = costs * u, v - u
         sums = _Sums(program, t)
-        sums.pull = np.where(program.sign > 0, u[1], u[0])
+        sums.pull = np.full(m, u[0]) if u[0] == u[1] else np.where(program.sign > 0, u[1], u[0])
         sums.total, sums.excess = float(alpha.sum()), float(alpha[1] - alpha[0])
         sums.squares, sums.beyond = float(alpha @ u), float(costs @ beyond)
         combined = alpha[0] * self._mean(0) + alpha[1] * self._mean(1)
