@@ -99,8 +99,8 @@ def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         upper = y == high
         if low != high and np.all(upper | (y == low)):
             return np.array([low, high]), upper.astype(np.intp)
-    else:
-        # Whole numbers are always classes; other labels may be numbers to predict.
+    elif y.dtype.kind not in "US":
+        # Whole numbers and words are always classes; other labels may be numbers to predict.
         check_classification_targets(y)
     classes = np.unique(y)
     return classes, np.searchsorted(classes, y)

@@ -61,7 +61,7 @@ WORTH_CROSSING = 1e-6
 """The largest tol for which the vertex is worth its exchanges."""
 LITTLE_ENOUGH = 60_000
 """Entries of the largest tableau for a crossover."""
-NEAR = 150.0
+NEAR = 100.0
 """A crossover starts when mu has fallen to this number per entry of the rows, or to a tenth."""
 ONLY_POINT = 1e-12
 ROWS_THAT_FILL = 3
