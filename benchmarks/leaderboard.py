@@ -1,6 +1,6 @@
 """The leaderboard: accuracy and fit time on real two-class sets, one row per fit.
 
-    OMP_NUM_THREADS=1 python benchmarks/leaderboard.py run [--splits 10]
+    OMP_NUM_THREADS=1 python benchmarks/leaderboard.py run [--splits 10] [--jobs 2]
     python benchmarks/leaderboard.py page
 
 ``run`` appends to results/leaderboard/rows.csv and goes on where it stopped.  Protocol: stratified
@@ -12,12 +12,14 @@ scores.  Tuning is by cross-validated score AUC inside the training part, and co
 import argparse
 import csv
 import json
+import os
 import platform
 import time
 import warnings
 from datetime import UTC, datetime
 
 import numpy as np
+from joblib import Parallel, delayed
 from leaderboard_sets import PAPER, ROOT, all_sets
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -124,7 +126,7 @@ def split_of(X, y, seed):
     return scaler.transform(train[:, varies]), scaler.transform(test[:, varies]), y_train, y_test
 
 
-def run(n_splits):
+def run(n_splits, jobs):
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / "rows.csv"
     done = set()
@@ -133,23 +135,36 @@ def run(n_splits):
             done = {(r["dataset"], r["split"], r["method"]) for r in csv.DictReader(file)}
     sets = list(all_sets())
     (FOLDER / "about.json").write_text(json.dumps(about(sets), indent=1))
+    todo = [
+        delayed(fits)(name, X, y, seed, missing)
+        for seed in range(n_splits)
+        for name, _, X, y in sets
+        if (missing := [k for k in names_for(name) if (name, str(seed), k) not in done])
+    ]
     with path.open("a", newline="") as file:
         table = csv.DictWriter(file, FIELDS)
         if not done:
             table.writeheader()
-        for seed in range(n_splits):
-            for name, _, X, y in sets:
-                todo = methods() | (rivals() if name in PAPER else {})
-                missing = {k: m for k, m in todo.items() if (name, str(seed), k) not in done}
-                if not missing:
-                    continue
-                parts = split_of(X, y, seed)
-                for method, model in missing.items():
-                    table.writerow(
-                        {"dataset": name, "split": seed, "method": method} | guarded(model, parts)
-                    )
-                file.flush()
-            print(f"split {seed} done", datetime.now(UTC).strftime("%H:%M:%S"), flush=True)
+        parts = Parallel(n_jobs=jobs, return_as="generator_unordered")(todo)
+        for count, rows in enumerate(parts, 1):
+            table.writerows(rows)
+            file.flush()
+            now = datetime.now(UTC).strftime("%H:%M:%S")
+            print(f"{count} of {len(todo)} splits of sets done", now, flush=True)
+
+
+def names_for(dataset):
+    return [*methods(), *(rivals() if dataset in PAPER else {})]
+
+
+def fits(name, X, y, seed, wanted):
+    """The rows of one split of one set."""
+    models = methods() | (rivals() if name in PAPER else {})
+    parts = split_of(X, y, seed)
+    return [
+        {"dataset": name, "split": seed, "method": method} | guarded(models[method], parts)
+        for method in wanted
+    ]
 
 
 def guarded(model, parts):
@@ -172,7 +187,7 @@ def about(sets):
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scikit-learn": sklearn.__version__,
-        "machine": "one thread of 2 shared CPU cores",
+        "machine": f"one thread a fit, {os.cpu_count()} cores",
         "sets": [[name, source, *X.shape, int(y.sum())] for name, source, X, y in sets],
     }
 
@@ -181,9 +196,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["run", "page"])
     parser.add_argument("--splits", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=1, help="splits of sets at a time")
     arguments = parser.parse_args()
     if arguments.what == "run":
-        run(arguments.splits)
+        run(arguments.splits, arguments.jobs)
     else:
         from leaderboard_page import write_page
 
