@@ -112,6 +112,7 @@ class Tableau:
         self.side = np.where(T[:-1, n] < 0, -1.0, 1.0)
         missed = np.where(self.side < 0, costs, 0.0)
         T[-1, :n] = lapack.dgetrs(factor, pivots, self.program.linear, trans=1)[0]
+        T[-1, n] = float(self.program.linear @ beta)
         T[-1] -= missed @ T[:-1]
         self.T, self.scratch = T, np.empty_like(T)
         return bool(np.isfinite(T[-1]).all())
