@@ -325,3 +325,14 @@ def test_soft_weights_sum_to_one():
     weights = soft_weights(np.array([0.9, 0.91, 0.5]), 400.0)
     assert weights.sum() == pytest.approx(1.0)
     assert weights.argmax() == 1
+
+
+@pytest.mark.parametrize("seed", [18, 19, 20])
+def test_a_few_heavy_rows_do_not_make_the_steps_creep(seed):
+    """One of twelve positive rows counts as much as sixty others: its curvature must be current."""
+    rng = np.random.default_rng(seed)
+    y = (np.arange(800) < 12).astype(int)
+    X = rng.standard_normal((800, 11)) + 0.8 * y[:, None] * rng.standard_normal(11)
+    model = RegularizedLCC(C=100.0).fit(X, y)
+    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert model.n_iter_ <= 60

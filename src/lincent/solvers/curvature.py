@@ -34,7 +34,9 @@ from lincent.solvers.reading import Inside, Reading
 
 MEMORY = 8
 STALE_SHARE = 0.002
-"""A curvature that is wrong for no more rows than this is used as it is."""
+"""A curvature that is wrong for no more rows than this is used as it is, while it serves."""
+SERVES = 0.1
+"""A curvature serves if the step that it gave left no more than this share of the gradient."""
 MANY_ROWS = 1_000
 COMPACT_SHARE = 0.85
 """With a smaller share of rows between the margins, these are gathered before they are used."""
@@ -124,6 +126,7 @@ class Whole:
         self.v: Vector = np.empty(0)
         self.total = 0.0
         self.factor: Factored | None = None
+        self.serves = True
         self.torn: Inside | None = None
         self.crossed: Inside | None = None
 
@@ -153,7 +156,8 @@ class Whole:
         count = int(np.count_nonzero(inside))
         if self.inside is not None:
             changed = np.flatnonzero(inside != self.inside)
-            if changed.size <= self.stale * inside.size:
+            # A single row can matter: its class may be small and its cost large.
+            if changed.size <= (self.stale * inside.size if self.serves else 0):
                 return False
             if changed.size < count:
                 entered = inside[changed]
@@ -204,6 +208,8 @@ class Whole:
         But where rows at a margin (many at once, if they are equal) cut steps short and cross it
         back and forth, that would be endless: they count as curved until a step is long again.
         """
+        left, had = (float(p.gradient @ p.gradient) + p.slope**2 for p in (after, before))
+        self.serves = left <= SERVES**2 * had
         if not short:
             self.torn = self.crossed = None
             return
