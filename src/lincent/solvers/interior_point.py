@@ -59,7 +59,7 @@ EXCHANGES = 5
 CROSS_AGAIN = 1e-2
 WORTH_CROSSING = 1e-6
 """The largest tol for which the vertex is worth its exchanges."""
-LITTLE_ENOUGH = 60_000
+LITTLE_ENOUGH = 20_000
 """Entries of the largest tableau for a crossover."""
 NEAR = 100.0
 """A crossover starts when mu has fallen to this number per entry of the rows, or to a tenth."""
@@ -221,10 +221,12 @@ class InteriorPoint:
         along = rows.dot(direction)
         base = program.margin - rows.dot(middle) if middle.any() else program.margin
         slope = float(program.linear @ direction)
-        values = [
-            length * slope + float(program.costs @ np.maximum(base - length * along, 0.0))
-            for length in LENGTHS
-        ]
+        values = LENGTHS * slope
+        step = max(1, LITTLE_DATA // len(along))
+        for start in range(0, len(LENGTHS), step):
+            part = slice(start, start + step)
+            missed = np.maximum(base - LENGTHS[part, None] * along, 0.0)
+            values[part] += missed @ program.costs
         length = LENGTHS[int(np.argmin(values))]
         return middle + length * direction, base - length * along
 
