@@ -61,8 +61,9 @@ WORTH_CROSSING = 1e-6
 """The largest tol for which the vertex is worth its exchanges."""
 LITTLE_ENOUGH = 20_000
 """Entries of the largest tableau for a crossover."""
-NEAR = 100.0
-"""A crossover starts when mu has fallen to this number per entry of the rows, or to a tenth."""
+NEAR = 650.0
+"""A crossover starts when mu has fallen to a tenth, and to (NEAR / entries)^1.5 with more entries: an
+exchange then costs more, and fewer are left to do."""
 ONLY_POINT = 1e-12
 ROWS_THAT_FILL = 3
 
@@ -158,7 +159,8 @@ class InteriorPoint:
         self.Z = np.empty(2 * m + 2 * n + 1)
         self._start(start, absorb)
         size = (m + 2 * n) * n
-        self.cross_below = self.mu() * min(0.1, NEAR / (m * n)) if size <= LITTLE_ENOUGH else 0.0
+        share = min(0.1, (NEAR / (m * n)) ** 1.5) if size <= LITTLE_ENOUGH else 0.0
+        self.cross_below = share * self.mu()
 
     def mu(self) -> float:
         """The mean of the products that end at zero."""
