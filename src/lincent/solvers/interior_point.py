@@ -62,8 +62,8 @@ WORTH_CROSSING = 1e-6
 LITTLE_ENOUGH = 20_000
 """Entries of the largest tableau for a crossover."""
 NEAR = 650.0
-"""A crossover starts when mu has fallen to a tenth, and to (NEAR / entries)^1.5 with more entries: an
-exchange then costs more, and fewer are left to do."""
+"""A crossover starts when mu has fallen to a tenth, and to (NEAR / entries)^1.5 with more entries:
+an exchange then costs more, and fewer are left to do."""
 ONLY_POINT = 1e-12
 ROWS_THAT_FILL = 3
 
