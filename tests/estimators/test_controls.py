@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from lincent import LCC
-from lincent.solvers import chain
+from lincent.solvers import chain, interior_point
 from samples import three_classes, two_classes
 
 
@@ -56,6 +56,22 @@ class TestTimeLimit:
         size = max(1.0, abs(best.objective_))
         assert model.dual_objective_ <= best.objective_ + 1e-9 * size
         assert best.objective_ <= model.objective_ + 1e-9 * size
+
+    def test_a_step_that_would_end_late_is_not_begun(self, monkeypatch):
+        """With thousands of columns a step takes seconds."""
+        step, begun = interior_point.InteriorPoint.step, []
+
+        def slow(point):
+            begun.append(point)
+            time.sleep(0.4)
+            step(point)
+
+        monkeypatch.setattr(interior_point.InteriorPoint, "step", slow)
+        monkeypatch.setattr(interior_point, "LATE", 0.1)
+        X, y = two_classes(300, 40)
+        with pytest.warns(ConvergenceWarning, match="time_limit"):
+            LCC(time_limit=0.6, solver="interior-point").fit(X, y)
+        assert len(begun) == 1  # the second would have ended at 0.8 seconds
 
     def test_is_for_the_whole_fit_and_not_for_each_of_its_problems(self):
         X, _ = long_problem()

@@ -51,7 +51,8 @@ def _best_of(
         found = attempt(controls)
         if best is None or found.relative_gap < best.relative_gap:
             best = found
-        if best.relative_gap <= controls.tol or controls.out_of_time():
+        late = found.status is Status.TIME_LIMIT or controls.out_of_time()
+        if best.relative_gap <= controls.tol or late:
             break
         controls.tell(f"{found.solver} ends at a gap of {found.relative_gap:.1e}, above tol")
     assert best is not None

@@ -226,7 +226,7 @@ def solve(
                 return Solution(Status.OPTIMAL, answer, iterations, NAME)
             if not held.any():
                 inner_tol *= INNER_TOL
-        if controls.out_of_time():
+        if inner.status is Status.TIME_LIMIT or controls.out_of_time():
             status = Status.TIME_LIMIT
             break
         if start is not None and checked.misplaced > small.shape[0]:

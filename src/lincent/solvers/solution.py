@@ -54,5 +54,6 @@ class Controls:
     deadline: float = float("inf")
     tell: Callable[[str], None] = field(default=silent)
 
-    def out_of_time(self) -> bool:
-        return time.monotonic() >= self.deadline
+    def out_of_time(self, ahead: float = 0.0) -> bool:
+        """Whether the deadline has passed, or will have in ``ahead`` seconds."""
+        return time.monotonic() + ahead >= self.deadline
