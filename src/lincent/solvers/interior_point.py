@@ -110,7 +110,7 @@ def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Soluti
     best = _Best(program)
     status = Status.ITERATION_LIMIT
     waiting, record = 0, np.inf
-    iteration, took = 0, 0.0
+    iteration, took = 0, point.started_in
     for iteration in range(controls.max_iter + 1):
         point.residuals()
         best.offer(point)
@@ -163,7 +163,10 @@ class InteriorPoint:
         self.box, self.gap = slice(2 * m, 2 * m + 2 * n), 2 * m + 2 * n
         self.P = np.empty(2 * m + 2 * n + 1)
         self.Z = np.empty(2 * m + 2 * n + 1)
+        began = time.monotonic()
         self._start(start, absorb)
+        # The start factors a matrix, as a step does.
+        self.started_in = time.monotonic() - began
         size = (m + 2 * n) * n
         share = min(0.1, (NEAR / (m * n)) ** 1.5) if size <= LITTLE_ENOUGH else 0.0
         self.cross_below = share * self.mu()
