@@ -51,10 +51,10 @@ wheel: $(VENV)/.ready-run ## build the wheel into dist/
 	rm -rf dist
 	$(PIP) wheel --quiet --no-deps --wheel-dir dist .
 
-bench: $(VENV)/.ready-test ## run every script of benchmarks/, one after the other
+bench: $(VENV)/.ready-test ## fit times beside scikit-learn's (benchmarks/bench_*.py), with all cores
 	@for script in benchmarks/bench_*.py; do \
 		[ -e "$$script" ] || { echo "no benchmarks/bench_*.py yet"; exit 0; }; \
-		echo "== $$script"; $(BIN)/python "$$script" || exit 1; \
+		echo "== $$script"; env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS $(BIN)/python "$$script" || exit 1; \
 	done
 
 docs: $(VENV)/.ready-docs ## build the documentation into doc/_build/html
