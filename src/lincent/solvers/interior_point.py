@@ -339,7 +339,8 @@ class InteriorPoint:
             self.cross_below *= CROSS_AGAIN
             return self._cross()
         if gap < VERTEX_BELOW and (tol > WORTH_CROSSING or not self.cross_below):
-            return self.vertex(exact_count=gap > tol)
+            # Least squares to a vertex take as long as several steps: not for a rough answer.
+            return self.vertex(exact_count=gap > tol or tol > WORTH_CROSSING)
         return None
 
     def _cross(self) -> Certificate | None:
