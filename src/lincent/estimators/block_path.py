@@ -23,8 +23,6 @@ from lincent.programs.centralization import Certificate, Program, lcc_program
 from lincent.solvers import chain, screening
 from lincent.solvers.solution import Controls, Solution, Status
 
-ONLY_POINT = 1e-12
-
 
 def in_blocks(data: TwoClassData) -> bool:
     """Whether the rows are read in blocks and too many to be brought here."""
@@ -70,7 +68,7 @@ def _solve(
         scaled = None if last is None else _scaled(program, *last)
         if scaled is not None and scaled.relative_gap <= controls.tol:
             return Solution(Status.OPTIMAL, scaled, 0, SCALED)
-        if program.gap >= program.largest_gap * (1 - ONLY_POINT):
+        if program.one_point:
             point = _only_point(program)
             if point.relative_gap <= controls.tol:
                 return Solution(Status.OPTIMAL, point, 0, "vertex")

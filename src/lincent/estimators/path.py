@@ -41,7 +41,6 @@ SCALED = "scaled"
 VERTEX = "vertex"
 KINK = 1e-9
 CONSTANT = 1e-10
-ONLY_POINT = 1e-12
 SCREEN_ABOVE = 1.5
 NEAR_ABOVE = 15
 FAR = 0.5
@@ -135,7 +134,7 @@ class Follower:
                 return Solution(Status.OPTIMAL, answer, 0, VERTEX)
         if not self._screens(program) or m < NEAR_ABOVE * n:
             return None
-        if _one_point(program) or _one_point(last.program):
+        if program.one_point or last.program.one_point:
             return None  # nothing to solve; or the last point says nothing of others
         guess = screening.Guess(last.certificate.beta, doubt)
         found = screening.solve(program, self.controls, self.rng, start=guess)
@@ -151,7 +150,7 @@ class Follower:
             # a sample; and where the margin leaves one point, nothing needs to be solved.
             m, n = program.shape
             found = None
-            if _one_point(program):
+            if program.one_point:
                 found = interior_point.solve(program, self.controls)
             elif m > SCREEN_ABOVE * screening.start_size(n):
                 found = screening.solve(program, self.controls, self.rng)
@@ -161,10 +160,6 @@ class Follower:
 
     def _screens(self, program: Program) -> bool:
         return self.solver == "auto" and not program.hard and bool(np.all(program.costs > 0))
-
-
-def _one_point(program: Program) -> bool:
-    return program.gap >= program.largest_gap * (1 - ONLY_POINT)
 
 
 def _in_doubt(program: Program, last: _Visited) -> int:

@@ -39,6 +39,7 @@ HARD_FEASIBILITY = 1e-9
 GAP_FEASIBILITY = 1e-9
 """d.beta >= gap counts as met up to this share of gap, and up to the rounding of d.beta."""
 ROUNDING = 1e-13
+ONLY_POINT = 1e-12
 
 
 class Rows(Protocol):
@@ -111,6 +112,11 @@ class Program:
     def infeasible(self) -> bool:
         """Whether no point of the box has d.beta >= gap."""
         return not self._reaches(self.farthest_point)
+
+    @property
+    def one_point(self) -> bool:
+        """Whether ``gap`` leaves a single point of the box, the farthest."""
+        return self.gap >= self.largest_gap * (1 - ONLY_POINT)
 
     def _reaches(self, beta: Vector) -> bool:
         """Whether d.beta >= gap, up to rounding."""

@@ -101,7 +101,7 @@ class Tableau:
         beta = lapack.dgetrs(factor, pivots, self.limits[basis])[0]
         T = np.empty((count + 1, n + 1), order="F")
         np.matmul(hinges, lapack.dgetri(factor, pivots)[0], out=T[:-1, :n])
-        T[:-1, n] = beyond = hinges @ beta - self.limits
+        beyond = hinges @ beta - self.limits
         m = self.program.shape[0]
         spread = SPREAD * float(np.abs(beyond[:m]).mean())
         beyond[:m] += spread * (np.arange(1, m + 1) * GOLDEN % 1.0)

@@ -67,7 +67,6 @@ LITTLE_ENOUGH = 20_000
 NEAR = 650.0
 """A crossover starts when mu has fallen to a tenth, and to (NEAR / entries)^1.5 with more entries:
 an exchange then costs more, and fewer are left to do."""
-ONLY_POINT = 1e-12
 ROWS_THAT_FILL = 3
 
 _Step = tuple[Vector, Vector, Vector]
@@ -75,7 +74,7 @@ _Step = tuple[Vector, Vector, Vector]
 
 def solve(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
     """Bring the program to ``controls.tol``, or as near as it gets."""
-    if program.gap >= program.largest_gap * (1 - ONLY_POINT):
+    if program.one_point:
         return _only_point(program, controls)
     merged = merge(program)
     if merged is not None:
