@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lincent.estimators.certified import CentralizationClassifier, alone
 from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
+from lincent.estimators.path import TwoClassData
 from lincent.estimators.validation import check_choice, check_count
-from lincent.passes import SignedRows, class_centers, open_pass
+from lincent.passes import open_pass
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
 from lincent.solvers import chain, convex_concave, general
@@ -221,19 +222,18 @@ class FQCC(CentralizationClassifier):
         counted = np.flatnonzero(weight > 0)
         if len(counted) < len(weight):
             X, sign, weight, cost = X[counted], sign[counted], weight[counted], cost[counted]
-        source = open_pass(X)
-        centers = class_centers(source, sign, weight)
-        difference = centers[1] - centers[0]
-        self._check_margin(float(np.abs(difference).sum()), name)
-        rows = SignedRows(source, sign, centers.mean(axis=0)).materialize()
-        program = RampProgram(rows, self._costs(cost), float(self.margin), difference)
+        data = TwoClassData(X, sign, weight, cost)
+        self._check_margin(data.largest_margin, name)
+        rows, costs = data.rows().materialize(), self._costs(cost)
+        program = RampProgram(rows, costs, float(self.margin), data.difference)
         found = self._best(program, name)
         self._judge_local(found, name)
-        low, high = (float(c) for c in centers @ found.beta)
+        found = replace(found, beta=data.direction(found.beta))
+        low, high = (float(c) for c in data.centers @ found.beta)
         needs_rows = self.discriminator != "distance" or importance[0] != importance[1]
-        projected = source.project(found.beta) if needs_rows else np.empty(0)
+        projected = data.source.project(found.beta) if needs_rows else np.empty(0)
         line = Line(projected, sign, weight, (low, high), importance)
-        return _Direction(centers, fit_discriminator(self.discriminator, line), found)
+        return _Direction(data.centers, fit_discriminator(self.discriminator, line), found)
 
     def _store(self, parts: list[_Direction]) -> None:
         self.coef_ = np.array([part.found.beta for part in parts])

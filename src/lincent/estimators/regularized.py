@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from lincent.estimators.certified import CentralizationClassifier
-from lincent.estimators.discriminators import Cut, Line, fit_discriminator
-from lincent.estimators.rule import balanced_costs, finite_centers, fit_rules
-from lincent.estimators.validation import check_choice, check_count, check_positive
-from lincent.passes import SignedRows, open_pass
-from lincent.programs.centralization import lcc_program
+from lincent.estimators.linear import cut
+from lincent.estimators.path import TwoClassData
+from lincent.estimators.rule import balanced_costs, fit_rules
+from lincent.estimators.validation import check_choice, check_count, check_finite, check_positive
+from lincent.passes import open_pass
 from lincent.solvers import chain, newton, sparse_newton
 from lincent.solvers.solution import Solution
 
@@ -235,23 +235,21 @@ class RegularizedLCC(CentralizationClassifier):
         name: str,
     ) -> _Fitted:
         """The paper's linear program."""
-        source = open_pass(X)
-        centers = finite_centers(X, source, sign, weight)
-        largest = float(np.abs(centers[1] - centers[0]).sum())
+        with np.errstate(invalid="ignore", over="ignore"):
+            data = TwoClassData(X, sign, weight, costs)
+        check_finite(X, data.centers, "RegularizedLCC")
+        largest = data.largest_margin
         if largest == 0.0 or self.margins[0] > largest:
             raise ValueError(
                 f"margins={self.margins!r} are above the largest feasible margin {largest:.6g} "
                 f"({name}): give a smaller margin, or scale the features up."
             )
-        rows = SignedRows(source, sign, centers.mean(axis=0))
-        program = lcc_program(rows, centers[1] - centers[0], costs, float(self.margins[0]))
+        program = data.program(costs, float(self.margins[0]))
         solution = chain.solve(program, "auto", self._controls(), self._rng())
-        beta = solution.certificate.beta
-        low, high = (float(c) for c in centers @ beta)
-        line = Line(source.project(beta), sign, weight, (low, high), importance)
-        rule = fit_discriminator("distance", line)
-        assert isinstance(rule, Cut)
-        return _Fitted(beta, rule.at, rule.at - line.midpoint, centers, solution)
+        part = cut(data, solution, "distance", importance)
+        at = -part.intercept
+        midpoint = float(part.centers.mean(axis=0) @ part.beta)
+        return _Fitted(part.beta, at, at - midpoint, part.centers, solution)
 
     def _store(self, parts: list[_Fitted]) -> None:
         self.coef_ = np.array([part.beta for part in parts])
