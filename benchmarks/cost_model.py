@@ -16,10 +16,20 @@ import time
 import numpy as np
 
 from lincent import LCC
-from lincent.passes import survey, verbs
-from lincent.passes.blocks import Setting, Sides
-from lincent.passes.dask_view import SAMPLE_ENTRIES, SPARE_ENTRIES, SPARE_WORK
-from lincent.solvers import screening
+from lincent.passes.dask import (
+    block_work,
+    survey,
+)
+from lincent.passes.dask.band import (
+    SAMPLE_ENTRIES,
+    SPARE_ENTRIES,
+    SPARE_WORK,
+)
+from lincent.passes.dask.block import (
+    Setting,
+    Sides,
+)
+from lincent.solvers.lp import screening
 
 WIDTHS = (10, 20, 50, 100)
 TASK = 1e-3
@@ -55,10 +65,10 @@ def reads(n, rows=200_000):
     points = {"setting": setting, "points": [beta, 1.001 * beta], "width": width}
     return {
         "survey": processor_seconds(lambda: survey.survey(X, y, None, n=n)) / rows,
-        "look and smooth": processor_seconds(lambda: verbs.look(X, y, None, **at)) / rows,
-        "look and split": processor_seconds(lambda: verbs.look(X, y, None, small=True, **at))
+        "look and smooth": processor_seconds(lambda: block_work.look(X, y, None, **at)) / rows,
+        "look and split": processor_seconds(lambda: block_work.look(X, y, None, small=True, **at))
         / rows,
-        "check": processor_seconds(lambda: verbs.check(X, y, None, **points)) / rows,
+        "check": processor_seconds(lambda: block_work.check(X, y, None, **points)) / rows,
     }
 
 

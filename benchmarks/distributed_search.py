@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster, wait
 from threadpoolctl import threadpool_limits
 
 from lincent import LCCCV, KernelLCC
-from lincent.passes.schedule import Schedule
+from lincent.passes.dask.run import Schedule
 
 
 def make(m, n):

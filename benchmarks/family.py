@@ -31,7 +31,11 @@ from lincent.datasets import load_dataset
 from lincent.passes import DenseRows
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
-from lincent.solvers import chain, convex_concave, general
+from lincent.solvers.lp import choose
+from lincent.solvers.ramp import (
+    convex_concave,
+    scipy_slsqp,
+)
 from lincent.solvers.solution import Controls
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "family.md"
@@ -141,7 +145,7 @@ def random_problem(seed):
     return RampProgram(rows, costs, margin, high - low)
 
 
-def problems(seeds=range(200), methods=general.METHODS):
+def problems(seeds=range(200), methods=scipy_slsqp.METHODS):
     ours = {"convex-concave": {}, "convex-concave with line_search": {"lines": True}}
     theirs = dict.fromkeys(methods)
     values = {name: [] for name in (*ours, *theirs)}
@@ -149,7 +153,7 @@ def problems(seeds=range(200), methods=general.METHODS):
     for seed in seeds:
         program, rng = random_problem(seed), np.random.default_rng(0)
         linear = lcc_program(program.rows, program.difference, program.costs, program.margin)
-        start = chain.solve(linear, "auto", Controls(), rng).certificate.beta
+        start = choose.solve(linear, "auto", Controls(), rng).certificate.beta
         for name in values:
             begin = time.perf_counter()
             if name in ours:
@@ -157,7 +161,7 @@ def problems(seeds=range(200), methods=general.METHODS):
                     program, start, "auto", Controls(), rng, 100, **ours[name]
                 )
             else:
-                found = general.solve(program, start, Controls(max_iter=200), name)
+                found = scipy_slsqp.solve(program, start, Controls(max_iter=200), name)
             seconds[name] += time.perf_counter() - begin
             values[name].append(found.objective)
     lines = [

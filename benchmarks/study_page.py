@@ -8,10 +8,14 @@ import argparse
 import datetime
 from pathlib import Path
 
-from lincent.report.blocks import duration
-from lincent.report.paper_sections import RIVALS, disagreement_sentences, sets_of
+from lincent.pages.blocks import duration
 from lincent.study import load_result, paper
 from lincent.study.agreement import agreements, compact_table
+from lincent.study.reports.paper_sections import (
+    RIVALS,
+    disagreement_sentences,
+    sets_of,
+)
 from lincent.study.statistics import interval
 from lincent.study.summary import best_of_grids, mean_ranks, means, pivot, short_of_runs
 

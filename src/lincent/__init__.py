@@ -1,14 +1,14 @@
 """Centralization classifiers: pull rows to their own class center, push the centers apart."""
 
-from lincent.estimators.exact_path import lcc_path
 from lincent.estimators.kernel import KernelLCC
+from lincent.estimators.lcc_path import lcc_path
 from lincent.estimators.linear import LCC
+from lincent.estimators.linear_cv import LCCCV
 from lincent.estimators.quadratic import FQCC
 from lincent.estimators.regularized import RegularizedLCC
 from lincent.estimators.regularized_cv import RegularizedLCCCV
 from lincent.estimators.structured import StructuredLCC
 from lincent.estimators.structured_cv import StructuredLCCCV
-from lincent.estimators.tuned import LCCCV
 
 __all__ = [
     "FQCC",
@@ -23,3 +23,7 @@ __all__ = [
     "lcc_path",
 ]
 __version__ = "0.1.0"
+
+# Users, pickles and model files know a class by where it is imported from, not by its file.
+for _name in set(__all__) - {"__version__"}:
+    globals()[_name].__module__ = __name__

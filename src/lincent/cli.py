@@ -119,10 +119,14 @@ def reproduce(
             raise ValueError("--lenient and --interictal go with --seizure DIR.")
     from dataclasses import replace
 
-    from lincent.report import write_report
-    from lincent.report.terminal import progress_bar, reproduction_summary, study_json
     from lincent.study import paper
     from lincent.study import reproduce as run
+    from lincent.study.reports import write_report
+    from lincent.study.reports.terminal import (
+        progress_bar,
+        reproduction_summary,
+        study_json,
+    )
     from lincent.study.reproduce import FULL, PARTS, QUICK
 
     folder = output or Path("lincent-reproduce-quick" if quick else "lincent-reproduce")
@@ -149,9 +153,13 @@ def reproduce(
 
 
 def _reproduce_seizure(root: Path, settings: dict[str, Any], json: bool) -> None:
-    from lincent.report import write_report
-    from lincent.report.terminal import progress_bar, reproduction_summary, study_json
     from lincent.study import reproduce_seizure as run
+    from lincent.study.reports import write_report
+    from lincent.study.reports.terminal import (
+        progress_bar,
+        reproduction_summary,
+        study_json,
+    )
 
     def tell(line: str) -> None:
         print(line, file=sys.stderr)
@@ -192,10 +200,14 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Compare methods on a table: which, by how much, is it real, how long, and the code."""
-    from lincent.report import write_report
-    from lincent.report.terminal import comparison_summary, progress_bar, study_json
     from lincent.study import compare as run
     from lincent.study import make_problem
+    from lincent.study.reports import write_report
+    from lincent.study.reports.terminal import (
+        comparison_summary,
+        progress_bar,
+        study_json,
+    )
 
     folder = output or Path(f"lincent-compare-{Path(data).stem}")
     reading: dict[str, Any] = {
@@ -361,7 +373,10 @@ def datasets(
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
     """List data sets: what is there, what can be had, licence and how."""
-    from lincent.report.terminal import dataset_json, dataset_list
+    from lincent.study.reports.terminal import (
+        dataset_json,
+        dataset_list,
+    )
 
     (dataset_json if json else dataset_list)()
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from lincent.datasets.eeg import EventShuffleSplit, extract_features, write_synthetic
-from lincent.report import write_report
-from lincent.report.terminal import reproduction_summary
 from lincent.study import load_result, paper, reproduce_seizure
 from lincent.study.cells import _split, make_cell
 from lincent.study.methods import find_method
+from lincent.study.reports import write_report
+from lincent.study.reports.terminal import reproduction_summary
 from lincent.study.seizure import CODES, PRINTED_COMPACT, seizure_problem
 
 

@@ -11,7 +11,10 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from lincent import LCC
-from lincent.solvers import chain, interior_point
+from lincent.solvers.lp import (
+    choose,
+    interior_point,
+)
 from samples import three_classes, two_classes
 
 
@@ -102,7 +105,7 @@ class TestInterrupt:
         def stop(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(chain, "solve", stop)
+        monkeypatch.setattr(choose, "solve", stop)
 
     @pytest.mark.usefixtures("interrupted")
     def test_leaves_a_new_estimator_unfitted(self):
@@ -119,7 +122,7 @@ class TestInterrupt:
         def stop(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(chain, "solve", stop)
+        monkeypatch.setattr(choose, "solve", stop)
         with pytest.raises(KeyboardInterrupt):
             model.fit(*three_classes(n=7))
         assert unfitted(model)
@@ -134,7 +137,7 @@ class TestInterrupt:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(chain, "solve", stop)
+            patch.setattr(choose, "solve", stop)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(X, y)
         assert model.C == 3.0

@@ -17,7 +17,7 @@ from lincent.estimators import kernel as kernel_module
 from lincent.estimators.representer import without_negligible
 from lincent.passes import DenseRows
 from lincent.programs.centralization import certify, lcc_program
-from lincent.solvers import chain
+from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls
 
 KERNELS = {
@@ -164,7 +164,7 @@ def test_negligible_coefficients_become_zero_and_the_certificate_is_of_what_is_l
     )
     difference = np.append(X[y == 1].mean(0) - X[y == 0].mean(0), [0.0, 0.0])
     program = lcc_program(rows, difference, np.full(40, 2.0), 0.01)
-    found = chain.solve(program, "auto", Controls(), np.random.default_rng(0))
+    found = choose.solve(program, "auto", Controls(), np.random.default_rng(0))
     beta = found.certificate.beta.copy()
     beta[-2:] = [1e-9, 0.5]
     point = certify(program, beta, found.certificate.alpha, found.certificate.t)
@@ -229,13 +229,13 @@ class TestNystroem:
         X, y = noisy(6000, 4)
         options = {"n_components": 25, "random_state": 0}
         held = KernelLCC(**options).fit(X, y)
-        monkeypatch.setattr("lincent.passes.nystroem.HOLD_BYTES", 0)
+        monkeypatch.setattr("lincent.passes.landmarks.HOLD_BYTES", 0)
         mapped = KernelLCC(**options).fit(X, y)
         assert mapped.objective_ == pytest.approx(held.objective_, rel=1e-9)
         np.testing.assert_allclose(mapped.dual_coef_, held.dual_coef_, rtol=1e-4, atol=1e-6)
 
     def test_memory_stays_bounded(self, monkeypatch):
-        monkeypatch.setattr("lincent.passes.nystroem.HOLD_BYTES", 0)
+        monkeypatch.setattr("lincent.passes.landmarks.HOLD_BYTES", 0)
         X, y = noisy(40_000, 5)
         KernelLCC(n_components=50, random_state=0).fit(X[:500], y[:500])
         tracemalloc.start()

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import KernelLCC
-from lincent.passes import blocks
-from lincent.passes.nystroem import NystroemMap
+from lincent.passes.dask import block
+from lincent.passes.landmarks import NystroemMap
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")
@@ -123,7 +123,7 @@ def test_frames_and_sparse_blocks(data):
 
 
 def test_a_slice_is_mapped_at_a_time(monkeypatch, data):
-    monkeypatch.setattr(blocks, "SLICE_ROWS", 300)
+    monkeypatch.setattr(block, "SLICE_ROWS", 300)
     mapped = []
     original = NystroemMap.kernel_rows
 

@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from lincent import LCC, LCCCV, lcc_path
 from lincent.estimators import path as paths
-from lincent.estimators.search import balanced_accuracy
+from lincent.estimators.cv_table import balanced_accuracy
 
 
 def noisy(m=400, n=6, seed=0, flip=0.1, classes=2):

@@ -106,7 +106,7 @@ def test_folds_of_a_search_go_to_the_workers(client, data):
 
 def together(monkeypatch):
     """The largest number of reads that were under way at once, as a list that is filled."""
-    from lincent.passes.schedule import Schedule
+    from lincent.passes.dask.run import Schedule
 
     running, most, lock = [0], [0], threading.Lock()
     original = Schedule.run
@@ -241,7 +241,7 @@ def own_cluster(tmp_path):
 
 
 def test_a_scheduler_that_is_gone_is_an_error_and_not_a_wait(own_cluster, data, monkeypatch, capfd):
-    monkeypatch.setattr("lincent.passes.schedule.PATIENCE", 2.0)
+    monkeypatch.setattr("lincent.passes.dask.run.PATIENCE", 2.0)
     _, scheduler, _ = own_cluster
     X, y = in_blocks(data, seconds=0.3)
     after(1.5, scheduler.kill)
@@ -254,7 +254,7 @@ def test_a_scheduler_that_is_gone_is_an_error_and_not_a_wait(own_cluster, data, 
 def test_a_cluster_without_workers_is_an_error_and_not_a_wait(
     own_cluster, data, monkeypatch, capfd
 ):
-    monkeypatch.setattr("lincent.passes.schedule.PATIENCE", 2.0)
+    monkeypatch.setattr("lincent.passes.dask.run.PATIENCE", 2.0)
     _, _, worker = own_cluster
     X, y = in_blocks(data, seconds=0.3)
     after(1.5, worker.kill)

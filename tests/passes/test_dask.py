@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from faulty_blocks import corrupt
 from lincent import LCC
-from lincent.passes.schedule import Schedule
+from lincent.passes.dask.run import Schedule
 from samples import along_a_line
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
@@ -222,17 +222,17 @@ def test_reads_are_few_and_bring_few_rows(monkeypatch):
 
 
 def test_newton_steps_in_blocks_where_the_band_is_too_large(monkeypatch, data, reference):
-    monkeypatch.setattr("lincent.passes.dask_view.SPARE_ENTRIES", 0)
-    monkeypatch.setattr("lincent.passes.dask_view.SAMPLE_ENTRIES", 2_000 * N)
+    monkeypatch.setattr("lincent.passes.dask.band.SPARE_ENTRIES", 0)
+    monkeypatch.setattr("lincent.passes.dask.band.SAMPLE_ENTRIES", 2_000 * N)
     X, y = data
     model = LCC(random_state=0).fit(da.from_array(X, chunks=(2_000, N)), y)
     assert_same(model, reference)
 
 
 def test_multipliers_can_be_fetched(data):
-    from lincent.passes.dask import open_table
+    from lincent.passes.dask.table import open_table
     from lincent.programs.centralization import certify, lcc_program
-    from lincent.solvers import screening
+    from lincent.solvers.lp import screening
     from lincent.solvers.solution import Controls, silent
 
     X, y = data
@@ -302,7 +302,7 @@ def test_wrong_lengths_are_named(data):
 
 
 def test_what_does_not_fit_is_not_collected(monkeypatch, data):
-    monkeypatch.setattr("lincent.passes.dask.COLLECT_BYTES", 1_000)
+    monkeypatch.setattr("lincent.passes.dask.table.COLLECT_BYTES", 1_000)
     with pytest.raises(MemoryError, match='use solver="auto"'):
         LCC(solver="highs").fit(da.from_array(data[0], chunks=(1_500, N)), data[1])
 

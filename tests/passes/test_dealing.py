@@ -6,7 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
-from lincent.passes.dealing import Dealt, allocation, turns
+from lincent.passes.dask.dealing import (
+    Dealt,
+    allocation,
+    turns,
+)
 
 
 def scikit_learn_folds(y, folds):

@@ -50,7 +50,7 @@ def comparison(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def report(comparison):
-    from lincent.report import write_report
+    from lincent.study.reports import write_report
 
     result, folder = comparison
     write_report(result, folder)

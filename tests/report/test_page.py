@@ -9,7 +9,11 @@ from collections import Counter
 
 import pytest
 
-from lincent.report.page import escape_markdown, fence, safe_id
+from lincent.pages.rendering import (
+    escape_markdown,
+    fence,
+    safe_id,
+)
 
 
 class Reader(html.parser.HTMLParser):
@@ -105,9 +109,9 @@ def test_first_screen_answers(page):
 
 
 def test_report_can_be_made_again_from_the_folder(comparison, report, page):
-    from lincent.report import make_page
-    from lincent.report.page import render_html
+    from lincent.pages.rendering import render_html
     from lincent.study import load_result
+    from lincent.study.reports import make_page
 
     _, folder = comparison
     assert render_html(make_page(load_result(folder))) == page
@@ -129,9 +133,9 @@ def test_the_winners_lines_run(comparison, report, tmp_path):
 
 @pytest.mark.parametrize("code", ["LCC", "SVM", "LogReg-bal", "HistGB", "KernelLCC", "DEL"])
 def test_lines_of_every_kind_of_method_run(code, comparison):
-    from lincent.report.snippet import winner_lines
     from lincent.study.methods import find_method
     from lincent.study.problem import load_problem
+    from lincent.study.reports.snippet import winner_lines
     from lincent.study.results import method_records, problem_records
 
     method = method_records([find_method(code)])[0]

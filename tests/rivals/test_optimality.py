@@ -15,7 +15,7 @@ from lincent.rivals import (
 )
 from lincent.rivals._rows import signed_rows, with_ones
 from lincent.rivals.elastic import ElasticProblem, shrink
-from lincent.solvers.hinge import solve_hinge
+from lincent.solvers.hinge.interior_point import solve_hinge
 
 
 def augmented(X):

@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from degenerate import degenerate_program, program_of
 from judge import complementarity, dual_value, primal_value, violations
 from lincent.programs.centralization import certify
-from lincent.solvers import chain, highs
+from lincent.solvers.lp import (
+    choose,
+    highs,
+)
 from lincent.solvers.solution import Controls
 from problems import PROBLEMS
 
@@ -24,7 +27,7 @@ def noisy_program(seed, m=120, n=6, **settings_):
 
 
 def solved(program):
-    return chain.solve(program, "auto", Controls(), np.random.default_rng(0)).certificate
+    return choose.solve(program, "auto", Controls(), np.random.default_rng(0)).certificate
 
 
 def cvxpy_optimum(program):

@@ -8,8 +8,16 @@ import pytest
 from lincent.passes import DenseRows
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
-from lincent.solvers import chain, convex_concave, general
-from lincent.solvers.line_search import MOST_COLUMNS, lowest_on_lines, minimum_on_lines
+from lincent.solvers.lp import choose
+from lincent.solvers.ramp import (
+    convex_concave,
+    scipy_slsqp,
+)
+from lincent.solvers.ramp.line_search import (
+    MOST_COLUMNS,
+    lowest_on_lines,
+    minimum_on_lines,
+)
 from lincent.solvers.solution import Controls, Status
 
 
@@ -28,7 +36,7 @@ def random_problem(seed, m=50, n=4, outliers=4):
 
 def start_of(program):
     linear = lcc_program(program.rows, program.difference, program.costs, program.margin)
-    return chain.solve(linear, "auto", Controls(), np.random.default_rng(0)).certificate.beta
+    return choose.solve(linear, "auto", Controls(), np.random.default_rng(0)).certificate.beta
 
 
 def descend(program, start, **options):
@@ -112,7 +120,7 @@ def test_time_is_limited():
     late = Controls(deadline=time.monotonic() - 1)
     rng = np.random.default_rng(0)
     assert convex_concave.solve(program, start, "auto", late, rng, 9).status is Status.TIME_LIMIT
-    assert general.solve(program, start, late).status is Status.TIME_LIMIT
+    assert scipy_slsqp.solve(program, start, late).status is Status.TIME_LIMIT
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -151,11 +159,11 @@ def test_no_lines_are_searched_with_many_columns():
     assert lowest_on_lines(program, beta, value(program, beta)) is None
 
 
-@pytest.mark.parametrize("method", general.METHODS)
+@pytest.mark.parametrize("method", scipy_slsqp.METHODS)
 def test_general_solver_goes_down_and_stays_feasible(method):
     program, *_ = random_problem(4, m=30, n=3)
     start = start_of(program)
-    found = general.solve(program, start, Controls(max_iter=300), method)
+    found = scipy_slsqp.solve(program, start, Controls(max_iter=300), method)
     assert found.objective <= value(program, start)
     assert value(program, found.beta) == found.objective
     assert np.abs(found.beta).max() <= 1
@@ -168,6 +176,6 @@ def test_descent_is_seldom_behind_the_general_solver():
         program, *_ = random_problem(seed, m=40, n=3)
         start = start_of(program)
         ours = descend(program, start, lines=True).objective
-        theirs = general.solve(program, start, Controls(max_iter=300)).objective
+        theirs = scipy_slsqp.solve(program, start, Controls(max_iter=300)).objective
         behind += ours > theirs + 1e-7 * max(1, abs(theirs))
     assert behind <= 2

@@ -7,8 +7,11 @@ import pytest
 
 from degenerate import degenerate_program, program_of
 from judge import assert_optimal
-from lincent.solvers import highs
-from lincent.solvers.crossover import Tableau, crossover
+from lincent.solvers.lp import highs
+from lincent.solvers.lp.crossover import (
+    Tableau,
+    crossover,
+)
 from lincent.solvers.solution import Controls, Solution, Status
 
 TOL = 1e-9

@@ -9,14 +9,14 @@ import pytest
 from lincent.passes import SignedRows, class_centers, open_pass
 from lincent.passes.single import single
 from lincent.programs.regularized import RegularizedProgram, certify
-from lincent.solvers import newton
-from lincent.solvers.reading import Reader
+from lincent.solvers.newton import ridge
+from lincent.solvers.newton.oracle import Reader
 from lincent.solvers.solution import Controls, Status
 from regularized_problems import PROBLEMS, make
 
 
 def solve(program, **controls):
-    return newton.solve(program, Controls(**controls), np.random.default_rng(0))
+    return ridge.solve(program, Controls(**controls), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -103,9 +103,9 @@ WAYS = {
 def test_every_way_ends_at_the_same_optimum(monkeypatch, way, sparse, free):
     program = make(600, 8, (-1.0, 3.0), 1.0, free, 0.5, 1.0, sparse=sparse)
     usual = solve(program, tol=1e-12).certificate
-    monkeypatch.setattr(newton, "WHOLE_ENTRIES", 0)
+    monkeypatch.setattr(ridge, "WHOLE_ENTRIES", 0)
     for name, value in WAYS[way].items():
-        monkeypatch.setattr(newton, name, value)
+        monkeypatch.setattr(ridge, name, value)
     other = solve(program, tol=1e-12)
     assert other.relative_gap <= 1e-12
     np.testing.assert_allclose(other.certificate.beta, usual.beta, atol=1e-5)
@@ -115,7 +115,7 @@ def test_every_way_ends_at_the_same_optimum(monkeypatch, way, sparse, free):
 @pytest.mark.parametrize("scale", [1e-20, 1e-3, 1e3, 1e6], ids=str)
 def test_single_precision_is_enough_for_columns_of_any_size(monkeypatch, scale):
     program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, scale)
-    monkeypatch.setattr(newton, "WHOLE_ENTRIES", 0)
+    monkeypatch.setattr(ridge, "WHOLE_ENTRIES", 0)
     found = solve(program)
     assert found.status is Status.OPTIMAL
     again = certify(program, found.certificate.beta, found.certificate.t)
@@ -129,7 +129,7 @@ def test_single_precision_is_enough_for_columns_of_any_size(monkeypatch, scale):
 @pytest.mark.parametrize("seed", range(3))
 def test_tied_rows_of_uneven_columns_at_any_cost(monkeypatch, entries, margins, C, seed):
     """Whole numbers: many rows are equal and cross a margin together, and zero may be a corner."""
-    monkeypatch.setattr(newton, "WHOLE_ENTRIES", entries)
+    monkeypatch.setattr(ridge, "WHOLE_ENTRIES", entries)
     rng = np.random.default_rng(seed)
     sign = np.where(rng.random(400) < 0.2, 1.0, -1.0)
     X = np.round(rng.standard_normal((400, 6)) + 0.5 * sign[:, None]) * 3.0 ** np.arange(-3, 3)
@@ -148,7 +148,7 @@ def test_columns_beyond_single_precision_end_as_they_do_in_double(monkeypatch):
     program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, 1e25)
     assert single(program.rows, None) is None
     double = solve(program)
-    monkeypatch.setattr(newton, "WHOLE_ENTRIES", 0)
+    monkeypatch.setattr(ridge, "WHOLE_ENTRIES", 0)
     other = solve(program)
     # Neither can be certified, since A'alpha rounds to far more than one; both say so.
     assert other.status is double.status is Status.STALLED
@@ -156,7 +156,7 @@ def test_columns_beyond_single_precision_end_as_they_do_in_double(monkeypatch):
 
 
 def test_a_large_offset_costs_no_digits(monkeypatch):
-    monkeypatch.setattr(newton, "WHOLE_ENTRIES", 0)
+    monkeypatch.setattr(ridge, "WHOLE_ENTRIES", 0)
     rng = np.random.default_rng(0)
     sign = np.where(rng.random(500) < 0.4, 1.0, -1.0)
     X = rng.standard_normal((500, 5)) + 0.4 * sign[:, None]
@@ -232,7 +232,7 @@ def test_rows_of_cost_zero_do_not_count():
 def test_path_is_the_same_as_single_solves():
     program = make(*PROBLEMS["plain"])
     scales = [0.01, 0.1, 1.0, 10.0]
-    path = newton.solve_path(program, scales, Controls(), np.random.default_rng(0))
+    path = ridge.solve_path(program, scales, Controls(), np.random.default_rng(0))
     for scale, found in zip(scales, path, strict=True):
         alone = solve(replace(program, costs=scale * program.costs))
         assert found.relative_gap <= 1e-9

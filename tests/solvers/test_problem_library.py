@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from judge import assert_optimal
-from lincent.solvers import chain, screening
+from lincent.solvers.lp import (
+    choose,
+    screening,
+)
 from lincent.solvers.solution import Controls, Status
 from problems import PROBLEMS, tiled
 
@@ -25,18 +28,18 @@ def check(problem, solution):
         np.testing.assert_allclose(found.beta, problem.beta, atol=1e-7)
 
 
-@pytest.mark.parametrize("solver", chain.SOLVERS)
+@pytest.mark.parametrize("solver", choose.SOLVERS)
 @pytest.mark.parametrize("problem", FEASIBLE, ids=named)
 def test_optimum(problem, solver):
-    solution = chain.solve(problem.program, solver, Controls(), np.random.default_rng(0))
+    solution = choose.solve(problem.program, solver, Controls(), np.random.default_rng(0))
     assert solution.status is Status.OPTIMAL
     check(problem, solution)
 
 
-@pytest.mark.parametrize("solver", chain.SOLVERS)
+@pytest.mark.parametrize("solver", choose.SOLVERS)
 @pytest.mark.parametrize("problem", INFEASIBLE, ids=named)
 def test_infeasible_is_never_certified(problem, solver):
-    solution = chain.solve(problem.program, solver, Controls(), np.random.default_rng(0))
+    solution = choose.solve(problem.program, solver, Controls(), np.random.default_rng(0))
     assert solution.status is Status.INFEASIBLE
     assert solution.certificate.objective == np.inf
     assert solution.relative_gap == np.inf
@@ -46,6 +49,6 @@ def test_infeasible_is_never_certified(problem, solver):
 def test_screening_on_many_copies(problem):
     """Thousands of tied rows: the band cannot be told from the rest by distance alone."""
     many = tiled(problem, 5000 // problem.program.shape[0] + 1)
-    solution = chain.solve(many.program, "auto", Controls(), np.random.default_rng(0))
+    solution = choose.solve(many.program, "auto", Controls(), np.random.default_rng(0))
     assert screening.worthwhile(*many.program.shape)
     check(many, solution)

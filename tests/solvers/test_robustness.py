@@ -11,7 +11,10 @@ import pytest
 
 from degenerate import degenerate_program, program_of
 from judge import assert_optimal
-from lincent.solvers import chain, highs
+from lincent.solvers.lp import (
+    choose,
+    highs,
+)
 from lincent.solvers.solution import Controls
 from real import CODES, split
 
@@ -41,7 +44,7 @@ class Outcome:
 
 
 def outcome(name, program):
-    solution = chain.solve(program, "auto", Controls(), np.random.default_rng(0))
+    solution = choose.solve(program, "auto", Controls(), np.random.default_rng(0))
     fault = ""
     try:
         assert_optimal(program, solution)

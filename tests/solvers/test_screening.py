@@ -10,7 +10,10 @@ import scipy.sparse as sp
 from lincent import LCC
 from lincent.passes import SignedRows, class_centers, open_pass
 from lincent.programs.centralization import certify, lcc_program
-from lincent.solvers import interior_point, screening
+from lincent.solvers.lp import (
+    interior_point,
+    screening,
+)
 from lincent.solvers.solution import Controls, Status
 
 TOL = 1e-9

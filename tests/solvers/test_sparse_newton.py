@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from lincent.programs.regularized import certify_l1
-from lincent.solvers import sparse_newton
-from lincent.solvers.absolute import minimize
+from lincent.solvers.newton import lasso
+from lincent.solvers.newton.signs import minimize
 from lincent.solvers.solution import Controls, Status
 from regularized_problems import PROBLEMS, make
 
@@ -22,7 +22,7 @@ MORE = {
 
 def solve(program, **controls):
     rng = np.random.default_rng(0)
-    return sparse_newton.solve_path(program, (1.0,), Controls(**controls), rng)[0]
+    return lasso.solve_path(program, (1.0,), Controls(**controls), rng)[0]
 
 
 @pytest.mark.parametrize("name", MORE)
@@ -76,7 +76,7 @@ def test_fewer_columns_the_smaller_the_costs_down_to_none():
     program = make(200, 40, (-1.0, 3.0), 1.0, True, 0.0, 1.0)
     scales = [1e-4, 1e-2, 3e-2, 1e-1, 1.0]
     rng = np.random.default_rng(0)
-    path = sparse_newton.solve_path(program, scales, Controls(), rng)
+    path = lasso.solve_path(program, scales, Controls(), rng)
     used = [int(np.count_nonzero(found.certificate.beta)) for found in path]
     assert used[0] == 0
     assert used == sorted(used)

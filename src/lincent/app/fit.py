@@ -17,7 +17,7 @@ from lincent.app.schema import Schema, infer_schema, read_labels, to_frame
 from lincent.app.summary import describe_line, largest_impacts, scores_of
 from lincent.app.tables import read_table
 from lincent.estimators.linear import LCC
-from lincent.estimators.tuned import LCCCV
+from lincent.estimators.linear_cv import LCCCV
 
 Tell = Callable[[str], None]
 

@@ -26,12 +26,12 @@ from lincent.app.onnx_scores import check_scores, task_scores
 from lincent.app.schema import CATEGORY
 from lincent.estimators.kernel import KernelLCC
 from lincent.estimators.linear import LCC
+from lincent.estimators.linear_cv import LCCCV
 from lincent.estimators.quadratic import FQCC
 from lincent.estimators.regularized import RegularizedLCC
 from lincent.estimators.regularized_cv import RegularizedLCCCV
 from lincent.estimators.structured import StructuredLCC
 from lincent.estimators.structured_cv import StructuredLCCCV
-from lincent.estimators.tuned import LCCCV
 
 OWN = (
     LCC,

@@ -6,7 +6,7 @@ from typing import Any
 
 from lincent.app.explain import side_names, term_name
 from lincent.app.summary import QUANTILES
-from lincent.report.blocks import (
+from lincent.pages.blocks import (
     Block,
     Column,
     Figure,
@@ -18,8 +18,13 @@ from lincent.report.blocks import (
     number,
     text,
 )
-from lincent.report.drawing import COLOR, drawing, rows_of_dots, to_svg
-from lincent.report.page import render_html
+from lincent.pages.drawing import (
+    COLOR,
+    drawing,
+    rows_of_dots,
+    to_svg,
+)
+from lincent.pages.rendering import render_html
 
 SHOWN = 20
 

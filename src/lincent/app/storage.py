@@ -24,6 +24,7 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
+from lincent import stored
 from lincent.app.errors import AppError, first_line, need
 from lincent.app.files import is_stream, reason, whole_file
 from lincent.app.model import Model
@@ -45,28 +46,18 @@ DAMAGED = (
 )
 """What reading a broken archive can raise."""
 TRUSTED_TYPES = (
-    "lincent.estimators.calibration.Sigmoid",
-    "lincent.estimators.calibration.Steps",
-    "lincent.estimators.discriminators.Cut",
-    "lincent.estimators.discriminators.Nearest",
-    "lincent.estimators.kernel.KernelLCC",
-    "lincent.estimators.linear.LCC",
-    "lincent.estimators.quadratic.FQCC",
-    "lincent.estimators.regularized.RegularizedLCC",
-    "lincent.estimators.regularized_cv.RegularizedLCCCV",
-    "lincent.estimators.structured.StructuredLCC",
-    "lincent.estimators.structured_cv.StructuredLCCCV",
-    "lincent.estimators.tuned.LCCCV",
-    "lincent.rivals.dls.DiscriminativeLeastSquares",
-    "lincent.rivals.elastic.DiscriminativeElasticNet",
-    "lincent.rivals.lda.RegularizedLDA",
-    "lincent.rivals.mpm.MinimaxProbabilityMachine",
-    "lincent.rivals.structural.StructuralMPM",
-    "lincent.rivals.svm.LinearSVM",
-    "lincent.rivals.twin.TwinSVC",
-    "lincent.rivals.weighted_twin.WeightedTwinSVC",
+    *(f"lincent.{name}" for name in (
+        "FQCC", "KernelLCC", "LCC", "LCCCV", "RegularizedLCC", "RegularizedLCCCV", "StructuredLCC",
+        "StructuredLCCCV",
+    )),
+    *(f"lincent.stored.{part.__name__}" for part in stored.PARTS),
+    *(f"lincent.rivals.{name}" for name in (
+        "DiscriminativeElasticNet", "DiscriminativeLeastSquares", "LinearSVM",
+        "MinimaxProbabilityMachine", "RegularizedLDA", "StructuralMPM", "TwinSVC",
+        "WeightedTwinSVC",
+    )),
     "numpy.dtype",
-)
+)  # fmt: skip
 """What a model file may name beside the types that skops trusts by itself.
 
 For use with skops directly: ``skops.io.load(file, trusted=TRUSTED_TYPES)``.
@@ -179,6 +170,7 @@ def _members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
 def _build(body: bytes, name: str) -> Any:
     skops = _skops("Reading a model")
     try:
+        body = _under_todays_names(body)
         strange = sorted(set(skops.get_untrusted_types(data=body)) - set(TRUSTED_TYPES))
         if strange:
             raise AppError(
@@ -198,6 +190,33 @@ def _build(body: bytes, name: str) -> Any:
     if not hasattr(pipeline, "steps") or not hasattr(pipeline[-1], "classes_"):
         raise AppError(f"{name} holds a {type(pipeline).__name__}, not a fitted lincent pipeline.")
     return pipeline
+
+
+def _under_todays_names(body: bytes) -> bytes:
+    """The same parts, each called by where its class is found today."""
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    text = members["schema.json"].decode()
+    if "lincent.estimators." not in text and "lincent.rivals." not in text:
+        return body
+    members["schema.json"] = json.dumps(_renamed(json.loads(text))).encode()
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def _renamed(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_renamed(entry) for entry in node]
+    if not isinstance(node, dict):
+        return node
+    found = {key: _renamed(value) for key, value in node.items()}
+    module = found.get("__module__")
+    if isinstance(module, str):
+        found["__module__"] = stored.NAMES_OF_0_1_0.get(module, module)
+    return found
 
 
 def _skops(purpose: str) -> Any:

@@ -15,9 +15,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators import multiclass
-from lincent.estimators.elsewhere import where_rows_live
+from lincent.estimators.answers import where_rows_live
 from lincent.estimators.multiclass import Task
-from lincent.estimators.training import training_data
+from lincent.estimators.problem import training_data
 from lincent.estimators.validation import (
     check_choice,
     check_class_weight,

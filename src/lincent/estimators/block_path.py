@@ -18,9 +18,16 @@ from typing import Any
 import numpy as np
 
 from lincent.estimators.path import SCALED, TwoClassData
-from lincent.passes.view import open_whole
-from lincent.programs.centralization import Certificate, Program, lcc_program
-from lincent.solvers import chain, screening
+from lincent.passes.band import open_whole
+from lincent.programs.arrays import Certificate
+from lincent.programs.centralization import (
+    Program,
+    lcc_program,
+)
+from lincent.solvers.lp import (
+    choose,
+    screening,
+)
 from lincent.solvers.solution import Controls, Solution, Status
 
 
@@ -72,7 +79,7 @@ def _solve(
             point = _only_point(program)
             if point.relative_gap <= controls.tol:
                 return Solution(Status.OPTIMAL, point, 0, "vertex")
-    return chain.solve(program, solver, controls, rng)
+    return choose.solve(program, solver, controls, rng)
 
 
 def _scaled(program: Program, before: Program, point: Certificate) -> Certificate | None:

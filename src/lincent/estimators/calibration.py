@@ -30,7 +30,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.special import expit
 
-from lincent.passes.keys import row_keys
+from lincent.passes.row_hash import row_keys
 
 METHODS = ("sigmoid", "isotonic")
 FOLDS = 5

@@ -16,9 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from lincent.estimators.answers import where_rows_live
 from lincent.estimators.base import TwoClassReduction
 from lincent.estimators.discriminators import DISCRIMINATORS, Discriminator
-from lincent.estimators.elsewhere import where_rows_live
 from lincent.estimators.multiclass import tasks
 from lincent.estimators.validation import (
     check_choice,
@@ -27,9 +27,10 @@ from lincent.estimators.validation import (
     check_rows,
     plain,
 )
-from lincent.passes.view import scaled_costs
-from lincent.programs.centralization import HARD_FEASIBILITY, Certificate
-from lincent.solvers import chain
+from lincent.passes.band import scaled_costs
+from lincent.programs.arrays import Certificate
+from lincent.programs.centralization import HARD_FEASIBILITY
+from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls, Solution, Status, silent
 
 
@@ -111,7 +112,7 @@ class CentralizationClassifier(
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
         check_choice("discriminator", self.discriminator, DISCRIMINATORS)
-        check_choice("solver", self.solver, chain.SOLVERS)
+        check_choice("solver", self.solver, choose.SOLVERS)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
 

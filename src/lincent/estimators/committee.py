@@ -25,7 +25,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lincent.estimators.folds import Split
 from lincent.estimators.multiclass import Task
-from lincent.estimators.rule import Rule, balanced_costs, fit_rules
+from lincent.estimators.regularized_fit import (
+    Rule,
+    balanced_costs,
+    fit_rules,
+)
 from lincent.solvers.solution import Controls
 
 GRID = 10.0 ** np.arange(-1.5, 3.75, 0.5)

@@ -16,7 +16,7 @@ import numpy as np
 
 from lincent.estimators.validation import check_count
 from lincent.passes import is_dask
-from lincent.passes.keys import row_keys
+from lincent.passes.row_hash import row_keys
 
 FOLDS = 5
 Split = tuple[np.ndarray, np.ndarray]

@@ -24,10 +24,10 @@ from lincent.estimators.kernels import (
 from lincent.estimators.representer import Kinds, Representer, without_negligible
 from lincent.estimators.validation import check_count, refuse_elsewhere
 from lincent.passes import class_centers, is_dask, signed_rows
-from lincent.passes.keys import draw_distinct
-from lincent.passes.nystroem import NystroemMap
+from lincent.passes.landmarks import NystroemMap
+from lincent.passes.row_hash import draw_distinct
 from lincent.programs.centralization import lcc_program
-from lincent.solvers import chain
+from lincent.solvers.lp import choose
 from lincent.solvers.solution import Solution
 
 LARGE = 5000
@@ -271,7 +271,11 @@ default="rbf"
             )
 
     def _open_blocks(self, table: Any) -> Any:
-        from lincent.passes.dask_map import draw_landmarks, mapped_table, variance
+        from lincent.passes.dask.landmarks import (
+            draw_landmarks,
+            mapped_table,
+            variance,
+        )
 
         spread = variance(table) if self.gamma == "scale" else 0.0
         self.gamma_ = width_of(self.gamma, table.n, spread)
@@ -317,7 +321,7 @@ default="rbf"
         self._check_margin(problem.largest_margin, name)
         costs = self._costs(problem.cost_of_kinds(cost))
         program = problem.program(costs, float(self.margin))
-        solution = chain.solve(program, self.solver, self._controls(), self._rng())
+        solution = choose.solve(program, self.solver, self._controls(), self._rng())
         solution = without_negligible(program, solution, self.tol)
         self._judge(solution, name)
         alpha = solution.certificate.beta
@@ -341,7 +345,7 @@ default="rbf"
         self._check_margin(float(np.abs(difference).sum()), name)
         rows = signed_rows(opened, sign, centers.mean(axis=0))
         program = lcc_program(rows, difference, self._costs(cost), float(self.margin))
-        solution = chain.solve(program, self.solver, self._controls(), self._rng())
+        solution = choose.solve(program, self.solver, self._controls(), self._rng())
         self._judge(solution, name)
         beta = solution.certificate.beta
         low, high = (float(c) for c in centers @ beta)

@@ -11,7 +11,11 @@ import scipy.sparse as sp
 
 from lincent.estimators.validation import check_choice, check_positive
 from lincent.passes import DensePass, Pass
-from lincent.passes.nystroem import NystroemMap, NystroemPass, open_mapped
+from lincent.passes.landmarks import (
+    NystroemMap,
+    NystroemPass,
+    open_mapped,
+)
 
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed")
 BLOCK_BYTES = 2**25

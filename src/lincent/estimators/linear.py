@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from lincent.estimators.answers import where_rows_live
 from lincent.estimators.calibration import (
     METHODS,
     Calibrator,
@@ -19,11 +20,10 @@ from lincent.estimators.calibration import (
 )
 from lincent.estimators.certified import CentralizationClassifier
 from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
-from lincent.estimators.elsewhere import where_rows_live
 from lincent.estimators.path import TwoClassData
 from lincent.estimators.validation import check_choice, check_rows
 from lincent.passes import open_pass
-from lincent.solvers import chain
+from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls, Solution
 
 
@@ -184,7 +184,7 @@ class LinearCentralization(CentralizationClassifier):
         name: str,
     ) -> Direction:
         program = data.program(self._costs(data.cost), margin)
-        solution = chain.solve(program, self.solver, controls, self._rng())
+        solution = choose.solve(program, self.solver, controls, self._rng())
         self._judge(solution, name)
         return cut(data, solution, self._rule_name(), importance)
 

@@ -32,10 +32,22 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from lincent.passes import class_centers, open_pass, signed_rows
-from lincent.programs.centralization import Certificate, Program, Rows, certify, lcc_program
-from lincent.solvers import chain, interior_point, screening
+from lincent.programs.arrays import (
+    Certificate,
+    Rows,
+)
+from lincent.programs.centralization import (
+    Program,
+    certify,
+    lcc_program,
+)
+from lincent.solvers.lp import (
+    choose,
+    interior_point,
+    screening,
+)
+from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status
-from lincent.solvers.vertex import to_vertex
 
 SCALED = "scaled"
 VERTEX = "vertex"
@@ -108,7 +120,7 @@ class Follower:
     def solve(self, program: Program) -> Solution:
         """The certified solution of a program that differs from the last in margin or costs."""
         if program.infeasible:
-            return chain.solve(program, self.solver, self.controls, self.rng)
+            return choose.solve(program, self.solver, self.controls, self.rng)
         found = self._from_last(program)
         if found is None:
             found = self._afresh(program)
@@ -156,7 +168,7 @@ class Follower:
                 found = screening.solve(program, self.controls, self.rng)
             if found is not None and found.relative_gap <= self.controls.tol:
                 return found
-        return chain.solve(program, self.solver, self.controls, self.rng)
+        return choose.solve(program, self.solver, self.controls, self.rng)
 
     def _screens(self, program: Program) -> bool:
         return self.solver == "auto" and not program.hard and bool(np.all(program.costs > 0))

@@ -17,8 +17,12 @@ from lincent.estimators.validation import check_choice, check_count
 from lincent.passes import open_pass
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
-from lincent.solvers import chain, convex_concave, general
-from lincent.solvers.convex_concave import LocalSolution
+from lincent.solvers.lp import choose
+from lincent.solvers.ramp import (
+    convex_concave,
+    scipy_slsqp,
+)
+from lincent.solvers.ramp.convex_concave import LocalSolution
 from lincent.solvers.solution import Controls, Status
 
 ALGORITHMS = ("convex-concave", "general")
@@ -272,7 +276,7 @@ class FQCC(CentralizationClassifier):
         if program.hard:
             return self._hard(program, controls, rng, name)
         first = lcc_program(program.rows, program.difference, program.costs, program.margin)
-        start = chain.solve(first, self.solver, controls, rng).certificate.beta
+        start = choose.solve(first, self.solver, controls, rng).certificate.beta
         best = self._descend(program, start, controls, rng)
         if self.n_init > 1:
             for start in _further_starts(program, self.n_init - 1, rng):
@@ -286,7 +290,7 @@ class FQCC(CentralizationClassifier):
         self, program: RampProgram, start: np.ndarray, controls: Controls, rng: Any
     ) -> LocalSolution:
         if self.algorithm == "general":
-            return general.solve(program, start, controls)
+            return scipy_slsqp.solve(program, start, controls)
         return convex_concave.solve(
             program, start, self.solver, controls, rng, self.max_steps, lines=bool(self.line_search)
         )
@@ -294,7 +298,7 @@ class FQCC(CentralizationClassifier):
     def _hard(self, program: RampProgram, controls: Controls, rng: Any, name: str) -> LocalSolution:
         """No row may be beyond the wrong center: one linear program, solved to its optimum."""
         nobody = np.zeros(program.shape[0], dtype=bool)
-        solution = chain.solve(program.upper_model(nobody), self.solver, controls, rng)
+        solution = choose.solve(program.upper_model(nobody), self.solver, controls, rng)
         self._judge(solution, name)
         answer = solution.certificate
         history = (answer.objective, answer.objective)

@@ -10,14 +10,21 @@ import numpy as np
 from lincent.estimators.certified import CentralizationClassifier
 from lincent.estimators.linear import cut
 from lincent.estimators.path import TwoClassData
-from lincent.estimators.rule import balanced_costs, fit_rules
+from lincent.estimators.regularized_fit import (
+    balanced_costs,
+    fit_rules,
+)
 from lincent.estimators.validation import check_choice, check_count, check_finite, check_positive
 from lincent.passes import open_pass
-from lincent.solvers import chain, newton, sparse_newton
+from lincent.solvers.lp import choose
+from lincent.solvers.newton import (
+    lasso,
+    ridge,
+)
 from lincent.solvers.solution import Solution
 
 NORMS = ("l2", "l1", "linf")
-SOLVERS = {"l2": newton.solve_path, "l1": sparse_newton.solve_path}
+SOLVERS = {"l2": ridge.solve_path, "l1": lasso.solve_path}
 
 
 @dataclass(frozen=True)
@@ -245,7 +252,7 @@ class RegularizedLCC(CentralizationClassifier):
                 f"({name}): give a smaller margin, or scale the features up."
             )
         program = data.program(costs, float(self.margins[0]))
-        solution = chain.solve(program, "auto", self._controls(), self._rng())
+        solution = choose.solve(program, "auto", self._controls(), self._rng())
         part = cut(data, solution, "distance", importance)
         at = -part.intercept
         midpoint = float(part.centers.mean(axis=0) @ part.beta)

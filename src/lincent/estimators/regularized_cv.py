@@ -10,7 +10,10 @@ from lincent.estimators.committee import Settings, Tally, mean_rule
 from lincent.estimators.committee_base import CommitteeClassifier
 from lincent.estimators.folds import Split
 from lincent.estimators.multiclass import Task
-from lincent.estimators.rule import balanced_costs, fit_rules
+from lincent.estimators.regularized_fit import (
+    balanced_costs,
+    fit_rules,
+)
 from lincent.estimators.validation import check_choice
 from lincent.passes import open_pass
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lincent.estimators.kernels import KernelSource
-from lincent.passes.keys import distinct_rows
-from lincent.passes.square import SquareRows
+from lincent.passes.kernel_rows import SquareRows
+from lincent.passes.row_hash import distinct_rows
 from lincent.programs.centralization import Program, certify, lcc_program
 from lincent.solvers.solution import Solution
 

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators import multiclass
 from lincent.estimators.base import TwoClassReduction
-from lincent.estimators.local import LocalCenters, extended, find_local_centers, local_scores
 from lincent.estimators.regularized import RegularizedLCC
 from lincent.estimators.validation import (
     check_choice,
@@ -21,6 +20,12 @@ from lincent.estimators.validation import (
     check_rows,
     check_training_data,
     check_weights,
+)
+from lincent.features.local_centers import (
+    LocalCenters,
+    extended,
+    find_local_centers,
+    local_scores,
 )
 
 

@@ -9,13 +9,13 @@ import numpy as np
 from lincent.estimators.committee import Tally, mean_rule
 from lincent.estimators.committee_base import CommitteeClassifier
 from lincent.estimators.folds import Split
-from lincent.estimators.local import (
+from lincent.estimators.validation import check_count, check_positive
+from lincent.features.local_centers import (
     LocalCenters,
     extended,
     find_local_centers,
     local_scores,
 )
-from lincent.estimators.validation import check_count, check_positive
 
 
 class StructuredLCCCV(CommitteeClassifier):

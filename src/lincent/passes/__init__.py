@@ -7,9 +7,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.passes.base import Pass, SignedRows, class_centers, signed_rows
 from lincent.passes.dense import DensePass, DenseRows
 from lincent.passes.device import DevicePass, DeviceTable, is_device_array
+from lincent.passes.source import (
+    Pass,
+    SignedRows,
+    class_centers,
+    signed_rows,
+)
 from lincent.passes.sparse import SparsePass
 
 __all__ = [

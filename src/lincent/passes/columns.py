@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.base import Index, SignedRows
 from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import Rows
+from lincent.passes.source import (
+    Index,
+    SignedRows,
+)
+from lincent.programs.arrays import Rows
 
 
 def columns(rows: Rows, index: Index) -> Rows:

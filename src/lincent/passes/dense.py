@@ -12,8 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.base import Index
-from lincent.programs.centralization import Matrix, Rows, Vector
+from lincent.passes.source import Index
+from lincent.programs.arrays import (
+    Matrix,
+    Rows,
+    Vector,
+)
 
 BLOCK_BYTES = 2**20
 """A block of this size stays in the processor's cache between conversion and product."""

@@ -16,8 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.view import Deferred, Whole
-from lincent.programs.centralization import Matrix, Rows, Vector
+from lincent.passes.band import (
+    Deferred,
+    Whole,
+)
+from lincent.programs.arrays import (
+    Matrix,
+    Rows,
+    Vector,
+)
 
 PIECES = 1024
 LONG = 2**12

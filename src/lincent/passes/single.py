@@ -12,9 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.passes.base import Index, SignedRows
 from lincent.passes.dense import DensePass, DenseRows
-from lincent.programs.centralization import Matrix, Rows, Vector
+from lincent.passes.source import (
+    Index,
+    SignedRows,
+)
+from lincent.programs.arrays import (
+    Matrix,
+    Rows,
+    Vector,
+)
 
 Single = NDArray[np.float32]
 BLOCK_BYTES = 2**20

@@ -11,8 +11,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.passes.base import Index, SignedRows
-from lincent.programs.centralization import Matrix, Rows, Vector
+from lincent.passes.source import (
+    Index,
+    SignedRows,
+)
+from lincent.programs.arrays import (
+    Matrix,
+    Rows,
+    Vector,
+)
 
 
 class SparsePass:

@@ -12,9 +12,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from lincent.passes.base import SignedRows
 from lincent.passes.dense import DensePass, DenseRows
-from lincent.programs.centralization import Matrix, Rows, Vector
+from lincent.passes.source import SignedRows
+from lincent.programs.arrays import (
+    Matrix,
+    Rows,
+    Vector,
+)
 
 SWEEP_BYTES = 2**20
 """A block of this size, with the vectors that go with it, stays in the cache of one core."""

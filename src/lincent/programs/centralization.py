@@ -26,13 +26,10 @@ An infinite cost c_i makes row i a hard constraint a_i.beta >= s.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from lincent.programs.arrays import Certificate, Rows, Vector
 
 HARD_FEASIBILITY = 1e-9
 """A hard row counts as met when a_i.beta >= s - HARD_FEASIBILITY * (s + |a_i.beta| scale)."""
@@ -40,40 +37,6 @@ GAP_FEASIBILITY = 1e-9
 """d.beta >= gap counts as met up to this share of gap, and up to the rounding of d.beta."""
 ROUNDING = 1e-13
 ONLY_POINT = 1e-12
-
-
-class Rows(Protocol):
-    """The signed rows a_i, known only by what a solver does with them."""
-
-    shape: tuple[int, int]
-    sparse: bool
-
-    def dot(self, beta: Vector) -> Vector:
-        """All a_i.beta, one number per row."""
-
-    def tdot(self, alpha: Vector) -> Vector:
-        """sum_i alpha_i a_i, one number per column."""
-
-    def gram(self, weight: Vector) -> Matrix:
-        """sum_i weight_i a_i a_i', columns by columns."""
-
-    def outer(self, weight: Vector) -> Matrix:
-        """The matrix of sum_j weight_j a_ij a_kj, rows by rows."""
-
-    def take(self, index: NDArray[np.intp]) -> Rows:
-        """The rows with these indices."""
-
-    def materialize(self) -> Rows:
-        """The same rows in the form an exact solve works on (dense rows as one array)."""
-
-    def dense(self) -> Matrix:
-        """The rows as one array; asked for only when they are few."""
-
-    def factors(self) -> tuple[Any, Vector, Vector]:
-        """(S, y, l) with a_i = s_i - y_i l, where S is sparse if the data is."""
-
-    def column_scale(self) -> Vector:
-        """A typical size of each column of the signed rows (never zero)."""
 
 
 @dataclass(frozen=True)
@@ -218,28 +181,6 @@ class Program:
     def _box_minimum(self, r: Vector) -> float:
         """min of r.beta over the box."""
         return float(np.minimum(self.lower * r, self.upper * r).sum())
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """A feasible point, a dual bound, and the distance between them."""
-
-    beta: Vector
-    alpha: Vector
-    t: float
-    objective: float
-    dual_objective: float
-
-    @property
-    def gap(self) -> float:
-        return max(self.objective - self.dual_objective, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap in units of the objective, or absolute where the objective is below one."""
-        if not np.isfinite(self.objective):
-            return np.inf
-        return self.gap / max(1.0, abs(self.objective))
 
 
 def certify(program: Program, beta: Vector, alpha: Vector, t: float) -> Certificate:

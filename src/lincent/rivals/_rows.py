@@ -19,7 +19,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from lincent.passes import DenseRows, SignedRows, SparsePass
-from lincent.solvers.hinge import RowOperator
+from lincent.solvers.hinge.interior_point import RowOperator
 
 
 class RowSpace:

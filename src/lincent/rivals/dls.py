@@ -35,8 +35,11 @@ from sklearn.utils.validation import check_is_fitted
 from lincent.estimators.validation import check_choice, check_count, check_positive, check_rows
 from lincent.rivals._base import ManyClasses
 from lincent.rivals._rows import RowSpace, signed_rows, with_ones
-from lincent.solvers.posdef import PositiveDefinite
-from lincent.solvers.squared_hinge import SquaredHinge, solve_squared_hinge
+from lincent.solvers.hinge.squared import (
+    SquaredHinge,
+    solve_squared_hinge,
+)
+from lincent.solvers.linear_system import PositiveDefinite
 
 DISCRIMINATORS = ("argmax", "1nn")
 SOLVERS = ("newton", "alternating")

@@ -36,7 +36,10 @@ from lincent.estimators.validation import (
 )
 from lincent.rivals._base import ManyClasses, warn_unfinished
 from lincent.rivals._rows import RowSpace, signed_rows
-from lincent.solvers.squared_hinge import SquaredHinge, solve_squared_hinge
+from lincent.solvers.hinge.squared import (
+    SquaredHinge,
+    solve_squared_hinge,
+)
 
 CHECK_EVERY = 10
 

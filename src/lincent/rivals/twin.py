@@ -21,7 +21,7 @@ from lincent.estimators.validation import check_count, check_positive
 from lincent.rivals._base import warn_unfinished
 from lincent.rivals._planes import Plane, PlaneProblem, TwinPlanes, most_iterations
 from lincent.rivals._rows import signed_rows
-from lincent.solvers.hinge import solve_hinge
+from lincent.solvers.hinge.interior_point import solve_hinge
 
 
 class TwinSVC(TwinPlanes):

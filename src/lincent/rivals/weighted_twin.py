@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from lincent.rivals._planes import Plane, PlaneProblem, TwinPlanes
-from lincent.solvers.posdef import PositiveDefinite
+from lincent.solvers.linear_system import PositiveDefinite
 
 FAR_WEIGHT = 1e-5
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lincent.programs.centralization import Certificate
+from lincent.programs.arrays import Certificate
 
 
 class Status(enum.Enum):

@@ -1,0 +1,104 @@
+"""Methods that answer in the kind of array they are asked with.
+
+``@where_rows_live`` goes on the public methods that take rows.  NumPy, sparse and data frames pass
+through.  A Dask collection gives a lazy Dask array whose blocks are made by the same method; the
+shape of a block's answer is found by asking for one row of zeros.  A torch or CuPy array gives one
+on the same device; labels that are not numbers stay NumPy's.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from lincent.estimators.problem import check_dask_columns
+from lincent.passes import is_dask, is_device_array
+
+Method = Callable[..., Any]
+
+
+def where_rows_live(method: Method) -> Method:
+    """The method, for rows in this process, in Dask blocks or on a device."""
+
+    @wraps(method)
+    def answer(self: Any, X: Any, *rest: Any) -> Any:
+        if is_dask(X):
+            return _lazy(self, method, X, *rest)
+        if is_device_array(X):
+            return _sent_back(method(self, X, *rest), X)
+        return method(self, X, *rest)
+
+    return answer
+
+
+def _sent_back(values: Any, X: Any) -> Any:
+    from lincent.passes.device import Device
+
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
+        return values
+    return Device(X).send(values)
+
+
+def _lazy(model: Any, method: Method, X: Any, *rest: Any) -> Any:
+    """A lazy block of answers for each block of rows (and of labels, if the method takes them)."""
+    check_is_fitted(model)
+    check_dask_columns(model, X, reset=False)
+    named = hasattr(X, "columns")
+    row = np.zeros((1, model.n_features_in_), dtype=np.float64 if named else X.dtype)
+    example = X._meta_nonempty.iloc[:1] if named else row
+    one = np.asarray(method(model, example, *(model.classes_[:1] for _ in rest)))
+    make = partial(_block, model, method.__name__, one[:0])
+    blocks = _of_partitions if named else _of_chunks
+    return blocks(make, f"lincent-{method.__name__}", one, X, *rest)
+
+
+def _of_chunks(make: Method, name: str, one: np.ndarray, X: Any, *rest: Any) -> Any:
+    import dask.array as da
+
+    X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+    labels = [y if is_dask(y) else da.from_array(np.asarray(y), chunks=X.chunks[0]) for y in rest]
+    return da.blockwise(
+        make,
+        "ik"[: one.ndim],
+        *(X, "ij"),
+        *(argument for y in labels for argument in (y, "i")),
+        new_axes={"k": one.shape[1]} if one.ndim == 2 else {},
+        concatenate=True,
+        align_arrays=not np.isnan(X.chunks[0]).any(),
+        dtype=one.dtype,
+        meta=one[:0],
+        token=name,
+    )
+
+
+def _of_partitions(make: Method, name: str, one: np.ndarray, X: Any, *rest: Any) -> Any:
+    import dask.array as da
+    from dask import delayed
+
+    from lincent.passes.dask.table import (
+        pieces,
+        row_blocks,
+    )
+
+    rows = row_blocks(X)
+    call = delayed(make, pure=False)
+    blocks = [
+        da.from_delayed(
+            call(*parts, dask_key_name=f"{name}-{uuid.uuid4().hex}"),
+            shape=(np.nan, *one.shape[1:]),
+            dtype=one.dtype,
+        )
+        for parts in zip(rows, *(pieces("y", y, len(rows), None) for y in rest), strict=True)
+    ]
+    return da.concatenate(blocks, allow_unknown_chunksizes=True)
+
+
+def _block(model: Any, name: str, nothing: np.ndarray, rows: Any, *rest: Any) -> np.ndarray:
+    if rows.shape[0] == 0:
+        return nothing
+    return np.asarray(getattr(model, name)(rows, *rest))

@@ -1,0 +1,136 @@
+"""The table of a cross-validated search, and the choice made from it."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from lincent.estimators.validation import check_positive
+
+SELECTIONS = ("best", "one-standard-error")
+BALANCED = "balanced_accuracy"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One point of the grid."""
+
+    C: float
+    margin: float
+    discriminator: str
+
+
+def warn_uncertified(what: str) -> None:
+    """Say that some points fell short."""
+    warnings.warn(
+        f"{what} to tol: give a larger time_limit or max_iter, or a larger tol.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+def check_grid(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
+    """One or more positive numbers."""
+    grid = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    if grid.ndim != 1 or grid.size == 0:
+        raise ValueError(f"{name}={values!r} is not usable: give a list of numbers above 0.")
+    for value in grid.tolist():
+        check_positive(name, value, infinite=infinite)
+    return grid
+
+
+def takes_weights(scorer: Any) -> bool:
+    """Whether a scorer can be given sample weights."""
+    return "sample_weight" in inspect.signature(scorer).parameters
+
+
+class _WithoutProbabilities(ClassifierMixin, BaseEstimator):
+    """A fitted classifier of two classes that has no predict_proba."""
+
+    classes_ = np.arange(2)
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.arange(len(X)) % 2
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        return self.predict(X) - 0.5
+
+
+def asks_probabilities(scorer: Any) -> bool:
+    """Whether a scorer can do nothing without predict_proba."""
+    try:
+        scorer(_WithoutProbabilities(), np.zeros((4, 1)), np.arange(4) % 2)
+    except AttributeError as error:
+        return "predict_proba" in str(error)
+    except Exception:  # a scorer of its user's, which wants rows of theirs
+        return False
+    return False
+
+
+def balanced_accuracy(
+    y: np.ndarray, predicted: np.ndarray, sample_weight: np.ndarray | None = None
+) -> float:
+    """scikit-learn's balanced accuracy, without checks that take longer than a point of a path.
+
+    Classes that have no weight in y do not count.
+    """
+    weight = np.ones(len(y)) if sample_weight is None else sample_weight
+    codes = np.unique(y, return_inverse=True)[1].reshape(-1)
+    total = np.bincount(codes, weights=weight)
+    right = np.bincount(codes, weights=weight * (y == predicted))
+    counts = total > 0
+    return float(np.mean(right[counts] / total[counts]))
+
+
+def tabulate(
+    grid: list[Candidate], relative: bool, scores: np.ndarray, gaps: np.ndarray
+) -> dict[str, Any]:
+    """``cv_results_`` from scores and relative gaps, one row per fold and one column per point."""
+    values = {
+        "C": [candidate.C for candidate in grid],
+        "relative_margin" if relative else "margin": [candidate.margin for candidate in grid],
+        "discriminator": [candidate.discriminator for candidate in grid],
+    }
+    results: dict[str, Any] = {f"param_{name}": np.array(v) for name, v in values.items()}
+    results["params"] = [
+        dict(zip(values, point, strict=True)) for point in zip(*values.values(), strict=True)
+    ]
+    for fold, line in enumerate(scores):
+        results[f"split{fold}_test_score"] = line
+    mean = scores.mean(axis=0)
+    results["mean_test_score"] = mean
+    results["std_test_score"] = scores.std(axis=0)
+    low = np.where(np.isnan(mean), -np.inf, mean)
+    results["rank_test_score"] = 1 + np.array([int((low > value).sum()) for value in low])
+    results["feasible"] = np.isfinite(mean)
+    results["relative_gap"] = gaps.max(axis=0)
+    return results
+
+
+def best_candidate(
+    grid: list[Candidate],
+    results: dict[str, Any],
+    usable: np.ndarray,
+    n_splits: int,
+    selection: str,
+) -> int:
+    """The index of the chosen point; ties go to the first, which has the smaller margin."""
+    mean = np.where(usable & results["feasible"], results["mean_test_score"], -np.inf)
+    if not np.any(np.isfinite(mean)):
+        raise ValueError(
+            "No margin of the grid is feasible in every fold: give smaller margins, or "
+            "relative=True, and check that the class centers differ."
+        )
+    best = int(np.argmax(mean))
+    if selection == "best":
+        return best
+    # The standard error of a mean of n folds: their deviation (n - 1) over the root of n.
+    error = results["std_test_score"][best] / np.sqrt(max(n_splits - 1, 1))
+    same = [(c.C, c.discriminator) == (grid[best].C, grid[best].discriminator) for c in grid]
+    return max(np.flatnonzero((mean >= mean[best] - error) & same).tolist())

@@ -1,0 +1,484 @@
+"""LCCCV: LCC with its margin, cost and rule chosen by cross-validation.
+
+Each fold follows the path of margins (see ``path``), so that a grid of margins costs a few solves
+and not one each.  The default grid is relative: fractions of the largest feasible margin of the
+problem at hand, the sum of absolute differences of the class centers.  At the fraction 1 a single
+point is feasible, the signs of those differences; small fractions leave the box inactive, where
+all margins predict the same.  So the fraction is a regularization that means the same on any data.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from lincent.estimators import multiclass
+from lincent.estimators.block_path import follow_blocks, in_blocks
+from lincent.estimators.calibration import METHODS
+from lincent.estimators.certified import alone
+from lincent.estimators.cv_data import (
+    DaskFolds,
+    HostFolds,
+    SearchData,
+    TrainingPart,
+)
+from lincent.estimators.cv_table import (
+    BALANCED,
+    SELECTIONS,
+    Candidate,
+    asks_probabilities,
+    balanced_accuracy,
+    best_candidate,
+    check_grid,
+    tabulate,
+    takes_weights,
+    warn_uncertified,
+)
+from lincent.estimators.discriminators import DISCRIMINATORS
+from lincent.estimators.linear import (
+    LCC,
+    Direction,
+    LinearCentralization,
+    calibrated,
+    cut,
+    refuse_probability,
+)
+from lincent.estimators.path import SCALED, Follower, TwoClassData, follow
+from lincent.estimators.validation import (
+    check_choice,
+    check_class_weight,
+    check_count,
+    check_positive,
+    plain,
+    refuse_elsewhere,
+)
+from lincent.passes import is_dask, is_device_array
+from lincent.solvers.lp import choose
+from lincent.solvers.solution import Controls, Solution, silent
+
+DEFAULT_MARGINS = 15
+
+
+class LCCCV(LinearCentralization):
+    """Linear centralization classifier with its margin chosen by cross-validation.
+
+    Every fold follows the exact path of margins, which costs a few solves for the whole grid; the
+    chosen model is then fitted to all rows.
+
+    Parameters
+    ----------
+    margins : int or array-like, default=15
+        A number of relative margins, halving from 1; or the margins themselves.
+    relative : bool, default=True
+        Whether margins are fractions of the largest feasible margin (of each problem in each fold),
+        or margins as :class:`LCC` takes them. Infeasible ones score NaN and are not chosen.
+    Cs : array-like, default=(2.0,)
+        Costs of a unit of slack to choose from.
+    discriminators : str or sequence of str, default=("distance",)
+        Rules to choose from: "distance", "nearest", "svm".
+    cv : int, splitter, iterable, array of fold numbers or None, default=None
+        As in scikit-learn; None is stratified 5-fold, fewer where a class has fewer rows. An array
+        has the number of the fold in which each row is held out, -1 for never, as
+        ``PredefinedSplit``. For Dask collections: None, an int (the same folds as in memory), or
+        fold numbers, in memory or as a Dask array.
+    scoring : str or callable, default="balanced_accuracy"
+        As in scikit-learn. Sample weights enter the scores where the scorer takes them. Rows of a
+        Dask collection stay where they are for names that begin with accuracy, balanced_accuracy,
+        f1, jaccard, matthews, precision and recall; any other score brings one number per held-out
+        row, margin and problem to the client. A scorer of probabilities (such as "neg_log_loss")
+        needs ``probability``: every point is then calibrated in every fold, which takes about six
+        times as long.
+    selection : {"best", "one-standard-error"}, default="best"
+        "one-standard-error" takes the largest margin whose mean score is within one standard error
+        of the best, at the best C and rule. Ties go to the smaller margin under "best".
+    refit : bool, default=True
+        Whether to fit the chosen model to all rows; without it there is nothing to predict with.
+    class_weight, multi_class, probability, solver, tol, max_iter, random_state
+        As in :class:`LCC`.
+    time_limit : float, default=None
+        Seconds for search and refit together.
+    n_jobs : int, default=None
+        Parallel folds. With a Dask collection on a cluster, None is all folds at once.
+    verbose : int, default=0
+        1 prints one line per iteration or round.
+
+    Attributes
+    ----------
+    C_, discriminator_ : float, str
+        The choice.
+    margin_, relative_margin_ : float or ndarray of shape (n_problems,)
+        The chosen margin, and the fraction of the largest feasible margin that it is.
+    best_index_ : int
+        The chosen row of ``cv_results_``.
+    best_score_ : float
+        Its mean score.
+    cv_results_ : dict of arrays
+        As in ``GridSearchCV``, with ``feasible`` and ``relative_gap`` (the largest over folds).
+    n_splits_ : int
+    classes_, coef_, intercept_, centers_, objective_, dual_objective_, duality_gap_, n_iter_,
+    solver_, n_features_in_, feature_names_in_
+        As in :class:`LCC`.
+
+    See Also
+    --------
+    lcc_path : The path itself.
+    sklearn.model_selection.GridSearchCV : Tunes any estimator, one fit per point.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from lincent import LCCCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LCCCV()).fit(X, y)
+    >>> round(model[-1].best_score_, 2)
+    0.96
+    """
+
+    def __init__(
+        self,
+        margins: Any = DEFAULT_MARGINS,
+        *,
+        relative: bool = True,
+        Cs: Any = (2.0,),
+        discriminators: Any = ("distance",),
+        cv: Any = None,
+        scoring: Any = "balanced_accuracy",
+        selection: str = "best",
+        refit: bool = True,
+        class_weight: Any = None,
+        multi_class: str = "ovr",
+        probability: str | None = None,
+        solver: str = "auto",
+        tol: float = 1e-9,
+        max_iter: int = 200,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.margins = margins
+        self.relative = relative
+        self.Cs = Cs
+        self.discriminators = discriminators
+        self.cv = cv
+        self.scoring = scoring
+        self.selection = selection
+        self.refit = refit
+        self.class_weight = class_weight
+        self.multi_class = multi_class
+        self.probability = probability
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LCCCV:
+        """Choose by cross-validation, then fit to all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Also a Dask array or dataframe, which is read in place.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; any nonnegative numbers.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    # The choice in the words of LCC, for what is inherited from it.
+
+    @property
+    def C(self) -> float:
+        """The chosen cost."""
+        return float(self.C_)
+
+    @property
+    def margin(self) -> Any:
+        """The chosen margin."""
+        return self.margin_
+
+    @property
+    def discriminator(self) -> str:
+        """The chosen rule."""
+        return str(self.discriminator_)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        if hasattr(self, "cv_results_") and not hasattr(self, "coef_"):
+            raise NotFittedError(
+                "This LCCCV was fitted with refit=False: it has cv_results_ and a choice, but no "
+                "model to predict with."
+            )
+        return hasattr(self, "coef_")
+
+    def _check_params(self) -> None:
+        self._grid()
+        check_choice("selection", self.selection, SELECTIONS)
+        check_choice("solver", self.solver, choose.SOLVERS)
+        check_positive("tol", self.tol)
+        check_count("max_iter", self.max_iter)
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+        if self.probability is not None:
+            check_choice("probability", self.probability, METHODS)
+
+    def _margins(self) -> np.ndarray:
+        if isinstance(self.margins, (int, np.integer)) and not isinstance(self.margins, bool):
+            if not self.relative:
+                raise ValueError(
+                    f"margins={self.margins} is a number of relative margins: with relative=False "
+                    "give the margins themselves."
+                )
+            return 2.0 ** np.arange(1 - check_count("margins", self.margins), 1)
+        margins = np.sort(check_grid("margins", self.margins))
+        if self.relative and margins[-1] > 1:
+            raise ValueError(
+                f"margins has {margins[-1]:g}, above 1: with relative=True margins are fractions "
+                "of the largest feasible margin; give relative=False for margins as in LCC."
+            )
+        return margins
+
+    def _grid(self) -> list[Candidate]:
+        rules = self.discriminators
+        rules = (rules,) if isinstance(rules, str) else tuple(rules)
+        if not rules:
+            raise ValueError("discriminators is empty: give at least one rule.")
+        for rule in rules:
+            check_choice("discriminators", rule, DISCRIMINATORS)
+        Cs = check_grid("Cs", self.Cs, infinite=True)
+        points = product(rules, Cs.tolist(), self._margins().tolist())
+        return [Candidate(C, margin, rule) for rule, C, margin in points]
+
+    def _controls(self) -> Controls:
+        # One deadline for search and refit together.
+        tell = print if self.verbose else silent
+        return Controls(tol=self.tol, max_iter=self.max_iter, deadline=self._deadline, tell=tell)
+
+    # The search.
+
+    def _fit_tasks(self, X: Any, y: Any, sample_weight: Any) -> LCCCV:
+        limit = np.inf if self.time_limit is None else self.time_limit
+        self._deadline = time.monotonic() + limit
+        try:
+            self._search(X, y, sample_weight)
+            if self.refit:
+                super()._fit_tasks(X, y, sample_weight)
+        finally:
+            del self._deadline
+        return self
+
+    def _search(self, X: Any, y: Any, sample_weight: Any) -> None:
+        # Imported here: model selection takes longer to import than the rest of this package.
+        from sklearn.metrics import check_scoring
+
+        self._check_params()
+        check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
+        if is_device_array(X):
+            self._check_elsewhere(X)
+        scorer = check_scoring(LCC(), scoring=self.scoring)
+        data: SearchData = (DaskFolds if is_dask(X) else HostFolds)(self, X, y, sample_weight)
+        grid = self._grid()
+        measure = partial(self._measure, scorer)
+        calibrate = self.probability is not None and asks_probabilities(scorer)
+
+        def one_fold(split: int) -> tuple[Any, Any]:
+            models, gaps, scaled = self._candidates(
+                data.part(split), grid, f"fold {split + 1}", calibrate
+            )
+            # Of a model and the last in another unit one is asked: same predictions, same order.
+            again = scaled & isinstance(self.scoring, str)
+            asked = [k for k, model in enumerate(models) if model is not None and not again[k]]
+            scores = np.full(len(grid), np.nan)
+            scores[asked] = data.scores(split, [models[k] for k in asked], measure)
+            for k in reversed(range(len(grid))):  # margins from the largest down, as followed
+                if again[k]:
+                    scores[k] = scores[k + 1]
+            return scores, gaps
+
+        found = data.each(one_fold, self.n_jobs)
+        self.n_splits_ = data.n_splits
+        self.cv_results_ = tabulate(
+            grid,
+            self.relative,
+            np.array([scores for scores, _ in found]),
+            np.array([gaps for _, gaps in found]),
+        )
+        short = int((self.cv_results_["relative_gap"] > self.tol).sum())
+        if short:
+            warn_uncertified(f"{short} of {len(grid)} points of the search are not certified")
+        usable = self._feasible_on_all(data.whole(), grid)
+        best = best_candidate(grid, self.cv_results_, usable, self.n_splits_, self.selection)
+        self.best_index_ = best
+        self.best_score_ = float(self.cv_results_["mean_test_score"][best])
+        self.C_, self.discriminator_ = grid[best].C, grid[best].discriminator
+        self._chosen_margin = grid[best].margin
+
+    def _weighs_scores(self, sample_weight: Any) -> bool:
+        """Whether sample weights enter the scores."""
+        from sklearn.metrics import check_scoring
+
+        return sample_weight is not None and takes_weights(
+            check_scoring(LCC(), scoring=self.scoring)
+        )
+
+    def _measure(self, scorer: Any, model: LCC, X: Any, y: Any, extra: dict[str, Any]) -> float:
+        if self.scoring == BALANCED:
+            return balanced_accuracy(y, model.predict(X), **extra)
+        try:
+            return float(scorer(model, X, y, **extra))
+        except AttributeError as error:
+            if "predict_proba" not in str(error) or self.probability is not None:
+                raise
+            raise ValueError(
+                f"scoring={self.scoring!r} needs probabilities: give probability='sigmoid' (or "
+                "'isotonic') with X in memory, or choose by classes or by order (such as "
+                "'roc_auc')."
+            ) from error
+
+    def _candidates(
+        self, part: TrainingPart, grid: list[Candidate], name: str, calibrate: bool
+    ) -> tuple[list[LCC | None], np.ndarray, np.ndarray]:
+        """By point: a fitted model, its largest relative gap, and whether it is the last, scaled.
+
+        An infeasible point has None and NaN. With ``calibrate`` the models have probabilities.
+        """
+        missing = part.missing()
+        if len(missing):
+            label = plain(self.classes_[missing[0]])
+            raise ValueError(
+                f"The training rows of {name} have none of class {label!r}: use fewer folds, or a "
+                "cv that keeps all classes."
+            )
+        totals = part.totals
+        factor, importance = check_class_weight(
+            self, self.class_weight, np.arange(len(totals)), totals
+        )
+        parts: list[list[Direction | None]] = [[] for _ in grid]
+        gaps = np.zeros(len(grid))
+        scaled = np.ones(len(grid), dtype=bool)
+        for task in multiclass.tasks(len(self.classes_), self.multi_class):
+            data = part.data(task, factor)
+            sides = task.importance(importance, totals)
+            found = self._directions(data, data, grid, sides)
+            if calibrate:
+                without = partial(self._without, data, grid, sides)
+                found = calibrated(data, found, without, str(self.probability))
+            for k, direction in enumerate(found):
+                parts[k].append(direction)
+                if direction is None:
+                    gaps[k] = np.nan
+                    scaled[k] = False
+                else:
+                    gaps[k] = max(gaps[k], direction.solution.relative_gap)
+                    # Scaled as a whole; the folds of a calibration may not be.
+                    scaled[k] &= direction.solution.solver == SCALED and not calibrate
+        models = [self._assemble(*pair) for pair in zip(grid, parts, strict=True)]
+        return models, gaps, scaled
+
+    def _directions(
+        self,
+        data: TwoClassData,
+        whole: TwoClassData,
+        grid: list[Candidate],
+        sides: tuple[float, float],
+    ) -> list[Direction | None]:
+        """By point the direction of a problem, or of part of it at the same share of margins."""
+        solved = self._path(data, whole, grid)
+        pairs = [(solved[point.C, point.margin], point.discriminator) for point in grid]
+        return [
+            None if solution is None else cut(data, solution, rule, sides)
+            for solution, rule in pairs
+        ]
+
+    def _without(
+        self, data: TwoClassData, grid: list[Candidate], sides: tuple[float, float], kept: Any
+    ) -> list[Direction | None]:
+        """By point the direction without the rows of a calibration fold: it has a path as well."""
+        return self._directions(data.among(kept), data, grid, sides)
+
+    def _path(
+        self, data: TwoClassData, whole: TwoClassData, grid: list[Candidate]
+    ) -> dict[tuple[float, float], Solution | None]:
+        """The solutions of one problem by cost and margin; None where there is none."""
+        Cs = sorted({candidate.C for candidate in grid})
+        steps = sorted({candidate.margin for candidate in grid})
+        if data.largest_margin == 0.0:
+            return {(C, step): None for C in Cs for step in steps}
+        unit = 1.0 if self.relative else whole.largest_margin
+        margins = np.array(steps) * (data.largest_margin / unit)
+        costs = [LCC(C=C)._costs(data.cost) for C in Cs]
+        table = self._follow(data, margins, costs)
+        return {
+            (C, step): solution if np.isfinite(solution.certificate.objective) else None
+            for C, line in zip(Cs, table, strict=True)
+            for step, solution in zip(steps, line, strict=True)
+        }
+
+    def _follow(
+        self, data: TwoClassData, margins: np.ndarray, costs: list[Any]
+    ) -> list[list[Solution]]:
+        controls, rng = self._controls(), self._rng()
+        if in_blocks(data):
+            return follow_blocks(data, margins, costs, self.solver, controls, rng)
+        costs = [np.asarray(cost) for cost in costs]
+        return follow(data, margins, costs, Follower(self.solver, controls, rng))
+
+    def _assemble(self, candidate: Candidate, parts: Sequence[Direction | None]) -> LCC | None:
+        """An LCC with these directions, for a scorer to use."""
+        found = [part for part in parts if part is not None]
+        if len(found) < len(parts):
+            return None
+        model = LCC(candidate.C, candidate.margin, candidate.discriminator)
+        probability = self.probability if found[0].calibrator else None
+        model.set_params(multi_class=self.multi_class, probability=probability)
+        model.classes_ = self.classes_
+        model.n_features_in_ = self.n_features_in_
+        model._store(found)
+        return model
+
+    def _feasible_on_all(self, whole: TrainingPart, grid: list[Candidate]) -> np.ndarray:
+        """Which points of the grid the refit could use."""
+        ones = np.ones(len(self.classes_))
+        largest = min(
+            whole.data(task, ones).largest_margin
+            for task in multiclass.tasks(len(self.classes_), self.multi_class)
+        )
+        if self.relative:
+            return np.full(len(grid), largest > 0)
+        return np.array([candidate.margin <= largest for candidate in grid])
+
+    # The refit.
+
+    def _check_elsewhere(self, X: Any) -> None:
+        if not is_dask(X):
+            refuse_elsewhere(self, X)
+        refuse_probability(self.probability)
+
+    def _margin_for(self, data: TwoClassData, name: str) -> float:
+        share = data.largest_margin if self.relative else 1.0
+        return self._chosen_margin * share
+
+    def _store(self, parts: list[Direction]) -> None:
+        super()._store(parts)
+        centers = self.centers_.reshape(-1, 2, self.n_features_in_)
+        largest = np.abs(centers[:, 1] - centers[:, 0]).sum(axis=1)
+        margins = self._chosen_margin * (largest if self.relative else np.ones_like(largest))
+        self.margin_ = alone(margins.tolist())
+        self.relative_margin_ = alone((margins / largest).tolist())
+
+    def _missed(self, beyond: np.ndarray, task: int) -> np.ndarray:
+        return np.maximum(np.atleast_1d(self.margin_)[task] - beyond, 0.0)

@@ -1,0 +1,1 @@
+"""Maps of rows to features, on which the classifiers are linear."""

@@ -1,0 +1,1 @@
+"""Pages: blocks, drawing and rendering. Knows no study and no model."""

@@ -1,0 +1,300 @@
+"""What a solver asks of all rows at once, answered where the rows are.
+
+A program with many rows is never handed to a solver whole.  The solver looks at it from a point
+beta, with z_i = a_i.beta - s for every row, and asks
+
+    loss             sum_i c_i (-z_i)_+
+    width(k)         the k-th smallest |z_i|
+    smoothed(w)      sum_i alpha_i a_i  and  sum_band c_i/2w a_i a_i'     (see solvers/smoothing)
+    split(w)         the rows with |z_i| <= w, the band, and sum c_i a_i over those with z_i < -w
+    sample(k)        k rows, drawn in proportion to their costs
+
+Every answer is short: a number, something as wide as the rows, or a few rows.  What is as long as
+the data (the z_i, the masks, the costs) stays inside the objects of this file, so that it can stay
+on a device or be spread over a cluster.  This file has the answers for rows in one memory, on any
+array namespace; ``passes.dask`` has those for rows in blocks, each of which is again a ``Whole``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from lincent.passes.source import Index
+from lincent.programs.arrays import (
+    Matrix,
+    Rows,
+    Vector,
+)
+from lincent.programs.centralization import Program
+
+TIED = 1e-5
+"""The least width, as a share of the mean |z|: tied rows (whole numbers, repetitions) can fill the
+band at a width of zero, which would leave a trust region without room."""
+FEW = 2**16
+FEW_ENTRIES = 2**18
+
+
+class SplitRows(Protocol):
+    """The band, and what the rows beyond it add up to."""
+
+    rows: Rows
+    costs: Vector
+    summed: Vector
+    summed_cost: float
+
+    def check(self, beta: Vector) -> Checked: ...
+
+    def grow(self, checked: Checked) -> SplitRows: ...
+
+    def multipliers(self, alpha: Vector) -> Any: ...
+
+
+class Seen(Protocol):
+    """All rows, seen from one point."""
+
+    beta: Vector
+    loss: float
+
+    def width(self, k: int) -> float: ...
+
+    def smoothed(
+        self, width: float, most: int, rng: np.random.Generator
+    ) -> tuple[Vector, Matrix]: ...
+
+    def split(self, width: float) -> SplitRows: ...
+
+
+class WholeRows(Protocol):
+    """All rows with their costs and the margin."""
+
+    spare_rows: int
+    most_sampled: int
+
+    def look(self, beta: Vector, band: int) -> Seen:
+        """All rows from beta; ``band`` is for how many rows around the kink will be asked next."""
+
+    def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]: ...
+
+
+def open_whole(program: Program) -> WholeRows:
+    """The rows of the program as something to look at; rows that live elsewhere say how."""
+    opener: Callable[[Any, float], WholeRows] | None = getattr(program.rows, "whole", None)
+    if opener is not None:
+        return opener(program.costs, program.margin)
+    return Whole(program.rows, program.costs, program.margin)
+
+
+def one_cost(costs: Vector) -> float | None:
+    """The cost that all rows share, or None where they differ."""
+    if len(costs) == 0:
+        return 0.0
+    if costs.strides == (0,) or costs.min() == costs.max():
+        return float(costs[0])
+    return None
+
+
+def scaled_costs(costs: Any, scale: float) -> Any:
+    """scale times the costs; an infinite scale makes every cost above zero infinite."""
+    if not isinstance(costs, np.ndarray):
+        return costs.scaled(scale)
+    if costs.strides == (0,):  # one number, repeated without memory: stays so
+        return np.broadcast_to(scale * costs[0], costs.shape)
+    return scale * costs if np.isfinite(scale) else np.where(costs > 0, np.inf, 0.0)
+
+
+def drawn(cumulative: Vector, points: Vector) -> Index:
+    """Where each point falls among the cumulative costs."""
+    index = np.searchsorted(cumulative, points, side="right")
+    return np.minimum(index, len(cumulative) - 1)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """All rows seen from a new point, against the sides on which a split has them."""
+
+    loss: float
+    misplaced: int
+    found: Any
+
+
+@dataclass(frozen=True)
+class Deferred:
+    """One number per row that is fetched only when an array is asked for."""
+
+    shape: tuple[int]
+    fetch: Callable[[], Vector]
+
+    def __mul__(self, factor: float) -> Deferred:
+        return Deferred(self.shape, lambda: factor * self.fetch())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vector:
+        return np.asarray(self.fetch(), dtype=dtype)
+
+
+class Whole:
+    """All rows in one memory."""
+
+    xp: Any = np
+    most_sampled = 2**62
+    """Rows of a sample that can be held."""
+
+    def __init__(self, rows: Rows, costs: Vector, margin: float) -> None:
+        self.rows, self.costs, self.margin = rows, costs, margin
+        shared = one_cost(costs)
+        self.cost: Any = costs if shared is None else shared
+        # Rows that an exact solve may take although fewer would do: its work grows like n^2 per
+        # row, that of a read like n, and below this the read is the larger part.
+        self.spare_rows = rows.shape[0] // (4 * rows.shape[1])
+
+    def look(self, beta: Vector, band: int = 0) -> View:
+        return View(self, beta)
+
+    def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
+        m = self.rows.shape[0]
+        if isinstance(self.cost, float):
+            total = self.cost * m
+            chosen = rng.integers(0, m, k)
+        else:
+            cumulative = np.cumsum(self.costs)
+            total = float(cumulative[-1])
+            chosen = drawn(cumulative, rng.random(k) * total)
+        index, count = self.distinct(chosen)
+        return self.rows.take(index), count * np.float64(total / k)
+
+    # What the namespace decides.
+
+    def measure(self, beta: Vector) -> Any:
+        return self.rows.dot(beta)
+
+    def combine(self, alpha: Any) -> Vector:
+        return self.rows.tdot(alpha)
+
+    def total(self, amount: Any) -> float:
+        """sum_i c_i amount_i"""
+        if isinstance(self.cost, float):
+            return self.cost * float(amount.sum())
+        return float(self.cost @ amount)
+
+    def costs_where(self, mask: Any) -> Any:
+        return np.where(mask, self.cost, 0.0)
+
+    def costs_at(self, index: Any) -> Vector:
+        if isinstance(self.cost, float):
+            return np.full(len(index), self.cost)
+        return np.asarray(self.costs[index])
+
+    def gram_of(self, index: Any, scale: float) -> Matrix:
+        """scale * sum_i c_i a_i a_i' over these rows, a few of them in memory at a time."""
+        n = self.rows.shape[1]
+        step = len(index) if self.rows.sparse else max(n, FEW_ENTRIES // n)
+        gram = np.zeros((n, n))
+        for start in range(0, len(index), max(1, step)):
+            part = index[start : start + step]
+            gram += self.rows.take(part).gram(self.costs_at(part) * scale)
+        return gram
+
+    def index(self, mask: Any) -> Any:
+        return np.flatnonzero(mask)
+
+    def pick(self, index: Any, places: Index) -> Any:
+        return index[places]
+
+    def distinct(self, chosen: Index) -> tuple[Any, Any]:
+        """The rows that were chosen, and how often each."""
+        return np.unique(chosen, return_counts=True)
+
+    def count(self, mask: Any) -> int:
+        return int(np.count_nonzero(mask))
+
+    def full(self, outside: Any, index: Any, alpha: Vector) -> Any:
+        """The multipliers of all rows: the cost outside, alpha in the band, zero elsewhere."""
+        full = self.costs_where(outside)
+        full[index] = alpha
+        return full
+
+
+class View:
+    """All rows, seen from one point."""
+
+    def __init__(self, whole: Whole, beta: Vector) -> None:
+        self.whole, self.beta = whole, beta
+        self.distance = whole.measure(beta)
+        self.distance -= whole.margin
+        self.loss = -whole.total(self.distance.clip(None, 0.0))
+
+    def width(self, k: int) -> float:
+        away = self.whole.xp.abs(self.distance)
+        nearest = kth_smallest(away, min(k, len(away) - 1), self.whole.xp)
+        return max(nearest, TIED * float(away.mean()))
+
+    def smoothed(self, width: float, most: int, rng: np.random.Generator) -> tuple[Vector, Matrix]:
+        """The multipliers of the smoothed program combined, and its Hessian from ``most`` rows."""
+        whole = self.whole
+        alpha = width - self.distance
+        alpha *= 0.5 / width
+        alpha = alpha.clip(0.0, 1.0)
+        alpha *= whole.cost
+        combined = whole.combine(alpha)
+        del alpha
+        band = whole.index(whole.xp.abs(self.distance) <= width)
+        scale = 0.5 / width
+        if len(band) > 2 * most:
+            scale *= len(band) / most
+            band = whole.pick(band, np.sort(rng.choice(len(band), most, replace=False)))
+        return combined, whole.gram_of(band, scale)
+
+    def split(self, width: float) -> Split:
+        inside = self.whole.xp.abs(self.distance) <= width
+        return Split(self.whole, inside, self.distance < -width)
+
+
+class Split:
+    """The band, and what the rows beyond it add up to."""
+
+    def __init__(self, whole: Whole, band: Any, outside: Any) -> None:
+        self.whole, self.band, self.outside = whole, band, outside
+        self.index = whole.index(band)
+        self.rows = whole.rows.take(self.index)
+        self.costs = whole.costs_at(self.index)
+        alpha = whole.costs_where(outside)
+        self.summed = whole.combine(alpha)
+        self.summed_cost = float(alpha.sum())
+
+    def check(self, beta: Vector) -> Checked:
+        """One look from the new point: rows outside the band that changed sides are misplaced."""
+        view = self.whole.look(beta)
+        wrong = ~self.band & ((view.distance < 0) != self.outside)
+        return Checked(view.loss, self.whole.count(wrong), wrong)
+
+    def grow(self, checked: Checked) -> Split:
+        """The misplaced rows join the band."""
+        if not checked.misplaced:
+            return self
+        wrong = checked.found
+        return Split(self.whole, self.band | wrong, self.outside & ~wrong)
+
+    def multipliers(self, alpha: Vector) -> Any:
+        """One multiplier per row of all the data, from those of the band."""
+        return self.whole.full(self.outside, self.index, alpha)
+
+
+def kth_smallest(values: Any, k: int, xp: Any) -> float:
+    """The k-th smallest value, counted from zero.
+
+    Of many values a systematic sample says where to cut; only those below are sorted.
+    """
+    m = len(values)
+    if m > 4 * FEW:
+        step = m // FEW
+        rank = k // step
+        guess = xp.sort(values[::step])
+        kept = values[values <= guess[min(rank + 4 * int(rank**0.5) + 8, len(guess) - 1)]]
+        if len(kept) > k:
+            values = kept
+    if xp is np:
+        return float(np.partition(values, k)[k])
+    return float(xp.sort(values)[k])

@@ -1,0 +1,1 @@
+"""Rows in the blocks of a Dask collection, on threads or on a cluster."""

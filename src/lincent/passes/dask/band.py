@@ -1,0 +1,172 @@
+"""All rows of a program in Dask blocks, looked at and split: every question is one read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lincent.passes.band import (
+    Checked,
+    Deferred,
+)
+from lincent.passes.dask import block_work
+from lincent.passes.dask.block import (
+    Setting,
+    Taken,
+    add,
+    chained,
+)
+from lincent.passes.dask.block_work import (
+    Part,
+    Seen,
+)
+from lincent.programs.arrays import (
+    Matrix,
+    Rows,
+    Vector,
+)
+
+if TYPE_CHECKING:
+    from lincent.passes.dask.table import DaskRows
+
+SPARE_ENTRIES = 3_000_000
+SPARE_WORK = 60_000_000
+"""A band up to this size, and whose rows times columns squared are up to this number, is solved as
+it is: about a second, where a Newton step would cost another read."""
+SAMPLE_ENTRIES = 50_000_000
+"""The largest sample that is brought to the client: 400 MB."""
+REMEMBERED = 100_000
+"""Rows of the sample that are kept to guess widths."""
+
+
+@dataclass(frozen=True)
+class Multipliers(Deferred):
+    """One multiplier per row, left with the rows, and what they add up to."""
+
+    combined: Vector  # sum_i alpha_i a_i
+    total: float  # sum_i alpha_i
+
+
+class DaskWhole:
+    """All rows of a program, looked at block by block."""
+
+    def __init__(self, rows: DaskRows, setting: Setting, per_block: Vector) -> None:
+        self.rows, self.setting, self.per_block = rows, setting, per_block
+        self.remembered: Rows | None = None
+        self.most_sampled = max(SAMPLE_ENTRIES // rows.shape[1], 1)
+        n = rows.shape[1]
+        self.spare_rows = min(SPARE_ENTRIES // n, SPARE_WORK // n**2)
+
+    def run(self, verb: str, function: Any, **how: Any) -> Any:
+        return self.rows.source.run(verb, function, setting=self.setting, **how)
+
+    def look(self, beta: Vector, band: int = 0) -> DaskView:
+        return DaskView(self, beta, self._guess(beta, band), small=band <= self.spare_rows)
+
+    def _guess(self, beta: Vector, band: int) -> float:
+        """The width of the band as the sample has it, so that one read answers two questions."""
+        if self.remembered is None or band == 0:
+            return 0.0
+        away = np.abs(self.remembered.dot(beta) - self.setting.margin)
+        return float(np.quantile(away, min(1.0, band / self.rows.shape[0])))
+
+    def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
+        total = float(self.per_block.sum())
+        if self.setting.cost is None:
+            size: Any = self.per_block
+            points = np.sort(rng.random(k) * total)
+        else:
+            size = self.rows.source.lengths
+            points = np.sort(rng.integers(0, self.rows.shape[0], k))
+        begin = np.concatenate([[0], np.cumsum(size)[:-1]])
+        cuts = np.searchsorted(points, begin[1:])
+        each = [(part - low,) for part, low in zip(np.split(points, cuts), begin, strict=True)]
+        taken: Taken = self.run("sample", block_work.sample, each=each, merge=Taken.joined)
+        rows = taken.signed(self.rows.center)
+        step = -(-rows.shape[0] // REMEMBERED)
+        self.remembered = rows.take(np.arange(0, rows.shape[0], step))
+        return rows, taken.costs * (total / k)
+
+
+class DaskView:
+    """All rows, seen from one point."""
+
+    def __init__(self, whole: DaskWhole, beta: Vector, guess: float, *, small: bool) -> None:
+        self.whole, self.beta, self.guess = whole, beta, guess
+        self.seen: Seen = whole.run(
+            "look", block_work.look, beta=beta, width=guess, small=small, merge=Seen.joined
+        )
+        self.loss = self.seen.loss
+
+    def width(self, k: int) -> float:
+        width = self.seen.width(k, self.whole.rows.shape[0])
+        # Nothing depends on the width being exact, so a guess that is about right saves a read.
+        near = k / 2 <= self.seen.below(self.guess) <= 2 * k
+        return self.guess if near and self.guess >= width / 2 else width
+
+    def _ahead(self, width: float, kind: type) -> Any:
+        """The answer that came with the look, where it is to this question."""
+        right = width == self.guess and isinstance(self.seen.ahead, kind)
+        return self.seen.ahead if right else None
+
+    def smoothed(self, width: float, most: int, rng: np.random.Generator) -> tuple[Vector, Matrix]:
+        """All rows of the band make the Hessian, each in its block: nothing is drawn."""
+        answer: tuple[Vector, Matrix] = self._ahead(width, tuple) or self.whole.run(
+            "smooth", block_work.smoothed, beta=self.beta, width=width, merge=add
+        )
+        return answer
+
+    def split(self, width: float) -> DaskSplit:
+        part = self._ahead(width, Part) or self.whole.run(
+            "split", block_work.split, beta=self.beta, width=width, merge=Part.joined
+        )
+        return DaskSplit(self.whole, width, [self.beta], part)
+
+
+class DaskSplit:
+    """The band on the client, and what the rows beyond it add up to."""
+
+    def __init__(self, whole: DaskWhole, width: float, points: list[Vector], part: Part) -> None:
+        self.whole, self.width, self.points, self.part = whole, width, points, part
+        self.summed, self.summed_cost = part.summed, part.summed_cost
+        self.costs = part.taken.costs
+        self.rows = part.taken.signed(whole.rows.center)
+
+    def check(self, beta: Vector) -> Checked:
+        points = [*self.points, beta]
+        part = self.whole.run(
+            "check", block_work.check, points=points, width=self.width, merge=Part.joined
+        )
+        return Checked(part.loss, len(part.taken.sign), (points, part))
+
+    def grow(self, checked: Checked) -> DaskSplit:
+        if not checked.misplaced:
+            return self
+        points, part = checked.found
+        joined = Part.joined([self.part, part])
+        return DaskSplit(self.whole, self.width, points, joined)
+
+    def multipliers(self, alpha: Vector) -> Multipliers:
+        return Multipliers(
+            (self.whole.rows.shape[0],),
+            lambda: self._full(alpha),
+            self.summed + self.rows.tdot(alpha),
+            self.summed_cost + float(alpha.sum()),
+        )
+
+    def _full(self, alpha: Vector) -> Vector:
+        pairs = self.whole.run(
+            "multipliers",
+            block_work.multipliers,
+            points=self.points,
+            width=self.width,
+            merge=chained,
+        )
+        full = np.concatenate([outside for outside, _ in pairs])
+        joined = np.concatenate([stage for _, stage in pairs])
+        # The band's rows are in the order in which they joined, then as in the data.
+        members = [np.flatnonzero(joined == stage) for stage in range(len(self.points))]
+        full[np.concatenate(members)] = alpha
+        return full

@@ -1,0 +1,205 @@
+"""One block of a data set that lies in blocks: opened, sliced, and rows taken from it.
+
+A block is worked on in slices that stay in the processor's cache: no vector as long as the block
+is ever made, which also spares the memory of a worker.
+
+A row's signed form needs its class's side (-1, +1, or 0 for a class that takes no part) and a cost
+per unit of weight.  Rows without part or weight are left out on opening.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from lincent.passes.band import Whole
+from lincent.passes.dask.dealing import Dealt
+from lincent.passes.dask.run import BlockError
+from lincent.passes.dense import DensePass
+from lincent.passes.landmarks import (
+    Mapped,
+    MappedRows,
+    NystroemPass,
+)
+from lincent.passes.source import (
+    Pass,
+    SignedRows,
+)
+from lincent.passes.sparse import SparsePass
+from lincent.programs.arrays import (
+    Rows,
+    Vector,
+)
+
+SLICE_ROWS = 8192
+
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """Labels or weights that are a column of the rows' own data frame."""
+
+    label: str
+
+
+def apart(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
+    """Rows, labels and weights of a block, also where they come in one data frame.
+
+    Rows seen through a map stay unmapped until some of them are asked for; the weights of a fold
+    are made here.
+    """
+    if isinstance(x, Mapped):
+        rows, y, weight = apart(x.rows, y, weight)
+        return MappedRows(tidy(rows, x.mapping.landmarks.shape[1]), x.mapping), y, weight
+    if isinstance(weight, Dealt):
+        dealt = weight
+        x, y, weight = apart(x, y, dealt.weight)
+        return x, y, dealt.among(y, weight)
+    if not isinstance(y, Column):
+        return x, y, weight
+    extra = [part.label for part in (y, weight) if part is not None]
+    weights = None if weight is None else x[weight.label]
+    return x.drop(columns=extra), x[y.label], weights
+
+
+@dataclass(frozen=True)
+class Sides:
+    """How labels become signs and weights become costs."""
+
+    classes: np.ndarray[Any, Any]
+    side: np.ndarray[Any, Any]
+    factor: Vector
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything about a program that a block needs to know."""
+
+    sides: Sides
+    center: Vector
+    margin: float
+    cost: float | None
+    """The cost of every row, where it is the same for all."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Some rows as they are in the data, with their signs and costs."""
+
+    rows: Any
+    sign: np.ndarray[Any, Any]
+    costs: Vector
+
+    @classmethod
+    def of(cls, opened: Opened, index: Any) -> Taken:
+        return cls(opened.X[index], opened.sign[index], np.asarray(opened.costs[index]))
+
+    @classmethod
+    def joined(cls, parts: list[Taken]) -> Taken:
+        filled = [part for part in parts if len(part.sign)] or parts[:1]
+        blocks = [part.rows for part in filled]
+        rows = sp.vstack(blocks, "csr") if sp.issparse(blocks[0]) else np.concatenate(blocks)
+        sign = np.concatenate([part.sign for part in filled])
+        return cls(rows, sign, np.concatenate([part.costs for part in filled]))
+
+    def signed(self, center: Vector) -> Rows:
+        return open_rows(self.rows).take(np.arange(len(self.sign)), self.sign, center)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The rows of a block that take part."""
+
+    X: Any
+    sign: np.ndarray[Any, Any]
+    costs: Vector
+
+    def whole(self, setting: Setting) -> Whole:
+        rows = SignedRows(open_rows(self.X), self.sign, setting.center)
+        return Whole(rows, self.costs, setting.margin)
+
+
+def open_rows(X: Any) -> Pass:
+    """The pass on the rows of a block."""
+    if isinstance(X, MappedRows):
+        return NystroemPass(X.X, X.mapping)
+    return SparsePass(X) if sp.issparse(X) else DensePass(X)
+
+
+def tidy(x: Any, n: int) -> Any:
+    """The rows of a block as a numeric array or sparse matrix, or a sentence about why not."""
+    if isinstance(x, MappedRows):
+        return x
+    if sp.issparse(x):
+        x = sp.csr_array(x)
+    else:
+        try:
+            x = np.asarray(x)
+            x = x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise BlockError(f"X has values that are not numbers ({error}).") from error
+    if x.ndim != 2 or x.shape[1] != n:
+        raise BlockError(f"X has shape {x.shape}, where {n} columns are expected.")
+    return x
+
+
+def sliced(merge: Callable[[list[Any]], Any]) -> Callable[[Function], Function]:
+    """The function done slice by slice, and the answers merged."""
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def in_slices(x: Any, y: Any, weight: Any, **shared: Any) -> Any:
+            x, y, weight = apart(x, y, weight)
+            if not isinstance(x, MappedRows):
+                x = sp.csr_array(x) if sp.issparse(x) else np.asarray(x)
+            y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
+            parts = []
+            for begin in range(0, max(x.shape[0], 1), SLICE_ROWS):
+                part = slice(begin, begin + SLICE_ROWS)
+                some = None if weight is None else weight[part]
+                parts.append(function(x[part], y[part], some, **shared))
+            return parts[0] if len(parts) == 1 else merge(parts)
+
+        return in_slices
+
+    return decorate
+
+
+def add(parts: list[Any]) -> Any:
+    """Sums, element by element of a tuple where the parts are tuples."""
+    if isinstance(parts[0], tuple):
+        return tuple(add(list(elements)) for elements in zip(*parts, strict=True))
+    return np.sum(parts, axis=0)
+
+
+def chained(parts: list[list[Any]]) -> list[Any]:
+    """One list of all items."""
+    return [item for part in parts for item in part]
+
+
+def opened(x: Any, y: Any, weight: Any, setting: Setting) -> Opened:
+    """The rows that take part, with signs and costs."""
+    x, y, weight = apart(x, y, weight)
+    sides = setting.sides
+    X = tidy(x, len(setting.center))
+    codes = np.searchsorted(sides.classes, np.asarray(y).reshape(-1))
+    sign = sides.side[codes]
+    part = sign != 0
+    if weight is not None:
+        weight = np.asarray(weight, dtype=np.float64).reshape(-1)
+        part &= weight > 0
+    if not part.all():
+        X = X.only(part) if isinstance(X, MappedRows) else X[part]
+        sign, codes = sign[part], codes[part]
+        weight = None if weight is None else weight[part]
+    if setting.cost is not None:
+        return Opened(X, sign, np.broadcast_to(setting.cost, len(sign)))
+    costs = sides.factor[codes]
+    return Opened(X, sign, costs if weight is None else costs * weight)

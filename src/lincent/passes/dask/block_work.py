@@ -1,0 +1,239 @@
+"""What ``view`` asks of all rows, answered by one block.
+
+Each function gets the rows x, labels y and weights (or None) of a block, opens them as ``Whole``
+rows in memory, and returns something short.  They run wherever Dask runs them and keep no state:
+which side of a split a row is on is found again from the points at which it was decided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from lincent.passes.band import (
+    TIED,
+    View,
+    Whole,
+    drawn,
+)
+from lincent.passes.dask.block import (
+    Opened,
+    Setting,
+    Taken,
+    add,
+    chained,
+    open_rows,
+    opened,
+    sliced,
+)
+from lincent.programs.arrays import (
+    Matrix,
+    Vector,
+)
+
+BIN_SHIFT = np.uint64(46)
+"""Of a float's 64 bits, those above make its bin: sign, exponent and 6 bits, so bins 1.6 % wide."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a look at some rows tells: the loss, and how the distances to the kink are spread."""
+
+    loss: float
+    away: float
+    bins: np.ndarray[Any, Any]
+    counts: np.ndarray[Any, Any]
+    ahead: Any = None  # the answer to the question that is expected next
+
+    @classmethod
+    def joined(cls, parts: list[Seen]) -> Seen:
+        bins, place = np.unique(np.concatenate([p.bins for p in parts]), return_inverse=True)
+        counts = np.concatenate([p.counts for p in parts])
+        counts = np.bincount(place, weights=counts).astype(np.int64)
+        loss, away = sum(p.loss for p in parts), sum(p.away for p in parts)
+        return cls(loss, away, bins, counts, _joined_ahead([p.ahead for p in parts]))
+
+    def below(self, width: float) -> int:
+        """About how many distances are below the width."""
+        last = np.float64(width).view(np.uint64) >> BIN_SHIFT
+        return int(self.counts[self.bins <= last].sum())
+
+    def width(self, k: int, m: int) -> float:
+        """The upper end of the bin in which the k-th smallest of m distances lies."""
+        passed = np.cumsum(self.counts)
+        place = min(int(np.searchsorted(passed, k, side="right")), len(self.bins) - 1)
+        end = (self.bins[place] + np.uint64(1)) << BIN_SHIFT
+        return max(float(end.view(np.float64)), TIED * self.away / m)
+
+
+def _joined_ahead(parts: list[Any]) -> Any:
+    if parts[0] is None:
+        return None
+    return Part.joined(parts) if isinstance(parts[0], Part) else add(parts)
+
+
+@sliced(Seen.joined)
+def look(
+    x: Any,
+    y: Any,
+    weight: Any,
+    *,
+    setting: Setting,
+    beta: Vector,
+    width: float = 0.0,
+    small: bool = False,
+) -> Seen:
+    """The loss at beta and the spread of the distances.
+
+    With a width, also what will be asked for it: the split if the band is small, else its sums.
+    """
+    rows = opened(x, y, weight, setting)
+    view = rows.whole(setting).look(beta)
+    away = np.abs(view.distance)
+    keys = (away.view(np.uint64) >> BIN_SHIFT).astype(np.intp)
+    first = int(keys.min(initial=2**20))
+    counted = np.bincount(keys - first)
+    bins = np.flatnonzero(counted)
+    ahead: Any = None
+    if width > 0:
+        ahead = _split(rows, view, width) if small else _smoothed(view, width)
+    bins, counts = (bins + first).astype(np.uint64), counted[bins]
+    return Seen(view.loss, float(away.sum()), bins, counts, ahead)
+
+
+@sliced(add)
+def smoothed(
+    x: Any, y: Any, weight: Any, *, setting: Setting, beta: Vector, width: float
+) -> tuple[Vector, Matrix]:
+    """The block's part of the smoothed gradient and of the Hessian, from all rows of the band."""
+    return _smoothed(opened(x, y, weight, setting).whole(setting).look(beta), width)
+
+
+def _smoothed(view: View, width: float) -> tuple[Vector, Matrix]:
+    everything = len(view.distance)
+    return view.smoothed(width, everything, np.random.default_rng(0))
+
+
+@dataclass(frozen=True)
+class Part:
+    """The loss at a point, rows that are wanted, and a change of the sum beyond the band."""
+
+    loss: float
+    summed: Vector
+    summed_cost: float
+    taken: Taken
+
+    @classmethod
+    def joined(cls, parts: list[Part]) -> Part:
+        return cls(
+            sum(part.loss for part in parts),
+            np.sum([part.summed for part in parts], axis=0),
+            sum(part.summed_cost for part in parts),
+            Taken.joined([part.taken for part in parts]),
+        )
+
+
+@sliced(Part.joined)
+def split(x: Any, y: Any, weight: Any, *, setting: Setting, beta: Vector, width: float) -> Part:
+    """The rows of the band, and the sum of those outside."""
+    rows = opened(x, y, weight, setting)
+    return _split(rows, rows.whole(setting).look(beta), width)
+
+
+def _split(rows: Opened, view: View, width: float) -> Part:
+    band = np.abs(view.distance) <= width
+    return _part(rows, view, band, view.distance < -width, 1.0)
+
+
+@sliced(Part.joined)
+def check(
+    x: Any, y: Any, weight: Any, *, setting: Setting, points: list[Vector], width: float
+) -> Part:
+    """The rows found on the wrong side from the last point, and their part of the sum outside."""
+    rows = opened(x, y, weight, setting)
+    whole = rows.whole(setting)
+    view, _, outside, wrong = _sides(whole, points, width)
+    return _part(rows, view, wrong, wrong & outside, -1.0)
+
+
+@sliced(chained)
+def multipliers(
+    x: Any, y: Any, weight: Any, *, setting: Setting, points: list[Vector], width: float
+) -> list[tuple[Vector, np.ndarray[Any, Any]]]:
+    """The costs of rows outside the band, else zero; and at which point a row joined the band."""
+    whole = opened(x, y, weight, setting).whole(setting)
+    joined = np.full(whole.rows.shape[0], -1, dtype=np.int16)
+    for last in range(1, len(points) + 1):
+        _, band, outside, wrong = _sides(whole, points[:last], width)
+        joined[(band if last == 1 else wrong) & (joined < 0)] = last - 1
+    return [(whole.costs_where(outside & ~wrong), joined)]
+
+
+def _sides(whole: Whole, points: list[Vector], width: float) -> tuple[View, Any, Any, Any]:
+    """The last view, the band and the outside before it, and the rows it finds misplaced."""
+    view = whole.look(points[0])
+    band = np.abs(view.distance) <= width
+    outside = view.distance < -width
+    wrong = np.zeros_like(band)
+    for beta in points[1:]:
+        band, outside = band | wrong, outside & ~wrong
+        view = whole.look(beta)
+        wrong = ~band & ((view.distance < 0) != outside)
+    return view, band, outside, wrong
+
+
+def _part(rows: Opened, view: View, wanted: Any, counted: Any, sign: float) -> Part:
+    alpha = view.whole.costs_where(counted)
+    summed = sign * view.whole.combine(alpha)
+    taken = Taken.of(rows, np.flatnonzero(wanted))
+    return Part(view.loss, summed, sign * float(alpha.sum()), taken)
+
+
+def sample(x: Any, y: Any, weight: Any, points: Vector, *, setting: Setting) -> Taken:
+    """Rows at these places: row numbers where all cost the same, else cumulative costs."""
+    rows = opened(x, y, weight, setting)
+    if not len(points):
+        return Taken.of(rows, slice(0, 0))
+    if setting.cost is not None:
+        index, count = np.unique(points, return_counts=True)
+    else:
+        chosen = drawn(np.cumsum(rows.costs), points)
+        index, count = np.unique(chosen, return_counts=True)
+    return Taken(rows.X[index], rows.sign[index], count.astype(np.float64))
+
+
+def collect(x: Any, y: Any, weight: Any, *, setting: Setting) -> Taken:
+    """All rows that take part."""
+    return Taken.of(opened(x, y, weight, setting), slice(None))
+
+
+@sliced(add)
+def squares(x: Any, y: Any, weight: Any, *, setting: Setting) -> Vector:
+    """sum_i (x_i - l)^2, by column."""
+    X = opened(x, y, weight, setting).X
+    centered = (X.toarray() if sp.issparse(X) else X) - setting.center
+    total: Vector = np.einsum("ij,ij->j", centered, centered)
+    return total
+
+
+@sliced(chained)
+def project(x: Any, y: Any, weight: Any, *, setting: Setting, v: Vector) -> list[Vector]:
+    """x_i.v for all rows that take part."""
+    return [open_rows(opened(x, y, weight, setting).X).project(v)]
+
+
+def combine(x: Any, y: Any, weight: Any, w: Vector, *, setting: Setting) -> Vector:
+    """sum_i w_i x_i."""
+    return open_rows(opened(x, y, weight, setting).X).combine(w)
+
+
+@sliced(chained)
+def labels_and_weights(
+    x: Any, y: Any, weight: Any, *, setting: Setting
+) -> list[tuple[Vector, Vector]]:
+    """The signs and costs of all rows that take part."""
+    rows = opened(x, y, weight, setting)
+    return [(rows.sign, np.asarray(rows.costs))]

@@ -1,0 +1,105 @@
+"""A Dask table seen through a Nyström map: its width, its landmarks, and the mapped rows.
+
+Landmarks are the different rows with the smallest keys (see ``keys``), so each block offers its
+own smallest and the smallest of these are those of the whole: the same rows as in memory, however
+the data is cut.  The mapped rows are never stored: a read maps a slice, uses it and forgets it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from lincent.passes.dask.block import (
+    apart,
+    sliced,
+    tidy,
+)
+from lincent.passes.dask.table import DaskTable
+from lincent.passes.landmarks import (
+    Mapped,
+    NystroemMap,
+)
+from lincent.passes.row_hash import row_keys
+from lincent.passes.source import Index
+from lincent.programs.arrays import Vector
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Different rows in the order of their keys, and their places in the data."""
+
+    keys: NDArray[np.uint64]
+    index: Index
+    rows: Any
+
+    @classmethod
+    def joined(cls, parts: list[Drawn], count: int) -> Drawn:
+        """The first of all; of equal rows the one that comes first in the data."""
+        keys = np.concatenate([part.keys for part in parts])
+        index = np.concatenate([part.index for part in parts])
+        order = np.lexsort((index, keys))
+        _, first = np.unique(keys[order], return_index=True)
+        chosen = order[first[:count]]
+        blocks = [part.rows for part in parts]
+        rows = sp.vstack(blocks, "csr") if sp.issparse(blocks[0]) else np.concatenate(blocks)
+        return cls(keys[chosen], index[chosen], rows[chosen])
+
+
+def draw_landmarks(table: DaskTable, count: int, seed: int) -> Drawn:
+    """At most ``count`` different rows of positive weight: one read."""
+    begin = np.concatenate([[0], np.cumsum(table.survey.lengths)[:-1]])
+    drawn: Drawn = table.schedule.run(
+        "landmarks",
+        draw,
+        each=[(int(place),) for place in begin],
+        merge=partial(Drawn.joined, count=count),
+        n=table.n,
+        count=count,
+        seed=seed,
+    )
+    return drawn
+
+
+def draw(x: Any, y: Any, weight: Any, begin: int, *, n: int, count: int, seed: int) -> Drawn:
+    """The different rows of a block with the smallest keys."""
+    x, y, weight = apart(x, y, weight)
+    X = tidy(x, n)
+    everyone = np.ones(X.shape[0]) if weight is None else np.asarray(weight).reshape(-1)
+    allowed = np.flatnonzero(everyone > 0)
+    keys = row_keys(X, seed)[allowed]
+    _, first = np.unique(keys, return_index=True)
+    first = first[:count]
+    index = allowed[first]
+    return Drawn(keys[first], begin + index, X[index])
+
+
+def variance(table: DaskTable) -> float:
+    """The variance over all entries of X, rows counted by weight: one read."""
+    total = float(table.totals.sum()) * table.n
+    mean = float(table.survey.sums.sum()) / total
+    parts: Vector = table.schedule.run("spread", spread, merge=np.sum, n=table.n, mean=mean)
+    return float(parts) / total
+
+
+@sliced(np.sum)
+def spread(x: Any, y: Any, weight: Any, *, n: int, mean: float) -> Any:
+    """sum_i w_i sum_j (x_ij - mean)^2."""
+    X = tidy(x, n)
+    rows = (X.toarray() if sp.issparse(X) else X).astype(np.float64)
+    squares = np.einsum("ij,ij->i", rows - mean, rows - mean)
+    return float(squares.sum() if weight is None else np.asarray(weight).reshape(-1) @ squares)
+
+
+def mapped_table(table: DaskTable, mapping: NystroemMap) -> DaskTable:
+    """The rows through the map, surveyed: one read; the map travels once to each worker."""
+    from dask import delayed
+
+    there = delayed(mapping, pure=False, traverse=False)
+    blocks = [(Mapped(x, there), y, weight) for x, y, weight in table.schedule.blocks]
+    return DaskTable(table.cut(blocks), mapping.width)

@@ -1,0 +1,351 @@
+"""Rows in the blocks of a Dask array or dataframe, on threads or on a cluster.
+
+A read is one graph: every block is opened where Dask puts it, answers in a few numbers, and is
+forgotten.  Nothing as long as the data comes to the client, and nothing that was read is kept on
+the workers: what travels is the points (as wide as the data), the sample and the band.
+
+    survey      classes, weights, sums by class, from which the centers follow
+    sample      about 2 (m^2 n)^(1/3) rows, from which a point near the optimum follows
+    look        the loss there, the spread of the rows around the kink and, for a width guessed
+                from the sample, a Newton step; at its end again the loss, the rows of the band
+                and the sum of those beyond
+    check       after the exact solve: the loss at its solution, and misplaced rows
+
+That is five reads, one more for each further Newton step or round, whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lincent.passes import is_dask
+from lincent.passes.band import (
+    Deferred,
+    one_cost,
+)
+from lincent.passes.dask import (
+    block_work,
+    survey,
+)
+from lincent.passes.dask.band import DaskWhole
+from lincent.passes.dask.block import (
+    Column,
+    Setting,
+    Sides,
+    Taken,
+    add,
+    chained,
+)
+from lincent.passes.dask.run import (
+    Schedule,
+    Tell,
+)
+from lincent.passes.dask.survey import Survey
+from lincent.passes.source import Index
+from lincent.programs.arrays import (
+    Matrix,
+    Rows,
+    Vector,
+)
+
+COLLECT_BYTES = 2**30
+"""Rows up to this size are brought to the client where a solver needs them whole."""
+
+
+class DaskTable:
+    """X, y and weights in blocks, surveyed."""
+
+    def __init__(self, schedule: Schedule, n: int) -> None:
+        self.schedule = schedule
+        self.n = n
+        self.survey: Survey = schedule.run("survey", survey.survey, merge=Survey.joined, n=n)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return sum(self.survey.lengths), self.n
+
+    @property
+    def totals(self) -> Vector:
+        """The weight of each class."""
+        return np.asarray(self.survey.totals.sum(axis=0))
+
+    def cut(self, blocks: Sequence[tuple[Any, ...]], name: str = "") -> Schedule:
+        """The same way of reading, for other blocks; a name is told before each read."""
+        tell = self.schedule.tell
+        named: Tell = (lambda line: tell(f"{name}: {line}")) if name else tell
+        return Schedule(blocks, named, self.schedule.halt)
+
+    def problem(self, side: np.ndarray[Any, Any], factor: Vector) -> DaskPass:
+        """The rows of the classes with a side, costing ``factor`` of their class per weight."""
+        return DaskPass(self, Sides(self.survey.classes, side.astype(np.int8), factor))
+
+
+class DaskPass:
+    """The rows of one two-class problem, read in verbs."""
+
+    sparse = False
+
+    def __init__(self, table: DaskTable, sides: Sides) -> None:
+        self.table, self.sides = table, sides
+        self.part = sides.side != 0
+        self.lengths = table.survey.counts[:, self.part].sum(axis=1)
+        self.shape = (int(self.lengths.sum()), table.n)
+        self.center = np.zeros(table.n)
+
+    @property
+    def sign(self) -> Deferred:
+        return Deferred((self.shape[0],), lambda: self._per_row(1.0)[0])
+
+    @property
+    def weight(self) -> Deferred:
+        return Deferred((self.shape[0],), lambda: self._per_row(None)[1])
+
+    @property
+    def costs(self) -> Any:
+        """The costs: one number repeated where all are the same, else left with the rows."""
+        survey, factors = self.table.survey, self.sides.factor[self.part]
+        least, most = survey.least * factors.min(), survey.most * factors.max()
+        if least == most:
+            return np.broadcast_to(most, self.shape[0])
+        per_block = survey.totals[:, self.part] @ factors
+        return DaskCosts(self, 1.0, per_block, least, most)
+
+    def class_centers(self) -> Matrix:
+        """The weighted means of the two sides, negative first: known from the survey."""
+        survey = self.table.survey
+        totals, centers = self.table.totals, []
+        for side in (-1, 1):
+            these = self.sides.side == side
+            centers.append(survey.sums[these].sum(axis=0) / totals[these].sum())
+        return np.array(centers)
+
+    def signed_rows(self, center: Vector) -> DaskRows:
+        return DaskRows(self, center)
+
+    def project(self, v: Vector) -> Vector:
+        parts = self.run("project", block_work.project, merge=chained, v=v)
+        return np.concatenate(parts)
+
+    def combine(self, w: Vector) -> Vector:
+        each = [(part,) for part in np.split(w, np.cumsum(self.lengths)[:-1])]
+        return np.asarray(self.run("combine", block_work.combine, each=each, merge=add))
+
+    def run(self, verb: str, function: Any, *, setting: Setting | None = None, **how: Any) -> Any:
+        setting = Setting(self.sides, self.center, 0.0, None) if setting is None else setting
+        return self.table.schedule.run(verb, function, setting=setting, **how)
+
+    def _per_row(self, cost: float | None) -> tuple[Vector, Vector]:
+        """Signs and costs (weights, where every class has the factor 1) of all rows."""
+        plain = replace(self.sides, factor=np.ones_like(self.sides.factor))
+        setting = Setting(plain, self.center, 0.0, cost)
+        pairs = self.run("labels", block_work.labels_and_weights, setting=setting, merge=chained)
+        signs, weights = zip(*pairs, strict=True)
+        return np.concatenate(signs).astype(np.float64), np.concatenate(weights)
+
+
+@dataclass(frozen=True)
+class DaskCosts:
+    """One cost per row, left with the rows: scale times factor of the class times weight."""
+
+    source: DaskPass
+    scale: float
+    per_block: Vector
+    least: float
+    most: float
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.source.shape[0],)
+
+    def scaled(self, scale: float) -> Any:
+        if np.isinf(scale):  # rows without weight are left out, so every cost is infinite
+            return np.broadcast_to(np.inf, self.shape)
+        return replace(self, scale=self.scale * scale)
+
+    def __truediv__(self, unit: float) -> Any:
+        return self.scaled(1.0 / unit)
+
+    def min(self) -> float:
+        return self.scale * self.least
+
+    def max(self, initial: float = 0.0) -> float:
+        return max(self.scale * self.most, initial)
+
+    def sum(self) -> float:
+        return self.scale * float(self.per_block.sum())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vector:
+        setting = Setting(self.sides, self.source.center, 0.0, None)
+        pairs = self.source.run(
+            "labels", block_work.labels_and_weights, setting=setting, merge=chained
+        )
+        return np.concatenate([costs for _, costs in pairs]).astype(dtype or np.float64)
+
+    @property
+    def sides(self) -> Sides:
+        sides = self.source.sides
+        return replace(sides, factor=sides.factor * self.scale)
+
+
+class DaskRows:
+    """The signed rows y_i (x_i - l) of a problem in verbs."""
+
+    sparse = False
+
+    def __init__(self, source: DaskPass, center: Vector) -> None:
+        self.source, self.center = source, center
+        self.shape = source.shape
+
+    def whole(self, costs: Any, margin: float) -> DaskWhole:
+        source = self.source
+        if isinstance(costs, DaskCosts):
+            setting = Setting(costs.sides, self.center, margin, None)
+            return DaskWhole(self, setting, costs.scale * costs.per_block)
+        shared = one_cost(costs)
+        if shared is None:
+            raise TypeError("Costs of rows in blocks are one number or stay in verbs.")
+        setting = Setting(source.sides, self.center, margin, shared)
+        return DaskWhole(self, setting, shared * source.lengths)
+
+    def materialize(self) -> Rows:
+        m, n = self.shape
+        if m * n * 8 > COLLECT_BYTES:
+            raise MemoryError(
+                f"This solver needs all {m} x {n} rows in this process "
+                f"({m * n * 8 / 2**30:.1f} GiB as float64): "
+                'use solver="auto", which reads them in place.'
+            )
+        setting = Setting(self.source.sides, self.center, 0.0, 1.0)
+        taken: Taken = self.source.run(
+            "collect", block_work.collect, setting=setting, merge=Taken.joined
+        )
+        return taken.signed(self.center)
+
+    def dot(self, beta: Vector) -> Vector:
+        projected = self.source.project(beta)
+        projected -= self.center @ beta
+        projected *= np.asarray(self.source.sign)
+        return projected
+
+    def tdot(self, alpha: Vector) -> Vector:
+        signed = np.asarray(alpha) * np.asarray(self.source.sign)
+        return self.source.combine(signed) - float(signed.sum()) * self.center
+
+    def gram(self, weight: Vector) -> Matrix:
+        return self.materialize().gram(weight)
+
+    def outer(self, weight: Vector) -> Matrix:
+        return self.materialize().outer(weight)
+
+    def take(self, index: Index) -> Rows:
+        bounds = np.concatenate([[0], np.cumsum(self.source.lengths)])
+        order = np.argsort(index, kind="stable")
+        cuts = np.searchsorted(index[order], bounds)
+        each = [
+            (index[order[low:high]] - begin,)
+            for low, high, begin in zip(cuts, cuts[1:], bounds, strict=False)
+        ]
+        setting = Setting(self.source.sides, self.center, 0.0, 1.0)
+        taken = self.source.run(
+            "take", block_work.sample, setting=setting, each=each, merge=Taken.joined
+        )
+        place = np.searchsorted(np.unique(index), index)
+        rows: Rows = taken.signed(self.center).take(place)
+        return rows
+
+    def dense(self) -> Matrix:
+        return self.materialize().dense()
+
+    def factors(self) -> tuple[Any, Vector, Vector]:
+        return self.materialize().factors()
+
+    def column_scale(self) -> Vector:
+        setting = Setting(self.source.sides, self.center, 0.0, 1.0)
+        total = self.source.run("scale", block_work.squares, setting=setting, merge=add)
+        scale = np.sqrt(total / self.shape[0])
+        scale[scale == 0] = 1.0
+        return np.asarray(scale)
+
+
+# Opening what users have.
+
+
+def open_table(X: Any, y: Any, weight: Any, n: int, tell: Tell) -> DaskTable:
+    """The blocks of X with the matching pieces of y and weight (Dask or plain), surveyed."""
+    joined = _one_frame(X, y, weight)
+    if joined is not None:
+        return DaskTable(Schedule(joined, tell), n)
+    rows = row_blocks(X)
+    sizes = _known_sizes(X)
+    if sizes is None and any(v is not None and not is_dask(v) for v in (y, weight)):
+        lengths = Schedule([(block, None, None) for block in rows], tell)
+        sizes = lengths.run("length", survey.length, merge=chained)
+    y_parts = pieces("y", y, len(rows), sizes)
+    w_parts = pieces("sample_weight", weight, len(rows), sizes)
+    return DaskTable(Schedule(list(zip(rows, y_parts, w_parts, strict=True)), tell), n)
+
+
+def _one_frame(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]] | None:
+    """Partitions of one frame that holds X, y and weight, where all three are of one frame.
+
+    Columns that come from the same files are then read once, and stay in the same partitions: on
+    its own Dask may join partitions of a narrow column.
+    """
+    columns = [column for column in (y, weight) if column is not None]
+    if not all(hasattr(part, "to_frame") for part in columns) or not hasattr(X, "assign"):
+        return None
+    names = [Column(f"lincent {k}") for k in range(len(columns))]
+    try:
+        frame = X.assign(**{name.label: part for name, part in zip(names, columns, strict=True)})
+    except (ValueError, NotImplementedError):  # of different origin
+        return None
+    weights = names[1] if len(names) > 1 else None
+    return [(part, names[0], weights) for part in frame.to_delayed()]
+
+
+def row_blocks(X: Any) -> list[Any]:
+    """The blocks of rows of a Dask array or dataframe, as delayed objects."""
+    if hasattr(X, "rechunk") and X.ndim == 2 and len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    return list(np.ravel(np.asarray(X.to_delayed(), dtype=object)))
+
+
+def _known_sizes(X: Any) -> list[int] | None:
+    """The rows of each block, where the collection knows them."""
+    if not hasattr(X, "chunks") or np.isnan(X.chunks[0]).any():
+        return None
+    return [int(size) for size in X.chunks[0]]
+
+
+def pieces(name: str, values: Any, count: int, sizes: Sequence[int] | None) -> list[Any]:
+    """The part of y or of the weights that belongs to each block of X."""
+    if values is None:
+        return [None] * count
+    if is_dask(values):
+        known = _known_sizes(values)
+        if sizes is not None and known is not None and list(sizes) != known:
+            _check_length(name, sum(known), sum(sizes))
+            values = values.rechunk({0: tuple(sizes)})
+        parts = row_blocks(values)
+        if len(parts) != count:
+            raise ValueError(
+                f"X has {count} partitions and {name} has {len(parts)}, of unknown lengths: give "
+                "both the same partitions, or compute the chunk sizes first."
+            )
+        return parts
+    if sizes is None:
+        raise ValueError(
+            f"The partitions of X have unknown lengths: give {name} as a Dask collection."
+        )
+    plain = np.asarray(values)
+    _check_length(name, len(plain), sum(sizes))
+    return np.split(plain, np.cumsum(sizes)[:-1])
+
+
+def _check_length(name: str, length: int, rows: int) -> None:
+    if length != rows:
+        raise ValueError(f"X has {rows} rows and {name} has {length}: give one value per row.")

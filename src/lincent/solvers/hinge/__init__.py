@@ -1,0 +1,1 @@
+"""The hinge programs of the rivals."""

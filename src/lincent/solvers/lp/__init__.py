@@ -1,0 +1,1 @@
+"""The centralization program: which solver when, and the solvers."""

@@ -1,0 +1,153 @@
+"""Which solver when, and what happens if one falls short.
+
+    "auto"             screening if rows are many, else the interior point on the whole
+    "interior-point"   the interior point on the whole
+    "highs"            the reference
+
+What one solver cannot bring to ``tol`` goes on to the next, screening to the interior point on the
+whole and that to HiGHS, as long as they have a chance at that size; the best certificate is the
+answer, and it carries the name of its solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from lincent.programs.arrays import Certificate
+from lincent.programs.centralization import (
+    Program,
+    certify,
+)
+from lincent.solvers.lp import (
+    highs,
+    interior_point,
+    screening,
+)
+from lincent.solvers.solution import Controls, Solution, Status
+
+SOLVERS = ("auto", "interior-point", "highs")
+HIGHS_ENTRIES = 1_000_000
+"""Beyond this many entries HiGHS needs minutes; it is not tried as a fallback."""
+WHOLE_ENTRIES = 20_000_000
+"""Up to here what screening cannot finish is solved whole."""
+PENALTY_STEPS = 4
+
+
+def solve(program: Program, solver: str, controls: Controls, rng: np.random.Generator) -> Solution:
+    """The best certified answer the chosen solver and its fallbacks can give."""
+    if program.infeasible:
+        return _no_point(program)
+    if program.costs.min() == 0:
+        return _without_free_rows(program, solver, controls, rng)
+    if program.hard and solver != "highs":
+        return _hard(program, solver, controls, rng)
+    unit = _unit(program)
+    if unit < 1.0:
+        return _in_units(program, unit, solver, controls, rng)
+    return _best_of(program, solver, controls, rng)
+
+
+def _best_of(
+    program: Program, solver: str, controls: Controls, rng: np.random.Generator
+) -> Solution:
+    """One solver after the other, until one reaches ``tol``."""
+    best: Solution | None = None
+    for attempt in _attempts(program, solver, rng):
+        found = attempt(controls)
+        if best is None or found.relative_gap < best.relative_gap:
+            best = found
+        late = found.status is Status.TIME_LIMIT or controls.out_of_time()
+        if best.relative_gap <= controls.tol or late:
+            break
+        controls.tell(f"{found.solver} ends at a gap of {found.relative_gap:.1e}, above tol")
+    assert best is not None
+    return _with_rounding(program, best, controls.tol)
+
+
+def _attempts(
+    program: Program, solver: str, rng: np.random.Generator
+) -> Iterator[Callable[[Controls], Solution]]:
+    """The solvers to try, in order."""
+    m, n = program.shape
+    screened = solver == "auto" and screening.worthwhile(m, n)
+    if screened:
+        yield lambda controls: screening.solve(program, controls, rng)
+    if solver != "highs" and (not screened or m * n <= WHOLE_ENTRIES):
+        yield lambda controls: interior_point.solve(program.materialize(), controls)
+    if solver == "highs" or m * n <= HIGHS_ENTRIES:
+        yield lambda controls: highs.solve(program.materialize(), controls)
+
+
+def _with_rounding(program: Program, found: Solution, tol: float) -> Solution:
+    """A gap above tol is compared with what rounding does to the bound."""
+    if found.relative_gap <= tol:
+        return found
+    answer = found.certificate
+    return replace(found, rounding=program.rounding(np.asarray(answer.alpha), answer.t))
+
+
+def _unit(program: Program) -> float:
+    """The size of the objective: tiny where the data is."""
+    if program.hard:
+        return 1.0
+    reach = np.maximum(np.abs(program.lower), np.abs(program.upper))
+    return max(program.margin * float(program.costs.sum()), float(np.abs(program.linear) @ reach))
+
+
+def _in_units(
+    program: Program, unit: float, solver: str, controls: Controls, rng: np.random.Generator
+) -> Solution:
+    """A tiny objective is solved in its own unit: below one, ``tol`` would accept any point."""
+    scaled = replace(
+        program,
+        costs=program.costs / unit,
+        linear=program.linear / unit,
+        offset=program.offset / unit,
+    )
+    found = _best_of(scaled, solver, controls, rng)
+    answer = found.certificate
+    back = certify(program, answer.beta, np.asarray(answer.alpha) * unit, answer.t * unit)
+    return replace(found, certificate=back, rounding=found.rounding * unit)
+
+
+def _no_point(program: Program) -> Solution:
+    """The margin is above the largest feasible one: there is nothing to solve."""
+    m, n = program.shape
+    nothing = certify(program, np.zeros(n), np.zeros(m), 0.0)
+    message = f"d.beta reaches {program.largest_gap:g} in the box, below the gap {program.gap:g}"
+    return Solution(Status.INFEASIBLE, nothing, 0, "none", message)
+
+
+def _without_free_rows(
+    program: Program, solver: str, controls: Controls, rng: np.random.Generator
+) -> Solution:
+    """Rows of cost zero say nothing: solve without them."""
+    costs = np.asarray(program.costs)
+    index = np.flatnonzero(costs)
+    reduced = replace(program, rows=program.rows.take(index), costs=costs[index])
+    found = solve(reduced, solver, controls, rng)
+    alpha = np.zeros(program.shape[0])
+    alpha[index] = found.certificate.alpha
+    return replace(found, certificate=replace(found.certificate, alpha=alpha))
+
+
+def _hard(program: Program, solver: str, controls: Controls, rng: np.random.Generator) -> Solution:
+    """Hard rows by an exact penalty: a large enough finite cost has the same optimum.
+
+    Whether it was large enough is seen from the answer, which is certified as the hard problem.
+    """
+    hard = np.isinf(program.costs)
+    reach = program.largest_gap / program.margin
+    iterations = 0
+    for power in range(PENALTY_STEPS):
+        costs = np.where(hard, (1.0 + reach) * 100.0**power, program.costs)
+        found = solve(replace(program, costs=costs), solver, controls, rng)
+        iterations += found.iterations
+        point = found.certificate
+        judged: Certificate = certify(program, point.beta, point.alpha, point.t)
+        if judged.relative_gap <= controls.tol:
+            return Solution(Status.OPTIMAL, judged, iterations, found.solver)
+    return highs.solve(program.materialize(), controls)

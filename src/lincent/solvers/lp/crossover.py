@@ -1,0 +1,217 @@
+"""From a point near the optimum to the optimal vertex, by exchanging one equation at a time.
+
+Everything in (P) that can bend or stop a line is a hinge: the rows, the two sides of the box and
+the gap, e_i = (a_i; unit_j; -unit_j; d) with right-hand sides h_i = (s; lo_j; -hi_j; gap).  Beyond
+its right-hand side a row costs c_i per unit and a constraint costs a penalty that is larger than
+any multiplier it can have, so (P) is
+
+    minimize over beta    g.beta + sum_i c_i (h_i - e_i.beta)_+
+
+A vertex is where n independent hinges, the basis B, are met with equality.  With the residuals of
+the basis as coordinates, every hinge and the objective are affine; the tableau
+
+    T = [ E inv(B)   E beta - h ]          the hinges that are not met with equality
+        [ lambda     objective  ]          lambda = (g - sum_{i beyond} c_i e_i) inv(B)
+
+has them as rows.  The vertex is optimal when 0 <= lambda_k <= c_k for every k of the basis: lambda
+are the multipliers.  Otherwise hinge k leaves, upwards or downwards, and the objective falls until
+enough other hinges have been passed (the slope grows by c_i |rate_i| at each); the one at which it
+stops falling enters.  That is one rank-one change of T.
+
+The first basis is the one an interior point suggests: the rows of E, weighted by how stiff each
+hinge is there, are eliminated with row pivoting, and the first n pivots are n independent hinges
+that are likely to be in the optimal basis.  Three or four interior-point steps leave a few
+exchanges, each of which costs a fraction of such a step when the problem is small.
+
+Right-hand sides are spread by a part in 1e9, so that no two rows bend at the same place: ties
+could make the exchanges go round in circles.  A basis that is optimal with these is optimal without
+them, since the multipliers do not depend on h.
+
+Collinear and constant columns leave directions in which nothing changes, and a vertex lies where
+they meet the box: at a coefficient of 1 for a column that says nothing.  There the multiplier of
+the box is zero.  Such sides are let go, and the answer is the point nearest to where the exchanges
+began that meets the other equations.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from lincent.programs.arrays import (
+    Certificate,
+    Matrix,
+    Vector,
+)
+from lincent.programs.centralization import (
+    Program,
+    certify,
+)
+from lincent.solvers.lp.vertex import to_vertex
+
+SPREAD = 1e-9
+PENALTY = 1e3
+OPTIMAL = 1e-11
+NOTHING = 1e-13
+LOOSE = 1e-9
+TINY_RATE = 1e-9
+NEAREST = 64
+GOLDEN = 0.6180339887498949
+
+
+def crossover(program: Program, start: Vector, stiffness: Vector, most: int) -> Certificate | None:
+    """The certified optimal vertex, or None if ``most`` exchanges do not reach it.
+
+    ``stiffness`` has one positive number for each row, lower side, upper side and the gap.
+    """
+    tableau = Tableau(program, stiffness)
+    if not tableau.usable or not tableau.descend(most):
+        return None
+    return tableau.certificate(start)
+
+
+class Tableau:
+    """The hinges and the objective, as seen from a vertex."""
+
+    def __init__(self, program: Program, stiffness: Vector) -> None:
+        m, n = program.shape
+        self.program = program
+        rows, d = program.rows.dense(), program.difference
+        # The sides of the box in the units of the rows, so that rates can be compared.
+        unit = program.rows.column_scale()
+        pull = PENALTY * (np.abs(program.linear) + program.costs @ np.abs(rows)) / unit
+        total = float(pull.sum()) / max(float(np.abs(d / unit).max()), 1e-300)
+        self.costs = np.concatenate([program.costs, pull, pull, [total]])
+        self.hinges = np.empty((m + 2 * n + 1, n), order="F")
+        self.hinges[:m] = rows
+        self.hinges[m : m + n] = np.diag(unit)
+        self.hinges[m + n : -1] = -self.hinges[m : m + n]
+        self.hinges[-1] = d
+        self.limits = np.empty(m + 2 * n + 1)
+        self.limits[:m] = program.margin
+        self.limits[m : m + n] = unit * program.lower
+        self.limits[m + n : -1] = -unit * program.upper
+        self.limits[-1] = program.gap
+        weight = np.sqrt(stiffness)
+        weight[m:-1].reshape(2, n)[:] /= unit
+        self.basis = _independent(self.hinges * weight[:, None])
+        self.usable = self._look()
+
+    def _look(self) -> bool:
+        """Form the tableau at the vertex of the basis; False where the basis is singular."""
+        hinges, basis, costs = self.hinges, self.basis, self.costs
+        count, n = hinges.shape
+        block = hinges[basis]
+        factor, pivots, info = lapack.dgetrf(block)
+        if info != 0:
+            return False
+        beta = lapack.dgetrs(factor, pivots, self.limits[basis])[0]
+        T = np.empty((count + 1, n + 1), order="F")
+        np.matmul(hinges, lapack.dgetri(factor, pivots)[0], out=T[:-1, :n])
+        beyond = hinges @ beta - self.limits
+        m = self.program.shape[0]
+        spread = SPREAD * float(np.abs(beyond[:m]).mean())
+        beyond[:m] += spread * (np.arange(1, m + 1) * GOLDEN % 1.0)
+        # The basis stays where its hinges bend: their shifts move the vertex.
+        T[:-1, n] = beyond - T[:-1, :n] @ beyond[basis]
+        T[basis] = 0.0
+        T[basis, np.arange(n)] = 1.0
+        self.side = np.where(T[:-1, n] < 0, -1.0, 1.0)
+        missed = np.where(self.side < 0, costs, 0.0)
+        T[-1, :n] = lapack.dgetrs(factor, pivots, self.program.linear, trans=1)[0]
+        T[-1, n] = float(self.program.linear @ beta)
+        T[-1] -= missed @ T[:-1]
+        self.T, self.scratch = T, np.empty_like(T)
+        return bool(np.isfinite(T[-1]).all())
+
+    def descend(self, most: int) -> bool:
+        """Exchange until the vertex is optimal; False if that takes more than ``most``."""
+        T, costs, basis, side = self.T, self.costs, self.basis, self.side
+        n = T.shape[1] - 1
+        for _ in range(most + 1):
+            multiplier, cost = T[-1, :n], costs[basis]
+            wrong = np.maximum(-multiplier, multiplier - cost) - OPTIMAL * cost
+            length = np.einsum("ij,ij->j", T[:-1, :n], T[:-1, :n])
+            k = int((wrong / np.sqrt(length)).argmax())
+            if wrong[k] <= 0:
+                return True
+            leaving, upwards = basis[k], multiplier[k] < 0
+            side[leaving] = 1.0 if upwards else -1.0
+            rate = side * T[:-1, k]
+            if upwards:
+                np.negative(rate, out=rate)
+            entering = self._passed(rate, -float(wrong[k]))
+            if entering < 0:
+                return False
+            if not upwards:
+                T[-1, k] -= cost[k]
+            if side[entering] < 0:
+                T[-1] += costs[entering] * T[entering]
+            change = T[entering].copy()
+            change[k] -= 1.0
+            change /= T[entering, k]
+            T -= np.multiply(T[:, k, None], change, out=self.scratch)
+            basis[k] = entering
+        return False
+
+    def _passed(self, rate: Vector, slope: float) -> int:
+        """Pass hinges while the objective falls; the one where it stops falling, or -1."""
+        T, side, costs = self.T, self.side, self.costs
+        near = (rate > TINY_RATE * rate.max()).nonzero()[0]
+        rate = rate.take(near)
+        when = side.take(near)
+        when *= T[:-1, -1].take(near)
+        when /= rate
+        rate *= costs.take(near)
+        if len(near) > 4 * NEAREST:
+            first = (when <= np.partition(when, NEAREST)[NEAREST]).nonzero()[0]
+            if slope + rate[first].sum() >= 0:
+                near, when, rate = near[first], when[first], rate[first]
+        order = when.argsort()
+        place = int(rate.take(order).cumsum().searchsorted(-slope))
+        if place == len(order):
+            return -1
+        passed = near.take(order[:place])
+        if place:
+            turned = side.take(passed)
+            T[-1] -= (turned * costs.take(passed)) @ T[passed]
+            side[passed] = -turned
+        return int(near[order[place]])
+
+    def certificate(self, start: Vector) -> Certificate | None:
+        """The vertex judged on the program itself, without penalty and without the spread."""
+        program, basis = self.program, self.basis
+        m, n = program.shape
+        factor, pivots, _ = lapack.dgetrf(self.hinges[basis])
+        beta = lapack.dgetrs(factor, pivots, self.limits[basis])[0]
+        alpha = np.where(self.side[:m] < 0, program.costs, 0.0)
+        rows = basis[basis < m]
+        alpha[rows] = 0.0
+        rest = program.linear - program.rows.tdot(alpha)
+        multiplier = lapack.dgetrs(factor, pivots, rest, trans=1)[0]
+        alpha[rows] = multiplier[basis < m]
+        t = max(float(multiplier[basis == m + 2 * n].sum()), 0.0)
+        sides = (basis >= m) & (basis < m + 2 * n)
+        # The penalty of a side is PENALTY times the most that its column can pull.
+        pull = self.costs[m : m + n] / PENALTY
+        width = -self.limits[m : m + n] - self.limits[m + n : -1]
+        mute = pull * width <= NOTHING * program.margin * float(program.costs.sum())
+        column = (basis[sides] - m) % n
+        held = column[(multiplier[sides] > LOOSE * pull[column]) & ~mute[column]]
+        if len(held) == len(column):
+            return certify(program, beta, alpha, t)
+        point, free, kink = start.copy(), ~mute, np.zeros(m, dtype=bool)
+        point[held] = beta[held]
+        free[held], kink[rows] = False, True
+        return to_vertex(program, point, alpha, t, kink, free, bool(np.any(basis == m + 2 * n)))
+
+
+def _independent(weighted: Matrix) -> NDArray[np.intp]:
+    """n independent rows, heavy ones first: the pivots of an elimination."""
+    n = weighted.shape[1]
+    _, pivots, _ = lapack.dgetrf(weighted, overwrite_a=1)
+    order = np.arange(len(weighted))
+    for i, p in enumerate(pivots[:n].tolist()):
+        order[i], order[p] = order[p], order[i]
+    return order[:n].copy()

@@ -1,0 +1,61 @@
+"""Rows that are the same row: one of them, with the sum of their costs.
+
+Tables of whole numbers, one-hot columns and empty rows of sparse data hold many rows more than
+once.  Together they are one kink of the objective; apart they hide the vertex, which then has more
+rows on the kink than unknowns.  Equal rows are found by two random projections: equal rows have
+equal projections, and different rows do not agree in both to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lincent.programs.arrays import Vector
+from lincent.programs.centralization import (
+    Program,
+    certify,
+)
+from lincent.solvers.solution import Solution
+
+WORTH = 0.05
+"""The share of repetitions from which on merging them pays."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A program without repetitions, and the way back."""
+
+    program: Program
+    group: NDArray[np.intp]
+    original: Program
+
+    def expand(self, solution: Solution) -> Solution:
+        """The same solution for the rows as they were: multipliers in proportion to costs."""
+        answer = solution.certificate
+        share = self.original.costs / self.program.costs[self.group]
+        alpha = answer.alpha[self.group] * share
+        return replace(solution, certificate=certify(self.original, answer.beta, alpha, answer.t))
+
+
+def merge(program: Program) -> Merged | None:
+    """The program with equal rows merged, or None where there are too few."""
+    m, n = program.shape
+    first, second = np.random.default_rng(n).standard_normal((2, n))
+    key = program.rows.dot(first)
+    order = np.argsort(key, kind="stable")
+    ties = key[order[1:]] == key[order[:-1]]
+    if np.count_nonzero(ties) < WORTH * m:
+        return None
+    check = program.rows.dot(second)
+    order = np.lexsort((check, key))
+    new = np.empty(m, dtype=bool)
+    new[0] = True
+    new[1:] = (key[order[1:]] != key[order[:-1]]) | (check[order[1:]] != check[order[:-1]])
+    group = np.empty(m, dtype=np.intp)
+    group[order] = np.cumsum(new) - 1
+    rows = program.rows.take(order[new])
+    costs: Vector = np.bincount(group, weights=program.costs).astype(np.float64)
+    return Merged(replace(program, rows=rows, costs=costs), group, program)

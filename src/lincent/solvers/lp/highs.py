@@ -1,0 +1,166 @@
+"""The reference: SciPy's HiGHS on the textbook linear program.
+
+Two orientations of the same problem, chosen by shape:
+
+by sample (n >= m)      minimize g.beta + c.u   s.t.  a_i.beta + u_i >= s,  d.beta >= gap,
+                        lo <= beta <= hi,  u >= 0                                  (m + 1 rows)
+by feature (m > n)      maximize s 1.alpha + gap t + lo.zl - hi.zu
+                        s.t.  A'alpha + t d + zl - zu = g,  0 <= alpha <= c        (n rows)
+
+The second is the dual of the first; beta is read from its row multipliers.  It is 10 to 25 times
+faster when rows are many.  Sparse rows y_i (x_i - l) are kept sparse by one more variable l.beta.
+
+HiGHS works to its own tolerances (about 1e-7), so its answer is carried to the exact vertex it
+names and then certified like everybody else's.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+from lincent.programs.arrays import (
+    Certificate,
+    Vector,
+)
+from lincent.programs.centralization import (
+    Program,
+    certify,
+)
+from lincent.solvers.lp.vertex import to_vertex
+from lincent.solvers.solution import Controls, Solution, Status
+
+NAME = "highs"
+_STATUS = {
+    0: Status.OPTIMAL,
+    1: Status.ITERATION_LIMIT,
+    2: Status.INFEASIBLE,
+    3: Status.FAILED,
+    4: Status.FAILED,
+}
+KINK = 1e-7
+
+
+def solve(program: Program, controls: Controls) -> Solution:
+    """The vertex that HiGHS finds, certified."""
+    m, n = program.shape
+    options: dict[str, Any] = {
+        "dual_feasibility_tolerance": 1e-10,
+        "primal_feasibility_tolerance": 1e-10,
+    }
+    if np.isfinite(controls.deadline):
+        options["time_limit"] = max(controls.deadline - time.monotonic(), 0.01)
+    by_sample = n >= m or program.hard or program.rows.sparse
+    orientation = _by_sample if by_sample else _by_feature
+    status, message, iterations, point = orientation(program, options)
+    if point is None:
+        nothing = certify(program, np.zeros(n), np.zeros(m), 0.0)
+        return Solution(status, nothing, max(iterations, 1), NAME, message)
+    answer = _sharpen(program, *point)
+    if status is Status.OPTIMAL and answer.relative_gap > controls.tol:
+        status = Status.STALLED
+    # HiGHS reports no iteration where its presolve did the work; the solve counts as one.
+    return Solution(status, answer, max(iterations, 1), NAME, message)
+
+
+_Point = tuple[Vector, Vector, float]
+_Answer = tuple[Status, str, int, "_Point | None"]
+
+
+def _by_sample(program: Program, options: dict[str, Any]) -> _Answer:
+    m, n = program.shape
+    matrix, sign, center = program.rows.factors()
+    soft = np.flatnonzero(np.isfinite(program.costs))
+    slack = sp.csr_array((np.ones(len(soft)), (soft, np.arange(len(soft)))), shape=(m, len(soft)))
+    shift = sp.csr_array(-sign[:, None])
+    above = sp.hstack([sp.csr_array(matrix), shift, slack])
+    wide = sp.hstack([sp.csr_array(program.difference[None, :]), sp.csr_array((1, 1 + len(soft)))])
+    link = sp.hstack(
+        [sp.csr_array(center[None, :]), sp.csr_array([[-1.0]]), sp.csr_array((1, len(soft)))]
+    )
+    result = linprog(
+        np.concatenate([program.linear, [0.0], program.costs[soft]]),
+        A_ub=-sp.vstack([above, wide]),
+        b_ub=-np.append(np.full(m, program.margin), program.gap),
+        A_eq=link,
+        b_eq=[0.0],
+        bounds=np.vstack(
+            [
+                np.column_stack([program.lower, program.upper]),
+                [[-np.inf, np.inf]],
+                np.tile([0.0, np.inf], (len(soft), 1)),
+            ]
+        ),
+        method="highs",
+        options=options,
+    )
+    if result.x is None:
+        return _STATUS[result.status], result.message, int(result.get("nit", 0)), None
+    multipliers = -result.ineqlin.marginals
+    return (
+        _STATUS[result.status],
+        result.message,
+        int(result.nit),
+        (result.x[:n], multipliers[:m], float(multipliers[m])),
+    )
+
+
+def _by_feature(program: Program, options: dict[str, Any]) -> _Answer:
+    m, n = program.shape
+    identity = sp.eye_array(n)
+    A = program.rows.dense()
+    result = linprog(
+        np.concatenate(
+            [np.full(m, -program.margin), [-program.gap], -program.lower, program.upper]
+        ),
+        A_eq=sp.hstack(
+            [sp.csc_array(A.T), sp.csc_array(program.difference[:, None]), identity, -identity]
+        ),
+        b_eq=program.linear,
+        bounds=np.vstack(
+            [
+                np.column_stack([np.zeros(m), program.costs]),
+                np.tile([0.0, np.inf], (2 * n + 1, 1)),
+            ]
+        ),
+        method="highs",
+        options=options,
+    )
+    if result.x is None:
+        # An unbounded dual is an infeasible primal.
+        status = Status.INFEASIBLE if result.status == 3 else _STATUS[result.status]
+        return status, result.message, int(result.get("nit", 0)), None
+    beta = -result.eqlin.marginals
+    return (
+        _STATUS[result.status],
+        result.message,
+        int(result.nit),
+        (
+            beta,
+            result.x[:m],
+            float(result.x[m]),
+        ),
+    )
+
+
+def _sharpen(program: Program, beta: Vector, alpha: Vector, t: float) -> Certificate:
+    """The certificate of the point, or of the vertex next to it where that is better."""
+    answer = certify(program, beta, alpha, t)
+    if program.hard:
+        return answer
+    distance = program.rows.dot(answer.beta) - program.margin
+    size = float(np.mean(np.abs(distance))) + program.margin
+    kink = np.abs(distance) <= KINK * size
+    kink |= (alpha > KINK * program.costs) & (alpha < (1 - KINK) * program.costs)
+    alpha = np.where(kink, answer.alpha, np.where(distance < 0, program.costs, 0.0))
+    width = KINK * (program.upper - program.lower)
+    free = (answer.beta > program.lower + width) & (answer.beta < program.upper - width)
+    active = answer.t > 0
+    vertex = to_vertex(program, answer.beta, alpha, answer.t, kink, free, active)
+    if vertex is not None and vertex.gap < answer.gap:
+        return vertex
+    return answer

@@ -1,0 +1,420 @@
+"""A primal-dual interior point for the centralization program.
+
+With slacks xi_i (margin missed) and p_i (margin exceeded) the optimality conditions of (P) are
+
+    A beta + xi - p = s           A' alpha + t d + zl - zu = g          d.beta - q = gap
+    p alpha = 0,  xi (c - alpha) = 0,  (beta - lo) zl = 0,  (hi - beta) zu = 0,  q t = 0
+
+and everything that is multiplied is nonnegative.  Replacing the zeros on the right of the second
+line by mu > 0 and driving mu to zero is Mehrotra's predictor-corrector, here with Gondzio's
+centrality correctors.  The slacks are stacked into one vector P, their multipliers into Z:
+
+    P = [p, xi, beta - lo, hi - beta, q]          Z = [alpha, c - alpha, zl, zu, t]
+
+Each Newton step reduces to one n x n system
+
+    (A' D A + Theta + (t/q) d d') step = rhs,       D = 1 / (p/alpha + xi/(c - alpha)),
+                                                    Theta = zl/(beta - lo) + zu/(hi - beta)
+
+or, with more columns than rows, to an m x m one for alpha (see ``normal``).
+
+What makes it robust on real tables (collinear columns, separable classes, coordinates at the
+box): the care taken in ``normal``; slacks that start at the size of the data; a corrector that
+would allow only a tiny step is replaced by plain centering; the best primal and the best dual
+point are kept separately, since either may come first; and the vertex that the iterates approach
+ends most solves early and with every digit right.  On little data it is reached by exchanges from
+the first useful guess (see ``crossover``), on more data it is tried as soon as it shows (see
+``vertex``).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from lincent.programs.arrays import (
+    Certificate,
+    Vector,
+)
+from lincent.programs.centralization import (
+    Program,
+    certify,
+)
+from lincent.solvers.lp.crossover import crossover
+from lincent.solvers.lp.duplicate_rows import merge
+from lincent.solvers.lp.normal_equations import (
+    FactorizationError,
+    normal_equations,
+)
+from lincent.solvers.lp.vertex import to_vertex
+from lincent.solvers.solution import Controls, Solution, Status
+
+NAME = "interior-point"
+WIDTH = 3.0
+LENGTHS = 10.0 ** -np.arange(0.0, 6.5, 0.5)
+STEP_BACK = 0.995
+SMALL_STEP = 0.1
+CORRECTORS = 2
+LITTLE_DATA = 30_000
+LONG_STEP = 0.9
+LONG_ENOUGH = 0.5
+REACH = 0.3
+SPREAD = 10.0
+WORTH = 0.05
+PATIENCE = 15
+LATE = 0.5
+"""Seconds by which a step may end after the time limit."""
+VERTEX_BELOW = 1e-2
+EXCHANGES = 5
+"""Exchanges per column that a crossover may take."""
+CROSS_AGAIN = 1e-2
+WORTH_CROSSING = 1e-6
+"""The largest tol for which the vertex is worth its exchanges."""
+LITTLE_ENOUGH = 20_000
+"""Entries of the largest tableau for a crossover."""
+NEAR = 650.0
+"""A crossover starts when mu has fallen to a tenth, and to (NEAR / entries)^1.5 with more entries:
+an exchange then costs more, and fewer are left to do."""
+ROWS_THAT_FILL = 3
+
+_Step = tuple[Vector, Vector, Vector]
+
+
+def solve(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
+    """Bring the program to ``controls.tol``, or as near as it gets."""
+    if program.one_point:
+        return _only_point(program, controls)
+    merged = merge(program)
+    if merged is not None:
+        return merged.expand(_solve(merged.program, controls, start))
+    return _solve(program, controls, start)
+
+
+def _solve(program: Program, controls: Controls, start: Vector | None) -> Solution:
+    m, n = program.shape
+    # With few rows for the columns the classes are separable and the optimum sits at the box.
+    boxed = start is None and m < ROWS_THAT_FILL * n
+    first = _drive(program, controls, InteriorPoint(program, start, absorb=boxed))
+    if first.status is not Status.STALLED:
+        return first
+    second = _drive(program, controls, InteriorPoint(program, absorb=not boxed))
+    best = min(first, second, key=lambda solution: solution.relative_gap)
+    return replace(best, iterations=first.iterations + second.iterations)
+
+
+def _only_point(program: Program, controls: Controls) -> Solution:
+    """At the largest feasible gap the box has one feasible corner left."""
+    beta = program.farthest_point
+    alpha = np.where(program.rows.dot(beta) < program.margin, program.costs, 0.0)
+    answer = certify(program, beta, alpha, 0.0)
+    # A column with equal centers stays free there; such a case is left to the next solver.
+    status = Status.OPTIMAL if answer.relative_gap <= controls.tol else Status.STALLED
+    return Solution(status, answer, 1, NAME)
+
+
+@np.errstate(all="ignore")  # a step that is not finite ends the drive as stalled
+def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Solution:
+    best = _Best(program)
+    status = Status.ITERATION_LIMIT
+    waiting, record = 0, np.inf
+    iteration, took = 0, point.started_in
+    for iteration in range(controls.max_iter + 1):
+        point.residuals()
+        best.offer(point)
+        gap = best.relative_gap()
+        controls.tell(f"{iteration:4d}  objective {best.primal:.10e}  gap {gap:.1e}")
+        vertex = point.finish(gap, controls.tol)
+        if vertex is not None and vertex.relative_gap <= min(controls.tol, gap):
+            return Solution(Status.OPTIMAL, vertex, max(iteration, 1), NAME)
+        if gap <= controls.tol:
+            status = Status.OPTIMAL
+            break
+        waiting = 0 if gap < 0.5 * record else waiting + 1
+        record = min(record, gap)
+        if waiting > PATIENCE:
+            status = Status.STALLED
+            break
+        # With thousands of columns a step takes seconds and cannot be stopped: it is not begun.
+        if controls.out_of_time(max(took - LATE, 0.0)):
+            status = Status.TIME_LIMIT
+            break
+        began = time.monotonic()
+        try:
+            point.step()
+        except ArithmeticError:
+            status = Status.STALLED
+            break
+        took = time.monotonic() - began
+    answer = best.certificate()
+    if status is not Status.OPTIMAL:
+        vertex = point.vertex(exact_count=False)
+        if vertex is not None and vertex.relative_gap < answer.relative_gap:
+            answer = vertex
+            status = Status.OPTIMAL if vertex.relative_gap <= controls.tol else status
+    return Solution(status, answer, max(iteration, 1), NAME)
+
+
+class InteriorPoint:
+    """One solve: the iterate, and the steps that move it."""
+
+    def __init__(self, program: Program, start: Vector | None = None, *, absorb: bool = False):
+        m, n = program.shape
+        self.program = program
+        self.column_scale = program.rows.column_scale()
+        # A corrector costs a solve and saves part of a factorization: on little data it must save
+        # more.
+        self.long_step = LONG_STEP if m * n > LITTLE_DATA else LONG_ENOUGH
+        # Where each block sits in the stacked vectors.
+        self.over, self.miss = slice(0, m), slice(m, 2 * m)
+        self.low, self.high = slice(2 * m, 2 * m + n), slice(2 * m + n, 2 * m + 2 * n)
+        self.box, self.gap = slice(2 * m, 2 * m + 2 * n), 2 * m + 2 * n
+        self.P = np.empty(2 * m + 2 * n + 1)
+        self.Z = np.empty(2 * m + 2 * n + 1)
+        began = time.monotonic()
+        self._start(start, absorb)
+        # The start factors a matrix, as a step does.
+        self.started_in = time.monotonic() - began
+        size = (m + 2 * n) * n
+        share = min(0.1, (NEAR / (m * n)) ** 1.5) if size <= LITTLE_ENOUGH else 0.0
+        self.cross_below = share * self.mu()
+
+    def mu(self) -> float:
+        """The mean of the products that end at zero."""
+        return float(self.P @ self.Z) / len(self.P)
+
+    @property
+    def alpha(self) -> Vector:
+        return self.Z[self.over]
+
+    @property
+    def t(self) -> float:
+        return float(self.Z[self.gap])
+
+    def _start(self, start: Vector | None, absorb: bool) -> None:
+        """A centered point: every row alone has p alpha = xi (c - alpha).
+
+        beta starts along the discriminant direction inv(A'CA) d (or where the caller says), at the
+        length with the smallest objective; the slacks start at the size of the residuals there.
+        The multipliers of the box start small, and stationarity is reached on the way; or, with
+        ``absorb``, they start as large as stationarity asks, which is slower but suits problems
+        whose optimum sits at the box.
+        """
+        program, P, Z = self.program, self.P, self.Z
+        low, high = self.low, self.high
+        if start is None:
+            self.beta, missed = self._discriminant()
+        else:
+            middle = (program.lower + program.upper) / 2
+            self.beta = middle + 0.99 * (start - middle)
+            missed = program.margin - program.rows.dot(self.beta)
+        size = WIDTH * float(np.abs(missed).mean()) + 1e-300
+        root = np.sqrt(missed**2 + size**2)
+        P[self.over] = np.maximum(root - missed, 1e-3 * size) / 2
+        P[self.miss] = P[self.over] + missed
+        Z[self.over] = program.costs * P[self.miss] / (P[self.over] + P[self.miss])
+        Z[self.miss] = program.costs - Z[self.over]
+        mu = float(P[self.over] @ Z[self.over]) / len(missed)
+        P[low] = self.beta - program.lower
+        P[high] = program.upper - self.beta
+        P[self.gap] = max(float(program.difference @ self.beta) - program.gap, size)
+        Z[self.box] = mu / P[self.box]
+        Z[self.gap] = mu / P[self.gap]
+        if absorb:
+            rest = program.linear - program.rows.tdot(self.alpha) - self.t * program.difference
+            spread = np.maximum(Z[low], Z[high])
+            Z[low] = (rest + np.sqrt(rest**2 + 4 * spread**2)) / 2
+            Z[high] = np.maximum(Z[low] - rest, 1e-3 * spread)
+            Z[low] = Z[high] + rest
+
+    def _discriminant(self) -> tuple[Vector, Vector]:
+        """The best point along inv(A'CA) d, and s - A beta there."""
+        program, rows = self.program, self.program.rows
+        ridge = 1e-2 * float(program.costs.sum()) * self.column_scale**2
+        normal = normal_equations(program, program.costs, 1e-300, ridge)
+        nothing = np.zeros(program.shape[0])
+        direction = normal.step(nothing, 0.0, program.difference)[0]
+        middle = (program.lower + program.upper) / 2
+        half = (program.upper - program.lower) / 2
+        direction *= 0.9 / float(np.max(np.abs(direction) / half))
+        along = rows.dot(direction)
+        base = program.margin - rows.dot(middle) if middle.any() else program.margin
+        slope = float(program.linear @ direction)
+        values = LENGTHS * slope
+        step = max(1, LITTLE_DATA // len(along))
+        for start in range(0, len(LENGTHS), step):
+            part = slice(start, start + step)
+            missed = np.maximum(base - LENGTHS[part, None] * along, 0.0)
+            values[part] += missed @ program.costs
+        length = LENGTHS[int(np.argmin(values))]
+        return middle + length * direction, base - length * along
+
+    def residuals(self) -> None:
+        """Exact residuals of the three linear conditions, and the products a certificate needs."""
+        program, P, Z = self.program, self.P, self.Z
+        self.projected = program.rows.dot(self.beta)
+        self.combined = program.rows.tdot(self.alpha)
+        self.r_rows = program.margin - self.projected - P[self.miss] + P[self.over]
+        self.r_cols = program.linear - self.combined - Z[self.gap] * program.difference
+        self.r_cols += Z[self.high] - Z[self.low]
+        self.r_gap = float(program.difference @ self.beta) - program.gap - float(P[self.gap])
+
+    def step(self) -> None:
+        """One predictor-corrector step, with further centrality correctors while they pay."""
+        P, Z = self.P, self.Z
+        product = P * Z
+        mu = float(product.mean())
+        self._factor()
+        _, dP, dZ = self._direction(-product)
+        second_order = dP * dZ
+        primal, dual = self._lengths(dP, dZ)
+        ahead = product.sum() + primal * (dP @ Z) + dual * (P @ dZ)
+        ahead = (ahead + primal * dual * second_order.sum()) / P.size
+        center = min((ahead / mu) ** 3, 1.0) * mu
+        R = center - product - second_order
+        move = self._direction(R)
+        primal, dual = self._lengths(*move[1:])
+        if min(primal, dual) < SMALL_STEP:
+            center = max(center, SMALL_STEP * mu)
+            R = center - product
+            move = self._direction(R)
+            primal, dual = self._lengths(*move[1:])
+        for _ in range(CORRECTORS):
+            if min(primal, dual) > self.long_step:
+                break
+            trial = self._centered(R, move, primal, dual, center)
+            better = self._direction(trial)
+            longer = self._lengths(*better[1:])
+            if longer[0] + longer[1] < primal + dual + WORTH:
+                break
+            R, move, (primal, dual) = trial, better, longer
+        if not np.isfinite(primal + dual):
+            raise FactorizationError
+        self.beta = self.beta + STEP_BACK * primal * move[0]
+        P += (STEP_BACK * primal) * move[1]
+        Z += (STEP_BACK * dual) * move[2]
+
+    def _factor(self) -> None:
+        self.inverse_P, self.inverse_Z = 1.0 / self.P, 1.0 / self.Z
+        self.stiff = stiff = self.P * self.inverse_Z
+        D = 1.0 / (stiff[self.over] + stiff[self.miss])
+        soft = self.Z[self.box] * self.inverse_P[self.box]
+        n = self.program.shape[1]
+        self.soft, theta = soft, soft[:n] + soft[n:]
+        self.__dict__.pop("normal", None)  # the last matrices go before the next ones come
+        self.normal = normal_equations(self.program, D, 1.0 / float(stiff[self.gap]), theta)
+
+    def _direction(self, R: Vector) -> _Step:
+        """The Newton step for Z dP + P dZ = R, keeping the linear conditions."""
+        over, miss, low, high, box = self.over, self.miss, self.low, self.high, self.box
+        dP = R * self.inverse_Z
+        dZ = np.empty_like(R)
+        push = R[box] * self.inverse_P[box]
+        n = self.program.shape[1]
+        dbeta, dalpha, dt = self.normal.step(
+            self.r_rows + dP[over] - dP[miss],
+            float(dP[self.gap]) - self.r_gap,
+            push[:n] - push[n:] - self.r_cols,
+        )
+        dZ[over] = dalpha
+        np.negative(dalpha, out=dZ[miss])
+        # Still R / Z in the rows' part: the rest of Z dP + P dZ = R, solved for dP.
+        rows = slice(0, miss.stop)
+        dP[rows] -= self.stiff[rows] * dZ[rows]
+        dP[low] = dbeta
+        np.negative(dbeta, out=dP[high])
+        dP[self.gap] = float(self.program.difference @ dbeta) + self.r_gap
+        dZ[box] = push - dP[box] * self.soft
+        dZ[self.gap] = dt
+        return dbeta, dP, dZ
+
+    def _lengths(self, dP: Vector, dZ: Vector) -> tuple[float, float]:
+        """The longest steps in (0, 1] that keep P and Z nonnegative."""
+        primal = -float((dP * self.inverse_P).min())
+        dual = -float((dZ * self.inverse_Z).min())
+        return 1.0 / max(primal, 1.0), 1.0 / max(dual, 1.0)
+
+    def _centered(self, R: Vector, move: _Step, primal: float, dual: float, mu: float) -> Vector:
+        """Gondzio's correction: aim further, and pull outlying products back towards mu."""
+        primal, dual = min(1.0, primal + REACH), min(1.0, dual + REACH)
+        product = (self.P + primal * move[1]) * (self.Z + dual * move[2])
+        change = np.minimum(np.maximum(product, mu / SPREAD), mu * SPREAD) - product
+        return R + np.maximum(change, -SPREAD * mu)
+
+    def finish(self, gap: float, tol: float) -> Certificate | None:
+        """The optimal vertex, where this point is near enough to look for it."""
+        if tol <= WORTH_CROSSING and self.mu() < self.cross_below:
+            self.cross_below *= CROSS_AGAIN
+            return self._cross()
+        if gap < VERTEX_BELOW and (tol > WORTH_CROSSING or not self.cross_below):
+            # Least squares to a vertex take as long as several steps: not for a rough answer.
+            return self.vertex(exact_count=gap > tol or tol > WORTH_CROSSING)
+        return None
+
+    def _cross(self) -> Certificate | None:
+        """The vertex reached by exchanges from here."""
+        m, n = self.program.shape
+        stiffness = np.empty(m + 2 * n + 1)
+        soft = self.P / self.Z
+        stiffness[:m] = 1.0 / (soft[self.over] + soft[self.miss])
+        stiffness[m:] = 1.0 / soft[2 * m :]
+        return crossover(self.program, self.beta, stiffness, EXCHANGES * n + 20)
+
+    def vertex(self, *, exact_count: bool) -> Certificate | None:
+        """The vertex that this point seems to approach.
+
+        With ``exact_count`` only a guess with as many equations as unknowns is tried.
+        """
+        program, P, Z = self.program, self.P, self.Z
+        low, high = self.low, self.high
+        size = float(np.abs(self.projected - program.margin).mean())
+        inside = P[self.over] * program.costs > Z[self.over] * size
+        outside = P[self.miss] * program.costs > Z[self.miss] * size
+        # A multiplier of the box is measured against the largest it could need to be.
+        width = program.upper - program.lower
+        pull = np.abs(program.linear) + float(program.costs.sum()) * self.column_scale
+        at_low = Z[low] * width > P[low] * pull
+        at_high = Z[high] * width > P[high] * pull
+        gap_active = bool(Z[self.gap] * size > P[self.gap])
+        kink, free = ~(inside | outside), ~(at_low | at_high)
+        if exact_count and np.count_nonzero(kink) + gap_active != np.count_nonzero(free):
+            return None
+        beta = np.where(at_low, program.lower, np.where(at_high, program.upper, self.beta))
+        alpha = np.where(inside, 0.0, np.where(outside, program.costs, self.alpha))
+        t = self.t if gap_active else 0.0
+        return to_vertex(program, beta, alpha, t, kink, free, gap_active)
+
+
+class _Best:
+    """The best feasible point and the best dual bound seen so far."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.primal, self.dual = np.inf, -np.inf
+        self.beta = np.zeros(program.shape[1])
+        self.alpha = np.zeros(program.shape[0])
+        self.t = 0.0
+
+    def offer(self, point: InteriorPoint) -> None:
+        program = self.program
+        beta, projected = point.beta, point.projected
+        if point.r_gap + float(point.P[point.gap]) < 0:  # d.beta < gap
+            beta = program.feasible(beta)
+            projected = program.rows.dot(beta)
+        # ``program.primal`` without its checks: the point is feasible, and no row is hard.
+        loss = float(program.costs @ np.maximum(program.margin - projected, 0.0))
+        value = program.offset + float(program.linear @ beta) + loss
+        if value < self.primal:
+            self.primal, self.beta = value, beta
+        bound = program.dual(point.alpha, point.t, point.combined)
+        if bound > self.dual:
+            self.dual, self.alpha, self.t = bound, point.alpha.copy(), point.t
+
+    def relative_gap(self) -> float:
+        if not np.isfinite(self.primal):
+            return np.inf
+        return max(self.primal - self.dual, 0.0) / max(1.0, abs(self.primal))
+
+    def certificate(self) -> Certificate:
+        return Certificate(self.beta, self.alpha, self.t, self.primal, self.dual)

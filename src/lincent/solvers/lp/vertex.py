@@ -1,0 +1,98 @@
+"""From a point near the optimum to the vertex it is near.
+
+An interior point knows, long before its last digits are right, which rows end on the kink
+a_i.beta = s, which coordinates end at the box and whether d.beta = gap is met with equality.
+Holding these as equations,
+
+    a_i.beta = s  (i on the kink),   d.beta = gap  (if active),   beta_j = its bound  (j at the box)
+    sum_i alpha_i a_ij + t d_j = g_j     for every free coordinate j
+
+gives beta and (alpha, t) by two linear least-squares corrections.  The guess may be wrong: the
+caller judges the result by its certificate and keeps the better one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack, lstsq
+
+from lincent.programs.arrays import (
+    Certificate,
+    Matrix,
+    Vector,
+)
+from lincent.programs.centralization import (
+    Program,
+    certify,
+)
+
+LARGEST_SYSTEM = 4_000_000
+"""Entries of the largest system worth solving for a polish."""
+
+SINGULAR = 1e-13
+LEAST_SQUARES = 400
+"""Least squares take tens of times as long as a regular system; beyond this they are not tried."""
+
+
+def _corrections(
+    block: Matrix, primal_rest: Vector, dual_rest: Vector
+) -> tuple[Vector, Vector] | None:
+    """Solve block x = primal_rest and block' y = dual_rest, by least squares unless regular."""
+    row_size = _sizes(block.T)
+    block = block / row_size[:, None]
+    column_size = _sizes(block)
+    block /= column_size
+    primal_rest, dual_rest = primal_rest / row_size, dual_rest / column_size
+    if block.shape[0] == block.shape[1]:
+        factor, pivots, info = lapack.dgetrf(block)
+        rcond = lapack.dgecon(factor, 1.0)[0] if info == 0 else 0.0
+        if rcond > SINGULAR:
+            x = lapack.dgetrs(factor, pivots, primal_rest)[0]
+            y = lapack.dgetrs(factor, pivots, dual_rest, trans=1)[0]
+            return x / column_size, y / row_size
+    if min(block.shape) > LEAST_SQUARES:
+        return None
+    x = lstsq(block, primal_rest, lapack_driver="gelsy", check_finite=False)[0]
+    y = lstsq(block.T, dual_rest, lapack_driver="gelsy", check_finite=False)[0]
+    return x / column_size, y / row_size
+
+
+def _sizes(matrix: Matrix) -> Vector:
+    size: Vector = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
+    size[size == 0] = 1.0
+    return size
+
+
+def to_vertex(
+    program: Program,
+    beta: Vector,
+    alpha: Vector,
+    t: float,
+    kink: np.ndarray,
+    free: np.ndarray,
+    gap_active: bool,
+) -> Certificate | None:
+    """The certified vertex for a guessed active set, or None where the guess is unusable."""
+    rows_on, columns = np.flatnonzero(kink), np.flatnonzero(free)
+    if len(columns) == 0 or len(rows_on) + gap_active == 0:
+        return certify(program, beta, alpha, t)
+    if (len(rows_on) + 1) * len(columns) > LARGEST_SYSTEM:
+        return None
+    on = program.rows.take(rows_on)
+    block = on.dense()
+    rest = program.margin - block @ beta
+    block = block[:, columns]
+    if gap_active:
+        block = np.vstack([block, program.difference[columns]])
+        rest = np.append(rest, program.gap - program.difference @ beta)
+    stationarity = program.linear - program.rows.tdot(alpha) - t * program.difference
+    corrections = _corrections(block, rest, stationarity[columns])
+    if corrections is None:
+        return None
+    step, change = corrections
+    beta, alpha = beta.copy(), alpha.copy()
+    beta[columns] += step
+    alpha[rows_on] += change[: len(rows_on)]
+    if gap_active:
+        t = max(t + float(change[-1]), 0.0)
+    return certify(program, beta, alpha, t)

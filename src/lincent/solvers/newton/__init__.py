@@ -1,0 +1,1 @@
+"""The regularized program, by Newton's method."""

@@ -1,0 +1,296 @@
+"""Steps toward the minimum of the regularized program, from its curvature.
+
+With D_i = c_i / (hi - lo) for rows between the margins and 0 for the others, v = sum_i D_i y_i a_i
+and s = sum_i D_i, the second derivative of (P) in (beta, t) is
+
+    [ I + A' D A    -v ]
+    [    -v'         s ]
+
+and a step solves it against the gradient (g, e).  Eliminating t (if it is free and s > 0),
+
+    H step = -(g + v e / s),    H = I + A' D A - v v' / s,    shift = (v.step - e) / s.
+
+Three ways to such a step:
+
+Whole       H formed and factored: an exact Newton step.  From step to step few rows cross a margin,
+            so A'DA is brought up to date by the rows that did.
+Sampled     H of a sample that stands for all rows, corrected by the gradients seen so far (limited
+            memory BFGS).  Forming H reads the rows at a cost of n per entry; this does it for few.
+Conjugate   H only multiplied, for problems large in both directions.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import lapack
+
+from lincent.passes.source import Index
+from lincent.programs.arrays import (
+    Matrix,
+    Vector,
+)
+from lincent.programs.regularized import RegularizedProgram
+from lincent.solvers.newton.oracle import (
+    Inside,
+    Reading,
+)
+
+MEMORY = 8
+STALE_SHARE = 0.002
+"""A curvature that is wrong for no more rows than this is used as it is, while it serves."""
+SERVES = 0.1
+"""A curvature serves if the step that it gave left no more than this share of the gradient."""
+MANY_ROWS = 1_000
+COMPACT_SHARE = 0.85
+"""With a smaller share of rows between the margins, these are gathered before they are used."""
+CG_STEPS = 200
+CG_SHARE = 0.1
+
+
+class Curvature(Protocol):
+    """Where to go from a point."""
+
+    def step(self, point: Reading) -> tuple[Vector, float]:
+        """The step in beta and the one in t."""
+
+    def learn(self, before: Reading, after: Reading, short: bool) -> None:
+        """A step was taken from one point to the other, cut short or not."""
+
+
+def between(program: RegularizedProgram, inside: Inside) -> Vector:
+    """D: the curvature that each row contributes."""
+    return np.where(inside, program.costs / program.width, 0.0)
+
+
+class _Threshold:
+    """The part of the second derivative that comes from the free threshold: v and s."""
+
+    def __init__(self, v: Vector, total: float) -> None:
+        self.v, self.total = v, total
+        self.active = total > 0.0
+
+    @classmethod
+    def of(cls, program: RegularizedProgram, D: Vector) -> _Threshold:
+        total = float(D.sum()) if program.free else 0.0
+        return cls(program.rows.tdot(D * program.sign) if total > 0.0 else np.empty(0), total)
+
+    def subtract(self, H: Matrix) -> None:
+        if self.active:
+            H -= np.outer(self.v / self.total, self.v)
+
+    def multiply(self, x: Vector) -> Vector | float:
+        return self.v * (float(self.v @ x) / self.total) if self.active else 0.0
+
+    def gradient(self, gradient: Vector, slope: float) -> Vector:
+        return gradient + self.v * (slope / self.total) if self.active else gradient
+
+    def shift(self, step: Vector, slope: float) -> float:
+        return (float(self.v @ step) - slope) / self.total if self.active else 0.0
+
+
+class Factored:
+    """H factored.  The matrix ``gram`` = A'DA is used up."""
+
+    def __init__(self, threshold: _Threshold, gram: Matrix) -> None:
+        H = gram
+        self.threshold = threshold
+        threshold.subtract(H)
+        H.flat[:: H.shape[0] + 1] += 1.0
+        # Columns of very different size would spoil the factor: scale to unit diagonal.
+        self.scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), 1.0))
+        H *= self.scale
+        H *= self.scale[:, None]
+        ridge = 0.0
+        while True:
+            # H is symmetric: its transpose is in the order that LAPACK wants, without a copy.
+            self.factor, failed = lapack.dpotrf(H.T, lower=1, clean=0)
+            if not failed:
+                return
+            # Rounding in the centering can leave H slightly indefinite.
+            more = max(10 * ridge, 1e-14)
+            H.flat[:: H.shape[0] + 1] += more - ridge
+            ridge = more
+
+    def solve(self, gradient: Vector, slope: float) -> tuple[Vector, float]:
+        """The exact step for this curvature."""
+        b = self.threshold.gradient(gradient, slope)
+        x, _ = lapack.dpotrs(self.factor, b * self.scale, lower=1)
+        step = -(x * self.scale)
+        return step, self.threshold.shift(step, slope)
+
+
+class Whole:
+    """Exact Newton steps."""
+
+    def __init__(self, program: RegularizedProgram, stale: float = STALE_SHARE) -> None:
+        self.program, self.stale = program, stale
+        self.inside: Inside | None = None
+        self.gram: Matrix = np.empty((0, 0))
+        self.v: Vector = np.empty(0)
+        self.total = 0.0
+        self.factor: Factored | None = None
+        self.serves = True
+        self.torn: Inside | None = None
+        self.crossed: Inside | None = None
+
+    def at(self, inside: Inside) -> tuple[Matrix, Vector, float]:
+        """A'DA, v and s where these rows are between the margins."""
+        self._update(inside)
+        return self.gram, self.v, self.total
+
+    def thin(self, inside: Inside, every: int) -> Factored:
+        """About the same curvature from every k-th row alone; what it costs is not lost."""
+        mask = np.zeros_like(inside)
+        mask[::every] = inside[::every]
+        gram, v, total = self.at(mask)
+        whole = float(self.program.costs @ inside) / self.program.width
+        share = whole / total if total > 0.0 else 1.0
+        return Factored(_Threshold(share * v, whole if self.program.free else 0.0), share * gram)
+
+    def factored(self, inside: Inside) -> Factored:
+        """The curvature where these rows are between the margins."""
+        if self._update(inside) or self.factor is None:
+            threshold = _Threshold(self.v, self.total if self.program.free else 0.0)
+            self.factor = Factored(threshold, self.gram.copy())
+        return self.factor
+
+    def _update(self, inside: Inside) -> bool:
+        """A'DA, v and s: brought up to date by the rows that changed, or anew if they are many."""
+        count = int(np.count_nonzero(inside))
+        if self.inside is not None:
+            changed = np.flatnonzero(inside != self.inside)
+            # A single row can matter: its class may be small and its cost large.
+            if changed.size <= (self.stale * inside.size if self.serves else 0):
+                return False
+            if changed.size < count:
+                entered = inside[changed]
+                self._add(changed[entered], 1.0)
+                self._add(changed[~entered], -1.0)
+                self.inside = inside
+                return True
+        self.inside = inside
+        program, n = self.program, self.program.shape[1]
+        if count >= COMPACT_SHARE * inside.size:
+            D = between(program, inside)
+            self.gram, self.total = program.rows.gram(D), float(D.sum())
+            if program.free:
+                self.v = program.rows.tdot(D * program.sign)
+            return True
+        self.gram, self.v, self.total = np.zeros((n, n)), np.zeros(n), 0.0
+        self._add(np.flatnonzero(inside), 1.0)
+        return True
+
+    def _add(self, index: Index, way: float) -> None:
+        """Rows that enter (1) or leave (-1)."""
+        parts = [index]
+        if index.size > MANY_ROWS:
+            # By class, since the rows of a class often cost the same, which a Gram matrix can use.
+            positive = self.program.sign[index] > 0
+            parts = [index[positive], index[~positive]]
+        for part in parts:
+            if part.size:
+                self._add_part(part, way)
+
+    def _add_part(self, index: Index, way: float) -> None:
+        rows = self.program.rows.take(index)
+        weight = self.program.costs[index] / self.program.width
+        gram = rows.gram(weight)
+        gram *= way
+        self.gram += gram
+        self.total += way * float(weight.sum())
+        if self.program.free:
+            self.v += rows.tdot(weight * self.program.sign[index] * way)
+
+    def step(self, point: Reading) -> tuple[Vector, float]:
+        inside = point.inside if self.torn is None else point.inside | self.torn
+        return self.factored(inside).solve(point.gradient, point.slope)
+
+    def learn(self, before: Reading, after: Reading, short: bool) -> None:
+        """Every step starts from the curvature at its own point.
+
+        But where rows at a margin (many at once, if they are equal) cut steps short and cross it
+        back and forth, that would be endless: they count as curved until a step is long again.
+        """
+        left, had = (float(p.gradient @ p.gradient) + p.slope**2 for p in (after, before))
+        self.serves = left <= SERVES**2 * had
+        if not short:
+            self.torn = self.crossed = None
+            return
+        crossed = before.inside != after.inside
+        if self.crossed is not None:
+            again = crossed & self.crossed
+            self.torn = again if self.torn is None else self.torn | again
+        self.crossed = crossed
+
+
+class Sampled:
+    """Steps from the curvature of a sample, corrected by the gradients seen on all rows.
+
+    ``crowd`` is the number of columns per row of the sample between the margins.
+    """
+
+    def __init__(self, curvature: Factored, crowd: float) -> None:
+        self.H = curvature
+        # The inverse curvature of few rows is too large in the mean (Wishart): shorter steps.
+        crowd = min(0.5, crowd)
+        self.relax = (1.0 - crowd) ** 2 / (1.0 + crowd)
+        self.pairs: deque[tuple[Vector, Vector, float]] = deque(maxlen=MEMORY)
+
+    def learn(self, before: Reading, after: Reading, short: bool) -> None:
+        taken = np.append(after.beta - before.beta, after.t - before.t)
+        change = np.append(after.gradient - before.gradient, after.slope - before.slope)
+        product = float(taken @ change)
+        if product > 0.0:
+            self.pairs.append((taken, change, product))
+
+    def step(self, point: Reading) -> tuple[Vector, float]:
+        q = np.append(point.gradient, point.slope)
+        used = []
+        for taken, change, product in reversed(self.pairs):
+            share = float(taken @ q) / product
+            q -= share * change
+            used.append(share)
+        step, shift = self.H.solve(q[:-1], float(q[-1]))
+        q = np.append(step, shift) * -self.relax
+        for (taken, change, product), share in zip(self.pairs, reversed(used), strict=True):
+            q += (share - float(change @ q) / product) * taken
+        return -q[:-1], -float(q[-1])
+
+
+class Conjugate:
+    """Truncated Newton steps: conjugate gradients, scaled by the size of the columns."""
+
+    def __init__(self, program: RegularizedProgram) -> None:
+        self.program = program
+        self.squares = program.rows.column_scale() ** 2
+
+    def step(self, point: Reading) -> tuple[Vector, float]:
+        rows = self.program.rows
+        D = between(self.program, point.inside)
+        threshold = _Threshold.of(self.program, D)
+        diagonal = 1.0 + float(D.sum()) * self.squares
+        x = np.zeros_like(point.beta)
+        residual = -threshold.gradient(point.gradient, point.slope)
+        scaled = residual / diagonal
+        direction = scaled
+        size = float(residual @ scaled)
+        # Near the solution the step is made more exact, for fast final convergence.
+        enough = size * min(CG_SHARE, float(np.sqrt(np.linalg.norm(point.gradient)))) ** 2
+        for _ in range(CG_STEPS):
+            if size <= enough or size == 0.0:
+                break
+            product = direction + rows.tdot(D * rows.dot(direction))
+            product = product - threshold.multiply(direction)
+            length = size / float(direction @ product)
+            x = x + length * direction
+            residual = residual - length * product
+            scaled = residual / diagonal
+            previous, size = size, float(residual @ scaled)
+            direction = scaled + (size / previous) * direction
+        return x, threshold.shift(x, point.slope)
+
+    def learn(self, before: Reading, after: Reading, short: bool) -> None:
+        """Every step starts from the curvature at its own point."""

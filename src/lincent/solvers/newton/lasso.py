@@ -1,0 +1,237 @@
+"""Newton's method for the regularized program with an L1 term: few columns, certified.
+
+    minimize over beta, t    |beta|_1 + sum_i c_i phi(a_i.beta - y_i t)
+
+The loss is replaced by its quadratic model at the current point, the absolute values stay as they
+are (``absolute`` solves that exactly), and the minimum of the model is the next point, or the best
+one on the way to it.  The model is exact once the right rows are between the margins, so the end
+comes after finitely many steps, with exact zeros in beta.
+
+With many columns most stay zero.  A few are chosen by their slopes, the program is solved on them,
+and columns whose slope is above 1 there join, until the gap over *all* columns is small enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from lincent.passes.columns import columns
+from lincent.passes.source import Index
+from lincent.programs.arrays import (
+    Matrix,
+    Vector,
+)
+from lincent.programs.regularized import RegularizedProgram
+from lincent.solvers.newton.descent import (
+    PATIENCE,
+    STILL,
+    Best,
+    Start,
+    best_threshold,
+)
+from lincent.solvers.newton.hessian import Whole
+from lincent.solvers.newton.oracle import (
+    Reader,
+    Reading,
+)
+from lincent.solvers.newton.ridge import (
+    WHOLE_ENTRIES,
+    scaled,
+    without_free_rows,
+)
+from lincent.solvers.newton.signs import minimize
+from lincent.solvers.newton.start import even_at_zero
+from lincent.solvers.solution import Controls, Solution, Status
+
+NAME = "newton-l1"
+ALL_COLUMNS = 200
+"""Up to this many columns all are taken at once."""
+FIRST_COLUMNS = 50
+ROUNDS = 100
+PART_TOL = 0.1
+"""A choice of columns is solved to this share of the tolerance, so that all columns meet it."""
+DECREASE = 0.1
+"""A full step is taken if the objective falls by this share of what the model promises."""
+HALVINGS = 40
+RIDGE = 1e-10
+
+
+class SparseReader(Reader):
+    """Readings with the L1 term; ``gradient`` is that of the loss alone."""
+
+    def _penalty(self, beta: Vector) -> float:
+        return float(np.abs(beta).sum())
+
+    def _gradient(self, beta: Vector, combined: Vector) -> Vector:
+        return -combined
+
+    def _bound(self, total: float, squares: float, combined: Vector) -> float:
+        share = self._feasible(combined)
+        return share * (self.program.high * total - share * self.program.width / 2 * squares)
+
+    @staticmethod
+    def _feasible(combined: Vector) -> float:
+        return 1.0 / max(1.0, float(np.abs(combined).max(initial=0.0)))
+
+    def multipliers(self, reading: Reading) -> Vector:
+        alpha = super().multipliers(reading)
+        combined = -reading.gradient
+        if reading.slope != 0.0:
+            side, share = self._mixture(reading.slope)
+            mean = self._mean(side)
+            combined = (1.0 - share) * combined + (share * self.class_costs[side]) * mean
+        return alpha * self._feasible(combined)
+
+
+def solve_path(
+    program: RegularizedProgram,
+    scales: Sequence[float],
+    controls: Controls,
+    rng: np.random.Generator,
+) -> list[Solution]:
+    """The optima for the costs times each scale, each started from the one before."""
+    if np.any(program.costs == 0):
+        return without_free_rows(program, scales, controls, rng, solve_path)
+    if program.shape[0] * program.shape[1] <= WHOLE_ENTRIES:
+        program = replace(program, rows=program.rows.materialize())
+    found: list[Solution] = []
+    start: Start | None = None
+    for scale in scales:
+        found.append(_solve(scaled(program, scale), controls, start))
+        start = Start(found[-1].certificate.beta, found[-1].certificate.t)
+    return found
+
+
+def _solve(program: RegularizedProgram, controls: Controls, start: Start | None) -> Solution:
+    reader = SparseReader(program)
+    n = program.shape[1]
+    if start is None:
+        point = reader.at_zero(even_at_zero(reader))
+    else:
+        point = reader.at(start.beta, start.t)
+    if n <= ALL_COLUMNS:
+        status, best, steps = _descend(reader, point, controls)
+        return Solution(status, best.certificate(reader), steps, NAME)
+    best, steps, most = Best(point), 0, FIRST_COLUMNS
+    inner = replace(controls, tol=PART_TOL * controls.tol)
+    for _ in range(ROUNDS):
+        controls.tell(f"all columns: objective {best.low.objective:.10e}  gap {best.gap:.1e}")
+        if best.relative_gap <= controls.tol:
+            return Solution(Status.OPTIMAL, best.certificate(reader), steps, NAME)
+        chosen = _choose(point, most)
+        part = SparseReader(_cut(program, chosen))
+        begin = part.at(point.beta[chosen], point.t, point.projected)
+        limits = replace(inner, max_iter=controls.max_iter - steps)
+        status, found, more = _descend(part, begin, limits)
+        steps += more
+        # The point with the highest bound: at the end all are the lowest, up to rounding.
+        beta = np.zeros(n)
+        beta[chosen] = found.high.beta
+        point = reader.at(beta, found.high.t, found.high.projected)
+        progress = best.take(point)
+        if status in (Status.TIME_LIMIT, Status.ITERATION_LIMIT):
+            return Solution(status, best.certificate(reader), steps, NAME)
+        if not progress and len(chosen) == n:
+            break
+        most = min(n, 2 * most)
+    status = Status.OPTIMAL if best.relative_gap <= controls.tol else Status.STALLED
+    return Solution(status, best.certificate(reader), steps, NAME)
+
+
+def _choose(point: Reading, most: int) -> Index:
+    """The columns in use, and those with the largest slopes up to ``most`` more."""
+    slopes = np.abs(point.gradient)
+    slopes[point.beta != 0.0] = np.inf
+    size = min(len(slopes), most + int(np.count_nonzero(point.beta)))
+    return np.sort(np.argpartition(-slopes, size - 1)[:size])
+
+
+def _cut(program: RegularizedProgram, chosen: Index) -> RegularizedProgram:
+    if len(chosen) == program.shape[1]:
+        return program
+    means = None if program.means is None else program.means[:, chosen]
+    return replace(program, rows=columns(program.rows, chosen), means=means)
+
+
+def _descend(reader: Reader, point: Reading, controls: Controls) -> tuple[Status, Best, int]:
+    """Newton steps on all columns of the reader's program."""
+    best, model = Best(point), _Model(reader.program)
+    steps = since = 0
+    while True:
+        controls.tell(
+            f"step {steps}: objective {best.low.objective:.10e}  gap {best.relative_gap:.1e}"
+        )
+        if best.relative_gap <= controls.tol:
+            return Status.OPTIMAL, best, steps
+        if since >= PATIENCE:
+            return Status.STALLED, best, steps
+        if controls.out_of_time():
+            return Status.TIME_LIMIT, best, steps
+        if steps >= controls.max_iter:
+            return Status.ITERATION_LIMIT, best, steps
+        point = _advance(reader, model, point)
+        steps += 1
+        since = 0 if best.take(point) else since + 1
+
+
+class _Model:
+    """The quadratic model of the loss, with a small term that keeps it definite."""
+
+    def __init__(self, program: RegularizedProgram) -> None:
+        self.program = program
+        self.whole = Whole(program, stale=0.0)
+        scale = program.rows.column_scale() ** 2
+        self.size = float(program.costs.sum()) / program.width * scale
+        self.ridge = RIDGE
+
+    def minimum(self, point: Reading) -> tuple[Vector, float]:
+        """Where the model, the absolute values included, is lowest."""
+        gram, v, total = self.whole.at(point.inside)
+        G: Matrix = gram.copy()
+        gradient = point.gradient
+        centered = self.program.free and total > 0.0
+        if centered:
+            G -= np.outer(v / total, v)
+            gradient = gradient + v * (point.slope / total)
+        G.flat[:: len(G) + 1] += self.ridge * self.size
+        beta = minimize(G, gradient - G @ point.beta, point.beta)
+        shift = (float(v @ (beta - point.beta)) - point.slope) / total if centered else 0.0
+        return beta, shift
+
+
+def _advance(reader: Reader, model: _Model, point: Reading) -> Reading:
+    beta, shift = model.minimum(point)
+    found = reader.at(beta, point.t + shift)
+    penalty = float(np.abs(beta).sum() - np.abs(point.beta).sum())
+    promised = point.descent(beta - point.beta, shift) + penalty
+    enough = point.objective + DECREASE * min(promised, 0.0)
+    if found.objective <= enough + STILL * abs(point.objective):
+        model.ridge = max(RIDGE, model.ridge / 10)
+        return found
+    model.ridge *= 10
+    return _between(reader, point, found)
+
+
+def _between(reader: Reader, origin: Reading, end: Reading) -> Reading:
+    """The lowest of the points halfway, a quarter way, ... with their best thresholds."""
+    program = reader.program
+    moved, step = end.projected - origin.projected, end.beta - origin.beta
+    lowest, best = origin.objective, None
+    length = 1.0
+    for _ in range(HALVINGS):
+        projected = origin.projected + length * moved
+        t = best_threshold(program, projected, origin.t)
+        beta = origin.beta + length * step
+        z = program.positions(projected, t)
+        value = program.primal_l1(beta, z, program.pull(z))
+        if value < lowest:
+            lowest, best = value, (beta, t, projected)
+        elif best is not None:
+            break
+        length /= 2
+    if best is None:
+        return min(origin, end, key=lambda reading: reading.objective)
+    return reader.at(*best)

@@ -1,0 +1,242 @@
+"""Newton's method for the regularized program: how the shape decides the way.
+
+(P) of ``programs.regularized`` is once differentiable and piecewise quadratic.  Newton's method
+with an exact line search converges from anywhere and ends after finitely many steps, because once
+the right rows are between the margins the next step is the solution itself (Mangasarian 2002;
+Keerthi and DeCoste 2005).
+
+    n > m           rotate: with A A' = R R' the rows of R, at most m columns, stand for those of A,
+                    and the solution is a combination of rows.  Exact.
+    n large         conjugate gradients: nothing of size n x n is formed.
+    few entries     plain Newton.
+    more            Newton on a copy of the rows in single precision, the last step and the
+                    certificate on the rows themselves: one read of them, as a rule.
+    many            Newton on a sample, then corrections over all rows with the curvature of the
+                    sample.  A correction reads the rows once; a handful is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from lincent.passes.dense import DenseRows
+from lincent.passes.single import single
+from lincent.passes.source import Index
+from lincent.programs.arrays import Vector
+from lincent.programs.regularized import RegularizedProgram, certify
+from lincent.solvers.newton.descent import (
+    NAME,
+    Start,
+    descend,
+    lead,
+)
+from lincent.solvers.newton.hessian import (
+    Conjugate,
+    Curvature,
+    Sampled,
+    Whole,
+)
+from lincent.solvers.solution import Controls, Solution, Status
+
+__all__ = ["NAME", "Start", "solve", "solve_path"]
+
+PathSolver = Callable[
+    [RegularizedProgram, Sequence[float], Controls, np.random.Generator], list[Solution]
+]
+
+FACTOR_LIMIT = 2000
+"""A matrix of this order is factored; beyond, conjugate gradients are used."""
+WHOLE_ENTRIES = 20_000
+"""Up to this many entries all steps are taken on the rows themselves, copied in signed form."""
+SINGLE_ENTRIES = 8_000_000
+"""Up to this many entries (32 MB) a copy of all rows is made in single precision."""
+SAMPLE_SHARE = 3
+"""A sample has at most one row in this many; where more are needed, none is drawn."""
+LEVEL_TOL = 1e-5
+"""The gap to which a level is solved; the next step brings it to about its square."""
+CORRECTIONS = 25
+"""After this many corrections a level has misled, and exact steps follow."""
+
+
+def solve(program: RegularizedProgram, controls: Controls, rng: np.random.Generator) -> Solution:
+    """The certified optimum.  The sample drawn by ``rng`` changes the way to it, not the place."""
+    return solve_path(program, (1.0,), controls, rng)[0]
+
+
+def solve_path(
+    program: RegularizedProgram,
+    scales: Sequence[float],
+    controls: Controls,
+    rng: np.random.Generator,
+) -> list[Solution]:
+    """The optima for the costs times each scale, each started from the one before."""
+    if np.any(program.costs == 0):
+        return without_free_rows(program, scales, controls, rng, solve_path)
+    m, n = program.shape
+    if n > m and m <= FACTOR_LIMIT:
+        return _rotated(program, scales, controls)
+    level: RegularizedProgram | None = None
+    if m * n <= WHOLE_ENTRIES:
+        program = replace(program, rows=program.rows.materialize())
+    elif n <= FACTOR_LIMIT:
+        level = _level(program, rng)
+    found: list[Solution] = []
+    start: Start | None = None
+    for scale in scales:
+        lighter = None if level is None else scaled(level, scale)
+        found.append(_solve_one(scaled(program, scale), lighter, controls, start))
+        start = Start(found[-1].certificate.beta, found[-1].certificate.t)
+    return found
+
+
+def _solve_one(
+    program: RegularizedProgram,
+    level: RegularizedProgram | None,
+    controls: Controls,
+    start: Start | None,
+) -> Solution:
+    if level is not None:
+        return _from_level(program, level, controls, start)
+    exact = Conjugate(program) if program.shape[1] > FACTOR_LIMIT else Whole(program)
+    return descend(program, exact, controls, start)
+
+
+def scaled(program: RegularizedProgram, scale: float) -> RegularizedProgram:
+    """The same program with all costs times the scale."""
+    return program if scale == 1.0 else replace(program, costs=program.costs * scale)
+
+
+def without_free_rows(
+    program: RegularizedProgram,
+    scales: Sequence[float],
+    controls: Controls,
+    rng: np.random.Generator,
+    solver: PathSolver,
+) -> list[Solution]:
+    """Rows of cost zero say nothing: solve without them."""
+    index = np.flatnonzero(program.costs)
+    reduced = replace(
+        program,
+        rows=program.rows.take(index),
+        sign=program.sign[index],
+        costs=program.costs[index],
+        means=None,
+    )
+    whole = []
+    for found in solver(reduced, scales, controls, rng):
+        alpha = np.zeros(program.shape[0])
+        alpha[index] = found.certificate.alpha
+        whole.append(replace(found, certificate=replace(found.certificate, alpha=alpha)))
+    return whole
+
+
+def _rotated(
+    program: RegularizedProgram, scales: Sequence[float], controls: Controls
+) -> list[Solution]:
+    """More columns than rows: solve in the space that the rows span."""
+    m = program.shape[0]
+    factor, pivot, rank, _ = lapack.dpstrf(program.rows.outer(np.ones(program.shape[1])), lower=1)
+    order = pivot - 1
+    turned = np.empty((m, rank))
+    turned[order] = np.tril(factor)[:, :rank]
+    small = replace(program, rows=DenseRows(turned), means=None)
+    triangle = factor[:rank, :rank]
+    solutions = []
+    start: Start | None = None
+    for scale in scales:
+        problem = replace(small, costs=small.costs * scale)
+        # The rotation squares the condition of the rows: aim below tol, then judge the real one.
+        found = descend(problem, Whole(problem), replace(controls, tol=controls.tol / 10), start)
+        start = Start(found.certificate.beta, found.certificate.t)
+        weights = np.zeros(m)
+        weights[order[:rank]] = solve_triangular(triangle, start.beta, lower=True, trans="T")
+        whole = replace(program, costs=problem.costs)
+        answer = certify(whole, program.rows.tdot(weights), start.t)
+        if answer.relative_gap > controls.tol and found.status is not Status.TIME_LIMIT:
+            last = descend(whole, Conjugate(whole), controls, Start(answer.beta, answer.t))
+            found = replace(last, iterations=found.iterations + last.iterations)
+        else:
+            found = replace(found, certificate=answer)
+        solutions.append(found)
+    return solutions
+
+
+def _from_level(
+    program: RegularizedProgram,
+    level: RegularizedProgram,
+    controls: Controls,
+    start: Start | None,
+) -> Solution:
+    """Begin at the solution of the level, and go on with its curvature."""
+    loose = replace(controls, tol=max(LEVEL_TOL, controls.tol))
+    curvature = Whole(level)
+    start, steps = lead(level, curvature, loose, start, controls.tol / 2)
+    few = replace(controls, max_iter=min(CORRECTIONS, controls.max_iter))
+    found = descend(program, _for_all(program, curvature, start), few, start)
+    steps += found.iterations
+    misled = found.status is Status.STALLED or (
+        found.status is Status.ITERATION_LIMIT and few.max_iter < controls.max_iter
+    )
+    if misled:
+        # Few heavy rows, columns that are nearly dependent: exact steps from where it led.
+        point = found.certificate
+        found = descend(program, Whole(program), controls, Start(point.beta, point.t))
+        steps += found.iterations
+    return replace(found, iterations=steps)
+
+
+def _for_all(program: RegularizedProgram, curvature: Whole, at: Start) -> Curvature:
+    """The curvature of the level, for steps over all rows."""
+    level = curvature.program
+    if level.shape == program.shape:
+        return curvature
+    pull = level.pull(level.positions(level.rows.dot(at.beta), at.t))
+    inside = (pull > 0.0) & (pull < 1.0)
+    crowd = program.shape[1] / max(1, int(np.count_nonzero(inside)))
+    return Sampled(curvature.factored(inside), crowd)
+
+
+def _level(program: RegularizedProgram, rng: np.random.Generator) -> RegularizedProgram | None:
+    """A program with nearly the same solution that is cheaper to read, or none."""
+    m, n = program.shape
+    if m * n <= SINGLE_ENTRIES:
+        rows = single(program.rows, None)
+        if rows is not None:
+            return replace(program, rows=rows)
+    size = sample_size(m, n)
+    return _sample(program, size, rng) if size * SAMPLE_SHARE <= m else None
+
+
+def sample_size(m: int, n: int) -> int:
+    """Enough rows that their curvature is within a few percent of that of all rows."""
+    return max(1_000, 50 * n, m // 15)
+
+
+def _sample(program: RegularizedProgram, size: int, rng: np.random.Generator) -> RegularizedProgram:
+    index, costs = _draw(program, size, rng)
+    rows = single(program.rows, index) or program.rows.take(index)
+    return replace(program, rows=rows, sign=program.sign[index], costs=costs, means=None)
+
+
+def _draw(program: RegularizedProgram, size: int, rng: np.random.Generator) -> tuple[Index, Vector]:
+    """About ``size`` rows, drawn by cost and evenly along the data, standing for all of them."""
+    reach = np.cumsum(program.costs)
+    # One draw from each of ``size`` equal parts of the total cost.
+    spots = (np.arange(size) + rng.random(size)) * (reach[-1] / size)
+    drawn = np.minimum(np.searchsorted(reach, spots, side="right"), program.shape[0] - 1)
+    # The draws are in order: a row drawn again follows itself.
+    first = np.flatnonzero(np.diff(drawn, prepend=-1))
+    index, count = drawn[first], np.diff(first, append=size)
+    sign = program.sign[index]
+    costs = count * (reach[-1] / size)
+    balance = float(program.costs @ program.sign)
+    for side in (-1.0, 1.0):
+        # Each class keeps its share of the total cost exactly.
+        here = sign == side
+        wanted = (reach[-1] + side * balance) / 2
+        costs[here] *= wanted / max(float(costs[here].sum()), 1e-300)
+    return index, costs

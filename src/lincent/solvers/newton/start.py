@@ -1,0 +1,102 @@
+"""The first step from beta = 0, where the gradient is known without the rows.
+
+At zero every row of a class is pulled the same, so a Newton step from there is a least squares fit:
+the right direction, roughly, but too short, since it also pulls back the rows beyond the margins.
+How much too short is a question of two numbers, the length s and the threshold t,
+
+    minimize over s, t    s^2 |step|^2 / 2 + sum_i c_i phi(s p_i - y_i t),    p_i = a_i.step
+
+and Newton's method on a few of the rows answers it.  Neither the direction nor the length needs all
+rows, so both are found from every k-th one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from lincent.programs.arrays import Vector
+from lincent.programs.regularized import RegularizedProgram
+from lincent.solvers.newton.hessian import (
+    Curvature,
+    Whole,
+)
+from lincent.solvers.newton.oracle import (
+    Reader,
+    Reading,
+)
+
+FEW_ROWS = 2_000
+PER_COLUMN = 30
+"""So many rows per column know the direction of the first step well enough."""
+MANY_COLUMNS = 64
+"""With fewer columns a Gram matrix of all rows is cheap."""
+LENGTH_ROWS = 500
+ROUNDS = 5
+CLOSE = 3e-2
+"""The length is close enough when it changes by less than this share."""
+
+
+def first_step(reader: Reader, curvature: Curvature) -> Reading:
+    """The point to which the first step leads, or zero if that is the better one."""
+    program = reader.program
+    zero = reader.at_zero(even_at_zero(reader))
+    m, n = program.shape
+    # Where zero is a corner of the loss, or beyond it, no row is curved there; close to it all are.
+    near = zero if np.any(zero.inside) else replace(zero, pull=np.full(m, 0.5))
+    every = m // max(FEW_ROWS, PER_COLUMN * n)
+    if every > 1 and n >= MANY_COLUMNS and isinstance(curvature, Whole):
+        step, _ = curvature.thin(near.inside, every).solve(zero.gradient, zero.slope)
+    else:
+        step, _ = curvature.step(near)
+    projected = program.rows.dot(step)
+    square = float(step @ step)
+    length, t = _best_length(program, square, projected, zero.t, max(1, m // LENGTH_ROWS))
+    point = reader.at(length * step, t, length * projected)
+    return point if point.objective < zero.objective else zero
+
+
+def even_at_zero(reader: Reader) -> float:
+    """The t at which both classes pull the same where all rows are at zero."""
+    program, (down, up) = reader.program, reader.class_costs
+    if not program.free or down == up:
+        return 0.0
+    # up (hi + t) = down (hi - t), if neither pull is beyond its range there; else any t will do.
+    return program.high * (down - up) / (down + up)
+
+
+def _best_length(
+    program: RegularizedProgram, square: float, projected: Vector, t: float, every: int
+) -> tuple[float, float]:
+    """s and t, by Newton's method on every k-th row; rough, and not worse than a full step."""
+    p, sign, costs = (v[::every].copy() for v in (projected, program.sign, program.costs))
+    square *= float(costs.sum()) / float(program.costs.sum())
+    length, best, lowest = 1.0, (1.0, t), np.inf
+    for _ in range(ROUNDS):
+        z = length * p - t * sign
+        u = program.pull(z)
+        phi = u * (program.high - z - (program.width / 2) * u)
+        value = length * length * square / 2 + float(costs @ phi)
+        if not value < lowest:
+            break
+        lowest, best = value, (length, t)
+        D = np.where((u > 0.0) & (u < 1.0), costs, 0.0)
+        D /= program.width
+        u *= costs
+        down = length * square - float(u @ p)
+        curve = square + float(D @ (p * p))
+        if not program.free:
+            length -= down / curve
+            continue
+        across, along, excess = float(D.sum()), -float(D @ (p * sign)), float(u @ sign)
+        det = curve * across - along * along
+        if not det > 0.0:
+            break
+        move = (across * down - along * excess) / det
+        length -= move
+        t -= (curve * excess - along * down) / det
+        if abs(move) < CLOSE * length:
+            best = (length, t)
+            break
+    return best

@@ -1,0 +1,1 @@
+"""The ramp program, by a short sequence of linear programs."""

@@ -1,0 +1,132 @@
+"""The convex-concave procedure for the ramp program, on the linear-program solvers.
+
+From a start beta_0: take the rows beyond the wrong center, minimize the upper model (U) of
+``programs.ramp`` they define, and repeat from its minimizer until those rows repeat themselves.
+The objective falls at every step, and there are finitely many sets of rows, so it ends, at a local
+optimum.
+
+With ``lines`` it looks further.  If a line through that optimum leads lower (``line_search``), the
+procedure goes on from there.  If none does, it descends once more from the minimizers of two other
+models, one that caps every misplaced row and one that caps only the farthest (any set of rows
+gives a model above F), and goes on from the lowest point found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lincent.programs.arrays import (
+    Certificate,
+    Vector,
+)
+from lincent.programs.ramp import Mask, RampProgram
+from lincent.solvers.lp import choose
+from lincent.solvers.ramp.line_search import lowest_on_lines
+from lincent.solvers.solution import Controls, Status
+
+NAME = "convex-concave"
+OTHER_CAPS = (0.0, 3.0)
+"""Rows are capped from this share of the distance of the centers on, where one is exact."""
+WORTH = 1e-8
+
+
+@dataclass(frozen=True)
+class LocalSolution:
+    """A local optimum: the point, how the objective fell, and the certificate of the last model.
+
+    ``model`` bounds U at the point, not F: the optimum is local.
+    """
+
+    status: Status
+    beta: Vector
+    history: tuple[float, ...]
+    model: Certificate | None
+    solver: str
+
+    @property
+    def objective(self) -> float:
+        return self.history[-1]
+
+    @property
+    def steps(self) -> int:
+        return len(self.history) - 1
+
+
+def solve(
+    program: RampProgram,
+    start: Vector,
+    solver: str,
+    controls: Controls,
+    rng: np.random.Generator,
+    max_steps: int,
+    *,
+    lines: bool = False,
+) -> LocalSolution:
+    """Descend from ``start``, a point with d.beta >= s inside the box."""
+    state = _Descent(program, start)
+    status, model = Status.ITERATION_LIMIT, None
+    while state.steps < max_steps:
+        answer = choose.solve(program.upper_model(state.beyond), solver, controls, rng)
+        model, before = answer.certificate, state.beyond
+        lowered = state.offer(model.beta)
+        controls.tell(f"step {state.steps}: objective {state.value:.10e}")
+        if controls.out_of_time() or answer.status is Status.TIME_LIMIT:
+            status = Status.TIME_LIMIT
+            break
+        if lowered and not np.array_equal(before, state.beyond):
+            continue
+        if lines and _look_further(state, solver, controls, rng, max_steps):
+            controls.tell(f"step {state.steps}: objective {state.value:.10e} further on")
+            continue
+        status = Status.OPTIMAL if model.relative_gap <= controls.tol else Status.STALLED
+        break
+    return LocalSolution(status, state.beta, tuple(state.history), model, NAME)
+
+
+def _look_further(
+    state: _Descent, solver: str, controls: Controls, rng: np.random.Generator, max_steps: int
+) -> bool:
+    """Move to a lower point away from this local optimum; says whether there was one."""
+    program = state.program
+    lower = lowest_on_lines(program, state.beta, state.value)
+    nobody = program.upper_model(np.zeros(program.shape[0], dtype=bool))
+    if lower is not None and state.offer(nobody.feasible(lower)):
+        return True
+    enough = state.value - WORTH * max(1.0, abs(state.value))
+    projected, reach = program.rows.dot(state.beta), float(program.difference @ state.beta)
+    for share in OTHER_CAPS:
+        model = program.upper_model(-2.0 * projected > share * reach)
+        start = choose.solve(model, solver, controls, rng).certificate.beta
+        found = solve(program, start, solver, controls, rng, max_steps)
+        if found.objective < enough and state.offer(found.beta):
+            return True
+    return False
+
+
+class _Descent:
+    """The best point so far, and the values on the way to it."""
+
+    def __init__(self, program: RampProgram, start: Vector) -> None:
+        self.program = program
+        projected = program.rows.dot(start)
+        self.beta = start
+        self.value = program.objective(start, projected)
+        self.beyond: Mask = program.beyond(start, projected)
+        self.history = [self.value]
+
+    @property
+    def steps(self) -> int:
+        return len(self.history) - 1
+
+    def offer(self, beta: Vector) -> bool:
+        """Take the point if it is lower; says whether it was."""
+        projected = self.program.rows.dot(beta)
+        value = self.program.objective(beta, projected)
+        lower = value < self.value
+        if lower:
+            self.beta, self.value = beta, value
+            self.beyond = self.program.beyond(beta, projected)
+        self.history.append(self.value)
+        return lower

@@ -1,0 +1,36 @@
+"""Parts of fitted models by the names that model files use.
+
+A class may move to another file; its name here stays, so that old model files can be read.
+``NAMES_OF_0_1_0`` are the names that version 0.1.0 wrote.
+"""
+
+from __future__ import annotations
+
+from lincent import rivals
+from lincent.estimators.calibration import Sigmoid, Steps
+from lincent.estimators.discriminators import Cut, Nearest
+
+__all__ = ["NAMES_OF_0_1_0", "Cut", "Nearest", "Sigmoid", "Steps"]
+
+PARTS = (Cut, Nearest, Sigmoid, Steps)
+for _part in PARTS:
+    _part.__module__ = __name__
+
+NAMES_OF_0_1_0 = {
+    "lincent.estimators.calibration": __name__,
+    "lincent.estimators.discriminators": __name__,
+    **{
+        f"lincent.estimators.{file}": "lincent"
+        for file in (
+            "kernel", "linear", "quadratic", "regularized", "regularized_cv", "structured",
+            "structured_cv", "tuned",
+        )
+    },
+    **{
+        f"lincent.rivals.{file}": rivals.__name__
+        for file in (
+            "dls", "elastic", "lda", "mpm", "structural", "svm", "twin", "weighted_twin",
+        )
+    },
+}  # fmt: skip
+"""Where the classes of a file of version 0.1.0 are today, by the module it names."""

@@ -1,0 +1,192 @@
+"""The drawings of both reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lincent.pages.drawing import (
+    COLOR,
+    SERIES,
+    drawing,
+    rows_of_dots,
+    to_svg,
+)
+from lincent.study.statistics import Friedman
+from lincent.study.summary import Line, Pair
+
+
+def shorten(label: str, length: int = 28) -> str:
+    """Return a label that fits beside a figure."""
+    return label if len(label) <= length else label[: length - 1] + "…"
+
+
+def score_dots(found: list[Line], near: set[str], best: str, xlabel: str, scale: float) -> str:
+    """Means with the spread over splits; the best and what cannot be told from it stand out."""
+    shown = [line for line in found if np.isfinite(line.mean)]
+    with drawing(6.6, 0.9 + 0.29 * len(shown)) as (figure, axes):
+        for position, line in enumerate(shown):
+            name = "best" if line.method == best else "near" if line.method in near else "far"
+            mean, spread = scale * line.mean, scale * (line.sd if np.isfinite(line.sd) else 0.0)
+            axes.plot([mean - spread, mean + spread], [position] * 2, color=COLOR[name], lw=1.6)
+            axes.plot(mean, position, "o", color=COLOR[name], ms=7.5)
+        rows_of_dots(axes, [shorten(line.method) for line in shown])
+        axes.set_xlabel(xlabel)
+        return to_svg(figure, "scores")
+
+
+def forest(found: list[Pair], reference: str, scale: float, xlabel: str) -> str:
+    """Paired differences with corrected intervals; right of zero the reference is better."""
+    with drawing(6.6, 0.9 + 0.29 * max(len(found), 1)) as (figure, axes):
+        axes.axvline(0, color=COLOR["ink"], lw=1)
+        for position, pair in enumerate(found):
+            gap = pair.difference
+            color = COLOR["best"] if pair.real else COLOR["far"]
+            if np.isfinite(gap.low):
+                axes.plot([scale * gap.low, scale * gap.high], [position] * 2, color=color, lw=1.6)
+            axes.plot(scale * gap.mean, position, "D", color=color, ms=5.5)
+        rows_of_dots(axes, [shorten(pair.method) for pair in found])
+        axes.set_xlabel(xlabel)
+        return to_svg(figure, f"forest{reference}")
+
+
+def time_dots(found: list[Line]) -> str:
+    """Median fit times on a logarithmic axis."""
+    shown = sorted((n for n in found if np.isfinite(n.seconds)), key=lambda line: line.seconds)
+    with drawing(6.6, 0.9 + 0.27 * len(shown)) as (figure, axes):
+        values = [max(line.seconds, 1e-5) for line in shown]
+        axes.hlines(range(len(shown)), min(values) / 1.5, values, color=COLOR["line"], lw=1.5)
+        axes.plot(values, range(len(shown)), "o", color=COLOR["s1"], ms=6.5)
+        axes.set_xscale("log")
+        rows_of_dots(axes, [shorten(line.method) for line in shown])
+        axes.set_xlabel("median seconds of one fit, logarithmic")
+        return to_svg(figure, "times")
+
+
+def ours_and_theirs(points: list[Any], band: float) -> str:
+    """Every printed number against ours, with the band of the aim."""
+    with drawing(6.6, 4.3) as (figure, axes):
+        low = min(min(p.ours, p.theirs) for p in points) - 1.5
+        axes.fill_between(
+            [low, 101],
+            [low - band, 101 - band],
+            [low + band, 101 + band],
+            color=COLOR["area1"],
+            lw=0,
+        )
+        axes.plot([low, 101], [low, 101], color=COLOR["muted"], lw=0.8)
+        for row, color, marker in (("train", COLOR["s6"], "s"), ("test", COLOR["s1"], "o")):
+            part = [p for p in points if p.row == row]
+            axes.plot(
+                [p.theirs for p in part], [p.ours for p in part], marker, color=color, ms=5.5,
+                alpha=0.85, label=row, ls="", mew=0,
+            )  # fmt: skip
+        far = [p for p in points if not p.within_points]
+        named = sorted(far, key=lambda p: -abs(p.difference))[:6]
+        for position, p in enumerate(sorted(named, key=lambda p: p.theirs)):
+            axes.annotate(
+                f"{p.method} {p.dataset} {p.row}", (p.theirs, p.ours), fontsize=9,
+                xytext=(-8, 12 + 7 * (position % 2)) if p.difference > 0 else (8, -16),
+                textcoords="offset points", ha="right" if p.difference > 0 else "left",
+                color=COLOR["ink"],
+            )  # fmt: skip
+        axes.set_xlim(low, 101)
+        axes.set_ylim(low, 101)
+        axes.set_xlabel("printed in the paper, percent")
+        axes.set_ylabel("ours, percent")
+        axes.legend(loc="lower right")
+        return to_svg(figure, "agreement")
+
+
+def grouped_dots(table: Any, name: str, xlabel: str, spread: Any = None) -> str:
+    """Sets as rows, one dot per method; ``table`` is sets by methods."""
+    methods = list(table.columns)
+    with drawing(6.6, 1.3 + 0.42 * len(table)) as (figure, axes):
+        offsets = np.linspace(-0.22, 0.22, len(methods)) if len(methods) > 1 else [0.0]
+        for k, method in enumerate(methods):
+            heights = np.arange(len(table)) + offsets[k]
+            values = table[method].to_numpy(dtype=float)
+            if spread is not None:
+                reach = spread[method].to_numpy(dtype=float)
+                axes.hlines(heights, values - reach, values + reach, color=SERIES[k], lw=1.2)
+            marker = "osD^vP"[k % 6]
+            axes.plot(values, heights, marker, color=SERIES[k], ms=6.5, label=method, ls="", mew=0)
+        rows_of_dots(axes, [shorten(str(label)) for label in table.index])
+        axes.set_xlabel(xlabel)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.45, 1.17), ncols=min(4, len(methods)))
+        return to_svg(figure, name)
+
+
+def critical_difference(test: Friedman, name: str) -> str:
+    """Methods on the axis of mean ranks; bars join what cannot be told apart (Demšar 2006)."""
+    from scikit_posthocs import critical_difference_diagram
+
+    ranks = {shorten(method, 20): rank for method, rank in test.ranks.items()}
+    matrix = test.nemenyi.copy()
+    matrix.index = matrix.columns = [shorten(str(label), 20) for label in matrix.columns]
+    with drawing(7.4, 0.9 + 0.19 * len(ranks)) as (figure, axes):
+        critical_difference_diagram(
+            ranks,
+            matrix,
+            ax=axes,
+            label_fmt_left="{label}  {rank:.2f}",
+            label_fmt_right="{rank:.2f}  {label}",
+            color_palette=dict.fromkeys(ranks, COLOR["ink"]),
+            label_props={"fontsize": 10},
+            crossbar_props={"color": COLOR["best"], "linewidth": 2.2},
+            elbow_props={"linewidth": 0.8},
+            marker_props={"marker": "o", "s": 18},
+        )
+        axes.tick_params(labelsize=9)
+        return to_svg(figure, name)
+
+
+def ranks_beside(ours: dict[str, float], theirs: dict[str, float]) -> str:
+    """Mean ranks of procedure 2: ours and the paper's, joined by a line."""
+    order = sorted(theirs, key=lambda method: theirs[method])
+    order = [method for method in order if method in ours]
+    with drawing(6.6, 1.1 + 0.3 * len(order)) as (figure, axes):
+        for position, method in enumerate(order):
+            axes.plot([ours[method], theirs[method]], [position] * 2, color=COLOR["line"], lw=2)
+        axes.plot(
+            [theirs[m] for m in order], range(len(order)), "o", color=COLOR["far"], ms=7, ls="",
+            label="paper",
+        )  # fmt: skip
+        axes.plot(
+            [ours[m] for m in order], range(len(order)), "o", color=COLOR["best"], ms=7, ls="",
+            label="ours",
+        )  # fmt: skip
+        rows_of_dots(axes, order)
+        axes.set_xlabel("mean rank over the sets, 0 is best")
+        axes.legend(loc="upper right")
+        return to_svg(figure, "ranks")
+
+
+def kernel_panels(panels: list[tuple[str, np.ndarray, np.ndarray, Any]]) -> str:
+    """Points and regions in the plane; each panel is (title, X, y, fitted model)."""
+    from lincent.displays import BoundaryDisplay
+
+    rows = (len(panels) + 1) // 2
+    with drawing(6.6, 3.1 * rows, nrows=rows, ncols=2, squeeze=False) as (figure, grid):
+        for axes in grid.flat[len(panels) :]:
+            axes.set_visible(False)
+        for axes, (title, X, y, model) in zip(grid.flat, panels, strict=False):
+            BoundaryDisplay.from_estimator(model, X, y, resolution=90).plot(axes)
+            axes.get_legend().remove()
+            axes.set(title=title, xticks=[], yticks=[], xlabel="", ylabel="")
+        return to_svg(figure, "kernel")
+
+
+def worked_example(X: np.ndarray, y: np.ndarray, model: Any, before: np.ndarray) -> str:
+    """The paper's example: the groups with the direction, the projections before and after."""
+    from lincent.displays import DirectionDisplay, ProjectionDisplay
+
+    layout = {"mosaic": [["plane", "before"], ["plane", "after"]], "width_ratios": [1.35, 1]}
+    with drawing(7.2, 4.2, **layout) as (figure, axes):
+        DirectionDisplay.from_estimator(model, X, y).plot(axes["plane"])
+        axes["plane"].legend(fontsize=8, loc="best")
+        histograms = ProjectionDisplay.from_estimator(model, X, y, before=before)
+        histograms.plot([axes["before"], axes["after"]], bins=30)
+        axes["before"].get_legend().remove()
+        return to_svg(figure, "example")

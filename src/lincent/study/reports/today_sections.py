@@ -1,0 +1,280 @@
+"""Sections on what the paper could not show: today's methods, ranks with and without selection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas
+
+from lincent.pages.blocks import (
+    Column,
+    Figure,
+    Item,
+    Paragraph,
+    Section,
+    Table,
+    number,
+    probability,
+    text,
+)
+from lincent.study import paper
+from lincent.study.reports import figures
+from lincent.study.reports.notes import (
+    HARD_AND_SCORE,
+    IMBALANCE,
+    OPTIMISTIC,
+    REAL,
+)
+from lincent.study.reports.paper_sections import (
+    corrected,
+    sets_of,
+)
+from lincent.study.results import StudyResult
+from lincent.study.statistics import Friedman, friedman
+from lincent.study.summary import Best, best_of_grids, mean_ranks, means, short_of_runs
+
+
+def today_section(result: StudyResult) -> Section:
+    """Return all methods on all sets, the Friedman test, and LCC against today's methods."""
+    sets = list(sets_of(result))
+    hard = (100 * means(result.frame, "test_hard_auc")).reindex(sets)
+    score = (100 * means(result.frame, "test_score_auc")).reindex(sets)
+    few = short_of_runs(result)
+    hard, score = (table.drop(columns=few, errors="ignore") for table in (hard, score))
+    ranks, score_ranks = mean_ranks(hard / 100), mean_ranks(score / 100)
+    order = sorted(hard.columns, key=lambda m: ranks.get(m, 99.0))
+    rows = []
+    for method in order:
+        cells = [
+            number(value, 1, mark="best" if value == hard.loc[s].max() else "")
+            for s, value in hard[method].items()
+        ]
+        rows.append(
+            (
+                text(method),
+                number(ranks.get(method, float("nan")), 2),
+                number(hard[method].mean(), 1),
+                *cells,
+                number(score[method].mean(), 1),
+                number(score_ranks.get(method, float("nan")), 2),
+            )
+        )
+    columns = (
+        Column("Method"),
+        Column("Mean rank", True, "0 is best"),
+        Column("Mean", True),
+        *(Column(s, True) for s in sets),
+        Column("Score AUC", True, "mean over sets of the AUC of the continuous score"),
+        Column("its rank", True),
+    )
+    caption = (
+        "Hard-label AUC on held-out rows at default parameters, percent; each method's own rule."
+    )
+    if few:
+        caption += f" Not ranked, since they were run on fewer splits: {', '.join(few)}."
+    blocks: list[Any] = [Table(columns, tuple(rows), caption)]
+    blocks += _friedman_blocks(hard, "all", "all methods of this study")
+    blocks += _against_today(result, sets)
+    return Section(
+        "today",
+        "All methods, and what people use today",
+        (*blocks, IMBALANCE, HARD_AND_SCORE, REAL),
+    )
+
+
+def _friedman_blocks(table: Any, name: str, what: str) -> list[Any]:
+    complete = table.dropna(axis=1)
+    test = friedman(complete)
+    if test is None:
+        return []
+    figure = Figure(
+        f"cd-{name}",
+        figures.critical_difference(test, f"cd{name}"),
+        "Critical-difference diagram",
+        f"Mean ranks of {what} over {test.n_sets} sets, 1 is best. Friedman: chi-square "
+        f"{test.statistic:.1f}, p {_p(test.p)}. A bar joins methods that Nemenyi's test cannot "
+        f"tell "
+        f"apart (critical difference {test.critical_difference:.2f} ranks): with "
+        f"{test.n_sets} sets and {len(test.ranks)} methods only very large gaps show.",
+        _nemenyi_table(test),
+        wide=True,
+    )
+    return [figure]
+
+
+def _p(value: float) -> str:
+    return "below 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _nemenyi_table(test: Friedman) -> Table:
+    names = sorted(test.ranks, key=lambda method: test.ranks[method])
+    columns = (Column("Method"), Column("Rank", True), *(Column(name, True) for name in names))
+    rows = tuple(
+        (
+            text(a),
+            number(test.ranks[a], 2),
+            *(Item("·") if a == b else probability(float(test.nemenyi.at[a, b])) for b in names),
+        )
+        for a in names
+    )
+    return Table(columns, rows, "Mean ranks and Nemenyi's p values.")
+
+
+def _against_today(result: StudyResult, sets: list[str]) -> list[Any]:
+    codes = set(result.frame["method"])
+    rivals = [m for m in ("LogReg-bal", "LogReg", "LinearSVC-bal", "sk-LDA-bal") if m in codes]
+    rows = []
+    for method in rivals:
+        for dataset in sets:
+            try:
+                hard = corrected(result, dataset, "LCC", method, "test_hard_auc")
+                score = corrected(result, dataset, "LCC", method, "test_score_auc")
+            except KeyError:  # one of the two has no score on this set
+                continue
+            rows.append(
+                (
+                    text(dataset),
+                    text(method),
+                    number(hard.mean, 2, signed=True),
+                    text(_span(hard)),
+                    text(_who(hard), "good" if hard.real else "quiet"),
+                    number(score.mean, 2, signed=True),
+                    text(_span(score)),
+                    text(_who(score), "good" if score.real else "quiet"),
+                )
+            )
+    if not rows:
+        return []
+    columns = (
+        Column("Set"),
+        Column("LCC minus"),
+        Column("Hard AUC", True, "points"),
+        Column("95 % interval"),
+        Column("Real?"),
+        Column("Score AUC", True, "points"),
+        Column("95 % interval"),
+        Column("Real?"),
+    )
+    caption = (
+        "LCC against methods that balance the classes: difference in points, interval corrected "
+        "for "
+        "overlapping splits."
+    )
+    return [Table(columns, tuple(rows), caption)]
+
+
+def _span(gap: Any) -> str:
+    if gap.low == float("-inf"):
+        return "–"
+    return f"{gap.low:+.1f} to {gap.high:+.1f}".replace("-", "−")
+
+
+def _who(gap: Any) -> str:
+    if not gap.real:
+        return "no"
+    return "yes, LCC" if gap.mean > 0 else "yes, the other"
+
+
+def rank_section(result: StudyResult) -> Section | None:
+    """Return the rank table of procedure 2 beside the paper's, and the nested one."""
+    best = best_of_grids(result.frame)
+    if not best:
+        return None
+    sets = list(sets_of(result))
+    scores = pandas.DataFrame(
+        {
+            method: {b.dataset: b.score for b in best if b.method == method}
+            for method in paper.METHODS
+            if any(b.method == method for b in best)
+        }
+    ).reindex(sets)
+    ranks = mean_ranks(scores)
+    nested = means(result.frame, "test_paper_auc", "nested").reindex(sets)
+    has_nested = not nested.dropna(how="all").empty
+    shared = [m for m in paper.METHODS if m in nested.columns]
+    nested_ranks = mean_ranks(nested[shared]) if has_nested else {}
+    rows = [
+        (
+            text(method),
+            number(ranks.get(method, float("nan")), 2),
+            number(paper.MEAN_RANKS[method], 2),
+            *([number(nested_ranks.get(method, float("nan")), 2)] if has_nested else []),
+            *(number(100 * scores.at[s, method], 2) for s in sets),
+            *(
+                [number(100 * nested[method].mean(), 2) if method in nested else text("–")]
+                if has_nested
+                else []
+            ),
+        )
+        for method in scores.columns
+    ]
+    columns = (
+        Column("Method"),
+        Column("Mean rank", True),
+        Column("paper", True),
+        *(
+            [Column("nested", True, "mean rank with selection inside the training part")]
+            if has_nested
+            else []
+        ),
+        *(Column(s, True) for s in sets),
+        *(
+            [Column("nested mean", True, "mean score over sets, selection inside")]
+            if has_nested
+            else []
+        ),
+    )
+    config = result.config
+    coarse = f"coarse grids (every {config['every']}th value)"
+    grid = "15-value grids" if config["every"] == 1 else coarse
+    caption = (
+        f"Procedure 2: {config['folds']} of 10 folds, {grid}, best mean over the test folds in "
+        "percent; ranks from 0, ties shared. A grid value without a solution (an LCC margin beyond "
+        "the distance of the centers) does not count."
+    )
+    blocks: list[Any] = []
+    if ranks:
+        blocks.append(
+            Figure(
+                "ranks",
+                figures.ranks_beside(ranks, paper.MEAN_RANKS),
+                "Mean ranks, ours and the paper's",
+                "Mean ranks of procedure 2, ours and the paper's.",
+            )
+        )
+    blocks.append(Table(columns, tuple(rows), caption))
+    blocks.append(_grid_table(best, list(scores.columns), sets))
+    blocks += _friedman_blocks(100 * scores, "two", "the paper's methods in procedure 2")
+    if has_nested and "LogReg-bal" in nested.columns:
+        both = 100 * nested[["LCC", "LogReg-bal"]].dropna()
+        blocks.append(
+            Paragraph(
+                f"Nested, {config['nested_runs']} splits: LCC {both['LCC'].mean():.1f} %, balanced "
+                f"logistic regression {both['LogReg-bal'].mean():.1f} % on average over "
+                f"{len(both)} sets."
+            )
+        )
+    elif not has_nested:
+        blocks.append(Paragraph("The nested version was not run (it is part of the full study)."))
+    return Section("procedure-2", "Procedure 2: ranks with tuned parameters", (*blocks, OPTIMISTIC))
+
+
+def _grid_table(best: list[Best], methods: list[str], sets: list[str]) -> Table:
+    place = {(b.dataset, b.method): b.params for b in best}
+    rows = tuple(
+        (text(method), *(text(_short(place.get((s, method), "{}"))) for s in sets))
+        for method in methods
+        if any(place.get((s, method), "{}") != "{}" for s in sets)
+    )
+    columns = (Column("Method"), *(Column(s) for s in sets))
+    return Table(columns, rows, "The best value of each grid.")
+
+
+def _short(params: str) -> str:
+    """Return one number for parameters that are tied."""
+    import json
+
+    values = json.loads(params or "{}")
+    if set(values) == {"c1", "c2", "c3", "c4"}:
+        return f"c={values['c3']:.3g}"
+    return ", ".join(f"{name}={value:.3g}" for name, value in values.items()) or "–"
