@@ -2,10 +2,8 @@
 
 import csv
 import io
-import os
 import socket
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -296,39 +294,6 @@ def test_a_damaged_cache_file_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         path.write_text(content)
         with pytest.raises(DatasetChecksumError, match=r"jain\.csv .*delete the file"):
             load_dataset("jain")
-
-
-def test_a_write_that_fails_leaves_the_old_file(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    path = tmp_path / "t.csv"
-    folder.write_atomically(path, "old")
-
-    def fail(source: str, target: str) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        folder.write_atomically(path, "new")
-    assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["t.csv"]
-
-
-def test_readers_see_a_whole_file_while_others_write(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    texts = {letter * 200_000 for letter in "abc"}
-    folder.write_atomically(path, "a" * 200_000)
-    seen = set()
-    writers = [
-        threading.Thread(target=lambda: [folder.write_atomically(path, text) for text in texts])
-        for _ in range(4)
-    ]
-    for writer in writers:
-        writer.start()
-    while any(writer.is_alive() for writer in writers):
-        seen.add(path.read_text())
-    assert seen <= texts
-    assert os.listdir(tmp_path) == ["t.csv"]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from lincent import LCC
+from lincent._files import PARTIAL
 from lincent.datasets.eeg import (
     DamagedCacheWarning,
     FFTMagnitude,
@@ -183,12 +184,12 @@ def test_killed_in_the_middle_the_next_run_goes_on(tmp_path, monkeypatch):
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    (next(cache.rglob("*.features")).parent / ".half.features.0.tmp").write_bytes(b"half")
+    (next(cache.rglob("*.features")).parent / f".half.features.0{PARTIAL}").write_bytes(b"half")
     monkeypatch.setattr(extraction_module, "SEGMENTS_PER_FILE", 20)
     again = extract_features(folder, cache=cache)
     assert 60 <= again.reused < 200
     np.testing.assert_array_equal(again.X, extract_features(folder).X)
-    assert not list(cache.rglob("*.tmp"))
+    assert not list(cache.rglob(f".*{PARTIAL}"))
 
 
 def test_missing_latency_and_constant_channels_are_noted(folder):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import awkward
+from lincent._files import PARTIAL
 from lincent.study.procedures import procedure1, procedure2
 from lincent.study.runner import run_plan
 from lincent.study.store import MEASURED, FolderInUseError, RunStore, frame_of, read_runs
@@ -140,8 +141,10 @@ def test_torn_and_double_files_do_no_harm(problem, tmp_path):
     rows = run_plan(plan, store)
     with store.writing():
         store.append(rows[:2])  # as after a kill between compaction and removal
-        (tmp_path / "parts" / "000001-x.parquet.tmp").write_bytes(b"PAR1 half")
+        half = tmp_path / "parts" / f".000001-x.parquet.0{PARTIAL}"
+        half.write_bytes(b"PAR1 half")
     again = run_plan(plan, store)
+    assert not half.exists()
     assert outcome(again).equals(outcome(rows))
     assert len(read_runs(tmp_path / "runs.parquet")) == 3
 

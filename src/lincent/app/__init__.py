@@ -5,7 +5,7 @@ The commands ``lincent fit``, ``predict``, ``explain`` and ``export`` are these 
 
 from __future__ import annotations
 
-from lincent.app.errors import AppError
+from lincent._errors import AppError
 from lincent.app.explain import explain_model
 from lincent.app.export import export_model
 from lincent.app.fit import fit_table

@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from lincent._errors import AppError
+from lincent._files import STREAM, check_output, is_stream, whole_file
 from lincent.app import terminal
-from lincent.app.errors import AppError
 from lincent.app.explain import explain_model, explain_text
 from lincent.app.export import export_model
-from lincent.app.files import STREAM, check_output, is_stream, whole_file
 from lincent.app.fit import fit_table
 from lincent.app.predict import predict_file
 from lincent.app.storage import load_model, save_model

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from lincent.app.errors import AppError
-from lincent.app.files import check_output, whole_file
+from lincent._errors import AppError
+from lincent._files import check_output, whole_file
 from lincent.app.model import Model
 
 FORMATS = ("onnx", "sql", "python")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.app.errors import AppError, first_line, need
+from lincent._errors import AppError, first_line, need
 from lincent.app.model import Model
 from lincent.app.schema import Schema, infer_schema, read_labels, to_frame
 from lincent.app.summary import describe_line, largest_impacts, scores_of

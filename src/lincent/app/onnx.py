@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from lincent import rivals
-from lincent.app.errors import AppError, first_line, need
+from lincent._errors import AppError, first_line, need
 from lincent.app.model import Model
 from lincent.app.onnx_graph import Graph
 from lincent.app.onnx_probability import probabilities

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.app.errors import AppError
+from lincent._errors import AppError
 from lincent.app.onnx_graph import Graph
 from lincent.estimators.discriminators import Cut, Nearest
 from lincent.estimators.kernel import KernelLCC

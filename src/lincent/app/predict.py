@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from lincent.app.errors import AppError
-from lincent.app.files import check_output, whole_file
+from lincent._errors import AppError
+from lincent._files import check_output, whole_file
 from lincent.app.model import Model
 from lincent.app.tables import CSV, arrow, file_format, read_batches, to_table
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.app.errors import AppError, first_line
+from lincent._errors import AppError, first_line
 from lincent.app.tables import arrow
 
 NUMBER, FLAG, CATEGORY = "number", "flag", "category"

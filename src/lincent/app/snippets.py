@@ -7,7 +7,7 @@ import math
 from itertools import combinations
 from typing import Any
 
-from lincent.app.errors import AppError
+from lincent._errors import AppError
 from lincent.app.model import Model
 from lincent.app.schema import FLAG, MISSING
 from lincent.app.terms import CategoryTerm, NumberTerm, Score, check_linear, scores_in_units

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from lincent import stored
-from lincent.app.errors import AppError, first_line, need
-from lincent.app.files import is_stream, reason, whole_file
+from lincent._errors import AppError, first_line, need
+from lincent._files import is_stream, reason, whole_file
 from lincent.app.model import Model
 from lincent.app.schema import Schema
 

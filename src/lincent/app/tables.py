@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lincent.app.errors import AppError, first_line, need
-from lincent.app.files import is_stream, reason
+from lincent._errors import AppError, first_line, need
+from lincent._files import is_stream, reason
 
 BATCH_ROWS = 16_384
 BLOCK_BYTES = 1 << 22

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.app.errors import AppError
+from lincent._errors import AppError
 from lincent.app.model import Model
 from lincent.app.schema import CATEGORY
 from lincent.estimators.base import TwoClassReduction

@@ -2,16 +2,15 @@
 
 The folder is given by the environment variable ``LINCENT_DATA``; its files must be the listed ones
 byte for byte. The cache is where tables from the network are kept: ``LINCENT_CACHE`` if set,
-otherwise the place the platform has for such things. A file is written under another name first
-and then renamed, so that a reader sees a whole file or none, whoever writes at the same time.
+otherwise the place the platform has for such things. Files appear whole or not at all, whoever
+writes at the same time.
 """
 
-import contextlib
 import os
 import sys
-import tempfile
 from pathlib import Path
 
+from lincent._files import write_whole
 from lincent.datasets.errors import DatasetChecksumError, DatasetNotFoundError
 from lincent.datasets.registry import Entry
 from lincent.datasets.table import Table, canonical_text, groups_text, parse_groups, parse_table
@@ -98,21 +97,6 @@ def write_cache(entry: Entry, table: Table) -> Path:
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     if entry.groups_file and table.groups is not None:
-        write_atomically(folder / entry.groups_file, groups_text(table.groups.tolist()))
-    write_atomically(folder / entry.file, canonical_text(table))
+        write_whole(folder / entry.groups_file, groups_text(table.groups.tolist()))
+    write_whole(folder / entry.file, canonical_text(table))
     return folder / entry.file
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file so that it appears whole under its name, or not at all."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise

@@ -14,6 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from lincent._files import write_whole
 from lincent.pages.blocks import (
     Item,
     Page,
@@ -43,8 +44,6 @@ def render_markdown(page: Page) -> str:
 
 def write_page(page: Page, folder: Path) -> tuple[Path, Path]:
     """Write report.html and report.md, each whole or not at all."""
-    from lincent.study.results import write_whole
-
     html = write_whole(folder / "report.html", render_html(page))
     markdown = write_whole(folder / "report.md", render_markdown(page))
     return html, markdown

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lincent._files import write_whole
 from lincent.study.cells import settings_of
 from lincent.study.methods import Method
 from lincent.study.problem import Problem
@@ -111,17 +112,6 @@ def load_result(folder: str | os.PathLike[str]) -> StudyResult:
         tuple((name, how) for name, how in record["missing"]),
         record["config"],
     )
-
-
-def write_whole(path: Path, text: str) -> Path:
-    """Write a text file under another name and rename it."""
-    temporary = path.with_name(path.name + ".tmp")
-    with open(temporary, "w", encoding="utf-8", newline="\n") as sink:
-        sink.write(text)
-        sink.flush()
-        os.fsync(sink.fileno())
-    os.replace(temporary, path)
-    return path
 
 
 def problem_records(problems: Iterable[Problem]) -> tuple[ProblemRecord, ...]:

@@ -3,9 +3,8 @@
     FOLDER/runs.parquet        the table so far, in a fixed order
     FOLDER/parts/*.parquet     rows that came after it, a few seconds' worth in each file
 
-A file is written under another name, flushed to the disk, and renamed: it is there whole or not at
-all. `compact` writes the joined table first and removes the parts after, so a kill in between
-leaves rows twice, which reading undoes by their key.
+Each file is there whole or not at all. `compact` writes the joined table first and removes the
+parts after, so a kill in between leaves rows twice, which reading undoes by their key.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from lincent._files import remove_abandoned, whole_file
 from lincent.study.metrics import METRICS
 
 TABLE = "runs.parquet"
@@ -73,8 +73,7 @@ class RunStore:
     def writing(self) -> Iterator[RunStore]:
         """Hold the folder for one writer; the operating system lets go when the process ends."""
         (self.folder / PARTS).mkdir(parents=True, exist_ok=True)
-        for stray in (self.folder / PARTS).glob("*.tmp"):
-            stray.unlink(missing_ok=True)
+        remove_abandoned(self.folder / PARTS)
         lock = open(self.folder / PARTS / "lock", "w")  # noqa: SIM115
         try:
             _lock_file(lock, self.folder)
@@ -135,12 +134,8 @@ def frame_of(rows: Iterable[dict[str, Any]]) -> Any:
 
 
 def _write(table: Any, path: Path) -> None:
-    temporary = path.with_name(path.name + ".tmp")
-    with open(temporary, "wb") as sink:
+    with whole_file(path, force=True) as sink:
         _pyarrow().parquet.write_table(table, sink)
-        sink.flush()
-        os.fsync(sink.fileno())
-    os.replace(temporary, path)
 
 
 def _lock_file(lock: IO[str], folder: Path) -> None:

@@ -2,8 +2,7 @@
 
 A file holds the features of up to 128 segments with, for each, the name, size, time of change and
 SHA-256 of the raw file. It begins with the SHA-256 of all that follows: a damaged file is noticed,
-whatever the damage. Files are written under another name and renamed, so a killed run leaves whole
-files only and the next run goes on after them.
+whatever the damage. A killed run leaves whole files only and the next run goes on after them.
 
 A row is taken if the raw file's size and time are those noted; if only the time differs, the raw
 file is read and its digest decides. The folder's name is a hash of the settings.
@@ -11,17 +10,16 @@ file is read and its digest decides. The folder's name is a hash of the settings
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
-import os
-import uuid
 import warnings
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
+
+from lincent._files import write_whole
 
 FORMAT = 1
 SEGMENTS_PER_FILE = 128
@@ -78,21 +76,12 @@ def settings_key(**settings: object) -> str:
 
 
 def write_part(path: Path, part: Part) -> None:
-    """Write a part under another name, flush it and rename it."""
+    """Write a part, whole or not at all."""
     buffer = io.BytesIO()
     np.savez(buffer, **{item.name: getattr(part, item.name) for item in fields(part)})
     payload = buffer.getvalue()
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.tmp")
-    try:
-        with open(temporary, "wb") as sink:
-            sink.write(hashlib.sha256(payload).digest() + payload)
-            sink.flush()
-            os.fsync(sink.fileno())
-        os.replace(temporary, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
+    write_whole(path, hashlib.sha256(payload).digest() + payload)
 
 
 def read_part(path: Path) -> Part | None:

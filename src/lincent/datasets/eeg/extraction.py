@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lincent._files import remove_abandoned
 from lincent.datasets.eeg.cache import (
     SEGMENTS_PER_FILE,
     DamagedCacheWarning,
@@ -195,9 +196,7 @@ def _home(cache: str | os.PathLike[str] | None, subject: str) -> Path | None:
         return None
     home = Path(cache).expanduser() / settings_key(kind="fft", low=LOW, high=HIGH) / subject
     home.mkdir(parents=True, exist_ok=True)
-    for stray in home.glob(".*.tmp"):  # what a killed run left half-written
-        with contextlib.suppress(OSError):
-            stray.unlink()
+    remove_abandoned(home)
     return home
 
 

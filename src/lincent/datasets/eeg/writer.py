@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+
+from lincent._files import whole_file
 
 
 def write_segment(
@@ -49,9 +50,6 @@ def write_segment(
     variables["channels"] = fields  # type: ignore[assignment]
     if latency is not None:
         variables["latency"] = np.array([float(latency)])
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
-    with open(temporary, "wb") as sink:
+    with whole_file(path, force=True) as sink:
         savemat(sink, variables, long_field_names=True, oned_as="row")
-    os.replace(temporary, path)
-    return path
+    return Path(path)

@@ -1,4 +1,4 @@
-"""The one error of this room: a sentence for the person at the keyboard."""
+"""The error that a person at the keyboard can set right, and what its sentences are made of."""
 
 from __future__ import annotations
 
