@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from lincent import FQCC, LCC, RegularizedLCC, lcc_path
-from samples import apart, two_classes
+from support.samples import apart, two_classes
 
 X, Y = two_classes(m=40, n=3)
 

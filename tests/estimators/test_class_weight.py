@@ -6,7 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import recall_score
 
 from lincent import LCC
-from samples import three_classes, two_classes
+from support.samples import three_classes, two_classes
 
 RULES = ("distance", "nearest", "svm")
 

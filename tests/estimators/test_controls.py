@@ -15,7 +15,7 @@ from lincent.solvers.lp import (
     choose,
     interior_point,
 )
-from samples import three_classes, two_classes
+from support.samples import three_classes, two_classes
 
 
 def long_problem():

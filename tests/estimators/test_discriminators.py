@@ -8,7 +8,7 @@ from sklearn.svm import SVC
 
 from lincent import LCC
 from lincent.estimators.discriminators import svm_on_a_line
-from samples import apart, two_classes, weights
+from support.samples import apart, two_classes, weights
 
 
 def hinge(x, sign, costs, w, b):

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincent import LCC
-from samples import three_classes, two_classes, weights
+from support.samples import three_classes, two_classes, weights
 
 NAMES = ["age", "height", "mass", "score"]
 

@@ -9,8 +9,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import estimator_html_repr
 
 from lincent import LCC
-from problems import BENT
-from samples import apart, three_classes, two_classes, weights
+from support.problems import BENT
+from support.samples import apart, three_classes, two_classes, weights
 
 RULES = ("distance", "nearest", "svm")
 

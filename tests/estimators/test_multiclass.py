@@ -9,7 +9,7 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 
 from lincent import LCC
-from samples import three_classes, two_classes, weights
+from support.samples import three_classes, two_classes, weights
 
 
 def iris():

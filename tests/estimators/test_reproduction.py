@@ -6,7 +6,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 from lincent import LCC
 from lincent.study.paper import printed
-from real import CODES, split
+from support.real import CODES, split
 
 SPLITS = 15
 ALLOWED = 1.5

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lincent import LCC
-from samples import along_a_line
+from support.samples import along_a_line
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")

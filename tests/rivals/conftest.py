@@ -2,7 +2,7 @@
 
 import pytest
 
-from rivals_problems import REAL, SHAPES, random_problem, real_problem
+from support.rivals_problems import REAL, SHAPES, random_problem, real_problem
 
 
 @pytest.fixture(params=[*range(len(SHAPES)), *REAL], ids=[*map(str, SHAPES), *REAL])

@@ -24,7 +24,7 @@ from lincent.rivals import (
     WeightedTwinSVC,
     paper_settings,
 )
-from rivals_problems import random_problem
+from support.rivals_problems import random_problem
 
 ESTIMATORS = [
     RegularizedLDA,

@@ -17,7 +17,7 @@ from lincent.rivals import (
     TwinSVC,
     WeightedTwinSVC,
 )
-from rivals_problems import REAL, real_problem
+from support.rivals_problems import REAL, real_problem
 
 cp = pytest.importorskip("cvxpy", reason="cvxpy, the oracle, is not installed")
 RELATIVE = 1e-6

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-import awkward
 from lincent._files import PARTIAL
 from lincent.study.procedures import procedure1, procedure2
 from lincent.study.runner import run_plan
 from lincent.study.store import MEASURED, FolderInUseError, RunStore, frame_of, read_runs
+from support import awkward
 
 pytest.importorskip("pyarrow")
-TESTS = Path(awkward.__file__).parent
+TESTS = Path(awkward.__file__).parent.parent
 
 
 def outcome(rows):
@@ -189,7 +189,7 @@ def test_procedure_2_ranks_the_best_value_of_the_grid(problem, tmp_path):
 STUDY = """
     import sys
     sys.path.insert(0, {tests!r})
-    import awkward
+    from support import awkward
     import numpy as np
     from lincent.study import Problem, RunStore, procedure1, run_plan
     from lincent.study import runner

@@ -26,7 +26,7 @@ def public_import(path: str) -> tuple[str, str]:
 
     Examples
     --------
-    >>> from lincent.report.snippet import public_import
+    >>> from lincent.study.reports.snippet import public_import
     >>> public_import("sklearn.linear_model._logistic.LogisticRegression")
     ('sklearn.linear_model', 'LogisticRegression')
     """

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from degenerate import program_of
 from lincent.passes import DenseRows
 from lincent.programs.centralization import Program
+from support.degenerate import program_of
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ def hostile_table(folder):
 def comparison(tmp_path_factory):
     for package in ("jinja2", "matplotlib", "pyarrow", "pandas"):
         pytest.importorskip(package)
-    import awkward
     from lincent.study import compare
+    from support import awkward
 
     folder = tmp_path_factory.mktemp("comparison")
     path = hostile_table(folder)
@@ -59,11 +59,7 @@ def report(comparison):
 
 @pytest.fixture(scope="session")
 def browser():
-    import sys
-    from pathlib import Path
-
-    sys.path.insert(0, str(Path(__file__).parent))
-    from browser import Browser, find_browser
+    from support.browser import Browser, find_browser
 
     program = find_browser()
     if program is None:

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from degenerate import degenerate_program, program_of
-from judge import assert_optimal
 from lincent.solvers.lp import highs
 from lincent.solvers.lp.crossover import (
     Tableau,
     crossover,
 )
 from lincent.solvers.solution import Controls, Solution, Status
+from support.degenerate import degenerate_program, program_of
+from support.judge import assert_optimal
 
 TOL = 1e-9
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from judge import assert_optimal
 from lincent.solvers.lp import (
     choose,
     screening,
 )
 from lincent.solvers.solution import Controls, Status
-from problems import PROBLEMS, tiled
+from support.judge import assert_optimal
+from support.problems import PROBLEMS, tiled
 
 FEASIBLE = [problem for problem in PROBLEMS if not problem.infeasible]
 INFEASIBLE = [problem for problem in PROBLEMS if problem.infeasible]

@@ -10,7 +10,7 @@ from lincent.programs.regularized import certify_l1
 from lincent.solvers.newton import lasso
 from lincent.solvers.newton.signs import minimize
 from lincent.solvers.solution import Controls, Status
-from regularized_problems import PROBLEMS, make
+from support.regularized_problems import PROBLEMS, make
 
 MORE = {
     **PROBLEMS,

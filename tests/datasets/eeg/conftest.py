@@ -13,6 +13,8 @@ GIVEN_FOLDER = os.environ.get("LINCENT_DATA")
 @pytest.fixture(autouse=True)
 def own_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("LINCENT_CACHE", str(tmp_path / "cache"))
+    if GIVEN_FOLDER:  # the recordings are read where they lie
+        monkeypatch.setenv("LINCENT_DATA", GIVEN_FOLDER)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from lincent.programs.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import ridge
 from lincent.solvers.newton.oracle import Reader
 from lincent.solvers.solution import Controls, Status
-from regularized_problems import PROBLEMS, make
+from support.regularized_problems import PROBLEMS, make
 
 
 def solve(program, **controls):

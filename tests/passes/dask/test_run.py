@@ -11,8 +11,8 @@ import time
 import numpy as np
 import pytest
 
-from faulty_blocks import corrupt, lincent_tasks, slowly
 from lincent import LCC
+from support.faulty_blocks import corrupt, lincent_tasks, slowly
 
 pytest.importorskip("distributed", reason="distributed is not installed")
 da = pytest.importorskip("dask.array", reason="dask is not installed")

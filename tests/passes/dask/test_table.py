@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from faulty_blocks import corrupt
 from lincent import LCC
 from lincent.passes.dask.run import Schedule
-from samples import along_a_line
+from support.faulty_blocks import corrupt
+from support.samples import along_a_line
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")

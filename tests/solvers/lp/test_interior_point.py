@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from degenerate import degenerate_program, program_of
-from judge import assert_optimal
 from lincent.solvers.lp import (
     choose,
     highs,
 )
 from lincent.solvers.solution import Controls
-from real import CODES, split
+from support.degenerate import degenerate_program, program_of
+from support.judge import assert_optimal
+from support.real import CODES, split
 
 SPLITS = 50
 DEGENERATE = 2000

@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
 
 from lincent import LCC, LCCCV
 from lincent.passes.dask.run import Schedule
-from samples import along_a_line
+from support.samples import along_a_line
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from degenerate import degenerate_program, program_of
-from judge import complementarity, dual_value, primal_value, violations
 from lincent.programs.centralization import certify
 from lincent.solvers.lp import (
     choose,
     highs,
 )
 from lincent.solvers.solution import Controls
-from problems import PROBLEMS
+from support.degenerate import degenerate_program, program_of
+from support.judge import complementarity, dual_value, primal_value, violations
+from support.problems import PROBLEMS
 
 FINITE = [p for p in PROBLEMS if not p.infeasible and not p.program.hard]
 

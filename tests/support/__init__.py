@@ -1,0 +1,1 @@
+"""What the tests share: problems, a judge of solutions, generators, a browser."""
