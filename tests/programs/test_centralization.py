@@ -35,7 +35,11 @@ def cvxpy_optimum(program):
     missed = cp.pos(program.margin - program.rows.dense() @ beta)
     problem = cp.Problem(
         cp.Minimize(program.linear @ beta + program.costs @ missed),
-        [beta >= program.lower, beta <= program.upper, program.difference @ beta >= program.gap],
+        [
+            beta >= program.lower,
+            beta <= program.upper,
+            program.difference @ beta >= program.separation,
+        ],
     )
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
     return program.offset + problem.value
@@ -129,7 +133,7 @@ def test_weak_duality_for_any_pair(seed, length, t):
         program.costs @ (program.margin + np.abs(rows) @ np.abs(beta))
         + (np.abs(program.linear) + t * np.abs(program.difference)).sum()
         + alpha @ np.abs(rows).sum(axis=1)
-        + t * program.gap
+        + t * program.separation
     )
     assert violations(program, beta) <= 1e-9
     assert products.min() >= -size

@@ -7,8 +7,8 @@ def violations(program, beta):
     """How far a point is outside the box and, as a share of the gap, below it."""
     outside = np.maximum(program.lower - beta, beta - program.upper).max(initial=0.0)
     rounding = 1e-13 * (np.abs(program.difference) @ np.abs(beta))
-    below = program.gap - program.difference @ beta - rounding
-    return max(outside, below / program.gap, 0.0)
+    below = program.separation - program.difference @ beta - rounding
+    return max(outside, below / program.separation, 0.0)
 
 
 def primal_value(program, beta):
@@ -22,7 +22,7 @@ def dual_value(program, alpha, t):
     """min over the box of the Lagrangian, written out."""
     rest = program.linear - alpha @ program.rows.dense() - t * program.difference
     corner = np.where(rest > 0, program.lower, program.upper)
-    return program.offset + program.margin * alpha.sum() + program.gap * t + rest @ corner
+    return program.offset + program.margin * alpha.sum() + program.separation * t + rest @ corner
 
 
 def complementarity(program, beta, alpha, t):
@@ -35,7 +35,7 @@ def complementarity(program, beta, alpha, t):
         [
             alpha * np.where(soft, np.maximum(beyond, 0.0), beyond),
             slack * np.maximum(-beyond, 0.0),
-            [t * (program.difference @ beta - program.gap)],
+            [t * (program.difference @ beta - program.separation)],
             np.maximum(rest, 0.0) * (beta - program.lower),
             np.maximum(-rest, 0.0) * (program.upper - beta),
         ]

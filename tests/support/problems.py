@@ -175,7 +175,7 @@ def general_form():
         margin=0.1,
         linear=np.array([1.0]),
         difference=np.array([1.0]),
-        gap=0.3,
+        separation=0.3,
         lower=np.array([0.2]),
         upper=np.array([0.5]),
         offset=5.0,

@@ -209,7 +209,7 @@ def _vertex(program: Program, last: _Visited) -> Certificate | None:
     kink = (np.abs(distance) <= KINK * size) | between
     rounding = KINK * (before.upper - before.lower)
     at_low, at_high = point.beta - before.lower <= rounding, before.upper - point.beta <= rounding
-    tight = float(before.difference @ point.beta) <= before.gap * (1 + KINK)
+    tight = float(before.difference @ point.beta) <= before.separation * (1 + KINK)
     # Off the kink the multiplier is zero or the whole cost; rounding of the last point ends here.
     off = np.where(distance < 0, program.costs, 0.0)
     alpha = np.where(kink, point.alpha * ratio, off)

@@ -5,16 +5,16 @@ l = (C- + C+)/2 and signed rows a_i = y_i (x_i - l).  Equation LCC of the paper,
 eliminated and the constant C * sum(margin) added, is
 
     minimize over beta    g.beta + sum_i c_i (s - a_i.beta)_+
-    subject to            lo <= beta <= hi,   d.beta >= gap                              (P)
+    subject to            lo <= beta <= hi,   d.beta >= separation                       (P)
 
-with g = -d, c_i = C * (weight of row i), s = gap = margin, lo = -1, hi = 1.  ``offset`` gives the
-constant back, so that the objective reported is the paper's.  The general form is kept because the
-same solvers serve restricted problems (rows summed into g, a trust region as lo and hi), the
-quadratic form (other slopes in g) and kernels.
+with g = -d, c_i = C * (weight of row i), s = separation = margin, lo = -1, hi = 1.  ``offset``
+gives the constant back, so that the objective reported is the paper's.  The general form is kept
+because the same solvers serve restricted problems (rows summed into g, a trust region as lo and
+hi), the quadratic form (other slopes in g) and kernels.
 
 The dual.  For any alpha_i in [0, c_i] and t >= 0 and r = g - sum_i alpha_i a_i - t d,
 
-    s * sum_i alpha_i + gap * t + sum_j min(lo_j r_j, hi_j r_j)                          (D)
+    s * sum_i alpha_i + separation * t + sum_j min(lo_j r_j, hi_j r_j)                   (D)
 
 is a lower bound of (P).  So any feasible beta and any (alpha, t) together prove how far beta can
 be from the optimum: that difference is the duality gap, and it needs nothing but one product
@@ -33,8 +33,8 @@ from lincent.programs.arrays import Certificate, Rows, Vector
 
 HARD_FEASIBILITY = 1e-9
 """A hard row counts as met when a_i.beta >= s - HARD_FEASIBILITY * (s + |a_i.beta| scale)."""
-GAP_FEASIBILITY = 1e-9
-"""d.beta >= gap counts as met up to this share of gap, and up to the rounding of d.beta."""
+SEPARATION_FEASIBILITY = 1e-9
+"""d.beta >= separation counts as met up to this share of it, and up to the rounding of d.beta."""
 ROUNDING = 1e-13
 ONLY_POINT = 1e-12
 
@@ -48,7 +48,7 @@ class Program:
     margin: float
     linear: Vector
     difference: Vector
-    gap: float
+    separation: float
     lower: Vector
     upper: Vector
     offset: float = 0.0
@@ -58,8 +58,8 @@ class Program:
         return self.rows.shape
 
     @property
-    def largest_gap(self) -> float:
-        """The largest ``gap`` for which a feasible point exists."""
+    def largest_separation(self) -> float:
+        """The largest ``separation`` for which a feasible point exists."""
         return float(self.difference @ self.farthest_point)
 
     @property
@@ -73,37 +73,37 @@ class Program:
 
     @property
     def infeasible(self) -> bool:
-        """Whether no point of the box has d.beta >= gap."""
+        """Whether no point of the box has d.beta >= separation."""
         return not self._reaches(self.farthest_point)
 
     @property
     def one_point(self) -> bool:
-        """Whether ``gap`` leaves a single point of the box, the farthest."""
-        return self.gap >= self.largest_gap * (1 - ONLY_POINT)
+        """Whether ``separation`` leaves a single point of the box, the farthest."""
+        return self.separation >= self.largest_separation * (1 - ONLY_POINT)
 
     def _reaches(self, beta: Vector) -> bool:
-        """Whether d.beta >= gap, up to rounding."""
+        """Whether d.beta >= separation, up to rounding."""
         rounding = ROUNDING * float(np.abs(self.difference) @ np.abs(beta))
         reach = float(self.difference @ beta)
-        return reach >= self.gap - GAP_FEASIBILITY * abs(self.gap) - rounding
+        return reach >= self.separation - SEPARATION_FEASIBILITY * abs(self.separation) - rounding
 
     def feasible(self, beta: Vector) -> Vector:
-        """The point moved into the box and, towards the farthest point, onto d.beta >= gap."""
+        """The point moved into the box and, towards the farthest point, far enough along d."""
         beta = np.clip(beta, self.lower, self.upper)
         reach = float(self.difference @ beta)
-        if reach >= self.gap:
+        if reach >= self.separation:
             return beta
         # Scaling keeps the direction, so it is preferred where the box allows it.
         if reach > 0:
-            scaled = beta * (self.gap / reach)
+            scaled = beta * (self.separation / reach)
             if np.all(scaled >= self.lower) and np.all(scaled <= self.upper):
                 return scaled
         corner = self.farthest_point
-        share = (self.gap - reach) / max(float(self.difference @ corner) - reach, 1e-300)
+        share = (self.separation - reach) / max(float(self.difference @ corner) - reach, 1e-300)
         return beta + min(share, 1.0) * (corner - beta)
 
     def primal(self, beta: Vector, projected: Vector) -> float:
-        """The objective of (P), infinite if d.beta < gap; ``projected`` is ``rows.dot(beta)``."""
+        """The objective of (P), infinite if not feasible; ``projected`` is ``rows.dot(beta)``."""
         if not self._reaches(beta):
             return np.inf
         violation = np.maximum(self.margin - projected, 0.0)
@@ -130,7 +130,7 @@ class Program:
     def bound(self, total: float, t: float, combined: Vector) -> float:
         """The bound (D) from sum_i alpha_i and sum_i alpha_i a_i."""
         rest = self.linear - combined - t * self.difference
-        return self.offset + self.margin * total + self.gap * t + self._box_minimum(rest)
+        return self.offset + self.margin * total + self.separation * t + self._box_minimum(rest)
 
     def materialize(self) -> Program:
         """The same program with its rows and costs in the form an exact solve works on."""
@@ -150,7 +150,7 @@ class Program:
 
         def slope(t: float) -> float:
             rest = base - t * d
-            return self.gap - float(d @ np.where(rest > 0, self.lower, self.upper))
+            return self.separation - float(d @ np.where(rest > 0, self.lower, self.upper))
 
         # slope is decreasing in t: bisect over the sorted kinks.
         lo, hi = 0, len(order)
@@ -165,7 +165,7 @@ class Program:
             candidates.append(float(order[lo]))
         if lo > 0:
             candidates.append(float(order[lo - 1]))
-        values = [self.gap * t + self._box_minimum(base - t * d) for t in candidates]
+        values = [self.separation * t + self._box_minimum(base - t * d) for t in candidates]
         return candidates[int(np.argmax(values))]
 
     def rounding(self, alpha: Vector, t: float) -> float:
@@ -209,7 +209,7 @@ def lcc_program(rows: Rows, difference: Vector, costs: Vector, margin: float) ->
         margin=margin,
         linear=-difference,
         difference=difference,
-        gap=margin,
+        separation=margin,
         lower=-np.ones(n),
         upper=np.ones(n),
         offset=offset if np.isfinite(offset) else 0.0,

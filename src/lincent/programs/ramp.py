@@ -91,7 +91,7 @@ class RampProgram:
             margin=self.margin / 2.0,
             linear=linear,
             difference=self.difference,
-            gap=self.margin,
+            separation=self.margin,
             lower=-np.ones(n),
             upper=np.ones(n),
             offset=offset if np.isfinite(offset) else 0.0,

@@ -48,7 +48,7 @@ def test_the_answer_is_a_vertex():
     answer = cross(program, random_stiffness(program, 1), most=300)
     z = program.rows.dot(answer.beta) - program.margin
     met = np.count_nonzero(np.abs(z) < 1e-12) + np.count_nonzero(np.abs(answer.beta) == 1.0)
-    met += abs(program.difference @ answer.beta - program.gap) < 1e-12
+    met += abs(program.difference @ answer.beta - program.separation) < 1e-12
     assert met >= program.shape[1]
 
 

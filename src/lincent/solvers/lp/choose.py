@@ -117,7 +117,8 @@ def _no_point(program: Program) -> Solution:
     """The margin is above the largest feasible one: there is nothing to solve."""
     m, n = program.shape
     nothing = certify(program, np.zeros(n), np.zeros(m), 0.0)
-    message = f"d.beta reaches {program.largest_gap:g} in the box, below the gap {program.gap:g}"
+    reach, asked = program.largest_separation, program.separation
+    message = f"d.beta reaches {reach:g} in the box, below the separation {asked:g}"
     return Solution(Status.INFEASIBLE, nothing, 0, "none", message)
 
 
@@ -140,7 +141,7 @@ def _hard(program: Program, solver: str, controls: Controls, rng: np.random.Gene
     Whether it was large enough is seen from the answer, which is certified as the hard problem.
     """
     hard = np.isinf(program.costs)
-    reach = program.largest_gap / program.margin
+    reach = program.largest_separation / program.margin
     iterations = 0
     for power in range(PENALTY_STEPS):
         costs = np.where(hard, (1.0 + reach) * 100.0**power, program.costs)

@@ -1,9 +1,9 @@
 """From a point near the optimum to the optimal vertex, by exchanging one equation at a time.
 
 Everything in (P) that can bend or stop a line is a hinge: the rows, the two sides of the box and
-the gap, e_i = (a_i; unit_j; -unit_j; d) with right-hand sides h_i = (s; lo_j; -hi_j; gap).  Beyond
-its right-hand side a row costs c_i per unit and a constraint costs a penalty that is larger than
-any multiplier it can have, so (P) is
+the separation, e_i = (a_i; unit_j; -unit_j; d) with right-hand sides h_i = (s; lo_j; -hi_j; sep).
+Beyond its right-hand side a row costs c_i per unit and a constraint costs a penalty that is larger
+than any multiplier it can have, so (P) is
 
     minimize over beta    g.beta + sum_i c_i (h_i - e_i.beta)_+
 
@@ -63,7 +63,7 @@ GOLDEN = 0.6180339887498949
 def crossover(program: Program, start: Vector, stiffness: Vector, most: int) -> Certificate | None:
     """The certified optimal vertex, or None if ``most`` exchanges do not reach it.
 
-    ``stiffness`` has one positive number for each row, lower side, upper side and the gap.
+    ``stiffness`` has one positive number for each row, lower side, upper side and d.
     """
     tableau = Tableau(program, stiffness)
     if not tableau.usable or not tableau.descend(most):
@@ -92,7 +92,7 @@ class Tableau:
         self.limits[:m] = program.margin
         self.limits[m : m + n] = unit * program.lower
         self.limits[m + n : -1] = -unit * program.upper
-        self.limits[-1] = program.gap
+        self.limits[-1] = program.separation
         weight = np.sqrt(stiffness)
         weight[m:-1].reshape(2, n)[:] /= unit
         self.basis = _independent(self.hinges * weight[:, None])

@@ -2,9 +2,9 @@
 
 Two orientations of the same problem, chosen by shape:
 
-by sample (n >= m)      minimize g.beta + c.u   s.t.  a_i.beta + u_i >= s,  d.beta >= gap,
+by sample (n >= m)      minimize g.beta + c.u   s.t.  a_i.beta + u_i >= s,  d.beta >= separation,
                         lo <= beta <= hi,  u >= 0                                  (m + 1 rows)
-by feature (m > n)      maximize s 1.alpha + gap t + lo.zl - hi.zu
+by feature (m > n)      maximize s 1.alpha + sep t + lo.zl - hi.zu
                         s.t.  A'alpha + t d + zl - zu = g,  0 <= alpha <= c        (n rows)
 
 The second is the dual of the first; beta is read from its row multipliers.  It is 10 to 25 times
@@ -85,7 +85,7 @@ def _by_sample(program: Program, options: dict[str, Any]) -> _Answer:
     result = linprog(
         np.concatenate([program.linear, [0.0], program.costs[soft]]),
         A_ub=-sp.vstack([above, wide]),
-        b_ub=-np.append(np.full(m, program.margin), program.gap),
+        b_ub=-np.append(np.full(m, program.margin), program.separation),
         A_eq=link,
         b_eq=[0.0],
         bounds=np.vstack(
@@ -115,7 +115,7 @@ def _by_feature(program: Program, options: dict[str, Any]) -> _Answer:
     A = program.rows.dense()
     result = linprog(
         np.concatenate(
-            [np.full(m, -program.margin), [-program.gap], -program.lower, program.upper]
+            [np.full(m, -program.margin), [-program.separation], -program.lower, program.upper]
         ),
         A_eq=sp.hstack(
             [sp.csc_array(A.T), sp.csc_array(program.difference[:, None]), identity, -identity]

@@ -2,7 +2,7 @@
 
 With slacks xi_i (margin missed) and p_i (margin exceeded) the optimality conditions of (P) are
 
-    A beta + xi - p = s           A' alpha + t d + zl - zu = g          d.beta - q = gap
+    A beta + xi - p = s           A' alpha + t d + zl - zu = g          d.beta - q = separation
     p alpha = 0,  xi (c - alpha) = 0,  (beta - lo) zl = 0,  (hi - beta) zu = 0,  q t = 0
 
 and everything that is multiplied is nonnegative.  Replacing the zeros on the right of the second
@@ -105,7 +105,7 @@ def _solve(program: Program, controls: Controls, start: Vector | None) -> Soluti
 
 
 def _only_point(program: Program, controls: Controls) -> Solution:
-    """At the largest feasible gap the box has one feasible corner left."""
+    """At the largest feasible separation the box has one feasible corner left."""
     beta = program.farthest_point
     alpha = np.where(program.rows.dot(beta) < program.margin, program.costs, 0.0)
     answer = certify(program, beta, alpha, 0.0)
@@ -169,7 +169,7 @@ class InteriorPoint:
         # Where each block sits in the stacked vectors.
         self.over, self.miss = slice(0, m), slice(m, 2 * m)
         self.low, self.high = slice(2 * m, 2 * m + n), slice(2 * m + n, 2 * m + 2 * n)
-        self.box, self.gap = slice(2 * m, 2 * m + 2 * n), 2 * m + 2 * n
+        self.box, self.apart = slice(2 * m, 2 * m + 2 * n), 2 * m + 2 * n
         self.P = np.empty(2 * m + 2 * n + 1)
         self.Z = np.empty(2 * m + 2 * n + 1)
         began = time.monotonic()
@@ -190,7 +190,7 @@ class InteriorPoint:
 
     @property
     def t(self) -> float:
-        return float(self.Z[self.gap])
+        return float(self.Z[self.apart])
 
     def _start(self, start: Vector | None, absorb: bool) -> None:
         """A centered point: every row alone has p alpha = xi (c - alpha).
@@ -218,9 +218,9 @@ class InteriorPoint:
         mu = float(P[self.over] @ Z[self.over]) / len(missed)
         P[low] = self.beta - program.lower
         P[high] = program.upper - self.beta
-        P[self.gap] = max(float(program.difference @ self.beta) - program.gap, size)
+        P[self.apart] = max(float(program.difference @ self.beta) - program.separation, size)
         Z[self.box] = mu / P[self.box]
-        Z[self.gap] = mu / P[self.gap]
+        Z[self.apart] = mu / P[self.apart]
         if absorb:
             rest = program.linear - program.rows.tdot(self.alpha) - self.t * program.difference
             spread = np.maximum(Z[low], Z[high])
@@ -256,9 +256,11 @@ class InteriorPoint:
         self.projected = program.rows.dot(self.beta)
         self.combined = program.rows.tdot(self.alpha)
         self.r_rows = program.margin - self.projected - P[self.miss] + P[self.over]
-        self.r_cols = program.linear - self.combined - Z[self.gap] * program.difference
+        self.r_cols = program.linear - self.combined - Z[self.apart] * program.difference
         self.r_cols += Z[self.high] - Z[self.low]
-        self.r_gap = float(program.difference @ self.beta) - program.gap - float(P[self.gap])
+        self.r_apart = (
+            float(program.difference @ self.beta) - program.separation - float(P[self.apart])
+        )
 
     def step(self) -> None:
         """One predictor-corrector step, with further centrality correctors while they pay."""
@@ -303,7 +305,7 @@ class InteriorPoint:
         n = self.program.shape[1]
         self.soft, theta = soft, soft[:n] + soft[n:]
         self.__dict__.pop("normal", None)  # the last matrices go before the next ones come
-        self.normal = normal_equations(self.program, D, 1.0 / float(stiff[self.gap]), theta)
+        self.normal = normal_equations(self.program, D, 1.0 / float(stiff[self.apart]), theta)
 
     def _direction(self, R: Vector) -> _Step:
         """The Newton step for Z dP + P dZ = R, keeping the linear conditions."""
@@ -314,7 +316,7 @@ class InteriorPoint:
         n = self.program.shape[1]
         dbeta, dalpha, dt = self.normal.step(
             self.r_rows + dP[over] - dP[miss],
-            float(dP[self.gap]) - self.r_gap,
+            float(dP[self.apart]) - self.r_apart,
             push[:n] - push[n:] - self.r_cols,
         )
         dZ[over] = dalpha
@@ -324,9 +326,9 @@ class InteriorPoint:
         dP[rows] -= self.stiff[rows] * dZ[rows]
         dP[low] = dbeta
         np.negative(dbeta, out=dP[high])
-        dP[self.gap] = float(self.program.difference @ dbeta) + self.r_gap
+        dP[self.apart] = float(self.program.difference @ dbeta) + self.r_apart
         dZ[box] = push - dP[box] * self.soft
-        dZ[self.gap] = dt
+        dZ[self.apart] = dt
         return dbeta, dP, dZ
 
     def _lengths(self, dP: Vector, dZ: Vector) -> tuple[float, float]:
@@ -376,14 +378,14 @@ class InteriorPoint:
         pull = np.abs(program.linear) + float(program.costs.sum()) * self.column_scale
         at_low = Z[low] * width > P[low] * pull
         at_high = Z[high] * width > P[high] * pull
-        gap_active = bool(Z[self.gap] * size > P[self.gap])
+        touches = bool(Z[self.apart] * size > P[self.apart])
         kink, free = ~(inside | outside), ~(at_low | at_high)
-        if exact_count and np.count_nonzero(kink) + gap_active != np.count_nonzero(free):
+        if exact_count and np.count_nonzero(kink) + touches != np.count_nonzero(free):
             return None
         beta = np.where(at_low, program.lower, np.where(at_high, program.upper, self.beta))
         alpha = np.where(inside, 0.0, np.where(outside, program.costs, self.alpha))
-        t = self.t if gap_active else 0.0
-        return to_vertex(program, beta, alpha, t, kink, free, gap_active)
+        t = self.t if touches else 0.0
+        return to_vertex(program, beta, alpha, t, kink, free, touches)
 
 
 class _Best:
@@ -399,7 +401,7 @@ class _Best:
     def offer(self, point: InteriorPoint) -> None:
         program = self.program
         beta, projected = point.beta, point.projected
-        if point.r_gap + float(point.P[point.gap]) < 0:  # d.beta < gap
+        if point.r_apart + float(point.P[point.apart]) < 0:  # d.beta < separation
             beta = program.feasible(beta)
             projected = program.rows.dot(beta)
         # ``program.primal`` without its checks: the point is feasible, and no row is hard.

@@ -102,26 +102,26 @@ class Factor:
 class ColumnSide:
     """n <= m."""
 
-    def __init__(self, program: Program, D: Vector, D_gap: float, theta: Vector) -> None:
+    def __init__(self, program: Program, D: Vector, D_apart: float, theta: Vector) -> None:
         self.rows, self.d = program.rows, program.difference
-        self.D, self.D_gap = D, D_gap
+        self.D, self.D_apart = D, D_apart
         H = self.rows.gram(D)
         for start in range(0, len(self.d), BLOCK):
             part = slice(start, start + BLOCK)
-            H[part] += (D_gap * self.d[part, None]) * self.d
+            H[part] += (D_apart * self.d[part, None]) * self.d
         H.flat[:: H.shape[0] + 1] += theta
         self.factor = Factor(H)
 
-    def step(self, h: Vector, h_gap: float, b: Vector) -> tuple[Vector, Vector, float]:
-        """x, and v split into the rows' part and the gap's."""
-        x = self.factor.solve(self.rows.tdot(self.D * h) + self.D_gap * h_gap * self.d + b)
-        return x, self.D * (h - self.rows.dot(x)), self.D_gap * (h_gap - float(self.d @ x))
+    def step(self, h: Vector, h_apart: float, b: Vector) -> tuple[Vector, Vector, float]:
+        """x, and v split into the rows' part and the one of d."""
+        x = self.factor.solve(self.rows.tdot(self.D * h) + self.D_apart * h_apart * self.d + b)
+        return x, self.D * (h - self.rows.dot(x)), self.D_apart * (h_apart - float(self.d @ x))
 
 
 class RowSide:
     """n > m."""
 
-    def __init__(self, program: Program, D: Vector, D_gap: float, theta: Vector) -> None:
+    def __init__(self, program: Program, D: Vector, D_apart: float, theta: Vector) -> None:
         m = program.shape[0]
         self.rows, self.d = program.rows, program.difference
         self.inverse = 1.0 / theta
@@ -129,21 +129,21 @@ class RowSide:
         K[:m, :m] = self.rows.outer(self.inverse)
         K[:m, m] = K[m, :m] = self.rows.dot(self.inverse * self.d)
         K[m, m] = float(self.d @ (self.inverse * self.d))
-        K.flat[:: m + 2] += np.append(1.0 / D, 1.0 / D_gap)
+        K.flat[:: m + 2] += np.append(1.0 / D, 1.0 / D_apart)
         self.factor = Factor(K)
 
-    def step(self, h: Vector, h_gap: float, b: Vector) -> tuple[Vector, Vector, float]:
-        """x, and v split into the rows' part and the gap's."""
+    def step(self, h: Vector, h_apart: float, b: Vector) -> tuple[Vector, Vector, float]:
+        """x, and v split into the rows' part and the one of d."""
         x = self.inverse * b
-        v = self.factor.solve(np.append(h - self.rows.dot(x), h_gap - float(self.d @ x)))
+        v = self.factor.solve(np.append(h - self.rows.dot(x), h_apart - float(self.d @ x)))
         x += self.inverse * (self.rows.tdot(v[:-1]) + v[-1] * self.d)
         return x, v[:-1], float(v[-1])
 
 
 def normal_equations(
-    program: Program, D: Vector, D_gap: float, theta: Vector
+    program: Program, D: Vector, D_apart: float, theta: Vector
 ) -> ColumnSide | RowSide:
     """The system factored once, on the side that suits the shape."""
     m, n = program.shape
     side = ColumnSide if n <= max(m, FEW_COLUMNS) else RowSide
-    return side(program, D, D_gap, theta)
+    return side(program, D, D_apart, theta)

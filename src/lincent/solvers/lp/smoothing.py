@@ -44,7 +44,7 @@ def newton_step(
 def _constrained_step(
     program: Program, beta: Vector, gradient: Vector, H: np.ndarray
 ) -> Vector | None:
-    """Newton's step with the coordinates held that press against the box, and d.beta >= gap."""
+    """Newton's step with the coordinates held that press against the box."""
     rounding = AT_THE_BOX * (program.upper - program.lower)
     at_low = (beta <= program.lower + rounding) & (gradient > 0)
     at_high = (beta >= program.upper - rounding) & (gradient < 0)
@@ -58,9 +58,9 @@ def _constrained_step(
     step = -solve(gradient[free])
     d = program.difference[free]
     reach = float(program.difference @ beta) + float(d @ step)
-    if reach < program.gap:
+    if reach < program.separation:
         along = solve(d)
-        step += along * ((program.gap - reach) / float(d @ along))
+        step += along * ((program.separation - reach) / float(d @ along))
     new = beta.copy()
     new[free] += step
     if not np.all(np.isfinite(new)):

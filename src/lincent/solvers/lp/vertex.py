@@ -1,10 +1,10 @@
 """From a point near the optimum to the vertex it is near.
 
 An interior point knows, long before its last digits are right, which rows end on the kink
-a_i.beta = s, which coordinates end at the box and whether d.beta = gap is met with equality.
+a_i.beta = s, which coordinates end at the box and whether d.beta = separation.
 Holding these as equations,
 
-    a_i.beta = s  (i on the kink),   d.beta = gap  (if active),   beta_j = its bound  (j at the box)
+    a_i.beta = s  (i on the kink),  d.beta = separation  (if met),  beta_j = its bound  (at the box)
     sum_i alpha_i a_ij + t d_j = g_j     for every free coordinate j
 
 gives beta and (alpha, t) by two linear least-squares corrections.  The guess may be wrong: the
@@ -70,11 +70,11 @@ def to_vertex(
     t: float,
     kink: np.ndarray,
     free: np.ndarray,
-    gap_active: bool,
+    touches: bool,
 ) -> Certificate | None:
     """The certified vertex for a guessed active set, or None where the guess is unusable."""
     rows_on, columns = np.flatnonzero(kink), np.flatnonzero(free)
-    if len(columns) == 0 or len(rows_on) + gap_active == 0:
+    if len(columns) == 0 or len(rows_on) + touches == 0:
         return certify(program, beta, alpha, t)
     if (len(rows_on) + 1) * len(columns) > LARGEST_SYSTEM:
         return None
@@ -82,9 +82,9 @@ def to_vertex(
     block = on.dense()
     rest = program.margin - block @ beta
     block = block[:, columns]
-    if gap_active:
+    if touches:
         block = np.vstack([block, program.difference[columns]])
-        rest = np.append(rest, program.gap - program.difference @ beta)
+        rest = np.append(rest, program.separation - program.difference @ beta)
     stationarity = program.linear - program.rows.tdot(alpha) - t * program.difference
     corrections = _corrections(block, rest, stationarity[columns])
     if corrections is None:
@@ -93,6 +93,6 @@ def to_vertex(
     beta, alpha = beta.copy(), alpha.copy()
     beta[columns] += step
     alpha[rows_on] += change[: len(rows_on)]
-    if gap_active:
+    if touches:
         t = max(t + float(change[-1]), 0.0)
     return certify(program, beta, alpha, t)
