@@ -3,6 +3,9 @@
     python benchmarks/bench_solver.py                    the quick profile, under two minutes
     python benchmarks/bench_solver.py --profile full     every shape
     python benchmarks/bench_solver.py --write doc/benchmarks.md
+    python benchmarks/bench_solver.py --workloads        median and worst over kinds and seeds
+    python benchmarks/bench_solver.py --workloads tall mid --kinds "outlier cells" "real: pc1" \
+        --shapes 20000x30 --seeds 3 --seconds 300 --json results/tall.json
 
 Methods take turns within a shape, so that a noisy neighbor disturbs all of them alike; the table
 gives medians and the ratio of LCC's median to each. Peak memory is that of a fresh process during
@@ -255,11 +258,38 @@ def report(profile: str, only: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def workload_table(arguments: argparse.Namespace) -> str:
+    import workload_ratios
+
+    workload_ratios.clock = workload_ratios.CLOCKS[arguments.clock]
+    shapes = [tuple(int(part) for part in shape.split("x")) for shape in arguments.shapes]
+    table = workload_ratios.report(
+        arguments.workloads or list(workload_ratios.GROUPS), arguments.kinds, shapes,
+        arguments.seeds, arguments.seconds, arguments.json, lambda line: print(line, flush=True),
+    )  # fmt: skip
+    source = "`benchmarks/bench_solver.py --workloads`"
+    return f"Measured {date.today()} by {source} on {machine()}.\n\n{table}"
+
+
+def add_workload_options(parser: argparse.ArgumentParser) -> None:
+    many = parser.add_argument_group("workloads")
+    many.add_argument(
+        "--workloads", nargs="*", metavar="GROUP", help="huge, tall, mid, small, wide, ...; all"
+    )
+    many.add_argument("--kinds", nargs="*", default=[], help="names of workloads.KINDS; all")
+    many.add_argument("--shapes", nargs="*", default=[], metavar="ROWSxCOLUMNS")
+    many.add_argument("--seeds", type=int, default=10)
+    many.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many")
+    many.add_argument("--clock", choices=["wall", "processor"], default="wall")
+    many.add_argument("--json", type=Path, help="write every fit to this file")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--profile", choices=PROFILES, default="quick")
     parser.add_argument("--only", default="", help="only data whose name has this in it")
     parser.add_argument("--write", type=Path, help="also write the table to this file")
+    add_workload_options(parser)
     parser.add_argument("--save", help=argparse.SUPPRESS)
     parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
@@ -269,6 +299,8 @@ def main() -> None:
         return save(arguments.save, arguments.folder)
     if arguments.memory_of:
         return measure_memory(arguments.folder)
+    if arguments.workloads is not None:
+        return print(workload_table(arguments))
     table = report(arguments.profile, arguments.only)
     print(table)
     if arguments.write:
