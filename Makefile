@@ -22,7 +22,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-oldest lint format types wheel bench docs clean
+.PHONY: help run check test test-oldest lint format types wheel bench docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,15 @@ run: $(VENV)/.ready-run ## the main job: the paper's study in short, from data s
 
 test: $(VENV)/.ready-test ## the whole test suite (PYTEST_ARGS="-k name" narrows it)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# The rooms below the estimators, the house rules and LCC itself: what most changes break first.
+QUICK := tests/test_house.py $(wildcard tests/programs tests/passes/test_passes.py tests/passes/test_dense.py tests/solvers tests/tables tests/features) tests/estimators/test_linear.py
+
+check: $(VENV)/.ready-test ## before every commit, under a minute: lint, types, the fast tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -x -m "not slow" $(QUICK)
 
 test-oldest: $(OLDEST)/.ready ## scikit-learn's estimator checks on the oldest supported scikit-learn
 	$(OLDEST)/bin/python -m pytest tests/test_sklearn_contract.py $(PYTEST_ARGS)

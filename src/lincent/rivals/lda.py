@@ -35,7 +35,8 @@ SMALLEST_SHARE = 1e-8
 
 def check_shrinkage(value: Any) -> float:
     """A number from 0 to 1."""
-    ok = isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 <= float(value) <= 1
+    number = not isinstance(value, bool) and isinstance(value, numbers.Real)
+    ok = number and 0 <= float(value) <= 1
     if not ok:
         raise ValueError(f"shrinkage={value!r} is not usable: give a number from 0 to 1.")
     return float(value)
