@@ -3,37 +3,34 @@
     OMP_NUM_THREADS=1 python benchmarks/leaderboard.py run [--splits 10] [--jobs 2]
     python benchmarks/leaderboard.py page
 
-``run`` appends to results/leaderboard/rows.csv and goes on where it stopped.  Protocol: stratified
-70/30 splits, the same for all methods; constant columns dropped and columns standardized on the
-training part; hard = area under the ROC curve of the hard labels (balanced accuracy), auc = of the
-scores.  Tuning is by cross-validated score AUC inside the training part, and counts as fit time.
+``run`` is a study like any other: its rows are in results/leaderboard/runs.parquet
+and it goes on where it stopped.  Protocol: stratified 70/30 splits, the same for all methods;
+constant columns dropped and columns standardized on the training part; hard = area under the ROC
+curve of the hard labels (balanced accuracy), auc = of the scores.  Tuning is by cross-validated
+score AUC inside the training part, and counts as fit time.
 """
 
 import argparse
-import csv
-import json
-import os
-import platform
 import time
-import warnings
-from datetime import UTC, datetime
 
 import numpy as np
-from joblib import Parallel, delayed
 from leaderboard_sets import PAPER, ROOT, all_sets
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score, roc_auc_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from lincent import LCC, RegularizedLCC, RegularizedLCCCV, StructuredLCC, StructuredLCCCV
+from lincent.study import Problem
+from lincent.study.procedures import procedure1
+from lincent.study.reports.terminal import progress_bar
+from lincent.study.results import StudyResult, common_config, method_records, problem_records
+from lincent.study.runner import run_plan
+from lincent.study.store import RunStore, frame_of
 
 FOLDER = ROOT / "results" / "leaderboard"
-FIELDS = ["dataset", "split", "method", "hard", "auc", "seconds", "gap", "status"]
 C_WIDE = list(10.0 ** np.arange(-4, 3))
 C_SVM = list(10.0 ** np.arange(-5, 2))
 RBF = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": ["scale", 0.01, 0.03, 0.1]}
@@ -81,125 +78,48 @@ def methods():
 
 def rivals():
     """The paper's other methods, run on the paper's sets only."""
-    try:
-        import lincent.rivals as room
-    except ImportError:
-        return {}
+    import lincent.rivals as room
+
     found = {name: getattr(room, name) for name in room.__all__}
     return {name: made() for name, made in found.items() if hasattr(made, "fit")}
 
 
-def scores_of(model, X):
-    if hasattr(model, "decision_function"):
-        return model.decision_function(X)
-    return model.predict_proba(X)[:, 1]
-
-
-def gap_of(model):
-    """The relative duality gap, where the model has one."""
-    if not hasattr(model, "duality_gap_"):
-        return np.nan
-    unit = max(1.0, abs(float(np.max(np.abs(getattr(model, "objective_", 1.0))))))
-    return float(np.max(model.duality_gap_)) / unit
-
-
-def one_fit(model, parts):
-    train, test, y_train, y_test = parts
-    start = time.perf_counter()
-    model.fit(train, y_train)
-    seconds = time.perf_counter() - start
-    return {
-        "hard": 100 * balanced_accuracy_score(y_test, model.predict(test)),
-        "auc": 100 * roc_auc_score(y_test, scores_of(model, test)),
-        "seconds": seconds,
-        "gap": gap_of(model),
-        "status": "ok",
-    }
-
-
-def split_of(X, y, seed):
-    train, test, y_train, y_test = train_test_split(
-        X, y, test_size=0.3, stratify=y, random_state=seed
+def plan(n_splits):
+    """All methods on all sets; the paper's other methods on the paper's sets."""
+    problems = [
+        Problem(name, X, y.astype(str), title=name, origin=source)
+        for name, source, X, y in all_sets()
+    ]
+    of_paper = [problem for problem in problems if problem.name in PAPER]
+    return procedure1(problems, methods().items(), runs=n_splits) + procedure1(
+        of_paper, rivals().items(), runs=n_splits
     )
-    varies = np.ptp(train, axis=0) > 0
-    scaler = StandardScaler().fit(train[:, varies])
-    return scaler.transform(train[:, varies]), scaler.transform(test[:, varies]), y_train, y_test
 
 
-def run(n_splits, jobs):
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    path = FOLDER / "rows.csv"
-    done = set()
-    if path.exists():
-        with path.open(newline="") as file:
-            done = {(r["dataset"], r["split"], r["method"]) for r in csv.DictReader(file)}
-    sets = list(all_sets())
-    (FOLDER / "about.json").write_text(json.dumps(about(sets), indent=1))
-    todo = [
-        delayed(fits)(name, X, y, seed, missing)
-        for seed in range(n_splits)
-        for name, _, X, y in sets
-        if (missing := [k for k in names_for(name) if (name, str(seed), k) not in done])
-    ]
-    with path.open("a", newline="") as file:
-        table = csv.DictWriter(file, FIELDS)
-        if not done:
-            table.writeheader()
-        parts = Parallel(n_jobs=jobs, return_as="generator_unordered")(todo)
-        for count, rows in enumerate(parts, 1):
-            table.writerows(rows)
-            file.flush()
-            now = datetime.now(UTC).strftime("%H:%M:%S")
-            print(f"{count} of {len(todo)} splits of sets done", now, flush=True)
-
-
-def names_for(dataset):
-    return [*methods(), *(rivals() if dataset in PAPER else {})]
-
-
-def fits(name, X, y, seed, wanted):
-    """The rows of one split of one set."""
-    models = methods() | (rivals() if name in PAPER else {})
-    parts = split_of(X, y, seed)
-    return [
-        {"dataset": name, "split": seed, "method": method} | guarded(models[method], parts)
-        for method in wanted
-    ]
-
-
-def guarded(model, parts):
-    """A method that fails on a set loses that set; the run goes on."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            row = one_fit(model, parts)
-        except Exception as error:
-            return {"status": f"{type(error).__name__}: {error}"[:200]}
-    kinds = sorted({w.category.__name__ for w in caught})
-    return row | ({"status": " ".join(kinds)} if kinds else {})
-
-
-def about(sets):
-    import sklearn
-
-    return {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scikit-learn": sklearn.__version__,
-        "machine": f"one thread a fit, {os.cpu_count()} cores",
-        "sets": [[name, source, *X.shape, int(y.sum())] for name, source, X, y in sets],
-    }
+def run(n_splits, jobs, time_limit):
+    """Run what is not yet in the folder, and describe it beside the rows."""
+    todo, started = plan(n_splits), time.time()
+    with progress_bar() as progress:
+        rows = run_plan(todo, RunStore(FOLDER), jobs=jobs, time_limit=time_limit, progress=progress)
+    StudyResult(
+        "leaderboard",
+        frame_of(rows),
+        problem_records(todo.problems.values()),
+        method_records(todo.methods.values()),
+        (),
+        common_config(0, jobs, time_limit, started, time.time()),
+    ).save(FOLDER)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["run", "page"])
     parser.add_argument("--splits", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=1, help="splits of sets at a time")
+    parser.add_argument("--jobs", type=int, default=1, help="worker processes")
+    parser.add_argument("--time-limit", type=float, default=600.0, help="seconds for one fit")
     arguments = parser.parse_args()
     if arguments.what == "run":
-        run(arguments.splits, arguments.jobs)
+        run(arguments.splits, arguments.jobs, arguments.time_limit)
     else:
         from leaderboard_page import write_page
 

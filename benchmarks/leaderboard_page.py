@@ -1,11 +1,11 @@
 """From the rows of the leaderboard to its page: ranks, tests, tables, diagrams."""
 
-import json
-
 import numpy as np
 import pandas as pd
 from leaderboard_sets import PAPER, ROOT
 from scipy.stats import friedmanchisquare, studentized_range, wilcoxon
+
+from lincent.study import load_result
 
 PAGE = ROOT / "doc" / "leaderboard.md"
 PICTURES = ROOT / "doc" / "images"
@@ -204,9 +204,35 @@ def verdict(tables):
     return "\n".join(lines)
 
 
+def rows_of(frame):
+    """The columns that this page uses, in percent and with the warnings as the status."""
+    troubles = frame["warnings"].str.replace(r":[^;]*", "", regex=True)
+    status = frame["status"].where(frame["status"] != "ok", troubles.where(troubles != "", "ok"))
+    return pd.DataFrame(
+        {
+            "dataset": frame["dataset"],
+            "split": frame["split"],
+            "method": frame["method"],
+            "hard": 100 * frame["test_hard_auc"],
+            "auc": 100 * frame["test_score_auc"],
+            "seconds": frame["fit_seconds"],
+            "gap": frame["gap"],
+            "status": status.where(frame["error"] == "", frame["error"].str.slice(0, 200)),
+        }
+    )
+
+
+def about_of(result):
+    """Date, machine, versions, and what the sets are."""
+    config, versions = result.config, result.config["versions"]
+    sets = [[p.name, p.origin, p.rows, p.columns, p.classes["1"]] for p in result.problems]
+    machine = f"{config['jobs']} processes of one thread, {config['machine']['cores']} cores"
+    return versions | {"date": config["finished"][:10], "machine": machine, "sets": sets}
+
+
 def write_page(folder):
-    rows = pd.read_csv(folder / "rows.csv")
-    about = json.loads((folder / "about.json").read_text())
+    result = load_result(folder)
+    rows, about = rows_of(result.frame), about_of(result)
     everywhere = rows.groupby("method").dataset.nunique()
     common = rows[rows.method.isin(everywhere[everywhere == everywhere.max()].index)]
     complete = common.groupby(["dataset", "split"]).auc.count().unstack()

@@ -106,7 +106,7 @@ def empty_row(cell: Cell, status: str, error: str) -> dict[str, Any]:
     """Return the row of a cell that has no scores."""
     row = {"key": cell.key, **asdict(cell), "status": status, "error": error, "warnings": ""}
     row |= {f"{part}_{name}": float("nan") for part in ("train", "test") for name in METRICS}
-    row |= {"chosen": "", "n_train": 0, "n_test": 0}
+    row |= {"chosen": "", "n_train": 0, "n_test": 0, "gap": float("nan")}
     return row | {"fit_seconds": float("nan"), "score_seconds": float("nan")}
 
 
@@ -153,6 +153,7 @@ def _measure(cell: Cell, problem: Problem, method: Method) -> dict[str, Any]:
         "chosen": chosen,
         "n_train": len(train),
         "n_test": len(test),
+        "gap": relative_gap(model),
         "fit_seconds": fitted - start,
         "score_seconds": time.perf_counter() - fitted,
     }
@@ -208,6 +209,19 @@ class _IgnoreGroups:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
+
+
+def relative_gap(model: Any) -> float:
+    """Return the duality gap relative to the objective, the largest where there are several.
+
+    NaN for a model without a certificate.
+    """
+    model = model[-1] if isinstance(model, Pipeline) else model
+    gap = np.asarray(getattr(model, "duality_gap_", np.nan), dtype=float)
+    objective = np.asarray(getattr(model, "objective_", 1.0), dtype=float)
+    if gap.size == 0 or np.isnan(gap).all():
+        return float("nan")
+    return float(np.nanmax(gap) / max(1.0, np.abs(objective).max(initial=0.0)))
 
 
 def _chosen(model: Any) -> str:

@@ -35,7 +35,7 @@ def _schema() -> Any:
     fields += [
         (f"{part}_{name}", pyarrow.float64()) for part in ("train", "test") for name in METRICS
     ]
-    fields += [(name, pyarrow.float64()) for name in ("fit_seconds", "score_seconds")]
+    fields += [(name, pyarrow.float64()) for name in ("gap", "fit_seconds", "score_seconds")]
     fields += [(name, pyarrow.string()) for name in ("finished", "versions", "machine")]
     return pyarrow.schema(fields)
 
