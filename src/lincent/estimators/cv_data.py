@@ -10,7 +10,6 @@ here from one number per held-out row, model and problem.
 from __future__ import annotations
 
 import contextvars
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, Protocol
@@ -19,6 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.parallel import Parallel, delayed
 
+from lincent import _threads
 from lincent.estimators import multiclass
 from lincent.estimators.folds import fold_numbers, stratified_folds
 from lincent.estimators.multiclass import Task
@@ -118,9 +118,10 @@ class HostFolds:
         return [measure(model, X, y, extra) for model in models]
 
     def each(self, job: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
-        found = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(job)(split) for split in range(self.n_splits)
-        )
+        with _threads.side_by_side(n_jobs, self.n_splits):
+            found = Parallel(n_jobs=n_jobs, prefer="threads")(
+                delayed(job)(split) for split in range(self.n_splits)
+            )
         return list(found)
 
 
@@ -194,17 +195,16 @@ class DaskFolds:
 
     def each(self, job: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
         """On a cluster all folds at once, unless ``n_jobs`` says otherwise."""
-        from threadpoolctl import threadpool_limits  # scikit-learn brings it
-
         from lincent.passes.dask.run import on_cluster
 
         threads = (self.n_splits if on_cluster() else 1) if n_jobs is None else n_jobs
         threads = self.n_splits if threads < 0 else min(threads, self.n_splits)
         if threads <= 1:
             return [job(split) for split in range(self.n_splits)]
-        cores = max(1, (os.cpu_count() or 1) // threads)
         with (
-            threadpool_limits(cores),  # each fold solves its bands here: they share the processor
+            _threads.side_by_side(
+                threads, threads
+            ),  # each fold solves its bands here: they share the processor
             ThreadPoolExecutor(threads, thread_name_prefix="lincent-fold") as pool,
         ):
             # The client of this thread is that of the folds, too.

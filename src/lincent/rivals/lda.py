@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from lincent import _threads
 from lincent.estimators.validation import check_choice
 from lincent.rivals._base import ManyClasses
 
@@ -112,6 +113,7 @@ class RegularizedLDA(ManyClasses):
         self.shrinkage = shrinkage
         self.target = target
 
+    @_threads.as_pays
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RegularizedLDA:
         """Estimate means and covariance, and solve for the rule.
 

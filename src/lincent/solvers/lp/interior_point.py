@@ -34,6 +34,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lincent import _threads
 from lincent.programs.arrays import (
     Certificate,
     Vector,
@@ -86,10 +87,12 @@ def solve(program: Program, controls: Controls, start: Vector | None = None) -> 
     """Bring the program to ``controls.tol``, or as near as it gets."""
     if program.one_point:
         return _only_point(program, controls)
-    merged = merge(program)
-    if merged is not None:
-        return merged.expand(_solve(merged.program, controls, start))
-    return _solve(program, controls, start)
+    # As a part of a large problem this is a small one.
+    with _threads.for_size(*program.shape):
+        merged = merge(program)
+        if merged is not None:
+            return merged.expand(_solve(merged.program, controls, start))
+        return _solve(program, controls, start)
 
 
 def _solve(program: Program, controls: Controls, start: Vector | None) -> Solution:
