@@ -16,7 +16,7 @@ from lincent.app.explain import explain_model, explain_text
 from lincent.app.export import export_model
 from lincent.app.fit import fit_table
 from lincent.app.predict import predict_file
-from lincent.app.storage import load_model, save_model
+from lincent.app.storage import described_by, load_model, save_model
 
 DONE, DOUBTFUL = 0, 1
 
@@ -68,9 +68,12 @@ def run_explain(
     """Print the explanation, and write it as a page where asked."""
     if output is not None:
         check_output(output, force=force)
-    found = explain_model(load_model(model), data, format=format)
+    loaded = load_model(model)
+    with described_by(model):
+        found = explain_model(loaded, data, format=format)
+        html = _page_of(found) if output is not None else b""
+        text = "" if json else explain_text(found)
     if output is not None:
-        html = _page_of(found)
         with whole_file(output, force=force) as file:
             file.write(html)
     if output == STREAM:
@@ -78,7 +81,7 @@ def run_explain(
     if json:
         terminal.answer_json(found)
     else:
-        terminal.answer(explain_text(found))
+        terminal.answer(text)
     return DONE
 
 

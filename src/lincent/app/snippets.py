@@ -12,6 +12,8 @@ from lincent.app.model import Model
 from lincent.app.schema import FLAG, MISSING
 from lincent.app.terms import CategoryTerm, NumberTerm, Score, check_linear, scores_in_units
 from lincent.estimators.calibration import Sigmoid
+from lincent.estimators.multiclass import STRATEGIES
+from lincent.estimators.validation import check_choice
 
 
 def calibrator_of(model: Model) -> Any:
@@ -19,16 +21,41 @@ def calibrator_of(model: Model) -> Any:
     return getattr(model.classifier, "_calibrators", [None])[0]
 
 
+# Nothing enters the code but what these functions let through: finite numbers, and text inside
+# quotes that it cannot leave.
+
+
+def _number(value: Any) -> str:
+    value = float(value)
+    if not math.isfinite(value):
+        raise AppError("The model has a number that is not finite and cannot be exported.")
+    return repr(value)
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str or "\0" in value:
+        raise AppError(f"The model has the name {ascii(value)[:60]}, which cannot be exported.")
+    return value
+
+
+def _label(value: Any) -> str | bool | int | float:
+    """A class as Python has it."""
+    if type(value) in (bool, int):
+        return value  # type: ignore[no-any-return]
+    return float(_number(value)) if type(value) is float else _text(value)
+
+
 def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return '"' + _text(name).replace('"', '""') + '"'
 
 
 def _literal(value: Any) -> str:
+    value = _label(value)
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, (int, float)):
         return repr(value)
-    return "'" + str(value).replace("'", "''") + "'"
+    return "'" + value.replace("'", "''") + "'"
 
 
 def sql_snippet(model: Model, table: str = "input_table") -> str:
@@ -51,21 +78,22 @@ def sql_snippet(model: Model, table: str = "input_table") -> str:
 
 
 def _sql_score(score: Score, flags: set[str]) -> str:
-    parts = [repr(score.constant)]
+    parts = [_number(score.constant)]
     for term in score.terms:
         name = _quoted(term.column)
         if isinstance(term, CategoryTerm):
             cases = []
             for value, coef in term.coefs:
                 if value == MISSING:
-                    cases.append(f"WHEN {name} IS NULL THEN {coef!r}")
-                cases.append(f"WHEN {name} = {_literal(value)} THEN {coef!r}")
+                    cases.append(f"WHEN {name} IS NULL THEN {_number(coef)}")
+                cases.append(f"WHEN {name} = {_literal(value)} THEN {_number(coef)}")
             parts.append(f"CASE {' '.join(cases)} ELSE 0.0 END")
         elif term.column in flags:
-            value = f"CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 ELSE {term.fill!r} END"
-            parts.append(f"{term.coef!r} * {value}")
+            fill = f"ELSE {_number(term.fill)} END"
+            value = f"CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 {fill}"
+            parts.append(f"{_number(term.coef)} * {value}")
         else:
-            parts.append(f"{term.coef!r} * COALESCE({name}, {term.fill!r})")
+            parts.append(f"{_number(term.coef)} * COALESCE({name}, {_number(term.fill)})")
     return "(" + "\n      + ".join(parts) + ")"
 
 
@@ -81,19 +109,28 @@ def _sql_outer(model: Model, names: list[str]) -> list[str]:
         ]
         calibrator = calibrator_of(model)
         if isinstance(calibrator, Sigmoid):
-            slope = calibrator.slope / calibrator.unit
+            slope, offset = _calibration(calibrator)
             lines[-1] += ","
             lines.append(
-                f"  1.0 / (1.0 + EXP(-({slope!r} * {score} + {calibrator.offset!r})))"
+                f"  1.0 / (1.0 + EXP(-({slope!r} * {score} + {offset!r})))"
                 f" AS {_quoted(f'probability_{classes[1]}')}"
             )
         return lines
-    values = names if model.classifier.multi_class == "ovr" else _sql_votes(len(classes), names)
+    values = names if _strategy(model) == "ovr" else _sql_votes(len(classes), names)
     cases = []
     for k, label in enumerate(classes[:-1]):
         wins = " AND ".join(f"{values[k]} >= {values[j]}" for j in range(k + 1, len(classes)))
         cases.append(f"    WHEN {wins} THEN {_literal(label)}")
     return ["SELECT *,", "  CASE", *cases, f"    ELSE {_literal(classes[-1])}", "  END AS class"]
+
+
+def _strategy(model: Model) -> str:
+    return str(check_choice("multi_class", model.classifier.multi_class, STRATEGIES))
+
+
+def _calibration(sigmoid: Sigmoid) -> tuple[float, float]:
+    slope = float(_number(sigmoid.slope)) / float(_number(sigmoid.unit))
+    return float(_number(slope)), float(_number(sigmoid.offset))
 
 
 def _sql_votes(classes: int, names: list[str]) -> list[str]:
@@ -147,13 +184,19 @@ def _votes(scores):
     return [v + s / (3 * (abs(s) + 1)) for v, s in zip(votes, sums)]
 
 
+def _sigmoid(z):
+    if z < 0:  # exp of a large number would overflow
+        return math.exp(z) / (1.0 + math.exp(z))
+    return 1.0 / (1.0 + math.exp(-z))
+
+
 def predict(row):
     scores = [_score(row, *parts) for parts in SCORES]
     if len(CLASSES) == 2:
         found = {{"class": CLASSES[scores[0] > 0], "score": scores[0]}}
         if CALIBRATION:
             slope, offset = CALIBRATION
-            found["probability"] = 1.0 / (1.0 + math.exp(-(slope * scores[0] + offset)))
+            found["probability"] = _sigmoid(slope * scores[0] + offset)
         return found
     values = scores if STRATEGY == "ovr" else _votes(scores)
     best = max(range(len(CLASSES)), key=lambda k: values[k])
@@ -167,11 +210,11 @@ def python_snippet(model: Model) -> str:
     calibration = None
     calibrator = calibrator_of(model)
     if len(model.classes) == 2 and isinstance(calibrator, Sigmoid):
-        calibration = (calibrator.slope / calibrator.unit, calibrator.offset)
+        calibration = _calibration(calibrator)
     return _PYTHON.format(
         version=model.version,
-        classes=model.classes,
-        strategy=model.classifier.multi_class,
+        classes=[_label(label) for label in model.classes],
+        strategy=_strategy(model),
         scores=_python_scores(scores_in_units(model)),
         calibration=calibration,
         missing=MISSING,
@@ -181,13 +224,16 @@ def python_snippet(model: Model) -> str:
 def _python_scores(scores: list[Score]) -> str:
     lines = ["["]
     for score in scores:
-        if not math.isfinite(score.constant):
-            raise AppError("The model has a score that is not finite and cannot be exported.")
-        numbers = [(t.column, t.coef, t.fill) for t in score.terms if isinstance(t, NumberTerm)]
-        categories = [(t.column, dict(t.coefs)) for t in score.terms if isinstance(t, CategoryTerm)]
-        lines.append("    (")
-        lines.append(f"        {score.constant!r},")
-        lines += ["        [", *(f"            {entry!r}," for entry in numbers), "        ],"]
-        lines += ["        [", *(f"            {entry!r}," for entry in categories), "        ],"]
+        numbers, categories = [], []
+        for term in score.terms:
+            name = repr(_text(term.column))
+            if isinstance(term, NumberTerm):
+                numbers.append(f"({name}, {_number(term.coef)}, {_number(term.fill)})")
+            else:
+                pairs = (f"{_text(value)!r}: {_number(coef)}" for value, coef in term.coefs)
+                categories.append(f"({name}, {{{', '.join(pairs)}}})")
+        lines += ["    (", f"        {_number(score.constant)},"]
+        lines += ["        [", *(f"            {entry}," for entry in numbers), "        ],"]
+        lines += ["        [", *(f"            {entry}," for entry in categories), "        ],"]
         lines.append("    ),")
     return "\n".join([*lines, "]"])

@@ -76,7 +76,7 @@ def scores_in_units(model: Model) -> list[Score]:
 def check_linear(model: Model, purpose: str) -> None:
     """Refuse a rule that is not a cut of a line."""
     classifier = model.classifier
-    if not isinstance(classifier, TwoClassReduction) or not _on_a_line(classifier):
+    if not is_linear(classifier):
         raise AppError(
             f"{purpose} needs a linear score, and {type(classifier).__name__} has none: export it "
             "to ONNX, or fit LCC, LCCCV, RegularizedLCC or RegularizedLCCCV."
@@ -89,8 +89,10 @@ def check_linear(model: Model, purpose: str) -> None:
         )
 
 
-def _on_a_line(classifier: Any) -> bool:
-    return hasattr(classifier, "coef_") and not hasattr(classifier, "local_centers_")
+def is_linear(classifier: Any) -> bool:
+    """Whether the scores of its two-class problems are sums over the columns."""
+    own = isinstance(classifier, TwoClassReduction)
+    return own and hasattr(classifier, "coef_") and not hasattr(classifier, "local_centers_")
 
 
 def _score(model: Model, k: int, task: Any) -> Score:
