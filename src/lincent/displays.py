@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-COLORS = ("#0072B2", "#E69F00")
-LIGHT = ("#C6DDEC", "#FBEBC8")
+from lincent.pages.colors import COLORS, INK, LIGHT
+
 MARKERS = ("o", "^")
 HATCHES = ("", "////")
-INK = "#222222"
 STYLES = ("-", "--", "-.", ":")
 NAMED_COEFFICIENTS = 8
 ROUNDING = 1e-8

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lincent.displays import COLORS, INK, LIGHT
+from lincent.pages.colors import COLORS, INK, LIGHT
 
 _NAMES = (
     "ink", "muted", "line", "paper", "best", "near", "far", "good", "bad",
@@ -20,7 +20,7 @@ _NAMES = (
 )  # fmt: skip
 COLOR = {name: f"#0a0b{position + 16:02x}" for position, name in enumerate(_NAMES)}
 _VARIABLE = {value: f"var(--{name})" for name, value in COLOR.items()}
-# The colors of lincent.displays, and white under and around its markers.
+# The colors of the two classes, and white under and around markers.
 _VARIABLE |= {
     COLORS[0]: "var(--s1)",
     COLORS[1]: "var(--s2)",
