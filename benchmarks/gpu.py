@@ -85,14 +85,15 @@ def fits(m, n, device, repeats):
 
 def verbs(m, n, device, repeats):
     """The parts of a fit: what one read costs, and what goes on around it."""
-    from lincent.passes.device import Device, DevicePass, DeviceTable
+    from lincent.passes.device import Device, DeviceSource, check_finite_on_device
+    from lincent.passes.signed_rows import SignedRows
 
     X, y = generate(m, n, device)
     sign = 2.0 * y.to(torch.float64) - 1.0
-    source = DevicePass(X, sign, np.broadcast_to(1.0, m))
-    centers = source.class_centers()
-    rows = source.signed_rows(centers.mean(axis=0))
-    whole = rows.whole(np.broadcast_to(2.0, m), 0.01)
+    source, weight = DeviceSource(X, centered=True), np.broadcast_to(1.0, m)
+    centers = source.class_means(sign, weight)
+    rows = SignedRows(source, sign, centers.mean(axis=0))
+    whole = rows.all_rows(np.broadcast_to(2.0, m), 0.01)
     beta = centers[1] - centers[0]
     rng = np.random.default_rng(0)
     view = whole.look(beta)
@@ -103,8 +104,8 @@ def verbs(m, n, device, repeats):
         "X @ v": lambda: X @ there,
         "X' w in pieces": lambda: source.gather(sign),
         "X' w by the library": lambda: X.T @ sign,
-        "finite": lambda: DeviceTable(X).check_finite(),
-        "centers": source.class_centers,
+        "finite": lambda: check_finite_on_device(X),
+        "centers": lambda: source.class_means(sign, weight),
         "look": lambda: whole.look(beta),
         "width": lambda: view.width(30 * n),
         "smoothed": lambda: view.smoothed(width, 100 * n, rng),

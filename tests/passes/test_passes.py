@@ -5,8 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import LCC
-from lincent.passes import DensePass, SignedRows, SparsePass, class_centers, open_pass
 from lincent.passes import dense as dense_module
+from lincent.passes.dense import DenseSource
+from lincent.passes.signed_rows import SignedRows
+from lincent.passes.source import open_source
+from lincent.passes.sparse import SparseSource
 
 M, N = 57, 6
 
@@ -59,7 +62,7 @@ def layout(request, tmp_path):
 
 @pytest.fixture
 def source(layout):
-    return open_pass(layout)
+    return open_source(layout)
 
 
 @pytest.fixture(params=[2**20, 256], ids=["one block", "many blocks"])
@@ -82,17 +85,17 @@ def weights(size=M):
 
 
 def test_type_decides_the_pass(layout):
-    expected = SparsePass if sp.issparse(layout) else DensePass
-    assert type(open_pass(layout)) is expected
+    expected = SparseSource if sp.issparse(layout) else DenseSource
+    assert type(open_source(layout)) is expected
 
 
 def test_data_is_not_copied(tmp_path):
     X = plain()
     for name in ("C", "Fortran", "float32", "strided", "read-only", "memory-mapped"):
         held = LAYOUTS[name](X, tmp_path)
-        assert np.shares_memory(open_pass(held).X, held)
+        assert np.shares_memory(open_source(held).X, held)
     held = sp.csr_array(X)
-    assert np.shares_memory(open_pass(held).X.data, held.data)
+    assert np.shares_memory(open_source(held).X.data, held.data)
 
 
 @pytest.mark.usefixtures("blocks")
@@ -186,7 +189,7 @@ class TestSignedRows:
 
     def test_taking_rows_leaves_the_data_alone(self, layout):
         before = layout.copy()
-        rows = SignedRows(open_pass(layout), signs(), weights(N))
+        rows = SignedRows(open_source(layout), signs(), weights(N))
         rows.take(np.arange(M)).dense()
         rows.materialize().dense()
         difference = abs(layout - before)
@@ -197,7 +200,7 @@ def test_columns_of_size_zero_have_scale_one():
     X = np.column_stack([np.full(5, 3.0), np.arange(5.0)])
     center = np.array([3.0, 0.0])
     for held in (X, sp.csr_array(X)):
-        assert open_pass(held).column_scale(center)[0] == 1.0
+        assert open_source(held).column_scale(center)[0] == 1.0
 
 
 def test_class_centers_are_weighted_means(source):
@@ -206,7 +209,7 @@ def test_class_centers_are_weighted_means(source):
         np.average(plain()[sign < 0], axis=0, weights=weight[sign < 0]),
         np.average(plain()[sign > 0], axis=0, weights=weight[sign > 0]),
     ]
-    same(class_centers(source, sign, weight), np.array(expected))
+    same(source.class_means(sign, weight), np.array(expected))
 
 
 def test_same_optimum_through_the_estimator(layout):

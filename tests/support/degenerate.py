@@ -2,16 +2,17 @@
 
 import numpy as np
 
-from lincent.passes import DensePass, SignedRows, class_centers
+from lincent.passes.dense import DenseSource
+from lincent.passes.signed_rows import SignedRows
 from lincent.programs.centralization import lcc_program
 
 
 def program_of(X, sign, weight=None, C=2.0, margin=0.01):
     """Equation LCC for plain arrays."""
     weight = np.ones(len(sign)) if weight is None else np.asarray(weight, dtype=float)
-    source = DensePass(np.asarray(X, dtype=float))
+    source = DenseSource(np.asarray(X, dtype=float))
     sign = np.asarray(sign, dtype=float)
-    centers = class_centers(source, sign, weight)
+    centers = source.class_means(sign, weight)
     rows = SignedRows(source, sign, centers.mean(axis=0)).materialize()
     return lcc_program(rows, centers[1] - centers[0], C * weight, margin)
 
@@ -40,7 +41,7 @@ def degenerate_program(seed):
         X = X * 10.0 ** rng.uniform(-8, 8, X.shape[1])
     weight = 10.0 ** rng.uniform(-5, 5, len(X)) if rng.random() < 0.3 else np.ones(len(X))
     C = 10.0 ** rng.uniform(-3, 3) if rng.random() < 0.5 else 2.0
-    centers = class_centers(DensePass(X), sign, weight)
+    centers = DenseSource(X).class_means(sign, weight)
     largest = float(np.abs(centers[1] - centers[0]).sum())
     if largest == 0.0:
         return None

@@ -3,7 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.passes import SignedRows, class_centers, open_pass
+from lincent.passes.signed_rows import SignedRows
+from lincent.passes.source import open_source
 from lincent.programs.regularized import RegularizedProgram
 
 # m, n, margins, C, free threshold, spread of the costs, scale of a column
@@ -31,7 +32,7 @@ def make(m, n, margins, C, free, spread, scale, seed=0, sparse=False):
         X[rng.random((m, n)) < 0.9] = 0.0
         X = sp.csr_array(X)
     costs = C * np.exp(spread * rng.standard_normal(m))
-    source = open_pass(X)
-    centers = class_centers(source, sign, np.ones(m))
+    source = open_source(X)
+    centers = source.class_means(sign, np.ones(m))
     rows = SignedRows(source, sign, centers.mean(axis=0))
     return RegularizedProgram(rows, sign, costs, *margins, free)

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.problem import check_dask_columns
-from lincent.passes import is_dask, is_device_array
+from lincent.passes.source import Kind, kind_of
 
 Method = Callable[..., Any]
 
@@ -27,9 +27,10 @@ def where_rows_live(method: Method) -> Method:
 
     @wraps(method)
     def answer(self: Any, X: Any, *rest: Any) -> Any:
-        if is_dask(X):
+        kind = kind_of(X)
+        if kind is Kind.DASK:
             return _lazy(self, method, X, *rest)
-        if is_device_array(X):
+        if kind is Kind.DEVICE:
             return _sent_back(method(self, X, *rest), X)
         return method(self, X, *rest)
 
@@ -61,7 +62,10 @@ def _of_chunks(make: Method, name: str, one: np.ndarray, X: Any, *rest: Any) -> 
     import dask.array as da
 
     X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
-    labels = [y if is_dask(y) else da.from_array(np.asarray(y), chunks=X.chunks[0]) for y in rest]
+    labels = [
+        y if kind_of(y) is Kind.DASK else da.from_array(np.asarray(y), chunks=X.chunks[0])
+        for y in rest
+    ]
     return da.blockwise(
         make,
         "ik"[: one.ndim],

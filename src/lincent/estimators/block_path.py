@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from lincent.estimators.path import SCALED, TwoClassData
-from lincent.passes.band import open_whole
+from lincent.passes.band import Multipliers
 from lincent.programs.arrays import Certificate
 from lincent.programs.centralization import (
     Program,
@@ -33,7 +33,7 @@ from lincent.solvers.solution import Controls, Solution, Status
 
 def in_blocks(data: TwoClassData) -> bool:
     """Whether the rows are read in blocks and too many to be brought here."""
-    return hasattr(data.source, "table") and screening.worthwhile(*data.source.shape)
+    return data.source.far and screening.worthwhile(*data.source.shape)
 
 
 def follow_blocks(
@@ -84,7 +84,7 @@ def _solve(
 
 def _scaled(program: Program, before: Program, point: Certificate) -> Certificate | None:
     alpha: Any = point.alpha
-    if not hasattr(alpha, "combined"):  # an answer of another solver, row by row
+    if not isinstance(alpha, Multipliers):  # an answer of another solver, row by row
         return None
     ratio = program.margin / before.margin
     beta = point.beta * ratio
@@ -100,7 +100,7 @@ def _scaled(program: Program, before: Program, point: Certificate) -> Certificat
 def _only_point(program: Program) -> Certificate:
     """The one corner of the box that the margin leaves, proved by the rows that miss it."""
     beta = program.farthest_point
-    seen = open_whole(program).look(beta, 0)
+    seen = program.rows.all_rows(program.costs, program.margin).look(beta, 0)
     split = seen.split(0.0)
     # Rows on the kink itself add nothing to either side.
     alpha: Any = split.multipliers(np.zeros(len(split.costs)))

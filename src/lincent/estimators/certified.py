@@ -28,6 +28,7 @@ from lincent.estimators.validation import (
     plain,
 )
 from lincent.passes.band import scaled_costs
+from lincent.passes.source import open_source
 from lincent.programs.arrays import Certificate
 from lincent.programs.centralization import HARD_FEASIBILITY
 from lincent.solvers.lp import choose
@@ -68,7 +69,7 @@ class CentralizationClassifier(
         """
         check_is_fitted(self)
         X = check_rows(self, X, accept_sparse=self._accept_sparse)
-        return self._project(X).astype(X.dtype, copy=False)
+        return self._project(X).astype(open_source(X).dtype, copy=False)
 
     @where_rows_live
     def misclassification_impact(self, X: Any, y: Any) -> np.ndarray:

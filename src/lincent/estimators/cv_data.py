@@ -154,10 +154,10 @@ class DaskFolds:
         check_class_weight(model, model.class_weight, np.arange(len(table.totals)), table.totals)
         numbers = fold_numbers(model.cv, table.shape[0])
         if numbers is not None:
-            self.folds = folds.DaskFolds.given(table, numbers)
+            self.folds = folds.TableFolds.given(table, numbers)
         else:
             count = stratified_folds(model.cv, table.survey.present.sum(axis=0))
-            self.folds = folds.DaskFolds.stratified(table, count)
+            self.folds = folds.TableFolds.stratified(table, count)
         self.n_splits = len(self.folds.folds)
         if not self.n_splits:
             raise ValueError("cv gives no folds: every row has the fold number -1.")

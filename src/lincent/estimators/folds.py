@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from lincent.estimators.validation import check_count
-from lincent.passes import is_dask
 from lincent.passes.row_hash import row_keys
+from lincent.passes.source import Kind, kind_of
 
 FOLDS = 5
 Split = tuple[np.ndarray, np.ndarray]
@@ -90,14 +90,14 @@ def fold_numbers(cv: Any, n_samples: int) -> Any:
     """One fold number per row, where that is what ``cv`` is; else None."""
     if type(cv).__name__ == "PredefinedSplit":
         cv = cv.test_fold
-    if not (isinstance(cv, np.ndarray) or is_dask(cv)):
+    if not (isinstance(cv, np.ndarray) or kind_of(cv) is Kind.DASK):
         return None
     if cv.ndim != 1 or cv.dtype.kind not in "iu":
         raise ValueError(
             f"cv is an array of {cv.ndim} dimension(s) and type {cv.dtype}: give one whole number "
             "per row, the number of the fold in which it is held out (-1: never)."
         )
-    if not is_dask(cv) and len(cv) != n_samples:
+    if kind_of(cv) is not Kind.DASK and len(cv) != n_samples:
         raise ValueError(f"X has {n_samples} rows and cv has {len(cv)}: give one number per row.")
     return cv
 

@@ -23,9 +23,10 @@ from lincent.estimators.kernels import (
 )
 from lincent.estimators.representer import Kinds, Representer, without_negligible
 from lincent.estimators.validation import check_count, refuse_elsewhere
-from lincent.passes import class_centers, is_dask, signed_rows
 from lincent.passes.landmarks import NystroemMap
 from lincent.passes.row_hash import draw_distinct
+from lincent.passes.signed_rows import SignedRows
+from lincent.passes.source import Kind, kind_of
 from lincent.programs.centralization import lcc_program
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Solution
@@ -257,7 +258,7 @@ default="rbf"
         return MappedSource.of(X, NystroemMap.of(function, chosen, between))
 
     def _check_elsewhere(self, X: Any) -> None:
-        if not is_dask(X):
+        if kind_of(X) is not Kind.DASK:
             refuse_elsewhere(self, X)
         if self._precomputed:
             raise ValueError(
@@ -297,7 +298,9 @@ default="rbf"
         importance: tuple[float, float],
         name: str,
     ) -> _Expansion:
-        if hasattr(X, "table"):  # mapped rows in Dask blocks, which leave out those without weight
+        if getattr(
+            X, "far", False
+        ):  # mapped rows in Dask blocks, which leave out those without weight
             return self._fit_in_map(X, self._mapping, sign, weight, cost, importance, name)
         counted = slice(None) if np.all(weight > 0) else np.flatnonzero(weight > 0)
         rows = (sign[counted], weight[counted], cost[counted])
@@ -340,10 +343,10 @@ default="rbf"
         importance: tuple[float, float],
         name: str,
     ) -> _Expansion:
-        centers = class_centers(opened, sign, weight)
+        centers = opened.class_means(sign, weight)
         difference = centers[1] - centers[0]
         self._check_margin(float(np.abs(difference).sum()), name)
-        rows = signed_rows(opened, sign, centers.mean(axis=0))
+        rows = SignedRows(opened, sign, centers.mean(axis=0))
         program = lcc_program(rows, difference, self._costs(cost), float(self.margin))
         solution = choose.solve(program, self.solver, self._controls(), self._rng())
         self._judge(solution, name)

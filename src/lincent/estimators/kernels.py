@@ -10,12 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from lincent.estimators.validation import check_choice, check_positive
-from lincent.passes import DensePass, Pass
+from lincent.passes.dense import DenseSource
 from lincent.passes.landmarks import (
     NystroemMap,
-    NystroemPass,
+    NystroemSource,
     open_mapped,
 )
+from lincent.passes.protocol import Source
 
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed")
 BLOCK_BYTES = 2**25
@@ -121,14 +122,14 @@ class MappedSource:
     @classmethod
     def of(cls, X: Any, mapping: NystroemMap) -> MappedSource:
         opened = open_mapped(X, mapping)
-        return cls(X, mapping, opened.array() if isinstance(opened, DensePass) else None)
+        return cls(X, mapping, opened.array() if isinstance(opened, DenseSource) else None)
 
     def __getitem__(self, rows: Any) -> MappedSource:
         held = None if self.held is None else self.held[rows]
         return MappedSource(self.X[rows] if held is None else self.X, self.mapping, held)
 
-    def open(self) -> Pass:
-        return NystroemPass(self.X, self.mapping) if self.held is None else DensePass(self.held)
+    def open(self) -> Source:
+        return NystroemSource(self.X, self.mapping) if self.held is None else DenseSource(self.held)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from lincent.estimators.certified import CentralizationClassifier
 from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
 from lincent.estimators.path import TwoClassData
 from lincent.estimators.validation import check_choice, check_rows
-from lincent.passes import open_pass
+from lincent.passes.source import open_source
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls, Solution
 
@@ -44,7 +44,7 @@ class Direction:
 
     def score(self, X: Any) -> np.ndarray:
         """The score of each row by the rule on the line."""
-        return self.rule.score(open_pass(X).project(self.beta))
+        return self.rule.score(open_source(X).project(self.beta))
 
     @property
     def intercept(self) -> float:
@@ -62,7 +62,7 @@ def cut(
     needs_rows = rule != "distance" or importance[0] != importance[1]
     line = Line(np.empty(0), np.empty(0), np.empty(0), (low, high), importance)
     if needs_rows:
-        signs, weights = np.asarray(data.sign), np.asarray(data.weight)
+        signs, weights = data.source.place.fetch(data.sign), np.asarray(data.weight)
         line = replace(line, projected=data.source.project(beta), sign=signs, weight=weights)
     return Direction(beta, data.centers, fit_discriminator(rule, line), solution)
 
@@ -199,7 +199,7 @@ class LinearCentralization(CentralizationClassifier):
         self._store_certificates([part.solution for part in parts])
 
     def _project(self, X: Any) -> np.ndarray:
-        source = open_pass(X)
+        source = open_source(X)
         return np.stack([source.project(beta) for beta in self.coef_], axis=1)
 
     def _midpoints(self) -> np.ndarray:

@@ -58,7 +58,7 @@ from lincent.estimators.validation import (
     plain,
     refuse_elsewhere,
 )
-from lincent.passes import is_dask, is_device_array
+from lincent.passes.source import Kind, kind_of
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls, Solution, silent
 
@@ -287,10 +287,12 @@ class LCCCV(LinearCentralization):
 
         self._check_params()
         check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
-        if is_device_array(X):
+        if kind_of(X) is Kind.DEVICE:
             self._check_elsewhere(X)
         scorer = check_scoring(LCC(), scoring=self.scoring)
-        data: SearchData = (DaskFolds if is_dask(X) else HostFolds)(self, X, y, sample_weight)
+        data: SearchData = (DaskFolds if kind_of(X) is Kind.DASK else HostFolds)(
+            self, X, y, sample_weight
+        )
         grid = self._grid()
         measure = partial(self._measure, scorer)
         calibrate = self.probability is not None and asks_probabilities(scorer)
@@ -464,7 +466,7 @@ class LCCCV(LinearCentralization):
     # The refit.
 
     def _check_elsewhere(self, X: Any) -> None:
-        if not is_dask(X):
+        if kind_of(X) is not Kind.DASK:
             refuse_elsewhere(self, X)
         refuse_probability(self.probability)
 

@@ -31,7 +31,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from lincent.passes import class_centers, open_pass, signed_rows
+from lincent.passes.signed_rows import SignedRows
+from lincent.passes.source import open_source
 from lincent.programs.arrays import (
     Certificate,
     Rows,
@@ -62,9 +63,9 @@ class TwoClassData:
     """Signed rows, centers and costs of one two-class problem, whatever the margin."""
 
     def __init__(self, X: Any, sign: np.ndarray, weight: np.ndarray, cost: np.ndarray) -> None:
-        self.X, self.source = X, open_pass(X)
+        self.X, self.source = X, open_source(X)
         self.sign, self.weight, self.cost = sign, weight, cost
-        self.centers = class_centers(self.source, sign, weight)
+        self.centers = self.source.class_means(sign, weight)
         self.difference = self.centers[1] - self.centers[0]
         self.largest_margin = float(np.abs(self.difference).sum())
 
@@ -73,7 +74,7 @@ class TwoClassData:
         return TwoClassData(self.X[kept], self.sign[kept], self.weight[kept], self.cost[kept])
 
     def rows(self) -> Rows:
-        return signed_rows(self.source, self.sign, self.centers.mean(axis=0))
+        return SignedRows(self.source, self.sign, self.centers.mean(axis=0))
 
     def direction(self, beta: np.ndarray) -> np.ndarray:
         """The coefficients, without those of constant columns: nothing but rounding chose them."""

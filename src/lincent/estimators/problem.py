@@ -25,7 +25,7 @@ from lincent.estimators.validation import (
     check_training_data,
     check_weights,
 )
-from lincent.passes import is_dask, is_device_array
+from lincent.passes.source import Kind, kind_of
 from lincent.solvers.solution import silent
 
 Problem = tuple[Any, Any, Any, Any]
@@ -46,10 +46,11 @@ class TrainingData(Protocol):
 
 def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingData:
     """Check the data where it lives; sets ``classes_`` and the names of the features."""
-    if not (is_dask(X) or is_device_array(X)):
+    kind_of_data = kind_of(X)
+    if kind_of_data not in (Kind.DASK, Kind.DEVICE):
         return HostData(estimator, X, y, sample_weight)
     estimator._check_elsewhere(X)
-    kind = DaskData if is_dask(X) else DeviceData
+    kind = DaskData if kind_of_data is Kind.DASK else DeviceData
     return kind(estimator, X, y, sample_weight)
 
 
@@ -125,7 +126,7 @@ class DeviceData:
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
         from lincent.passes.device import Device, to_host
 
-        self.X = check_device_rows(estimator, X, reset=True).X
+        self.X = check_device_rows(estimator, X, reset=True)
         self.device = Device(self.X)
         m = int(self.X.shape[0])
         classes, self.codes = self._labeled(y, m)
@@ -151,7 +152,7 @@ class DeviceData:
             self.cost = self.weight * factor[to_host(self.codes)]
 
     def problem(self, task: Task) -> Problem:
-        from lincent.passes.device import DevicePass, to_host
+        from lincent.passes.device import DeviceSource, to_host
 
         xp, codes, X = self.device.xp, self.codes, self.X
         weight, cost = self.weight, self.cost
@@ -162,8 +163,7 @@ class DeviceData:
         sign = xp.astype(_among(codes, task.positive), xp.float64)
         sign *= 2
         sign -= 1
-        source = DevicePass(X, sign, weight)
-        return source, source.sign, weight, cost
+        return DeviceSource(X), sign, weight, cost
 
     def _labeled(self, y: Any, m: int) -> tuple[np.ndarray, Any]:
         """The classes, and the class index of each row on the device."""
@@ -174,7 +174,7 @@ class DeviceData:
                 f"X has {m} rows and y has shape {tuple(np.shape(y))}: give one label per row."
             )
         xp = self.device.xp
-        if not is_device_array(y):
+        if kind_of(y) is not Kind.DEVICE:
             classes, codes = np.unique(np.asarray(y), return_inverse=True)
             return classes, self.device.send(codes.astype(np.int8 if len(classes) < 128 else int))
         low, high = xp.min(y), xp.max(y)

@@ -14,7 +14,7 @@ from lincent.estimators.certified import CentralizationClassifier, alone
 from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
 from lincent.estimators.path import TwoClassData
 from lincent.estimators.validation import check_choice, check_count
-from lincent.passes import open_pass
+from lincent.passes.source import open_source
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
 from lincent.solvers.lp import choose
@@ -255,7 +255,7 @@ class FQCC(CentralizationClassifier):
         self.solver_ = solvers[0] if len(parts) == 1 else solvers
 
     def _project(self, X: Any) -> np.ndarray:
-        source = open_pass(X)
+        source = open_source(X)
         return np.stack([source.project(beta) for beta in self.coef_], axis=1)
 
     def _line_centers(self) -> np.ndarray:

@@ -15,7 +15,7 @@ from lincent.estimators.regularized_fit import (
     fit_rules,
 )
 from lincent.estimators.validation import check_choice, check_count, check_finite, check_positive
-from lincent.passes import open_pass
+from lincent.passes.source import open_source
 from lincent.solvers.lp import choose
 from lincent.solvers.newton import (
     lasso,
@@ -269,7 +269,7 @@ class RegularizedLCC(CentralizationClassifier):
         self._store_certificates([part.solution for part in parts])
 
     def _project(self, X: Any) -> np.ndarray:
-        source = open_pass(X)
+        source = open_source(X)
         return np.stack([source.project(beta) for beta in self.coef_], axis=1)
 
     def _task_scores(self, X: Any) -> np.ndarray:

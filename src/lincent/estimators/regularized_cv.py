@@ -15,7 +15,7 @@ from lincent.estimators.regularized_fit import (
     fit_rules,
 )
 from lincent.estimators.validation import check_choice
-from lincent.passes import open_pass
+from lincent.passes.source import open_source
 
 WAYS = ("committee", "refit")
 
@@ -169,7 +169,7 @@ class RegularizedLCCCV(CommitteeClassifier):
         self.intercept_ = np.array([-cut for _, cut in pairs])
 
     def _task_scores(self, X: Any) -> np.ndarray:
-        source = open_pass(X)
+        source = open_source(X)
         projected = [source.project(beta) for beta in self.coef_]
         return np.asarray(np.stack(projected, axis=1) + self.intercept_)
 

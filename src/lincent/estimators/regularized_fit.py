@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from lincent.estimators.validation import check_finite
-from lincent.passes import SignedRows, class_centers, open_pass
+from lincent.passes.signed_rows import SignedRows
+from lincent.passes.source import open_source
 from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers.newton import ridge
 from lincent.solvers.solution import Controls, Solution
@@ -61,7 +62,7 @@ def fit_rules(
     solve_path: ridge.PathSolver = ridge.solve_path,
 ) -> list[Rule]:
     """The rules for several C, each started from the one before."""
-    source = open_pass(X)
+    source = open_source(X)
     centers = finite_centers(X, source, sign, weight)
     rows = SignedRows(source, sign, centers.mean(axis=0))
     low, high = float(margins[0]), float(margins[1])
@@ -74,7 +75,7 @@ def fit_rules(
 def finite_centers(X: Any, source: Any, sign: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The class centers, or the error that says where X is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
-        centers = class_centers(source, sign, weight)
+        centers = source.class_means(sign, weight)
     check_finite(X, centers, "RegularizedLCC")
     return centers
 

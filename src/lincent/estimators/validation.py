@@ -11,7 +11,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from lincent.passes import is_dask, is_device_array
+from lincent.passes.source import Kind, kind_of
 
 Floats = np.ndarray
 
@@ -66,7 +66,7 @@ def check_training_data(
 
     ``finite=False`` leaves it to the class centers to find entries that are not (``check_finite``).
     """
-    if is_dask(X):
+    if kind_of(X) is Kind.DASK:
         refuse_elsewhere(estimator, X)
     refuse_namespace(estimator, X)
     X, y = validate_data(
@@ -137,7 +137,7 @@ def check_classes(estimator: Any, classes: np.ndarray) -> None:
 
 def check_rows(estimator: Any, X: Any, *, accept_sparse: Any = "csr") -> Any:
     """X for prediction: the same columns as in ``fit``."""
-    if is_device_array(X):
+    if kind_of(X) is Kind.DEVICE:
         return check_device_rows(estimator, X, reset=False)
     refuse_namespace(estimator, X)
     return validate_data(
@@ -147,17 +147,17 @@ def check_rows(estimator: Any, X: Any, *, accept_sparse: Any = "csr") -> Any:
 
 def check_device_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X on a device: two dimensions, the right columns, numbers, finite; it does not move."""
-    from lincent.passes.device import DeviceTable
+    from lincent.passes.device import check_finite_on_device, numbers_on_device
 
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimension(s); give rows by columns.")
     if min(X.shape) == 0:
         raise ValueError(f"X has shape {tuple(X.shape)}; give at least one row and one column.")
     validate_data(estimator, np.empty((0, int(X.shape[1]))), reset=reset, skip_check_array=True)
-    table = DeviceTable(X)
+    X = numbers_on_device(X)
     if not get_config()["assume_finite"]:
-        table.check_finite()
-    return table
+        check_finite_on_device(X)
+    return X
 
 
 def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:

@@ -11,8 +11,8 @@ beta, with z_i = a_i.beta - s for every row, and asks
 
 Every answer is short: a number, something as wide as the rows, or a few rows.  What is as long as
 the data (the z_i, the masks, the costs) stays inside the objects of this file, so that it can stay
-on a device or be spread over a cluster.  This file has the answers for rows in one memory, on any
-array namespace; ``passes.dask`` has those for rows in blocks, each of which is again a ``Whole``.
+on a device or be spread over a cluster.  This file has the answers for rows in one place, on its
+array namespace; ``passes.dask`` has those for rows in blocks, each of which is ``RowsAtOnce``.
 """
 
 from __future__ import annotations
@@ -23,69 +23,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lincent.passes.source import Index
-from lincent.programs.arrays import (
-    Matrix,
-    Rows,
-    Vector,
-)
-from lincent.programs.centralization import Program
+from lincent.passes.place import Place
+from lincent.programs.arrays import Checked, Index, Matrix, Rows, Vector
 
 TIED = 1e-5
 """The least width, as a share of the mean |z|: tied rows (whole numbers, repetitions) can fill the
 band at a width of zero, which would leave a trust region without room."""
 FEW = 2**16
 FEW_ENTRIES = 2**18
-
-
-class SplitRows(Protocol):
-    """The band, and what the rows beyond it add up to."""
-
-    rows: Rows
-    costs: Vector
-    summed: Vector
-    summed_cost: float
-
-    def check(self, beta: Vector) -> Checked: ...
-
-    def grow(self, checked: Checked) -> SplitRows: ...
-
-    def multipliers(self, alpha: Vector) -> Any: ...
-
-
-class Seen(Protocol):
-    """All rows, seen from one point."""
-
-    beta: Vector
-    loss: float
-
-    def width(self, k: int) -> float: ...
-
-    def smoothed(
-        self, width: float, most: int, rng: np.random.Generator
-    ) -> tuple[Vector, Matrix]: ...
-
-    def split(self, width: float) -> SplitRows: ...
-
-
-class WholeRows(Protocol):
-    """All rows with their costs and the margin."""
-
-    spare_rows: int
-    most_sampled: int
-
-    def look(self, beta: Vector, band: int) -> Seen:
-        """All rows from beta; ``band`` is for how many rows around the kink will be asked next."""
-
-    def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]: ...
-
-
-def open_whole(program: Program) -> WholeRows:
-    """The rows of the program as something to look at; rows that live elsewhere say how."""
-    opener: Callable[[Any, float], WholeRows] | None = getattr(program.rows, "whole", None)
-    if opener is not None:
-        return opener(program.costs, program.margin)
-    return Whole(program.rows, program.costs, program.margin)
 
 
 def one_cost(costs: Vector) -> float | None:
@@ -113,15 +58,6 @@ def drawn(cumulative: Vector, points: Vector) -> Index:
 
 
 @dataclass(frozen=True)
-class Checked:
-    """All rows seen from a new point, against the sides on which a split has them."""
-
-    loss: float
-    misplaced: int
-    found: Any
-
-
-@dataclass(frozen=True)
 class Deferred:
     """One number per row that is fetched only when an array is asked for."""
 
@@ -135,23 +71,47 @@ class Deferred:
         return np.asarray(self.fetch(), dtype=dtype)
 
 
-class Whole:
-    """All rows in one memory."""
+@dataclass(frozen=True)
+class Multipliers(Deferred):
+    """One multiplier per row, left with the rows, and what they add up to."""
 
-    xp: Any = np
+    combined: Vector  # sum_i alpha_i a_i
+    total: float  # sum_i alpha_i
+
+
+class HeldRows(Protocol):
+    """Signed rows in one place: their vectors as long as the data stay there."""
+
+    shape: tuple[int, int]
+    sparse: bool
+
+    @property
+    def place(self) -> Place: ...
+
+    def measure(self, beta: Vector) -> Any: ...
+
+    def gather(self, alpha: Any) -> Vector: ...
+
+    def take(self, index: Any) -> Rows: ...
+
+
+class RowsAtOnce:
+    """All rows of a program, in one place."""
+
     most_sampled = 2**62
     """Rows of a sample that can be held."""
 
-    def __init__(self, rows: Rows, costs: Vector, margin: float) -> None:
-        self.rows, self.costs, self.margin = rows, costs, margin
-        shared = one_cost(costs)
-        self.cost: Any = costs if shared is None else shared
+    def __init__(self, rows: HeldRows, costs: Any, margin: float) -> None:
+        self.rows, self.margin, self.place = rows, margin, rows.place
+        self.costs = np.asarray(costs)
+        shared = one_cost(self.costs)
+        self.cost: Any = self.place.send(self.costs) if shared is None else shared
         # Rows that an exact solve may take although fewer would do: its work grows like n^2 per
         # row, that of a read like n, and below this the read is the larger part.
-        self.spare_rows = rows.shape[0] // (4 * rows.shape[1])
+        self.spare_rows = 0 if self.place.fast_reads else rows.shape[0] // (4 * rows.shape[1])
 
-    def look(self, beta: Vector, band: int = 0) -> View:
-        return View(self, beta)
+    def look(self, beta: Vector, band: int = 0) -> ViewAtOnce:
+        return ViewAtOnce(self, beta)
 
     def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
         m = self.rows.shape[0]
@@ -162,16 +122,8 @@ class Whole:
             cumulative = np.cumsum(self.costs)
             total = float(cumulative[-1])
             chosen = drawn(cumulative, rng.random(k) * total)
-        index, count = self.distinct(chosen)
+        index, count = self.place.distinct(chosen)
         return self.rows.take(index), count * np.float64(total / k)
-
-    # What the namespace decides.
-
-    def measure(self, beta: Vector) -> Any:
-        return self.rows.dot(beta)
-
-    def combine(self, alpha: Any) -> Vector:
-        return self.rows.tdot(alpha)
 
     def total(self, amount: Any) -> float:
         """sum_i c_i amount_i"""
@@ -179,106 +131,94 @@ class Whole:
             return self.cost * float(amount.sum())
         return float(self.cost @ amount)
 
-    def costs_where(self, mask: Any) -> Any:
-        return np.where(mask, self.cost, 0.0)
-
     def costs_at(self, index: Any) -> Vector:
         if isinstance(self.cost, float):
             return np.full(len(index), self.cost)
-        return np.asarray(self.costs[index])
+        return np.asarray(self.costs[self.place.fetch(index)])
 
     def gram_of(self, index: Any, scale: float) -> Matrix:
         """scale * sum_i c_i a_i a_i' over these rows, a few of them in memory at a time."""
         n = self.rows.shape[1]
-        step = len(index) if self.rows.sparse else max(n, FEW_ENTRIES // n)
+        many = self.rows.sparse or self.place.fast_reads
+        step = len(index) if many else max(n, FEW_ENTRIES // n)
         gram = np.zeros((n, n))
         for start in range(0, len(index), max(1, step)):
             part = index[start : start + step]
             gram += self.rows.take(part).gram(self.costs_at(part) * scale)
         return gram
 
-    def index(self, mask: Any) -> Any:
-        return np.flatnonzero(mask)
-
-    def pick(self, index: Any, places: Index) -> Any:
-        return index[places]
-
-    def distinct(self, chosen: Index) -> tuple[Any, Any]:
-        """The rows that were chosen, and how often each."""
-        return np.unique(chosen, return_counts=True)
-
-    def count(self, mask: Any) -> int:
-        return int(np.count_nonzero(mask))
-
     def full(self, outside: Any, index: Any, alpha: Vector) -> Any:
         """The multipliers of all rows: the cost outside, alpha in the band, zero elsewhere."""
-        full = self.costs_where(outside)
-        full[index] = alpha
-        return full
+
+        def fetch() -> Vector:
+            full = np.array(self.place.fetch(self.place.where(outside, self.cost)))
+            full[self.place.fetch(index)] = alpha
+            return full
+
+        return Deferred((self.rows.shape[0],), fetch) if self.place.fast_reads else fetch()
 
 
-class View:
+class ViewAtOnce:
     """All rows, seen from one point."""
 
-    def __init__(self, whole: Whole, beta: Vector) -> None:
+    def __init__(self, whole: RowsAtOnce, beta: Vector) -> None:
         self.whole, self.beta = whole, beta
-        self.distance = whole.measure(beta)
+        self.distance = whole.rows.measure(beta)
         self.distance -= whole.margin
         self.loss = -whole.total(self.distance.clip(None, 0.0))
 
     def width(self, k: int) -> float:
-        away = self.whole.xp.abs(self.distance)
-        nearest = kth_smallest(away, min(k, len(away) - 1), self.whole.xp)
+        xp = self.whole.place.xp
+        away = xp.abs(self.distance)
+        nearest = kth_smallest(away, min(k, len(away) - 1), xp)
         return max(nearest, TIED * float(away.mean()))
 
     def smoothed(self, width: float, most: int, rng: np.random.Generator) -> tuple[Vector, Matrix]:
         """The multipliers of the smoothed program combined, and its Hessian from ``most`` rows."""
-        whole = self.whole
+        whole, place = self.whole, self.whole.place
         alpha = width - self.distance
         alpha *= 0.5 / width
         alpha = alpha.clip(0.0, 1.0)
         alpha *= whole.cost
-        combined = whole.combine(alpha)
+        combined = whole.rows.gather(alpha)
         del alpha
-        band = whole.index(whole.xp.abs(self.distance) <= width)
+        band = place.nonzero(place.xp.abs(self.distance) <= width)
         scale = 0.5 / width
         if len(band) > 2 * most:
             scale *= len(band) / most
-            band = whole.pick(band, np.sort(rng.choice(len(band), most, replace=False)))
+            band = band[place.send(np.sort(rng.choice(len(band), most, replace=False)))]
         return combined, whole.gram_of(band, scale)
 
-    def split(self, width: float) -> Split:
-        inside = self.whole.xp.abs(self.distance) <= width
-        return Split(self.whole, inside, self.distance < -width)
+    def split(self, width: float) -> SplitAtOnce:
+        inside = self.whole.place.xp.abs(self.distance) <= width
+        return SplitAtOnce(self.whole, inside, self.distance < -width)
 
 
-class Split:
+class SplitAtOnce:
     """The band, and what the rows beyond it add up to."""
 
-    def __init__(self, whole: Whole, band: Any, outside: Any) -> None:
+    def __init__(self, whole: RowsAtOnce, band: Any, outside: Any) -> None:
         self.whole, self.band, self.outside = whole, band, outside
-        self.index = whole.index(band)
+        self.index = whole.place.nonzero(band)
         self.rows = whole.rows.take(self.index)
         self.costs = whole.costs_at(self.index)
-        alpha = whole.costs_where(outside)
-        self.summed = whole.combine(alpha)
+        alpha = whole.place.where(outside, whole.cost)
+        self.summed = whole.rows.gather(alpha)
         self.summed_cost = float(alpha.sum())
 
     def check(self, beta: Vector) -> Checked:
         """One look from the new point: rows outside the band that changed sides are misplaced."""
         view = self.whole.look(beta)
         wrong = ~self.band & ((view.distance < 0) != self.outside)
-        return Checked(view.loss, self.whole.count(wrong), wrong)
+        return Checked(view.loss, self.whole.place.count(wrong), wrong)
 
-    def grow(self, checked: Checked) -> Split:
-        """The misplaced rows join the band."""
+    def grow(self, checked: Checked) -> SplitAtOnce:
         if not checked.misplaced:
             return self
         wrong = checked.found
-        return Split(self.whole, self.band | wrong, self.outside & ~wrong)
+        return SplitAtOnce(self.whole, self.band | wrong, self.outside & ~wrong)
 
     def multipliers(self, alpha: Vector) -> Any:
-        """One multiplier per row of all the data, from those of the band."""
         return self.whole.full(self.outside, self.index, alpha)
 
 

@@ -1,7 +1,7 @@
 """Rows in memory: a NumPy array of any layout, also read-only and memory-mapped.
 
-Arrays that BLAS can take as they are go to it whole.  Everything else (float32, strided views)
-is read in blocks that are converted one at a time, so X is never copied.
+Arrays that BLAS can take as they are go to it whole.  Everything else (float32, strided views, rows
+with an origin) is read in blocks that are converted one at a time, so X is never copied.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.source import Index
-from lincent.programs.arrays import (
-    Matrix,
-    Rows,
-    Vector,
-)
+from lincent.passes.held_rows import DenseRows, single_rows
+from lincent.passes.protocol import Source
+from lincent.passes.rows import cache_blocks, root_mean
+from lincent.programs.arrays import Index, Matrix, Rows, Vector, Weigh
 
 BLOCK_BYTES = 2**20
 """A block of this size stays in the processor's cache between conversion and product."""
 FEW_COLUMNS = 3
+"""Up to so many vectors at a time BLAS is faster on one after the other."""
 _own = threading.local()
 
 
@@ -33,62 +32,16 @@ def _scratch(rows: int, columns: int) -> Matrix:
     return buffer[: rows * columns].reshape(rows, columns)
 
 
-class DenseRows:
-    """Signed rows held as a C-ordered float64 array."""
-
-    sparse = False
-
-    def __init__(self, rows: Matrix) -> None:
-        self.array = rows
-        self.shape: tuple[int, int] = (rows.shape[0], rows.shape[1])
-        self._scratch: Matrix | None = None
-
-    def dot(self, beta: Vector) -> Vector:
-        return self.array @ beta
-
-    def tdot(self, alpha: Vector) -> Vector:
-        return alpha @ self.array
-
-    def gram(self, weight: Vector) -> Matrix:
-        if self._scratch is None:
-            self._scratch = np.empty_like(self.array)
-        scaled = np.multiply(self.array, np.sqrt(weight)[:, None], out=self._scratch)
-        return scaled.T @ scaled
-
-    def outer(self, weight: Vector) -> Matrix:
-        if self._scratch is None:
-            self._scratch = np.empty_like(self.array)
-        scaled = np.multiply(self.array, np.sqrt(weight), out=self._scratch)
-        return scaled @ scaled.T
-
-    def take(self, index: Index) -> Rows:
-        return DenseRows(self.array[index])
-
-    def materialize(self) -> Rows:
-        return self
-
-    def dense(self) -> Matrix:
-        return self.array
-
-    def factors(self) -> tuple[Any, Vector, Vector]:
-        return self.array, np.zeros(self.shape[0]), np.zeros(self.shape[1])
-
-    def column_scale(self) -> Vector:
-        total: Vector = np.einsum("ij,ij->j", self.array, self.array)
-        scale = np.sqrt(total / max(1, self.shape[0]))
-        scale[scale == 0] = 1.0
-        return scale
-
-
-class DensePass:
+class DenseSource(Source):
     """A NumPy array as a source of rows."""
 
-    sparse = False
-
-    def __init__(self, X: np.ndarray[Any, Any]) -> None:
-        self.X = X
+    def __init__(self, X: np.ndarray[Any, Any], origin: Vector | None = None) -> None:
+        self.X, self.origin = X, origin
         self.shape: tuple[int, int] = (X.shape[0], X.shape[1])
-        self._direct = X.dtype == np.float64 and (X.flags.c_contiguous or X.flags.f_contiguous)
+        self.dtype = X.dtype
+        plain = X.dtype == np.float64 and origin is None
+        self._direct = plain and (X.flags.c_contiguous or X.flags.f_contiguous)
+        self._swept = plain and X.flags.c_contiguous
 
     def project(self, v: Vector) -> Vector:
         if self._direct:
@@ -107,10 +60,30 @@ class DensePass:
             if w.ndim == 1 or w.shape[1] > FEW_COLUMNS:
                 out += block.T @ w[part]
                 continue
-            # BLAS is faster on a vector at a time while the block is in the cache.
             for k in range(w.shape[1]):
                 out[:, k] += w[part, k] @ block
         return out
+
+    def sweep(
+        self, sign: Vector, center: Vector, beta: Vector, weigh: Weigh
+    ) -> tuple[Vector, Vector]:
+        if not self._swept:
+            return super().sweep(sign, center, beta, weigh)
+        # Block by block, a row is still in the cache when the second product asks for it.
+        projected, total = np.empty(self.shape[0]), np.zeros(len(beta))
+        middle = float(center @ beta)
+        amount = 0.0
+        for part in cache_blocks(*self.shape):
+            block, side = self.X[part], sign[part]
+            there = np.dot(block, beta, out=projected[part])
+            there -= middle
+            there *= side
+            alpha = weigh(part, there)
+            alpha *= side
+            amount += float(alpha.sum())
+            total += alpha @ block
+        total -= amount * center
+        return projected, total
 
     def gram(self, w: Vector) -> Matrix:
         out = np.zeros((self.shape[1], self.shape[1]))
@@ -119,31 +92,40 @@ class DensePass:
             out += scaled.T @ scaled
         return out
 
-    def outer(self, w: Vector) -> Matrix:
-        scaled = self.array() * np.sqrt(w)
-        return scaled @ scaled.T
-
     def take(self, index: Index, sign: Vector, center: Vector) -> Rows:
         # Indexing with an array copies these rows, so they may be changed in place.
-        rows = np.ascontiguousarray(self.X[index], dtype=np.float64)
+        return self._signed(self.X[index], slice(None), sign[index], center)
+
+    def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
+        return self._signed(self.X[:, index], index, sign, center[index])
+
+    def _signed(self, some: Any, columns: Any, sign: Vector, center: Vector) -> Rows:
+        rows = np.ascontiguousarray(some, dtype=np.float64)
+        if self.origin is not None:
+            rows -= self.origin[columns]
         rows -= center
         rows *= sign[:, None]
         return DenseRows(rows)
 
-    def array(self) -> Matrix:
-        return np.asarray(self.X, dtype=np.float64)
+    def single(self, index: Index | None, sign: Vector, center: Vector) -> Rows | None:
+        # Seven digits do not tell apart whether origin and center are taken off one by one.
+        middle = center if self.origin is None else center + self.origin
+        return single_rows(self.X, index, sign, middle)
 
-    def signed(self, sign: Vector) -> Matrix:
-        return self.array() * sign[:, None]
+    def array(self) -> Matrix:
+        whole = np.asarray(self.X, dtype=np.float64)
+        return whole if self.origin is None else whole - self.origin
 
     def column_scale(self, center: Vector) -> Vector:
         total = np.zeros(self.shape[1])
         for part in self._blocks():
             centered = self._block(part) - center
             total += np.einsum("ij,ij->j", centered, centered)
-        scale = np.sqrt(total / max(1, self.shape[0]))
-        scale[scale == 0] = 1.0
-        return scale
+        return root_mean(total, self.shape[0])
+
+    def _unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        columns = self.X[:, index]
+        return np.asarray(np.all(columns == columns[:1], axis=0))
 
     def _blocks(self) -> Iterator[slice]:
         step = max(1, BLOCK_BYTES // (8 * max(1, self.shape[1])))
@@ -153,8 +135,11 @@ class DensePass:
     def _block(self, part: slice) -> Matrix:
         """Some rows as float64, to be used before the next block is asked for."""
         rows = self.X[part]
-        if rows.dtype == np.float64:
+        if rows.dtype == np.float64 and self.origin is None:
             return np.asarray(rows)
         block = _scratch(*rows.shape)
-        np.copyto(block, rows)
+        if self.origin is None:
+            np.copyto(block, rows)
+        else:
+            np.subtract(rows, self.origin, out=block)
         return block

@@ -16,26 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.band import (
-    Deferred,
-    Whole,
-)
-from lincent.programs.arrays import (
-    Matrix,
-    Rows,
-    Vector,
-)
+from lincent.passes.origin import origin_of, some_rows
+from lincent.passes.place import Place
+from lincent.passes.protocol import Source
+from lincent.passes.rows import RowsBase, root_mean
+from lincent.programs.arrays import Index, Matrix, Rows, Vector
 
 PIECES = 1024
 LONG = 2**12
 """X'w is cut into at most so many pieces, of at least so many rows."""
 CONVERT_BYTES = 2**30
 """float32 data is converted piece by piece of this size, never as a whole."""
-
-
-def is_device_array(X: Any) -> bool:
-    """Whether X is a torch or CuPy array; neither is imported to find out."""
-    return type(X).__module__.split(".")[0] in ("torch", "cupy")
 
 
 def namespace(X: Any) -> Any:
@@ -61,24 +52,43 @@ def to_host(values: Any) -> Any:
 
 
 class Device:
-    """Where an array lives, and how NumPy vectors get there."""
+    """Where an array lives: the ``Place`` of its vectors."""
+
+    fast_reads = True
 
     def __init__(self, like: Any) -> None:
         self.xp = namespace(like)
         from array_api_compat import device
 
         self.place = device(like)
+        self._native = type(like)
 
-    def send(self, values: Any, dtype: Any = None) -> Any:
-        if is_device_array(values):
+    def send(self, values: Any) -> Any:
+        if isinstance(values, self._native):
             return values
         values = np.ascontiguousarray(values)
         if not values.flags.writeable:  # torch wants to be able to write
             values = values.copy()
-        return self.xp.asarray(values, dtype=dtype, device=self.place)
+        return self.xp.asarray(values, device=self.place)
 
     def doubles(self, values: Any) -> Any:
         return self.xp.astype(self.send(values), self.xp.float64, copy=False)
+
+    def fetch(self, values: Any) -> Any:
+        return to_host(values)
+
+    def nonzero(self, mask: Any) -> Any:
+        return self.xp.nonzero(mask)[0]
+
+    def count(self, mask: Any) -> int:
+        return int(self.xp.count_nonzero(mask))
+
+    def distinct(self, chosen: Any) -> tuple[Any, Vector]:
+        rows, count = self.xp.unique_counts(self.send(chosen))
+        return rows, to_host(count).astype(np.float64)
+
+    def where(self, mask: Any, values: Any) -> Any:
+        return self.xp.astype(mask, self.xp.float64) * values
 
 
 def combined(X: Any, w: Any, xp: Any) -> Any:
@@ -99,45 +109,41 @@ def combined(X: Any, w: Any, xp: Any) -> Any:
     return total if w.ndim == 2 else total[:, 0]
 
 
-class DeviceTable:
-    """An array on a device as something with the attributes of a NumPy array that are asked for."""
-
-    def __init__(self, X: Any) -> None:
-        self.device = Device(X)
-        xp = self.device.xp
-        self.X = X if X.dtype in (xp.float64, xp.float32) else xp.astype(X, xp.float64)
-        self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
-        self.dtype = np.dtype(np.float64 if self.X.dtype == xp.float64 else np.float32)
-
-    def check_finite(self) -> None:
-        xp = self.device.xp
-        for part in parts_of(self.shape):
-            finite = xp.isfinite(self.X[part])
-            if not bool(xp.all(finite)):
-                row, column = (int(k[0]) for k in xp.nonzero(~finite))
-                raise ValueError(
-                    f"X has NaN or an infinite value (row {part.start + row}, column {column}); "
-                    "fill or drop such rows first."
-                )
+def numbers_on_device(X: Any) -> Any:
+    """X in float64 or float32, as it is where it is one of them."""
+    xp = namespace(X)
+    return X if X.dtype in (xp.float64, xp.float32) else xp.astype(X, xp.float64)
 
 
-def parts_of(shape: tuple[int, int]) -> list[slice]:
+def check_finite_on_device(X: Any) -> None:
+    """Name the first entry that is not finite."""
+    xp = namespace(X)
+    for part in parts_of(X.shape):
+        finite = xp.isfinite(X[part])
+        if not bool(xp.all(finite)):
+            row, column = (int(k[0]) for k in xp.nonzero(~finite))
+            raise ValueError(
+                f"X has NaN or an infinite value (row {part.start + row}, column {column}); "
+                "fill or drop such rows first."
+            )
+
+
+def parts_of(shape: tuple[int, ...]) -> list[slice]:
     """Pieces of rows small enough to convert or check one at a time."""
-    step = max(1, CONVERT_BYTES // (8 * max(1, shape[1])))
-    return [slice(k, min(k + step, shape[0])) for k in range(0, shape[0], step)]
+    step = max(1, CONVERT_BYTES // (8 * max(1, int(shape[1]))))
+    return [slice(k, min(k + step, int(shape[0]))) for k in range(0, int(shape[0]), step)]
 
 
-class DeviceRows:
-    """Signed rows held on the device, for vectors that are NumPy's."""
-
-    sparse = False
+class DeviceRows(RowsBase):
+    """Signed rows held on the device."""
 
     def __init__(self, array: Any, device: Device) -> None:
         self.array, self.device = array, device
         self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
 
-    def whole(self, costs: Any, margin: float) -> DeviceWhole:
-        return DeviceWhole(self, costs, margin)
+    @property
+    def place(self) -> Place:
+        return self.device
 
     def measure(self, beta: Vector) -> Any:
         return self.array @ self.device.send(beta)
@@ -162,49 +168,32 @@ class DeviceRows:
     def take(self, index: Any) -> Rows:
         return DeviceRows(self.array[self.device.send(index)], self.device)
 
-    def materialize(self) -> Rows:
-        return self
+    def columns(self, index: Index) -> Rows:
+        return DeviceRows(self.array[:, self.device.send(index)], self.device)
 
     def dense(self) -> Matrix:
         return np.asarray(to_host(self.array))
 
-    def factors(self) -> tuple[Any, Vector, Vector]:
-        return self.dense(), np.zeros(self.shape[0]), np.zeros(self.shape[1])
-
     def column_scale(self) -> Vector:
-        xp = self.device.xp
-        scale = np.sqrt(to_host(xp.mean(self.array * self.array, axis=0)))
-        scale[scale == 0] = 1.0
-        return np.asarray(scale)
+        total = to_host(self.device.xp.sum(self.array * self.array, axis=0))
+        return root_mean(total, self.shape[0])
 
 
-class DevicePass:
-    """An array on a device with the signs and weights of one two-class problem."""
+class DeviceSource(Source):
+    """An array on a device as a source of rows."""
 
-    sparse = False
-
-    def __init__(self, X: Any, sign: Any, weight: Any) -> None:
-        self.X, self.sign_there, self.weight_given = X, sign, weight
-        self.device = Device(X)
+    def __init__(self, X: Any, *, centered: bool = False) -> None:
+        self.X, self.device = X, Device(X)
         self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
-        self._direct = X.dtype == self.device.xp.float64
+        self.origin = origin_of(to_host(X[some_rows(self.shape[0])])) if centered else None
+        self._origin = None if self.origin is None else self.device.send(self.origin)
+        double = X.dtype == self.device.xp.float64
+        self.dtype = np.dtype(np.float64 if double else np.float32)
+        self._direct = double and self.origin is None
 
     @property
-    def sign(self) -> Deferred:
-        return Deferred((self.shape[0],), lambda: to_host(self.sign_there))
-
-    def class_centers(self) -> Matrix:
-        """The weighted means of the two classes, negative first: one read."""
-        xp, sign = self.device.xp, self.sign_there
-        high = xp.astype(sign > 0, xp.float64)
-        split = xp.stack([1.0 - high, high], axis=1)
-        if self.weight_given.strides != (0,):
-            split = split * self.device.send(self.weight_given)[:, None]
-        totals = xp.sum(split, axis=0)
-        return np.array(to_host(self.gather(split) / totals).T)
-
-    def signed_rows(self, center: Vector) -> DeviceSignedRows:
-        return DeviceSignedRows(self, self.sign_there, center)
+    def place(self) -> Place:
+        return self.device
 
     def project(self, v: Vector) -> Vector:
         return np.asarray(to_host(self.measure(v)))
@@ -213,131 +202,60 @@ class DevicePass:
         there = self.device.send(v)
         if self._direct:
             return self.X @ there
-        pieces = [self._piece(part) @ there for part in parts_of(self.shape)]
+        pieces = [self._rows(part) @ there for part in parts_of(self.shape)]
         return self.device.xp.concat(pieces)
 
-    def gather(self, w: Any) -> Any:
-        """X'w on the device."""
+    def combine(self, w: Vector) -> Vector:
+        return self.gather(self.device.send(w))
+
+    def gather(self, w: Any) -> Vector:
+        return np.asarray(to_host(self._gathered(w)))
+
+    def _gathered(self, w: Any) -> Any:
         xp = self.device.xp
         if self._direct:
             return combined(self.X, w, xp)
-        return sum(combined(self._piece(part), w[part], xp) for part in parts_of(self.shape))
+        return sum(combined(self._rows(part), w[part], xp) for part in parts_of(self.shape))
 
-    def rows_at(self, index: Any) -> Any:
-        return self.device.doubles(self.X[index])
+    def class_means(self, sign: Any, weight: Any) -> Matrix:
+        xp = self.device.xp
+        high = xp.astype(sign > 0, xp.float64)
+        split = xp.stack([1.0 - high, high], axis=1)
+        if weight.strides != (0,):
+            split = split * self.device.send(weight)[:, None]
+        totals = xp.sum(split, axis=0)
+        return np.array(to_host(self._gathered(split) / totals).T)
 
-    def _piece(self, part: slice) -> Any:
-        return self.device.doubles(self.X[part])
+    def gram(self, w: Vector) -> Matrix:
+        root = self.device.send(np.sqrt(w))[:, None]
+        scaled = (self._rows(part) * root[part] for part in parts_of(self.shape))
+        return np.array(to_host(sum(rows.T @ rows for rows in scaled)))
 
-
-class DeviceSignedRows:
-    """The rows y_i (x_i - l) of a whole data set on a device, never formed."""
-
-    sparse = False
-
-    def __init__(self, source: DevicePass, sign: Any, center: Vector) -> None:
-        self.source, self.sign, self.center = source, sign, center
-        self.device, self.shape = source.device, source.shape
-
-    def whole(self, costs: Any, margin: float) -> DeviceWhole:
-        return DeviceWhole(self, costs, margin)
-
-    def measure(self, beta: Vector) -> Any:
-        projected = self.source.measure(beta)
-        projected -= float(self.center @ beta)
-        projected *= self.sign
-        return projected
-
-    def gather(self, alpha: Any) -> Vector:
-        signed = alpha * self.sign
-        total = float(self.device.xp.sum(signed))
-        return np.asarray(to_host(self.source.gather(signed)) - total * self.center)
-
-    def dot(self, beta: Vector) -> Vector:
-        return np.asarray(to_host(self.measure(beta)))
-
-    def tdot(self, alpha: Vector) -> Vector:
-        return self.gather(self.device.send(alpha))
-
-    def take(self, index: Any) -> Rows:
+    def take(self, index: Any, sign: Any, center: Vector) -> Rows:
         there = self.device.send(index)
-        rows = self.source.rows_at(there)
-        rows -= self.device.send(self.center)
-        rows *= self.sign[there][:, None]
+        rows = self._rows(there)
+        if rows is self.X:  # never written to
+            rows = rows + 0.0
+        rows -= self.device.send(center)
+        rows *= sign[there][:, None]
         return DeviceRows(rows, self.device)
 
-    def materialize(self) -> Rows:
-        return self.take(np.arange(self.shape[0]))
+    def array(self) -> Matrix:
+        return np.asarray(to_host(self._rows(slice(None))))
 
-    def gram(self, weight: Vector) -> Matrix:
-        return self.materialize().gram(weight)
-
-    def outer(self, weight: Vector) -> Matrix:
-        return self.materialize().outer(weight)
-
-    def dense(self) -> Matrix:
-        return self.materialize().dense()
-
-    def factors(self) -> tuple[Any, Vector, Vector]:
-        return self.materialize().factors()
-
-    def column_scale(self) -> Vector:
-        center = self.device.send(self.center)
+    def column_scale(self, center: Vector) -> Vector:
+        middle = self.device.send(center)
         total = sum(
-            self.device.xp.sum((self.source.rows_at(part) - center) ** 2, axis=0)
+            self.device.xp.sum((self._rows(part) - middle) ** 2, axis=0)
             for part in parts_of(self.shape)
         )
-        scale = np.sqrt(to_host(total) / self.shape[0])
-        scale[scale == 0] = 1.0
-        return np.asarray(scale)
+        return root_mean(np.asarray(to_host(total)), self.shape[0])
 
+    def _unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        columns = self.X[:, self.device.send(index)]
+        return np.asarray(to_host(self.device.xp.all(columns == columns[:1, :], axis=0)))
 
-class DeviceWhole(Whole):
-    """All rows on a device: ``Whole`` on its array namespace."""
-
-    def __init__(self, rows: Any, costs: Any, margin: float) -> None:
-        super().__init__(rows, np.asarray(costs), margin)
-        self.device: Device = rows.device
-        self.xp = self.device.xp
-        self.spare_rows = 0  # a read is cheap there
-        if not isinstance(self.cost, float):
-            self.cost = self.device.send(self.costs)
-
-    def measure(self, beta: Vector) -> Any:
-        return self.rows.measure(beta)  # type: ignore[attr-defined]
-
-    def combine(self, alpha: Any) -> Vector:
-        gathered: Vector = self.rows.gather(alpha)  # type: ignore[attr-defined]
-        return gathered
-
-    def costs_where(self, mask: Any) -> Any:
-        return self.xp.astype(mask, self.xp.float64) * self.cost
-
-    def costs_at(self, index: Any) -> Vector:
-        if isinstance(self.cost, float):
-            return np.full(len(index), self.cost)
-        return np.asarray(to_host(self.cost[index]))
-
-    def gram_of(self, index: Any, scale: float) -> Matrix:
-        return self.rows.take(index).gram(self.costs_at(index) * scale)
-
-    def index(self, mask: Any) -> Any:
-        return self.xp.nonzero(mask)[0]
-
-    def pick(self, index: Any, places: Any) -> Any:
-        return index[self.device.send(places)]
-
-    def distinct(self, chosen: Any) -> tuple[Any, Any]:
-        rows, count = self.xp.unique_counts(self.device.send(chosen))
-        return rows, to_host(count)
-
-    def count(self, mask: Any) -> int:
-        return int(self.xp.sum(self.xp.astype(mask, self.xp.int64)))
-
-    def full(self, outside: Any, index: Any, alpha: Vector) -> Deferred:
-        def fetch() -> Vector:
-            full = np.array(to_host(self.costs_where(outside)))
-            full[to_host(index)] = alpha
-            return full
-
-        return Deferred((self.rows.shape[0],), fetch)
+    def _rows(self, part: Any) -> Any:
+        """Some rows in float64, around the origin."""
+        rows = self.device.doubles(self.X[part])
+        return rows if self._origin is None else rows - self._origin

@@ -21,16 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.dense import DensePass, DenseRows
-from lincent.passes.source import (
-    Index,
-    Pass,
-)
-from lincent.programs.arrays import (
-    Matrix,
-    Rows,
-    Vector,
-)
+from lincent.passes.dense import DenseSource
+from lincent.passes.held_rows import DenseRows
+from lincent.passes.protocol import Source
+from lincent.passes.rows import root_mean
+from lincent.programs.arrays import Index, Matrix, Rows, Vector
 
 HOLD_BYTES = 2**28
 """A mapped data set up to this size (256 MiB) is held; a larger one is mapped at each read."""
@@ -95,18 +90,16 @@ class MappedRows:
         return MappedRows(self.X[rows], self.mapping)
 
 
-def open_mapped(X: Any, mapping: NystroemMap) -> Pass:
+def open_mapped(X: Any, mapping: NystroemMap) -> Source:
     """The mapped rows: held where they are small, mapped on the way where they are not."""
-    source = NystroemPass(X, mapping)
+    source = NystroemSource(X, mapping)
     if X.shape[0] * mapping.width * 8 <= HOLD_BYTES:
-        return DensePass(source.array())
+        return DenseSource(source.array())
     return source
 
 
-class NystroemPass:
+class NystroemSource(Source):
     """X through a map, a block at a time."""
-
-    sparse = False
 
     def __init__(self, X: Any, mapping: NystroemMap) -> None:
         self.X = X
@@ -134,34 +127,27 @@ class NystroemPass:
             total += scaled.T @ scaled
         return self.map.basis.T @ total @ self.map.basis
 
-    def outer(self, w: Vector) -> Matrix:
-        scaled = self.array() * np.sqrt(w)
-        return scaled @ scaled.T
-
     def take(self, index: Index, sign: Vector, center: Vector) -> Rows:
+        rows = self._mapped(index)
+        rows -= center
+        rows *= sign[index, None]
+        return DenseRows(rows)
+
+    def _mapped(self, index: Index) -> Matrix:
         rows = np.empty((len(index), self.shape[1]))
         for part in self._blocks(len(index)):
             np.matmul(self.map.kernel_rows(self.X[index[part]]), self.map.basis, out=rows[part])
-        rows -= center
-        rows *= sign[:, None]
-        return DenseRows(rows)
+        return rows
 
     def array(self) -> Matrix:
-        everything = np.arange(self.shape[0])
-        rows = self.take(everything, np.ones(self.shape[0]), np.zeros(self.shape[1]))
-        return rows.dense()
-
-    def signed(self, sign: Vector) -> Matrix:
-        return self.array() * sign[:, None]
+        return self._mapped(np.arange(self.shape[0]))
 
     def column_scale(self, center: Vector) -> Vector:
         total = np.zeros(self.shape[1])
         for part in self._blocks():
             centered = self.map(self.X[part]) - center
             total += np.einsum("ij,ij->j", centered, centered)
-        scale = np.sqrt(total / max(1, self.shape[0]))
-        scale[scale == 0] = 1.0
-        return scale
+        return root_mean(total, self.shape[0])
 
     def _blocks(self, count: int | None = None) -> Iterator[slice]:
         count = self.shape[0] if count is None else count

@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lincent.passes.source import Index
+from lincent.passes.source import Kind, kind_of
+from lincent.programs.arrays import Index
 
 Keys = NDArray[np.uint64]
 
@@ -37,7 +38,7 @@ def _mix(bits: Keys) -> Keys:
 def row_keys(X: Any, seed: int = 0) -> Keys:
     """A key for each row of a dense or sparse X."""
     columns = _mix((np.arange(X.shape[1], dtype=np.uint64) + np.uint64(seed)) * _GOLDEN)
-    if sp.issparse(X):
+    if kind_of(X) is Kind.SPARSE:
         return _sparse_keys(X, columns)
     keys = np.empty(X.shape[0], dtype=np.uint64)
     for start in range(0, X.shape[0], BLOCK_ROWS):

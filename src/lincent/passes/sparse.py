@@ -11,24 +11,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.passes.source import (
-    Index,
-    SignedRows,
-)
-from lincent.programs.arrays import (
-    Matrix,
-    Rows,
-    Vector,
-)
+from lincent.passes.held_rows import DenseRows
+from lincent.passes.protocol import Source
+from lincent.passes.rows import root_mean
+from lincent.passes.signed_rows import SignedRows
+from lincent.programs.arrays import Index, Matrix, Rows, Vector
 
 
-class SparsePass:
+class SparseSource(Source):
     """A sparse matrix (rows compressed) as a source of rows."""
 
     sparse = True
 
     def __init__(self, X: Any) -> None:
         self.X = sp.csr_array(X)
+        self.dtype = self.X.dtype
         self.shape: tuple[int, int] = (self.X.shape[0], self.X.shape[1])
 
     def project(self, v: Vector) -> Vector:
@@ -38,12 +35,11 @@ class SparsePass:
         return np.asarray(self.X.T @ w, dtype=np.float64)
 
     def gram(self, w: Vector) -> Matrix:
-        weighted = self._scaled(np.sqrt(w))
+        weighted = self.signed(np.sqrt(w))
         product = weighted.T @ weighted
         return np.asarray(product.toarray(), dtype=np.float64)
 
     def outer(self, w: Vector) -> Matrix:
-        """X diag(w) X', for problems with more columns than rows."""
         columns = sp.csr_array(
             (self.X.data * np.sqrt(w)[self.X.indices], self.X.indices, self.X.indptr),
             shape=self.shape,
@@ -51,23 +47,29 @@ class SparsePass:
         return np.asarray((columns @ columns.T).toarray(), dtype=np.float64)
 
     def take(self, index: Index, sign: Vector, center: Vector) -> Rows:
-        return SignedRows(SparsePass(self.X[index]), sign, center)
+        return SignedRows(SparseSource(self.X[index]), sign[index], center)
+
+    def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
+        rows = np.array(self.X[:, index].toarray(), dtype=np.float64, order="C")
+        rows -= center[index]
+        rows *= sign[:, None]
+        return DenseRows(rows)
 
     def array(self) -> Matrix:
         return np.asarray(self.X.toarray(), dtype=np.float64)
 
     def signed(self, sign: Vector) -> Any:
-        return self._scaled(sign)
+        data = self.X.data * np.repeat(sign, np.diff(self.X.indptr))
+        return sp.csr_array((data, self.X.indices, self.X.indptr), shape=self.shape)
 
     def column_scale(self, center: Vector) -> Vector:
         m = max(1, self.shape[0])
         second = np.zeros(self.shape[1])
         np.add.at(second, self.X.indices, np.asarray(self.X.data, dtype=np.float64) ** 2)
         mean = self.combine(np.full(self.shape[0], 1.0 / m))
-        scale = np.sqrt(np.maximum(second / m - 2 * mean * center + center**2, 0.0))
-        scale[scale == 0] = 1.0
-        return scale
+        return root_mean(np.maximum(second - m * (2 * mean * center - center**2), 0.0), m)
 
-    def _scaled(self, weight: Vector) -> Any:
-        data = self.X.data * np.repeat(weight, np.diff(self.X.indptr))
-        return sp.csr_array((data, self.X.indices, self.X.indptr), shape=self.shape)
+    def _unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        columns = self.X[:, index]
+        low, high = (np.asarray(v.toarray()).reshape(-1) for v in (columns.min(0), columns.max(0)))
+        return np.asarray(low == high)

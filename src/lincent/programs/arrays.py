@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Index = NDArray[np.intp]
+Weigh = Callable[[slice, Vector], Vector]
+"""From some rows and their a_i.beta to their alpha_i; the array that is returned may be reused."""
 
 
 class Rows(Protocol):
@@ -24,14 +28,23 @@ class Rows(Protocol):
     def tdot(self, alpha: Vector) -> Vector:
         """sum_i alpha_i a_i, one number per column."""
 
+    def sweep(self, beta: Vector, weigh: Weigh) -> tuple[Vector, Vector]:
+        """(A beta, A' alpha), where ``weigh`` turns each part of the first into alpha."""
+
     def gram(self, weight: Vector) -> Matrix:
         """sum_i weight_i a_i a_i', columns by columns."""
 
     def outer(self, weight: Vector) -> Matrix:
         """The matrix of sum_j weight_j a_ij a_kj, rows by rows."""
 
-    def take(self, index: NDArray[np.intp]) -> Rows:
+    def take(self, index: Index) -> Rows:
         """The rows with these indices."""
+
+    def columns(self, index: Index) -> Rows:
+        """All rows, cut down to these columns, as one array."""
+
+    def single(self, index: Index | None) -> Rows | None:
+        """These rows (None: all) in single precision, or None where that cannot be had."""
 
     def materialize(self) -> Rows:
         """The same rows in the form an exact solve works on (dense rows as one array)."""
@@ -44,6 +57,68 @@ class Rows(Protocol):
 
     def column_scale(self) -> Vector:
         """A typical size of each column of the signed rows (never zero)."""
+
+    def all_rows(self, costs: Any, margin: float) -> AllRows:
+        """The rows with their costs and the margin, to be looked at from a point."""
+
+
+# What a solver asks of all rows of a program at once; ``passes.band`` has the answers.
+
+
+class AllRows(Protocol):
+    """All rows with their costs and the margin."""
+
+    spare_rows: int
+    most_sampled: int
+
+    def look(self, beta: Vector, band: int) -> View:
+        """All rows from beta; ``band`` is for how many rows around the kink will be asked next."""
+
+    def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
+        """Some k rows drawn by cost, and what each costs to stand for all."""
+
+
+class View(Protocol):
+    """All rows, seen from one point."""
+
+    beta: Vector
+    loss: float
+
+    def width(self, k: int) -> float:
+        """The k-th smallest distance of a row from the kink."""
+
+    def smoothed(self, width: float, most: int, rng: np.random.Generator) -> tuple[Vector, Matrix]:
+        """Gradient and Hessian of the program with its kink smoothed over this width."""
+
+    def split(self, width: float) -> SplitRows:
+        """The band of this width, and the rows beyond it as a sum."""
+
+
+class SplitRows(Protocol):
+    """The band, and what the rows beyond it add up to."""
+
+    rows: Rows
+    costs: Vector
+    summed: Vector
+    summed_cost: float
+
+    def check(self, beta: Vector) -> Checked:
+        """All rows from a new point, against the sides on which this split has them."""
+
+    def grow(self, checked: Checked) -> SplitRows:
+        """The misplaced rows join the band."""
+
+    def multipliers(self, alpha: Vector) -> Any:
+        """One multiplier per row of all the data, from those of the band."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found: the loss, how many rows are misplaced, and which."""
+
+    loss: float
+    misplaced: int
+    found: Any
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,10 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from lincent.passes import DenseRows, SignedRows, SparsePass
+from lincent.passes.held_rows import DenseRows
+from lincent.passes.signed_rows import SignedRows
+from lincent.passes.source import Kind, kind_of
+from lincent.passes.sparse import SparseSource
 from lincent.solvers.hinge.interior_point import RowOperator
 
 
@@ -32,8 +35,8 @@ class RowSpace:
         self.coordinates: Any = X
         if n <= m:
             return
-        if sp.issparse(X):
-            values, vectors = np.linalg.eigh(SparsePass(X).outer(np.ones(n)))
+        if kind_of(X) is Kind.SPARSE:
+            values, vectors = np.linalg.eigh(SparseSource(X).outer(np.ones(n)))
             kept = values > m * np.finfo(float).eps * max(values[-1], 0.0)
             roots = np.sqrt(values[kept])
             self.coordinates = vectors[:, kept] * roots
@@ -57,13 +60,13 @@ def as_float(X: Any) -> Any:
 
 def with_ones(X: Any) -> Any:
     """(X, 1): a last column of ones for the intercept."""
-    if sp.issparse(X):
+    if kind_of(X) is Kind.SPARSE:
         return sp.csr_array(sp.hstack([X, np.ones((X.shape[0], 1))], format="csr"))
     return np.hstack([X, np.ones((X.shape[0], 1))])
 
 
 def signed_rows(X: Any, sign: np.ndarray) -> RowOperator:
     """The operator with rows sign_i x_i."""
-    if sp.issparse(X):
-        return SignedRows(SparsePass(X), sign, np.zeros(X.shape[1]))
+    if kind_of(X) is Kind.SPARSE:
+        return SignedRows(SparseSource(X), sign, np.zeros(X.shape[1]))
     return DenseRows(X * sign[:, None])

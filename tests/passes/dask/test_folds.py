@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
-from lincent.passes.dask.dealing import (
+from lincent.passes.dask.folds import (
     Dealt,
     allocation,
     turns,

@@ -231,6 +231,7 @@ def test_newton_steps_in_blocks_where_the_band_is_too_large(monkeypatch, data, r
 
 def test_multipliers_can_be_fetched(data):
     from lincent.passes.dask.table import open_table
+    from lincent.passes.signed_rows import SignedRows
     from lincent.programs.centralization import certify, lcc_program
     from lincent.solvers.lp import screening
     from lincent.solvers.solution import Controls, silent
@@ -238,8 +239,8 @@ def test_multipliers_can_be_fetched(data):
     X, y = data
     table = open_table(da.from_array(X, chunks=(2_000, N)), y, None, N, silent)
     source = table.problem(np.array([-1, 1]), np.ones(2))
-    centers = source.class_centers()
-    rows = source.signed_rows(centers.mean(axis=0))
+    centers = source.class_means(None, None)
+    rows = SignedRows(source, source.sign, centers.mean(axis=0))
     program = lcc_program(rows, centers[1] - centers[0], 2.0 * source.costs, 0.01)
     answer = screening.solve(program, Controls(), np.random.default_rng(0)).certificate
     again = certify(program, answer.beta, np.asarray(answer.alpha), answer.t)

@@ -8,7 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import LCC
-from lincent.passes import SignedRows, class_centers, open_pass
+from lincent.passes.signed_rows import SignedRows
+from lincent.passes.source import open_source
 from lincent.programs.centralization import certify, lcc_program
 from lincent.solvers.lp import (
     interior_point,
@@ -19,8 +20,8 @@ from lincent.solvers.solution import Controls, Status
 TOL = 1e-9
 
 
-class CountingPass:
-    """A pass that counts how often all rows are read."""
+class CountingSource:
+    """A source that counts how often all rows are read."""
 
     def __init__(self, source):
         self.source = source
@@ -29,7 +30,7 @@ class CountingPass:
 
     def __getattr__(self, verb):
         method = getattr(self.source, verb)
-        if verb in ("project", "combine", "gram", "outer", "column_scale", "array", "signed"):
+        if verb in ("measure", "gather", "class_means", "gram", "outer", "column_scale", "array"):
             self.reads += 1
         return method
 
@@ -112,8 +113,8 @@ CASES = {
 
 
 def program_from(X, sign, weight, margin=0.01, source=None):
-    source = open_pass(X) if source is None else source
-    centers = class_centers(source, sign, weight)
+    source = open_source(X) if source is None else source
+    centers = source.class_means(sign, weight)
     rows = SignedRows(source, sign, centers.mean(axis=0))
     return lcc_program(rows, centers[1] - centers[0], 2.0 * weight, margin)
 
@@ -187,7 +188,7 @@ def test_deterministic_for_a_seed(case):
 @pytest.mark.parametrize("shape", [(20_000, 20), (200_000, 20), (100_000, 5)])
 def test_reads_do_not_grow_with_the_rows(shape):
     X, sign, weight = normal(*shape)
-    source = CountingPass(open_pass(X))
+    source = CountingSource(open_source(X))
     program = program_from(X, sign, weight, source=source)
     solution = screened(program)
     reads = source.reads

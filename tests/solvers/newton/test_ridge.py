@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.passes import SignedRows, class_centers, open_pass
-from lincent.passes.single import single
+from lincent.passes.signed_rows import SignedRows
+from lincent.passes.source import open_source
 from lincent.programs.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import ridge
 from lincent.solvers.newton.oracle import Reader
@@ -133,8 +133,8 @@ def test_tied_rows_of_uneven_columns_at_any_cost(monkeypatch, entries, margins, 
     rng = np.random.default_rng(seed)
     sign = np.where(rng.random(400) < 0.2, 1.0, -1.0)
     X = np.round(rng.standard_normal((400, 6)) + 0.5 * sign[:, None]) * 3.0 ** np.arange(-3, 3)
-    source = open_pass(X)
-    middle = class_centers(source, sign, np.ones(400)).mean(axis=0)
+    source = open_source(X)
+    middle = source.class_means(sign, np.ones(400)).mean(axis=0)
     costs = C * np.where(sign > 0, 2.5, 0.625)
     program = RegularizedProgram(SignedRows(source, sign, middle), sign, costs, *margins)
     found = solve(program)
@@ -146,7 +146,7 @@ def test_tied_rows_of_uneven_columns_at_any_cost(monkeypatch, entries, margins, 
 
 def test_columns_beyond_single_precision_end_as_they_do_in_double(monkeypatch):
     program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, 1e25)
-    assert single(program.rows, None) is None
+    assert program.rows.single(None) is None
     double = solve(program)
     monkeypatch.setattr(ridge, "WHOLE_ENTRIES", 0)
     other = solve(program)
@@ -162,8 +162,8 @@ def test_a_large_offset_costs_no_digits(monkeypatch):
     X = rng.standard_normal((500, 5)) + 0.4 * sign[:, None]
     betas = []
     for offset in (0.0, 2.0**20):
-        source = open_pass(X + offset)
-        middle = class_centers(source, sign, np.ones(500)).mean(axis=0)
+        source = open_source(X + offset)
+        middle = source.class_means(sign, np.ones(500)).mean(axis=0)
         program = RegularizedProgram(SignedRows(source, sign, middle), sign, np.ones(500), -1, 3)
         found = solve(program)
         assert found.relative_gap <= 1e-9

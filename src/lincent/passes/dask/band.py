@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lincent.passes.band import (
-    Checked,
-    Deferred,
-)
+from lincent.passes.band import Multipliers
 from lincent.passes.dask import block_work
 from lincent.passes.dask.block import (
     Setting,
@@ -18,18 +16,8 @@ from lincent.passes.dask.block import (
     add,
     chained,
 )
-from lincent.passes.dask.block_work import (
-    Part,
-    Seen,
-)
-from lincent.programs.arrays import (
-    Matrix,
-    Rows,
-    Vector,
-)
-
-if TYPE_CHECKING:
-    from lincent.passes.dask.table import DaskRows
+from lincent.passes.dask.block_work import Part, Spread
+from lincent.programs.arrays import Checked, Matrix, Rows, Vector
 
 SPARE_ENTRIES = 3_000_000
 SPARE_WORK = 60_000_000
@@ -41,36 +29,32 @@ REMEMBERED = 100_000
 """Rows of the sample that are kept to guess widths."""
 
 
-@dataclass(frozen=True)
-class Multipliers(Deferred):
-    """One multiplier per row, left with the rows, and what they add up to."""
-
-    combined: Vector  # sum_i alpha_i a_i
-    total: float  # sum_i alpha_i
+Run = Callable[..., Any]
+Lengths = NDArray[np.int64]
 
 
-class DaskWhole:
+class BlocksAtOnce:
     """All rows of a program, looked at block by block."""
 
-    def __init__(self, rows: DaskRows, setting: Setting, per_block: Vector) -> None:
-        self.rows, self.setting, self.per_block = rows, setting, per_block
+    def __init__(self, run: Run, lengths: Lengths, setting: Setting, per_block: Vector) -> None:
+        self._run, self.lengths, self.setting, self.per_block = run, lengths, setting, per_block
         self.remembered: Rows | None = None
-        self.most_sampled = max(SAMPLE_ENTRIES // rows.shape[1], 1)
-        n = rows.shape[1]
+        self.m, n = int(lengths.sum()), len(setting.center)
+        self.most_sampled = max(SAMPLE_ENTRIES // n, 1)
         self.spare_rows = min(SPARE_ENTRIES // n, SPARE_WORK // n**2)
 
     def run(self, verb: str, function: Any, **how: Any) -> Any:
-        return self.rows.source.run(verb, function, setting=self.setting, **how)
+        return self._run(verb, function, setting=self.setting, **how)
 
-    def look(self, beta: Vector, band: int = 0) -> DaskView:
-        return DaskView(self, beta, self._guess(beta, band), small=band <= self.spare_rows)
+    def look(self, beta: Vector, band: int = 0) -> ViewOfBlocks:
+        return ViewOfBlocks(self, beta, self._guess(beta, band), small=band <= self.spare_rows)
 
     def _guess(self, beta: Vector, band: int) -> float:
         """The width of the band as the sample has it, so that one read answers two questions."""
         if self.remembered is None or band == 0:
             return 0.0
         away = np.abs(self.remembered.dot(beta) - self.setting.margin)
-        return float(np.quantile(away, min(1.0, band / self.rows.shape[0])))
+        return float(np.quantile(away, min(1.0, band / self.m)))
 
     def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
         total = float(self.per_block.sum())
@@ -78,30 +62,30 @@ class DaskWhole:
             size: Any = self.per_block
             points = np.sort(rng.random(k) * total)
         else:
-            size = self.rows.source.lengths
-            points = np.sort(rng.integers(0, self.rows.shape[0], k))
+            size = self.lengths
+            points = np.sort(rng.integers(0, self.m, k))
         begin = np.concatenate([[0], np.cumsum(size)[:-1]])
         cuts = np.searchsorted(points, begin[1:])
         each = [(part - low,) for part, low in zip(np.split(points, cuts), begin, strict=True)]
         taken: Taken = self.run("sample", block_work.sample, each=each, merge=Taken.joined)
-        rows = taken.signed(self.rows.center)
+        rows = taken.signed(self.setting.center)
         step = -(-rows.shape[0] // REMEMBERED)
         self.remembered = rows.take(np.arange(0, rows.shape[0], step))
         return rows, taken.costs * (total / k)
 
 
-class DaskView:
+class ViewOfBlocks:
     """All rows, seen from one point."""
 
-    def __init__(self, whole: DaskWhole, beta: Vector, guess: float, *, small: bool) -> None:
+    def __init__(self, whole: BlocksAtOnce, beta: Vector, guess: float, *, small: bool) -> None:
         self.whole, self.beta, self.guess = whole, beta, guess
-        self.seen: Seen = whole.run(
-            "look", block_work.look, beta=beta, width=guess, small=small, merge=Seen.joined
+        self.seen: Spread = whole.run(
+            "look", block_work.look, beta=beta, width=guess, small=small, merge=Spread.joined
         )
         self.loss = self.seen.loss
 
     def width(self, k: int) -> float:
-        width = self.seen.width(k, self.whole.rows.shape[0])
+        width = self.seen.width(k, self.whole.m)
         # Nothing depends on the width being exact, so a guess that is about right saves a read.
         near = k / 2 <= self.seen.below(self.guess) <= 2 * k
         return self.guess if near and self.guess >= width / 2 else width
@@ -118,21 +102,21 @@ class DaskView:
         )
         return answer
 
-    def split(self, width: float) -> DaskSplit:
+    def split(self, width: float) -> SplitOfBlocks:
         part = self._ahead(width, Part) or self.whole.run(
             "split", block_work.split, beta=self.beta, width=width, merge=Part.joined
         )
-        return DaskSplit(self.whole, width, [self.beta], part)
+        return SplitOfBlocks(self.whole, width, [self.beta], part)
 
 
-class DaskSplit:
+class SplitOfBlocks:
     """The band on the client, and what the rows beyond it add up to."""
 
-    def __init__(self, whole: DaskWhole, width: float, points: list[Vector], part: Part) -> None:
+    def __init__(self, whole: BlocksAtOnce, width: float, points: list[Vector], part: Part) -> None:
         self.whole, self.width, self.points, self.part = whole, width, points, part
         self.summed, self.summed_cost = part.summed, part.summed_cost
         self.costs = part.taken.costs
-        self.rows = part.taken.signed(whole.rows.center)
+        self.rows = part.taken.signed(whole.setting.center)
 
     def check(self, beta: Vector) -> Checked:
         points = [*self.points, beta]
@@ -141,16 +125,16 @@ class DaskSplit:
         )
         return Checked(part.loss, len(part.taken.sign), (points, part))
 
-    def grow(self, checked: Checked) -> DaskSplit:
+    def grow(self, checked: Checked) -> SplitOfBlocks:
         if not checked.misplaced:
             return self
         points, part = checked.found
         joined = Part.joined([self.part, part])
-        return DaskSplit(self.whole, self.width, points, joined)
+        return SplitOfBlocks(self.whole, self.width, points, joined)
 
     def multipliers(self, alpha: Vector) -> Multipliers:
         return Multipliers(
-            (self.whole.rows.shape[0],),
+            (self.whole.m,),
             lambda: self._full(alpha),
             self.summed + self.rows.tdot(alpha),
             self.summed_cost + float(alpha.sum()),

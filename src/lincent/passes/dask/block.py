@@ -17,24 +17,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.passes.band import Whole
-from lincent.passes.dask.dealing import Dealt
+from lincent.passes.band import RowsAtOnce
 from lincent.passes.dask.run import BlockError
-from lincent.passes.dense import DensePass
-from lincent.passes.landmarks import (
-    Mapped,
-    MappedRows,
-    NystroemPass,
-)
-from lincent.passes.source import (
-    Pass,
-    SignedRows,
-)
-from lincent.passes.sparse import SparsePass
-from lincent.programs.arrays import (
-    Rows,
-    Vector,
-)
+from lincent.passes.dense import DenseSource
+from lincent.passes.landmarks import Mapped, MappedRows, NystroemSource
+from lincent.passes.protocol import Source
+from lincent.passes.signed_rows import SignedRows
+from lincent.passes.source import Kind, kind_of
+from lincent.passes.sparse import SparseSource
+from lincent.programs.arrays import Rows, Vector
 
 SLICE_ROWS = 8192
 
@@ -43,10 +34,20 @@ Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Column:
+class OwnColumn:
     """Labels or weights that are a column of the rows' own data frame."""
 
     label: str
+
+
+class Reweighed:
+    """Weights that a block makes from its labels and those it was given."""
+
+    weight: Any
+
+    def among(self, labels: Any, weight: Any) -> Vector:
+        """The weights of the rows."""
+        raise NotImplementedError
 
 
 def apart(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
@@ -58,11 +59,11 @@ def apart(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
     if isinstance(x, Mapped):
         rows, y, weight = apart(x.rows, y, weight)
         return MappedRows(tidy(rows, x.mapping.landmarks.shape[1]), x.mapping), y, weight
-    if isinstance(weight, Dealt):
-        dealt = weight
-        x, y, weight = apart(x, y, dealt.weight)
-        return x, y, dealt.among(y, weight)
-    if not isinstance(y, Column):
+    if isinstance(weight, Reweighed):
+        made = weight
+        x, y, weight = apart(x, y, made.weight)
+        return x, y, made.among(y, weight)
+    if not isinstance(y, OwnColumn):
         return x, y, weight
     extra = [part.label for part in (y, weight) if part is not None]
     weights = None if weight is None else x[weight.label]
@@ -87,6 +88,8 @@ class Setting:
     margin: float
     cost: float | None
     """The cost of every row, where it is the same for all."""
+    origin: Vector | None = None
+    """What is taken off every row."""
 
 
 @dataclass(frozen=True)
@@ -99,18 +102,19 @@ class Taken:
 
     @classmethod
     def of(cls, opened: Opened, index: Any) -> Taken:
-        return cls(opened.X[index], opened.sign[index], np.asarray(opened.costs[index]))
+        return cls(opened.rows(index), opened.sign[index], np.asarray(opened.costs[index]))
 
     @classmethod
     def joined(cls, parts: list[Taken]) -> Taken:
         filled = [part for part in parts if len(part.sign)] or parts[:1]
         blocks = [part.rows for part in filled]
-        rows = sp.vstack(blocks, "csr") if sp.issparse(blocks[0]) else np.concatenate(blocks)
+        rows = stacked(blocks)
         sign = np.concatenate([part.sign for part in filled])
         return cls(rows, sign, np.concatenate([part.costs for part in filled]))
 
     def signed(self, center: Vector) -> Rows:
-        return open_rows(self.rows).take(np.arange(len(self.sign)), self.sign, center)
+        sign = self.sign.astype(np.float64)
+        return open_rows(self.rows).take(np.arange(len(sign)), sign, center)
 
 
 @dataclass(frozen=True)
@@ -120,24 +124,40 @@ class Opened:
     X: Any
     sign: np.ndarray[Any, Any]
     costs: Vector
+    origin: Vector | None
 
-    def whole(self, setting: Setting) -> Whole:
-        rows = SignedRows(open_rows(self.X), self.sign, setting.center)
-        return Whole(rows, self.costs, setting.margin)
+    def source(self) -> Source:
+        return open_rows(self.X, self.origin)
+
+    def rows(self, index: Any) -> Any:
+        """Some rows, around the origin."""
+        return self.X[index] if self.origin is None else self.X[index] - self.origin
+
+    def whole(self, setting: Setting) -> RowsAtOnce:
+        return RowsAtOnce(
+            SignedRows(self.source(), self.sign, setting.center), self.costs, setting.margin
+        )
 
 
-def open_rows(X: Any) -> Pass:
-    """The pass on the rows of a block."""
+def open_rows(X: Any, origin: Vector | None = None) -> Source:
+    """The rows of a block as a source."""
     if isinstance(X, MappedRows):
-        return NystroemPass(X.X, X.mapping)
-    return SparsePass(X) if sp.issparse(X) else DensePass(X)
+        return NystroemSource(X.X, X.mapping)
+    return SparseSource(X) if kind_of(X) is Kind.SPARSE else DenseSource(X, origin)
+
+
+def stacked(blocks: list[Any]) -> Any:
+    """Rows of several blocks as one array or sparse matrix."""
+    if kind_of(blocks[0]) is Kind.SPARSE:
+        return sp.vstack(blocks, "csr")
+    return np.concatenate(blocks)
 
 
 def tidy(x: Any, n: int) -> Any:
     """The rows of a block as a numeric array or sparse matrix, or a sentence about why not."""
     if isinstance(x, MappedRows):
         return x
-    if sp.issparse(x):
+    if kind_of(x) is Kind.SPARSE:
         x = sp.csr_array(x)
     else:
         try:
@@ -158,7 +178,7 @@ def sliced(merge: Callable[[list[Any]], Any]) -> Callable[[Function], Function]:
         def in_slices(x: Any, y: Any, weight: Any, **shared: Any) -> Any:
             x, y, weight = apart(x, y, weight)
             if not isinstance(x, MappedRows):
-                x = sp.csr_array(x) if sp.issparse(x) else np.asarray(x)
+                x = sp.csr_array(x) if kind_of(x) is Kind.SPARSE else np.asarray(x)
             y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
             parts = []
             for begin in range(0, max(x.shape[0], 1), SLICE_ROWS):
@@ -200,6 +220,6 @@ def opened(x: Any, y: Any, weight: Any, setting: Setting) -> Opened:
         sign, codes = sign[part], codes[part]
         weight = None if weight is None else weight[part]
     if setting.cost is not None:
-        return Opened(X, sign, np.broadcast_to(setting.cost, len(sign)))
+        return Opened(X, sign, np.broadcast_to(setting.cost, len(sign)), setting.origin)
     costs = sides.factor[codes]
-    return Opened(X, sign, costs if weight is None else costs * weight)
+    return Opened(X, sign, costs if weight is None else costs * weight, setting.origin)

@@ -1,7 +1,7 @@
-"""What ``view`` asks of all rows, answered by one block.
+"""What ``band`` asks of all rows, answered by one block.
 
-Each function gets the rows x, labels y and weights (or None) of a block, opens them as ``Whole``
-rows in memory, and returns something short.  They run wherever Dask runs them and keep no state:
+Each function gets the rows x, labels y and weights (or None) of a block, opens them as rows in
+memory, and returns something short.  They run wherever Dask runs them and keep no state:
 which side of a split a row is on is found again from the points at which it was decided.
 """
 
@@ -11,35 +11,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from lincent.passes.band import (
-    TIED,
-    View,
-    Whole,
-    drawn,
-)
+from lincent.passes.band import TIED, RowsAtOnce, ViewAtOnce, drawn
 from lincent.passes.dask.block import (
     Opened,
     Setting,
     Taken,
     add,
     chained,
-    open_rows,
     opened,
     sliced,
 )
-from lincent.programs.arrays import (
-    Matrix,
-    Vector,
-)
+from lincent.programs.arrays import Index, Matrix, Vector
 
 BIN_SHIFT = np.uint64(46)
 """Of a float's 64 bits, those above make its bin: sign, exponent and 6 bits, so bins 1.6 % wide."""
 
 
 @dataclass(frozen=True)
-class Seen:
+class Spread:
     """What a look at some rows tells: the loss, and how the distances to the kink are spread."""
 
     loss: float
@@ -49,7 +39,7 @@ class Seen:
     ahead: Any = None  # the answer to the question that is expected next
 
     @classmethod
-    def joined(cls, parts: list[Seen]) -> Seen:
+    def joined(cls, parts: list[Spread]) -> Spread:
         bins, place = np.unique(np.concatenate([p.bins for p in parts]), return_inverse=True)
         counts = np.concatenate([p.counts for p in parts])
         counts = np.bincount(place, weights=counts).astype(np.int64)
@@ -75,7 +65,7 @@ def _joined_ahead(parts: list[Any]) -> Any:
     return Part.joined(parts) if isinstance(parts[0], Part) else add(parts)
 
 
-@sliced(Seen.joined)
+@sliced(Spread.joined)
 def look(
     x: Any,
     y: Any,
@@ -85,7 +75,7 @@ def look(
     beta: Vector,
     width: float = 0.0,
     small: bool = False,
-) -> Seen:
+) -> Spread:
     """The loss at beta and the spread of the distances.
 
     With a width, also what will be asked for it: the split if the band is small, else its sums.
@@ -101,7 +91,7 @@ def look(
     if width > 0:
         ahead = _split(rows, view, width) if small else _smoothed(view, width)
     bins, counts = (bins + first).astype(np.uint64), counted[bins]
-    return Seen(view.loss, float(away.sum()), bins, counts, ahead)
+    return Spread(view.loss, float(away.sum()), bins, counts, ahead)
 
 
 @sliced(add)
@@ -112,7 +102,7 @@ def smoothed(
     return _smoothed(opened(x, y, weight, setting).whole(setting).look(beta), width)
 
 
-def _smoothed(view: View, width: float) -> tuple[Vector, Matrix]:
+def _smoothed(view: ViewAtOnce, width: float) -> tuple[Vector, Matrix]:
     everything = len(view.distance)
     return view.smoothed(width, everything, np.random.default_rng(0))
 
@@ -143,7 +133,7 @@ def split(x: Any, y: Any, weight: Any, *, setting: Setting, beta: Vector, width:
     return _split(rows, rows.whole(setting).look(beta), width)
 
 
-def _split(rows: Opened, view: View, width: float) -> Part:
+def _split(rows: Opened, view: ViewAtOnce, width: float) -> Part:
     band = np.abs(view.distance) <= width
     return _part(rows, view, band, view.distance < -width, 1.0)
 
@@ -169,10 +159,12 @@ def multipliers(
     for last in range(1, len(points) + 1):
         _, band, outside, wrong = _sides(whole, points[:last], width)
         joined[(band if last == 1 else wrong) & (joined < 0)] = last - 1
-    return [(whole.costs_where(outside & ~wrong), joined)]
+    return [(whole.place.where(outside & ~wrong, whole.cost), joined)]
 
 
-def _sides(whole: Whole, points: list[Vector], width: float) -> tuple[View, Any, Any, Any]:
+def _sides(
+    whole: RowsAtOnce, points: list[Vector], width: float
+) -> tuple[ViewAtOnce, Any, Any, Any]:
     """The last view, the band and the outside before it, and the rows it finds misplaced."""
     view = whole.look(points[0])
     band = np.abs(view.distance) <= width
@@ -185,9 +177,9 @@ def _sides(whole: Whole, points: list[Vector], width: float) -> tuple[View, Any,
     return view, band, outside, wrong
 
 
-def _part(rows: Opened, view: View, wanted: Any, counted: Any, sign: float) -> Part:
-    alpha = view.whole.costs_where(counted)
-    summed = sign * view.whole.combine(alpha)
+def _part(rows: Opened, view: ViewAtOnce, wanted: Any, counted: Any, sign: float) -> Part:
+    alpha = view.whole.place.where(counted, view.whole.cost)
+    summed = sign * view.whole.rows.gather(alpha)
     taken = Taken.of(rows, np.flatnonzero(wanted))
     return Part(view.loss, summed, sign * float(alpha.sum()), taken)
 
@@ -202,7 +194,7 @@ def sample(x: Any, y: Any, weight: Any, points: Vector, *, setting: Setting) -> 
     else:
         chosen = drawn(np.cumsum(rows.costs), points)
         index, count = np.unique(chosen, return_counts=True)
-    return Taken(rows.X[index], rows.sign[index], count.astype(np.float64))
+    return Taken(rows.rows(index), rows.sign[index], count.astype(np.float64))
 
 
 def collect(x: Any, y: Any, weight: Any, *, setting: Setting) -> Taken:
@@ -213,21 +205,34 @@ def collect(x: Any, y: Any, weight: Any, *, setting: Setting) -> Taken:
 @sliced(add)
 def squares(x: Any, y: Any, weight: Any, *, setting: Setting) -> Vector:
     """sum_i (x_i - l)^2, by column."""
-    X = opened(x, y, weight, setting).X
-    centered = (X.toarray() if sp.issparse(X) else X) - setting.center
+    centered = opened(x, y, weight, setting).source().array() - setting.center
     total: Vector = np.einsum("ij,ij->j", centered, centered)
     return total
+
+
+def extent(x: Any, y: Any, weight: Any, *, setting: Setting, index: Index) -> list[Matrix]:
+    """The least and the largest value of some columns, if any row takes part."""
+    rows = opened(x, y, weight, setting)
+    if not len(rows.sign):
+        return []
+    columns = rows.source().columns(index, np.ones(len(rows.sign)), np.zeros(len(setting.center)))
+    return [np.stack([columns.dense().min(axis=0), columns.dense().max(axis=0)])]
 
 
 @sliced(chained)
 def project(x: Any, y: Any, weight: Any, *, setting: Setting, v: Vector) -> list[Vector]:
     """x_i.v for all rows that take part."""
-    return [open_rows(opened(x, y, weight, setting).X).project(v)]
+    return [opened(x, y, weight, setting).source().project(v)]
 
 
 def combine(x: Any, y: Any, weight: Any, w: Vector, *, setting: Setting) -> Vector:
     """sum_i w_i x_i."""
-    return open_rows(opened(x, y, weight, setting).X).combine(w)
+    return opened(x, y, weight, setting).source().combine(w)
+
+
+def gram(x: Any, y: Any, weight: Any, w: Vector, *, setting: Setting) -> Matrix:
+    """sum_i w_i x_i x_i'."""
+    return opened(x, y, weight, setting).source().gram(w)
 
 
 @sliced(chained)

@@ -12,22 +12,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lincent.passes.dask.block import (
-    apart,
-    sliced,
-    tidy,
-)
+from lincent.passes.dask.block import apart, open_rows, sliced, stacked, tidy
 from lincent.passes.dask.table import DaskTable
 from lincent.passes.landmarks import (
     Mapped,
     NystroemMap,
 )
 from lincent.passes.row_hash import row_keys
-from lincent.passes.source import Index
-from lincent.programs.arrays import Vector
+from lincent.programs.arrays import Index, Vector
 
 
 @dataclass(frozen=True)
@@ -46,8 +40,7 @@ class Drawn:
         order = np.lexsort((index, keys))
         _, first = np.unique(keys[order], return_index=True)
         chosen = order[first[:count]]
-        blocks = [part.rows for part in parts]
-        rows = sp.vstack(blocks, "csr") if sp.issparse(blocks[0]) else np.concatenate(blocks)
+        rows = stacked([part.rows for part in parts])
         return cls(keys[chosen], index[chosen], rows[chosen])
 
 
@@ -82,7 +75,8 @@ def draw(x: Any, y: Any, weight: Any, begin: int, *, n: int, count: int, seed: i
 def variance(table: DaskTable) -> float:
     """The variance over all entries of X, rows counted by weight: one read."""
     total = float(table.totals.sum()) * table.n
-    mean = float(table.survey.sums.sum()) / total
+    survey = table.survey
+    mean = float(survey.sums.sum() + table.totals.sum() * survey.origin.sum()) / total
     parts: Vector = table.schedule.run("spread", spread, merge=np.sum, n=table.n, mean=mean)
     return float(parts) / total
 
@@ -90,8 +84,7 @@ def variance(table: DaskTable) -> float:
 @sliced(np.sum)
 def spread(x: Any, y: Any, weight: Any, *, n: int, mean: float) -> Any:
     """sum_i w_i sum_j (x_ij - mean)^2."""
-    X = tidy(x, n)
-    rows = (X.toarray() if sp.issparse(X) else X).astype(np.float64)
+    rows = open_rows(tidy(x, n)).array()
     squares = np.einsum("ij,ij->i", rows - mean, rows - mean)
     return float(squares.sum() if weight is None else np.asarray(weight).reshape(-1) @ squares)
 

@@ -20,12 +20,15 @@ from lincent.passes.dask.block import (
 )
 from lincent.passes.dask.run import BlockError
 from lincent.passes.landmarks import MappedRows
+from lincent.passes.origin import origin_of, some_rows
+from lincent.passes.source import Kind, kind_of
 from lincent.programs.arrays import (
     Matrix,
     Vector,
 )
 
 CLASSES_AT_ONCE = 8
+CENTERED = False
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class Survey:
     first: np.ndarray[Any, Any]  # the number of the first row of each class
     counts: np.ndarray[Any, Any]  # rows of positive weight, blocks by classes
     totals: Matrix  # weight, blocks by classes
-    sums: Matrix  # weighted sums of the rows, classes by columns
+    origin: Vector  # what is taken off every row (see passes.origin)
+    sums: Matrix  # weighted sums of the rows around it, classes by columns
     least: float  # least and largest positive weight
     most: float
 
@@ -51,7 +55,8 @@ class Survey:
         first = np.full(len(classes), sum(lengths), dtype=np.int64)
         counts = np.zeros_like(present)
         totals = np.zeros((len(lengths), len(classes)))
-        sums = np.zeros((len(classes), parts[0].sums.shape[1]))
+        origin = max(parts, key=lambda part: sum(part.lengths)).origin
+        sums = np.zeros((len(classes), len(origin)))
         begin = passed = 0
         for part in parts:
             place = np.searchsorted(classes, part.classes)
@@ -60,10 +65,11 @@ class Survey:
             first[place] = np.minimum(first[place], passed + part.first)
             counts[rows, place] = part.counts
             totals[rows, place] = part.totals
-            sums[place] += part.sums
+            # Two origins differ by about a spread: nothing is lost in going from one to the other.
+            sums[place] += part.sums + np.outer(part.totals.sum(axis=0), part.origin - origin)
             begin, passed = rows.stop, passed + sum(part.lengths)
         least, most = min(part.least for part in parts), max(part.most for part in parts)
-        return cls(lengths, classes, present, first, counts, totals, sums, least, most)
+        return cls(lengths, classes, present, first, counts, totals, origin, sums, least, most)
 
     def as_one(self) -> Survey:
         """The same, as if of one block."""
@@ -101,7 +107,8 @@ def _survey(X: Any, labels: Any, weights: Any) -> Survey:
     classes, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     k = len(classes)
     sums = np.zeros((k, X.shape[1]))
-    source = open_rows(X)
+    origin = _origin(X)
+    source = open_rows(X, origin)
     for begin in range(0, k, CLASSES_AT_ONCE):
         some = np.arange(begin, min(begin + CLASSES_AT_ONCE, k))
         sums[some] = source.combine(np.where(codes[:, None] == some, weights[:, None], 0.0)).T
@@ -114,10 +121,18 @@ def _survey(X: Any, labels: Any, weights: Any) -> Survey:
         first=first,
         counts=np.bincount(codes[positive], minlength=k)[None],
         totals=np.bincount(codes, weights=weights, minlength=k).astype(np.float64)[None],
+        origin=np.zeros(X.shape[1]) if origin is None else origin,
         sums=sums,
         least=float(used.min(initial=np.inf)),
         most=float(used.max(initial=0.0)),
     )
+
+
+def _origin(X: Any) -> Vector | None:
+    if not CENTERED or isinstance(X, MappedRows) or kind_of(X) is Kind.SPARSE:
+        return None
+    with np.errstate(invalid="ignore", over="ignore"):
+        return origin_of(X[some_rows(X.shape[0])])
 
 
 def _weights(weight: Any, m: int) -> Vector:
@@ -136,11 +151,12 @@ def _weights(weight: Any, m: int) -> Vector:
 
 
 def _check_finite(X: Any) -> None:
-    values = sp.coo_array(X) if sp.issparse(X) else X
-    bad = np.argwhere(~np.isfinite(values.data if sp.issparse(X) else values))
+    sparse = kind_of(X) is Kind.SPARSE
+    values = sp.coo_array(X) if sparse else X
+    bad = np.argwhere(~np.isfinite(values.data if sparse else values))
     if not len(bad):
         return
-    if sp.issparse(X):
+    if sparse:
         row, column = values.row[bad[0][0]], values.col[bad[0][0]]
     else:
         row, column = bad[0]

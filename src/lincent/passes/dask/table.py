@@ -22,35 +22,16 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes import is_dask
-from lincent.passes.band import (
-    Deferred,
-    one_cost,
-)
-from lincent.passes.dask import (
-    block_work,
-    survey,
-)
-from lincent.passes.dask.band import DaskWhole
-from lincent.passes.dask.block import (
-    Column,
-    Setting,
-    Sides,
-    Taken,
-    add,
-    chained,
-)
-from lincent.passes.dask.run import (
-    Schedule,
-    Tell,
-)
+from lincent.passes.band import Deferred, one_cost
+from lincent.passes.dask import block_work, survey
+from lincent.passes.dask.band import BlocksAtOnce
+from lincent.passes.dask.block import OwnColumn, Setting, Sides, Taken, add, chained
+from lincent.passes.dask.run import Schedule, Tell
 from lincent.passes.dask.survey import Survey
-from lincent.passes.source import Index
-from lincent.programs.arrays import (
-    Matrix,
-    Rows,
-    Vector,
-)
+from lincent.passes.protocol import Source
+from lincent.passes.rows import root_mean
+from lincent.passes.source import Kind, kind_of
+from lincent.programs.arrays import Index, Matrix, Rows, Vector
 
 COLLECT_BYTES = 2**30
 """Rows up to this size are brought to the client where a solver needs them whole."""
@@ -79,22 +60,23 @@ class DaskTable:
         named: Tell = (lambda line: tell(f"{name}: {line}")) if name else tell
         return Schedule(blocks, named, self.schedule.halt)
 
-    def problem(self, side: np.ndarray[Any, Any], factor: Vector) -> DaskPass:
+    def problem(self, side: np.ndarray[Any, Any], factor: Vector) -> DaskSource:
         """The rows of the classes with a side, costing ``factor`` of their class per weight."""
-        return DaskPass(self, Sides(self.survey.classes, side.astype(np.int8), factor))
+        return DaskSource(self, Sides(self.survey.classes, side.astype(np.int8), factor))
 
 
-class DaskPass:
-    """The rows of one two-class problem, read in verbs."""
+class DaskSource(Source):
+    """The rows of one two-class problem in blocks; signs and weights stay with them."""
 
-    sparse = False
+    far = True
 
     def __init__(self, table: DaskTable, sides: Sides) -> None:
         self.table, self.sides = table, sides
         self.part = sides.side != 0
         self.lengths = table.survey.counts[:, self.part].sum(axis=1)
         self.shape = (int(self.lengths.sum()), table.n)
-        self.center = np.zeros(table.n)
+        origin = table.survey.origin
+        self.origin = origin if origin.any() else None
 
     @property
     def sign(self) -> Deferred:
@@ -114,7 +96,7 @@ class DaskPass:
         per_block = survey.totals[:, self.part] @ factors
         return DaskCosts(self, 1.0, per_block, least, most)
 
-    def class_centers(self) -> Matrix:
+    def class_means(self, sign: Any, weight: Any) -> Matrix:
         """The weighted means of the two sides, negative first: known from the survey."""
         survey = self.table.survey
         totals, centers = self.table.totals, []
@@ -123,26 +105,91 @@ class DaskPass:
             centers.append(survey.sums[these].sum(axis=0) / totals[these].sum())
         return np.array(centers)
 
-    def signed_rows(self, center: Vector) -> DaskRows:
-        return DaskRows(self, center)
-
     def project(self, v: Vector) -> Vector:
         parts = self.run("project", block_work.project, merge=chained, v=v)
         return np.concatenate(parts)
 
     def combine(self, w: Vector) -> Vector:
-        each = [(part,) for part in np.split(w, np.cumsum(self.lengths)[:-1])]
-        return np.asarray(self.run("combine", block_work.combine, each=each, merge=add))
+        return np.asarray(self.run("combine", block_work.combine, each=self._cut(w), merge=add))
+
+    def gram(self, w: Vector) -> Matrix:
+        return np.asarray(self.run("gram", block_work.gram, each=self._cut(w), merge=add))
+
+    def take(self, index: Index, sign: Any, center: Vector) -> Rows:
+        """The rows in the order of the index, which may repeat; the blocks know their signs."""
+        if len(index) == self.shape[0] and np.array_equal(index, np.arange(len(index))):
+            return self._everything().signed(center)
+        bounds = np.concatenate([[0], np.cumsum(self.lengths)])
+        order = np.argsort(index, kind="stable")
+        cuts = np.searchsorted(index[order], bounds)
+        each = [
+            (index[order[low:high]] - begin,)
+            for low, high, begin in zip(cuts, cuts[1:], bounds, strict=False)
+        ]
+        taken: Taken = self.run(
+            "take", block_work.sample, setting=self.setting(1.0), each=each, merge=Taken.joined
+        )
+        return taken.signed(center).take(np.searchsorted(np.unique(index), index))
+
+    def array(self) -> Matrix:
+        taken = self._everything()
+        return np.asarray(taken.signed(np.zeros(self.shape[1])).dense() * taken.sign[:, None])
+
+    def _everything(self) -> Taken:
+        m, n = self.shape
+        if m * n * 8 > COLLECT_BYTES:
+            raise MemoryError(
+                f"This solver needs all {m} x {n} rows in this process "
+                f"({m * n * 8 / 2**30:.1f} GiB as float64): "
+                'use solver="auto", which reads them in place.'
+            )
+        setting = self.setting(1.0)
+        taken: Taken = self.run("collect", block_work.collect, setting=setting, merge=Taken.joined)
+        return taken
+
+    def column_scale(self, center: Vector) -> Vector:
+        setting = replace(self.setting(1.0), center=center)
+        total = self.run("scale", block_work.squares, setting=setting, merge=add)
+        return root_mean(np.asarray(total), self.shape[0])
+
+    def _unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        ends = np.array(self.run("extent", block_work.extent, merge=chained, index=index))
+        return np.asarray(ends[:, 0].min(axis=0) == ends[:, 1].max(axis=0))
+
+    def all_rows(self, rows: Any, costs: Any, margin: float) -> BlocksAtOnce:
+        if isinstance(costs, DaskCosts):
+            setting = self.setting(None, costs.sides)
+            per_block = costs.scale * costs.per_block
+        else:
+            shared = one_cost(costs)
+            if shared is None:
+                raise TypeError("Costs of rows in blocks are one number or stay with the rows.")
+            setting, per_block = self.setting(shared), shared * self.lengths
+        setting = replace(setting, center=rows.center, margin=margin)
+        return BlocksAtOnce(self.run, self.lengths, setting, per_block)
+
+    def setting(self, cost: float | None = None, sides: Sides | None = None) -> Setting:
+        """What a block needs to know to open its rows."""
+        sides = self.sides if sides is None else sides
+        return Setting(sides, np.zeros(self.shape[1]), 0.0, cost, self.origin)
 
     def run(self, verb: str, function: Any, *, setting: Setting | None = None, **how: Any) -> Any:
-        setting = Setting(self.sides, self.center, 0.0, None) if setting is None else setting
+        setting = self.setting() if setting is None else setting
         return self.table.schedule.run(verb, function, setting=setting, **how)
+
+    def _cut(self, w: Vector) -> list[tuple[Vector]]:
+        """The part of a vector that belongs to each block."""
+        return [(part,) for part in np.split(w, np.cumsum(self.lengths)[:-1])]
 
     def _per_row(self, cost: float | None) -> tuple[Vector, Vector]:
         """Signs and costs (weights, where every class has the factor 1) of all rows."""
         plain = replace(self.sides, factor=np.ones_like(self.sides.factor))
-        setting = Setting(plain, self.center, 0.0, cost)
-        pairs = self.run("labels", block_work.labels_and_weights, setting=setting, merge=chained)
+        pairs = self.run(
+            "labels",
+            block_work.labels_and_weights,
+            setting=self.setting(cost, plain),
+            merge=chained,
+        )
         signs, weights = zip(*pairs, strict=True)
         return np.concatenate(signs).astype(np.float64), np.concatenate(weights)
 
@@ -151,7 +198,7 @@ class DaskPass:
 class DaskCosts:
     """One cost per row, left with the rows: scale times factor of the class times weight."""
 
-    source: DaskPass
+    source: DaskSource
     scale: float
     per_block: Vector
     least: float
@@ -179,7 +226,7 @@ class DaskCosts:
         return self.scale * float(self.per_block.sum())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vector:
-        setting = Setting(self.sides, self.source.center, 0.0, None)
+        setting = self.source.setting(None, self.sides)
         pairs = self.source.run(
             "labels", block_work.labels_and_weights, setting=setting, merge=chained
         )
@@ -189,86 +236,6 @@ class DaskCosts:
     def sides(self) -> Sides:
         sides = self.source.sides
         return replace(sides, factor=sides.factor * self.scale)
-
-
-class DaskRows:
-    """The signed rows y_i (x_i - l) of a problem in verbs."""
-
-    sparse = False
-
-    def __init__(self, source: DaskPass, center: Vector) -> None:
-        self.source, self.center = source, center
-        self.shape = source.shape
-
-    def whole(self, costs: Any, margin: float) -> DaskWhole:
-        source = self.source
-        if isinstance(costs, DaskCosts):
-            setting = Setting(costs.sides, self.center, margin, None)
-            return DaskWhole(self, setting, costs.scale * costs.per_block)
-        shared = one_cost(costs)
-        if shared is None:
-            raise TypeError("Costs of rows in blocks are one number or stay in verbs.")
-        setting = Setting(source.sides, self.center, margin, shared)
-        return DaskWhole(self, setting, shared * source.lengths)
-
-    def materialize(self) -> Rows:
-        m, n = self.shape
-        if m * n * 8 > COLLECT_BYTES:
-            raise MemoryError(
-                f"This solver needs all {m} x {n} rows in this process "
-                f"({m * n * 8 / 2**30:.1f} GiB as float64): "
-                'use solver="auto", which reads them in place.'
-            )
-        setting = Setting(self.source.sides, self.center, 0.0, 1.0)
-        taken: Taken = self.source.run(
-            "collect", block_work.collect, setting=setting, merge=Taken.joined
-        )
-        return taken.signed(self.center)
-
-    def dot(self, beta: Vector) -> Vector:
-        projected = self.source.project(beta)
-        projected -= self.center @ beta
-        projected *= np.asarray(self.source.sign)
-        return projected
-
-    def tdot(self, alpha: Vector) -> Vector:
-        signed = np.asarray(alpha) * np.asarray(self.source.sign)
-        return self.source.combine(signed) - float(signed.sum()) * self.center
-
-    def gram(self, weight: Vector) -> Matrix:
-        return self.materialize().gram(weight)
-
-    def outer(self, weight: Vector) -> Matrix:
-        return self.materialize().outer(weight)
-
-    def take(self, index: Index) -> Rows:
-        bounds = np.concatenate([[0], np.cumsum(self.source.lengths)])
-        order = np.argsort(index, kind="stable")
-        cuts = np.searchsorted(index[order], bounds)
-        each = [
-            (index[order[low:high]] - begin,)
-            for low, high, begin in zip(cuts, cuts[1:], bounds, strict=False)
-        ]
-        setting = Setting(self.source.sides, self.center, 0.0, 1.0)
-        taken = self.source.run(
-            "take", block_work.sample, setting=setting, each=each, merge=Taken.joined
-        )
-        place = np.searchsorted(np.unique(index), index)
-        rows: Rows = taken.signed(self.center).take(place)
-        return rows
-
-    def dense(self) -> Matrix:
-        return self.materialize().dense()
-
-    def factors(self) -> tuple[Any, Vector, Vector]:
-        return self.materialize().factors()
-
-    def column_scale(self) -> Vector:
-        setting = Setting(self.source.sides, self.center, 0.0, 1.0)
-        total = self.source.run("scale", block_work.squares, setting=setting, merge=add)
-        scale = np.sqrt(total / self.shape[0])
-        scale[scale == 0] = 1.0
-        return np.asarray(scale)
 
 
 # Opening what users have.
@@ -281,7 +248,7 @@ def open_table(X: Any, y: Any, weight: Any, n: int, tell: Tell) -> DaskTable:
         return DaskTable(Schedule(joined, tell), n)
     rows = row_blocks(X)
     sizes = _known_sizes(X)
-    if sizes is None and any(v is not None and not is_dask(v) for v in (y, weight)):
+    if sizes is None and any(v is not None and kind_of(v) is not Kind.DASK for v in (y, weight)):
         lengths = Schedule([(block, None, None) for block in rows], tell)
         sizes = lengths.run("length", survey.length, merge=chained)
     y_parts = pieces("y", y, len(rows), sizes)
@@ -298,7 +265,7 @@ def _one_frame(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]] | None
     columns = [column for column in (y, weight) if column is not None]
     if not all(hasattr(part, "to_frame") for part in columns) or not hasattr(X, "assign"):
         return None
-    names = [Column(f"lincent {k}") for k in range(len(columns))]
+    names = [OwnColumn(f"lincent {k}") for k in range(len(columns))]
     try:
         frame = X.assign(**{name.label: part for name, part in zip(names, columns, strict=True)})
     except (ValueError, NotImplementedError):  # of different origin
@@ -325,7 +292,7 @@ def pieces(name: str, values: Any, count: int, sizes: Sequence[int] | None) -> l
     """The part of y or of the weights that belongs to each block of X."""
     if values is None:
         return [None] * count
-    if is_dask(values):
+    if kind_of(values) is Kind.DASK:
         known = _known_sizes(values)
         if sizes is not None and known is not None and list(sizes) != known:
             _check_length(name, sum(known), sum(sizes))

@@ -29,16 +29,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.passes.band import (
-    Seen,
-    SplitRows,
-    WholeRows,
-    open_whole,
-)
-from lincent.programs.arrays import (
-    Certificate,
-    Vector,
-)
+from lincent.programs.arrays import AllRows, Certificate, SplitRows, Vector, View
 from lincent.programs.centralization import Program
 from lincent.solvers.lp import interior_point
 from lincent.solvers.lp.smoothing import newton_step
@@ -90,7 +81,7 @@ class Guess:
 class _Near:
     """A point near the optimum, and all rows as seen from there."""
 
-    seen: Seen
+    seen: View
     objective: float
     band: int  # rows around the kink among which the optimum's are expected
 
@@ -100,13 +91,13 @@ class _Near:
         return self.seen.width(self.band)
 
 
-def _look(program: Program, whole: WholeRows, beta: Vector, band: int) -> _Near:
+def _look(program: Program, whole: AllRows, beta: Vector, band: int) -> _Near:
     seen = whole.look(beta, band)
     return _Near(seen, program.value(beta, seen.loss), band)
 
 
 def _of_sample(
-    program: Program, whole: WholeRows, k: int, controls: Controls, rng: np.random.Generator
+    program: Program, whole: AllRows, k: int, controls: Controls, rng: np.random.Generator
 ) -> tuple[Vector, Vector, int]:
     """A point near the optimum of k rows; they are forgotten before more rows are read."""
     rows, costs = whole.sample(k, rng)
@@ -114,12 +105,12 @@ def _of_sample(
     if k == start_size(program.shape[1]):
         solved = interior_point.solve(sample, replace(controls, tol=SAMPLE_TOL))
         return solved.certificate.beta, rows.column_scale(), solved.iterations
-    near, scale, iterations = _approach(sample, open_whole(sample), controls, rng)
+    near, scale, iterations = _approach(sample, rows.all_rows(costs, program.margin), controls, rng)
     return near.seen.beta, scale, iterations
 
 
 def _approach(
-    program: Program, whole: WholeRows, controls: Controls, rng: np.random.Generator
+    program: Program, whole: AllRows, controls: Controls, rng: np.random.Generator
 ) -> tuple[_Near, Vector, int]:
     """A point near the optimum, the columns' scale, and the iterations spent."""
     m, n = program.shape
@@ -145,7 +136,7 @@ def _approach(
 
 
 def _from_guess(
-    program: Program, whole: WholeRows, guess: Guess, controls: Controls, rng: np.random.Generator
+    program: Program, whole: AllRows, guess: Guess, controls: Controls, rng: np.random.Generator
 ) -> tuple[_Near, int]:
     """The guess, brought closer until a few rows around the kink remain; and the steps taken."""
     n = program.shape[1]
@@ -199,7 +190,7 @@ def solve(
     start: Guess | None = None,
 ) -> Solution:
     """The certified optimum over all rows; a start takes the place of the sample."""
-    whole = open_whole(program)
+    whole = program.rows.all_rows(program.costs, program.margin)
     if start is None:
         near, scale, iterations = _approach(program, whole, controls, rng)
     else:

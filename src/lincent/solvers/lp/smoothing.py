@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lincent.passes.band import Seen
-from lincent.programs.arrays import Vector
+from lincent.programs.arrays import Vector, View
 from lincent.programs.centralization import Program
 from lincent.solvers.lp.normal_equations import (
     Factor,
@@ -32,7 +31,7 @@ AT_THE_BOX = 1e-9
 
 
 def newton_step(
-    program: Program, seen: Seen, width: float, rng: np.random.Generator
+    program: Program, seen: View, width: float, rng: np.random.Generator
 ) -> Vector | None:
     """The next point, or None where the Hessian says nothing."""
     if not width > 0:

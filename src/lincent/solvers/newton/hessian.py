@@ -27,8 +27,8 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import lapack
 
-from lincent.passes.source import Index
 from lincent.programs.arrays import (
+    Index,
     Matrix,
     Vector,
 )

@@ -18,9 +18,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from lincent.passes.columns import columns
-from lincent.passes.source import Index
 from lincent.programs.arrays import (
+    Index,
     Matrix,
     Vector,
 )
@@ -153,7 +152,7 @@ def _cut(program: RegularizedProgram, chosen: Index) -> RegularizedProgram:
     if len(chosen) == program.shape[1]:
         return program
     means = None if program.means is None else program.means[:, chosen]
-    return replace(program, rows=columns(program.rows, chosen), means=means)
+    return replace(program, rows=program.rows.columns(chosen), means=means)
 
 
 def _descend(reader: Reader, point: Reading, controls: Controls) -> tuple[Status, Best, int]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.passes.sweep import combine, sweep
+from lincent.passes.rows import weighed
 from lincent.programs.arrays import (
     Matrix,
     Vector,
@@ -66,9 +66,9 @@ class Reader:
         """The point (beta, t); A beta may be known already."""
         program, sums = self.program, _Sums(self.program, t)
         if projected is None:
-            projected, combined = sweep(program.rows, beta, sums.weigh)
+            projected, combined = program.rows.sweep(beta, sums.weigh)
         else:
-            combined = combine(program.rows, projected, sums.weigh)
+            combined = program.rows.tdot(weighed(projected, sums.weigh))
         return self._reading(beta, t, projected, sums, combined)
 
     def _reading(

@@ -23,10 +23,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from lincent.passes.dense import DenseRows
-from lincent.passes.single import single
-from lincent.passes.source import Index
-from lincent.programs.arrays import Vector
+from lincent.passes.held_rows import DenseRows
+from lincent.programs.arrays import Index, Vector
 from lincent.programs.regularized import RegularizedProgram, certify
 from lincent.solvers.newton.descent import (
     NAME,
@@ -204,7 +202,7 @@ def _level(program: RegularizedProgram, rng: np.random.Generator) -> Regularized
     """A program with nearly the same solution that is cheaper to read, or none."""
     m, n = program.shape
     if m * n <= SINGLE_ENTRIES:
-        rows = single(program.rows, None)
+        rows = program.rows.single(None)
         if rows is not None:
             return replace(program, rows=rows)
     size = sample_size(m, n)
@@ -218,7 +216,7 @@ def sample_size(m: int, n: int) -> int:
 
 def _sample(program: RegularizedProgram, size: int, rng: np.random.Generator) -> RegularizedProgram:
     index, costs = _draw(program, size, rng)
-    rows = single(program.rows, index) or program.rows.take(index)
+    rows = program.rows.single(index) or program.rows.take(index)
     return replace(program, rows=rows, sign=program.sign[index], costs=costs, means=None)
 
 

@@ -1,0 +1,126 @@
+"""How rows are read: what a source of rows can do.
+
+A source is the only thing that knows where X lives.  It offers a few verbs, each one read:
+
+    project(v)     X v          one number per row
+    combine(w)     X' w         one number per column (w may have several columns)
+    gram(w)        X' diag(w) X, and outer(w) = X diag(w) X', for problems that are solved whole
+    take(index)    the signed rows with these indices, small enough to hold
+
+``measure`` and ``gather`` are the first two for vectors that live with the rows (``place``).  What
+a source can do faster than by these verbs it says in a method that has a default here.  Solvers
+never see a source.  They see signed rows a_i = y_i (x_i - l) through ``SignedRows``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Protocol
+
+import numpy as np
+
+from lincent.passes.band import RowsAtOnce
+from lincent.passes.held_rows import DenseRows
+from lincent.passes.place import HERE, Place
+from lincent.passes.rows import weighed
+from lincent.programs.arrays import AllRows, Index, Matrix, Rows, Vector, Weigh
+
+SAME = 1e-10
+"""Class means of a column that differ by no more than this share may be those of a constant."""
+
+
+class Source(Protocol):
+    """One way of reading X."""
+
+    shape: tuple[int, int]
+    sparse: bool = False
+    dtype: np.dtype[Any] = np.dtype(np.float64)
+    origin: Vector | None = None
+    """What is taken off every row before anything else (see ``origin``)."""
+    far: bool = False
+    """Whether a read is dear, and nothing as long as the data should be brought here."""
+
+    @property
+    def place(self) -> Place:
+        """Where vectors as long as the data live."""
+        return HERE
+
+    @abstractmethod
+    def project(self, v: Vector) -> Vector: ...
+
+    @abstractmethod
+    def combine(self, w: Vector) -> Vector: ...
+
+    @abstractmethod
+    def gram(self, w: Vector) -> Matrix: ...
+
+    @abstractmethod
+    def take(self, index: Index, sign: Vector, center: Vector) -> Rows: ...
+
+    @abstractmethod
+    def array(self) -> Matrix:
+        """All rows, here."""
+
+    @abstractmethod
+    def column_scale(self, center: Vector) -> Vector:
+        """The root of the mean square of x - center, 1 where that is 0."""
+
+    # The rest has a default.
+
+    def measure(self, v: Vector) -> Any:
+        return self.project(v)
+
+    def gather(self, w: Any) -> Vector:
+        return self.combine(w)
+
+    def outer(self, w: Vector) -> Matrix:
+        scaled = self.array() * np.sqrt(w)
+        return np.asarray(scaled @ scaled.T)
+
+    def signed(self, sign: Vector) -> Any:
+        """diag(sign) X, sparse where X is."""
+        return self.array() * sign[:, None]
+
+    def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
+        rows = np.array(self.array()[:, index], order="C")
+        rows -= center[index]
+        rows *= sign[:, None]
+        return DenseRows(rows)
+
+    def single(self, index: Index | None, sign: Vector, center: Vector) -> Rows | None:
+        """Signed rows in single precision."""
+        return None
+
+    def sweep(
+        self, sign: Vector, center: Vector, beta: Vector, weigh: Weigh
+    ) -> tuple[Vector, Vector]:
+        """``Rows.sweep`` of the signed rows; here by two reads."""
+        projected = self.project(beta)
+        projected -= center @ beta
+        projected *= sign
+        signed = weighed(projected, weigh) * sign
+        return projected, self.combine(signed) - float(signed.sum()) * center
+
+    def all_rows(self, rows: Any, costs: Any, margin: float) -> AllRows:
+        """The signed rows of this source as something to look at."""
+        return RowsAtOnce(rows, costs, margin)
+
+    def class_means(self, sign: Any, weight: Any) -> Matrix:
+        """The weighted means of the two classes, negative first: one read."""
+        split = np.empty((2, len(sign)))
+        np.multiply(weight, sign > 0, out=split[1])
+        np.subtract(weight, split[1], out=split[0])
+        totals = split.sum(axis=1)
+        return np.ascontiguousarray((self.combine(split.T) / totals).T)
+
+    def constant(self, means: Matrix) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which columns are one number; the class means tell most of those that are not."""
+        size = np.abs(means).max(axis=0)
+        suspect = np.abs(means[1] - means[0]) <= SAME * size
+        if suspect.any():  # seldom, so that this is seldom a read
+            suspect[suspect] = self._unchanging(np.flatnonzero(suspect))
+        return np.asarray(suspect)
+
+    def _unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        columns = self.array()[:, index]
+        return np.asarray(np.all(columns == columns[:1], axis=0))

@@ -1,0 +1,76 @@
+"""What all signed rows do, unless they know better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from lincent.passes.band import RowsAtOnce
+from lincent.passes.place import HERE, Place
+from lincent.programs.arrays import AllRows, Index, Rows, Vector, Weigh
+
+SWEEP_BYTES = 2**20
+"""A block of this size, with the vectors that go with it, stays in the cache of one core."""
+FEWEST_ROWS = 256
+MOST_ROWS = 16_384
+
+
+class RowsBase(Rows):
+    """Signed rows with the methods that have a default."""
+
+    sparse = False
+
+    @property
+    def place(self) -> Place:
+        """Where vectors as long as the rows live."""
+        return HERE
+
+    def measure(self, beta: Vector) -> Any:
+        """``dot``, left where the rows are."""
+        return self.dot(beta)
+
+    def gather(self, alpha: Any) -> Vector:
+        """``tdot``, of multipliers that are where the rows are."""
+        return self.tdot(alpha)
+
+    def sweep(self, beta: Vector, weigh: Weigh) -> tuple[Vector, Vector]:
+        projected = self.dot(beta)
+        return projected, self.tdot(weighed(projected, weigh))
+
+    def single(self, index: Index | None) -> Rows | None:
+        return None
+
+    def materialize(self) -> Rows:
+        return self
+
+    def factors(self) -> tuple[Any, Vector, Vector]:
+        return self.dense(), np.zeros(self.shape[0]), np.zeros(self.shape[1])
+
+    def all_rows(self, costs: Any, margin: float) -> AllRows:
+        return RowsAtOnce(self, costs, margin)
+
+
+def weighed(projected: Vector, weigh: Weigh) -> Vector:
+    """The multipliers of all rows from their a_i.beta."""
+    alpha = np.empty(len(projected))
+    for part in cache_blocks(len(projected), 1):
+        alpha[part] = weigh(part, projected[part])
+    return alpha
+
+
+def cache_blocks(m: int, n: int) -> Iterator[slice]:
+    """Parts of m rows of n columns that stay in the cache, all of about the same size."""
+    step = min(MOST_ROWS, max(FEWEST_ROWS, SWEEP_BYTES // (8 * max(1, n))))
+    # A short last part would cost as many calls as a long one.
+    parts = -(-m // step)
+    for k in range(parts):
+        yield slice(k * m // parts, (k + 1) * m // parts)
+
+
+def root_mean(squares: Vector, m: int) -> Vector:
+    """The size of columns from their sums of squares over m rows, never zero."""
+    scale = np.sqrt(squares / max(1, m))
+    scale[scale == 0] = 1.0
+    return np.asarray(scale)
