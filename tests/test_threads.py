@@ -22,11 +22,15 @@ def several():
         yield
 
 
-def test_little_data_gets_one_thread_and_much_data_all_cores():
+def test_little_data_gets_one_thread_and_much_data_a_second(monkeypatch):
+    monkeypatch.setattr(_threads, "cores", lambda: 16)
     assert _threads.threads_that_pay(462, 255) == 1
     assert _threads.threads_that_pay(20_000, 30) == 1
-    assert _threads.threads_that_pay(10_000, 500) == _threads.cores()
-    assert _threads.threads_that_pay(1_000_000, 50) == _threads.cores()
+    assert _threads.threads_that_pay(1_000_000, 10) == 1
+    assert _threads.threads_that_pay(10_000, 500) == 2
+    assert _threads.threads_that_pay(1_000_000, 50) == 2
+    monkeypatch.setattr(_threads, "cores", lambda: 1)
+    assert _threads.threads_that_pay(1_000_000, 50) == 1
 
 
 def test_the_number_from_before_comes_back(several):

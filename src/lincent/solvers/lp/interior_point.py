@@ -65,6 +65,8 @@ REACH = 0.3
 SPREAD = 10.0
 WORTH = 0.05
 PATIENCE = 15
+RAISED = 0.01
+"""A raised start has products of this share of what the box has to absorb, on the mean."""
 LATE = 0.5
 """Seconds by which a step may end after the time limit."""
 VERTEX_BELOW = 1e-2
@@ -102,7 +104,7 @@ def _solve(program: Program, controls: Controls, start: Vector | None) -> Soluti
     first = _drive(program, controls, InteriorPoint(program, start, absorb=boxed))
     if first.status is not Status.STALLED:
         return first
-    second = _drive(program, controls, InteriorPoint(program, absorb=not boxed))
+    second = _drive(program, controls, InteriorPoint(program, absorb=True, raised=True))
     best = min(first, second, key=lambda solution: solution.relative_gap)
     return replace(best, iterations=first.iterations + second.iterations)
 
@@ -134,8 +136,7 @@ def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Soluti
         if gap <= controls.tol:
             status = Status.OPTIMAL
             break
-        waiting = 0 if gap < 0.5 * record else waiting + 1
-        record = min(record, gap)
+        waiting, record = (0, gap) if gap < 0.5 * record else (waiting + 1, record)
         if waiting > PATIENCE:
             status = Status.STALLED
             break
@@ -162,7 +163,14 @@ def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Soluti
 class InteriorPoint:
     """One solve: the iterate, and the steps that move it."""
 
-    def __init__(self, program: Program, start: Vector | None = None, *, absorb: bool = False):
+    def __init__(
+        self,
+        program: Program,
+        start: Vector | None = None,
+        *,
+        absorb: bool = False,
+        raised: bool = False,
+    ) -> None:
         m, n = program.shape
         self.program = program
         self.column_scale = program.rows.column_scale()
@@ -176,7 +184,7 @@ class InteriorPoint:
         self.P = np.empty(2 * m + 2 * n + 1)
         self.Z = np.empty(2 * m + 2 * n + 1)
         began = time.monotonic()
-        self._start(start, absorb)
+        self._start(start, absorb, raised)
         # The start factors a matrix, as a step does.
         self.started_in = time.monotonic() - began
         size = (m + 2 * n) * n
@@ -195,17 +203,17 @@ class InteriorPoint:
     def t(self) -> float:
         return float(self.Z[self.apart])
 
-    def _start(self, start: Vector | None, absorb: bool) -> None:
+    def _start(self, start: Vector | None, absorb: bool, raised: bool) -> None:
         """A centered point: every row alone has p alpha = xi (c - alpha).
 
         beta starts along the discriminant direction inv(A'CA) d (or where the caller says), at the
         length with the smallest objective; the slacks start at the size of the residuals there.
         The multipliers of the box start small, and stationarity is reached on the way; or, with
         ``absorb``, they start as large as stationarity asks, which is slower but suits problems
-        whose optimum sits at the box.
+        whose optimum sits at the box.  ``raised`` starts with all products larger, where the box
+        has much to absorb: slower again, and it has not failed yet.
         """
-        program, P, Z = self.program, self.P, self.Z
-        low, high = self.low, self.high
+        program = self.program
         if start is None:
             self.beta, missed = self._discriminant()
         else:
@@ -213,23 +221,42 @@ class InteriorPoint:
             self.beta = middle + 0.99 * (start - middle)
             missed = program.margin - program.rows.dot(self.beta)
         size = WIDTH * float(np.abs(missed).mean()) + 1e-300
+        mu = self._center(missed, size)
+        if raised:
+            rest = program.linear - program.rows.tdot(self.alpha)
+            pull = float(np.abs(rest * (program.upper - program.lower)).mean()) / 2
+            mu = self._center(missed, size * max(RAISED * pull / mu, 1.0))
+        self.Z[self.box] = mu / self.P[self.box]
+        self.Z[self.apart] = mu / self.P[self.apart]
+        if absorb:
+            self._absorb()
+
+    def _center(self, missed: Vector, size: float) -> float:
+        """Slacks of this size with the multipliers that center each row; the mean product."""
+        program, P, Z = self.program, self.P, self.Z
         root = np.sqrt(missed**2 + size**2)
         P[self.over] = np.maximum(root - missed, 1e-3 * size) / 2
         P[self.miss] = P[self.over] + missed
         Z[self.over] = program.costs * P[self.miss] / (P[self.over] + P[self.miss])
         Z[self.miss] = program.costs - Z[self.over]
-        mu = float(P[self.over] @ Z[self.over]) / len(missed)
-        P[low] = self.beta - program.lower
-        P[high] = program.upper - self.beta
+        P[self.low] = self.beta - program.lower
+        P[self.high] = program.upper - self.beta
         P[self.apart] = max(float(program.difference @ self.beta) - program.separation, size)
-        Z[self.box] = mu / P[self.box]
-        Z[self.apart] = mu / P[self.apart]
-        if absorb:
-            rest = program.linear - program.rows.tdot(self.alpha) - self.t * program.difference
-            spread = np.maximum(Z[low], Z[high])
-            Z[low] = (rest + np.sqrt(rest**2 + 4 * spread**2)) / 2
-            Z[high] = np.maximum(Z[low] - rest, 1e-3 * spread)
-            Z[low] = Z[high] + rest
+        return float(P[self.over] @ Z[self.over]) / len(missed)
+
+    def _absorb(self) -> None:
+        """Multipliers of the box that make the start stationary.
+
+        z_low - z_high = rest and z_low z_high = spread^2, without a difference of large numbers:
+        the larger of the two first.
+        """
+        program, Z, low, high = self.program, self.Z, self.low, self.high
+        rest = program.linear - program.rows.tdot(self.alpha) - self.t * program.difference
+        spread = np.maximum(Z[low], Z[high])
+        larger = (np.abs(rest) + np.sqrt(rest**2 + 4 * spread**2)) / 2
+        smaller = np.maximum(spread**2 / larger, 1e-3 * spread)
+        Z[low] = np.where(rest > 0, smaller + rest, smaller)
+        Z[high] = np.where(rest > 0, smaller, smaller - rest)
 
     def _discriminant(self) -> tuple[Vector, Vector]:
         """The best point along inv(A'CA) d, and s - A beta there."""
