@@ -77,6 +77,8 @@ WORTH_CROSSING = 1e-6
 """The largest tol for which the vertex is worth its exchanges."""
 LITTLE_ENOUGH = 20_000
 """Entries of the largest tableau for a crossover."""
+RESCUE_ENTRIES = 2_000_000
+"""Entries of the largest tableau for a crossover where the interior point has stalled."""
 NEAR = 650.0
 """A crossover starts when mu has fallen to a tenth, and to (NEAR / entries)^1.5 with more entries:
 an exchange then costs more, and fewer are left to do."""
@@ -153,10 +155,8 @@ def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Soluti
         took = time.monotonic() - began
     answer = best.certificate()
     if status is not Status.OPTIMAL:
-        vertex = point.vertex(exact_count=False)
-        if vertex is not None and vertex.relative_gap < answer.relative_gap:
-            answer = vertex
-            status = Status.OPTIMAL if vertex.relative_gap <= controls.tol else status
+        answer = point.rescue(answer, controls.tol)
+        status = Status.OPTIMAL if answer.relative_gap <= controls.tol else status
     return Solution(status, answer, max(iteration, 1), NAME)
 
 
@@ -383,6 +383,18 @@ class InteriorPoint:
             # Least squares to a vertex take as long as several steps: not for a rough answer.
             return self.vertex(exact_count=gap > tol or tol > WORTH_CROSSING)
         return None
+
+    def rescue(self, answer: Certificate, tol: float) -> Certificate:
+        """The best of the answer and the vertices near a point from which no step leads on."""
+        m, n = self.program.shape
+        vertex = self.vertex(exact_count=False)
+        if vertex is not None and vertex.relative_gap < answer.relative_gap:
+            answer = vertex
+        if answer.relative_gap > tol and (m + 2 * n) * n <= RESCUE_ENTRIES:
+            vertex = self._cross()
+            if vertex is not None and vertex.relative_gap < answer.relative_gap:
+                answer = vertex
+        return answer
 
     def _cross(self) -> Certificate | None:
         """The vertex reached by exchanges from here."""
