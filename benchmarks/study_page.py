@@ -11,13 +11,12 @@ from pathlib import Path
 from lincent.pages.blocks import duration
 from lincent.study import load_result, paper
 from lincent.study.agreement import agreements, compact_table
-from lincent.study.reports.paper_sections import (
-    RIVALS,
-    disagreement_sentences,
-    sets_of,
-)
+from lincent.study.conclusions import RIVALS, conclusions, tuned_ranks
+from lincent.study.methods import TWINS
+from lincent.study.reports.conclusion_sections import conclusion_sentence
+from lincent.study.reports.paper_sections import disagreement_sentences, sets_of
 from lincent.study.statistics import interval
-from lincent.study.summary import best_of_grids, mean_ranks, means, pivot, short_of_runs
+from lincent.study.summary import mean_ranks, means, pivot, short_of_runs
 
 BEGIN, END = "<!-- begin study_page.py -->", "<!-- end study_page.py -->"
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "study.md"
@@ -52,10 +51,23 @@ def agreement(result):
         f"1.5.",
         table(["", *paper.METHODS], rows),
     ]
-    far = disagreement_sentences(cells)
+    far = disagreement_sentences(result.frame, cells)
     if far:
-        text.append("Beyond 1.5 points:\n\n" + "\n".join(f"- {sentence}" for sentence in far))
+        head = "Beyond 1.5 points or two combined standard errors:\n\n"
+        text.append(head + "\n".join(f"- {sentence}" for sentence in far))
     return text
+
+
+def concluded(result):
+    found = conclusions(result.frame)
+    rows = [[c.claim, c.theirs, c.ours, "yes" if c.holds else "**no**"] for c in found]
+    return [
+        "## Which conclusions hold",
+        conclusion_sentence(found) + " Each line is computed from the rows by "
+        "`lincent.study.conclusions`; wins and losses are sets on which the paper's test finds a "
+        "difference, and a relation holds where it has the same sign.",
+        table(["The paper's conclusion", "paper", "ours", "holds"], rows),
+    ]
 
 
 def compact(result):
@@ -78,28 +90,31 @@ def compact(result):
 
 
 def ranks(result):
-    import pandas
-
     sets = list(sets_of(result))
     first = means(result.frame, "test_paper_auc").reindex(sets)
     one = mean_ranks(first[list(paper.METHODS)])
     rows = [["procedure 1, defaults, ours", *(f"{one[m]:.2f}" for m in paper.METHODS)]]
-    best = best_of_grids(result.frame)
-    if best:
-        scores = pandas.DataFrame(
-            {m: {b.dataset: b.score for b in best if b.method == m} for m in paper.METHODS}
-        ).reindex(sets)
-        two = mean_ranks(scores)
+    two = tuned_ranks(result.frame, tuple(sets))
+    if two:
         rows.append(["procedure 2, ours", *(f"{two[m]:.2f}" for m in paper.METHODS)])
-    rows.append(["procedure 2, paper", *(f"{paper.MEAN_RANKS[m]:.2f}" for m in paper.METHODS)])
+    untied = result.frame["method"].str.removesuffix("-untied")
+    twins = result.frame["method"].isin([f"{code}-untied" for code in TWINS])
+    if twins.any():
+        swapped = result.frame.assign(method=untied)[~result.frame["method"].isin(TWINS)]
+        apart = tuned_ranks(swapped, tuple(sets))
+        line = [f"{apart[m]:.2f}" for m in paper.METHODS]
+        rows.append(["procedure 2, ours, twin constants untied", *line])
+    theirs = paper.ranks_from_one()
+    rows.append(["procedure 2, paper", *(f"{theirs[m]:.2f}" for m in paper.METHODS)])
     nested = means(result.frame, "test_paper_auc", "nested").reindex(sets)
     if set(paper.METHODS) <= set(nested.columns):
         three = mean_ranks(nested[list(paper.METHODS)])
         rows.append(["nested, ours", *(f"{three[m]:.2f}" for m in paper.METHODS)])
     return [
         "## Mean ranks",
-        "Over seven sets, 0 is best, ties shared. Procedure 2 takes the best of fifteen values on "
-        "the folds that give the score; nested chooses inside the training part.",
+        "Over seven sets, 1 is best, ties shared (the paper counts from 0). Procedure 2 takes the "
+        "best of fifteen values on the folds that give the score; nested chooses inside the "
+        "training part.",
         table(["", *paper.METHODS], rows),
     ]
 
@@ -159,6 +174,7 @@ def main():
     versions = ", ".join(f"{k} {v}" for k, v in config["versions"].items())
     text = [
         BEGIN,
+        *concluded(result),
         *agreement(result),
         *compact(result),
         *ranks(result),

@@ -14,6 +14,7 @@ factor of each instead, which keeps the printed sizes: [[0.98, -0.20], [-0.20, 3
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 from lincent import LCC
 from lincent.datasets import make_paper_example, paper_covariances
@@ -35,7 +36,13 @@ DirectionDisplay.from_estimator(model, X, y).plot()
 # %%
 # The line, before and after
 # --------------------------
-# The paper does not say which β it started from. Here it is one on which the groups overlap.
-before = np.array([1.0, -1.0])
+# The paper does not say which β it started from. Here it is the direction at right angles to the
+# line between the class centers, along which both centers fall on one point.
+apart = model.centers_[1] - model.centers_[0]
+before = np.array([-apart[1], apart[0]]) / np.linalg.norm(apart)
+for name, direction in (("before", before), ("after", model.coef_[0])):
+    auc = roc_auc_score(y, X @ direction)
+    print(f"AUC {name}: {max(auc, 1 - auc):.2f}")
+assert roc_auc_score(y, X @ before) < 0.75
 ProjectionDisplay.from_estimator(model, X, y, before=before).plot()
 plt.show()

@@ -190,7 +190,10 @@ class TestHardMargin:
         X, y = apart()
         y, weight = y.copy(), np.ones(len(y))
         y[0], weight[0] = 1 - y[0], 0.0
-        LCC(C=np.inf).fit(X, y, weight)
+        with pytest.raises(ValueError, match="cannot be separated"):
+            LCC(C=np.inf).fit(X, y)
+        model = LCC(C=np.inf).fit(X, y, weight)
+        assert model.score(X[1:], y[1:]) == 1.0
 
 
 def test_clone_and_pickle():

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from lincent.study.metrics import (
     METRICS,
     confusion,
-    hard_auc,
+    label_auc,
     matthews,
     score,
     scores_of,
@@ -41,12 +41,12 @@ def test_all_metrics_agree_with_scikit_learn(seed, k):
 
 def test_two_classes_hard_auc_is_balanced_accuracy():
     counts = confusion(np.array([0, 0, 0, 1]), np.array([0, 1, 0, 1]))
-    assert hard_auc(counts) == share_found(counts) == pytest.approx((2 / 3 + 1) / 2)
+    assert label_auc(counts) == share_found(counts) == pytest.approx((2 / 3 + 1) / 2)
 
 
 def test_degenerate_predictions_have_defined_scores():
     always = confusion(np.array([0, 1, 1]), np.array([1, 1, 1]))
-    assert hard_auc(always) == 0.5
+    assert label_auc(always) == 0.5
     assert matthews(always) == 0.0
     unknown = confusion(np.array(["a", "b"]), np.array(["c", "c"]))
     assert share_found(unknown) == 0.0

@@ -9,7 +9,7 @@ from lincent.study.cells import _split, make_cell
 from lincent.study.methods import find_method
 from lincent.study.reports import write_report
 from lincent.study.reports.terminal import reproduction_summary
-from lincent.study.seizure import CODES, PRINTED_COMPACT, seizure_problem
+from lincent.study.seizure import CODES, seizure_problem
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def result(root, tmp_path_factory):
 
 def test_wins_and_losses_are_those_of_the_printed_marks():
     other = {}
-    for row, counts in PRINTED_COMPACT.items():
+    for row, counts in paper.COMPACT_SEIZURE.items():
         for method, printed in counts.items():
             marks = [paper.printed(code, row, method).versus_lcc for code in CODES]
             found = (marks.count("worse"), marks.count("better"))

@@ -7,7 +7,7 @@ from lincent.study.statistics import (
     holm,
     interval,
     rank_biserial,
-    ranks_from_zero,
+    ranks_from_one,
     wilcoxon,
 )
 
@@ -69,7 +69,7 @@ def test_interval_of_one_or_equal_values():
 
 
 def test_ranks_share_ties_and_start_at_zero():
-    assert ranks_from_zero([[3, 1, 3, 2]]).tolist() == [[0.5, 3.0, 0.5, 2.0]]
+    assert ranks_from_one([[3, 1, 3, 2]]).tolist() == [[1.5, 4.0, 1.5, 3.0]]
 
 
 # q at 0.05 for 2 to 10 methods, table 5 of Demšar (2006), JMLR 7.

@@ -102,3 +102,26 @@ def rows_of_dots(axes: Any, labels: list[str], size: float = 10.5) -> None:
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x", linewidth=0.7)
     axes.set_axisbelow(True)
+
+
+def log_seconds(axes: Any) -> None:
+    """Make the horizontal axis logarithmic, with times in words: matplotlib's own are LaTeX."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, position: time_label(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def time_label(seconds: float) -> str:
+    """Return a power of ten of a second in a unit that reads well.
+
+    Examples
+    --------
+    >>> [time_label(seconds) for seconds in (1e-5, 0.001, 0.1, 1, 100)]
+    ['10 µs', '1 ms', '100 ms', '1 s', '100 s']
+    """
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= 0.999 * size:
+            return f"{seconds / size:g} {unit}"
+    return f"{seconds / 1e-6:g} µs"

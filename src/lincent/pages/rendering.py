@@ -10,19 +10,31 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from lincent._files import write_whole
-from lincent.pages.blocks import (
-    Item,
-    Page,
-)
+from lincent.pages.blocks import Block, Item, Page, Table
+
+
+def without_empty(page: Page) -> Page:
+    """Return a page without tables that have no rows, and without sections that have nothing."""
+    sections = [
+        replace(section, blocks=tuple(block for block in section.blocks if not _empty(block)))
+        for section in page.sections
+    ]
+    return replace(page, sections=tuple(section for section in sections if section.blocks))
+
+
+def _empty(block: Block) -> bool:
+    return isinstance(block, Table) and not block.rows
 
 
 def render_html(page: Page) -> str:
     """Return a page as a self-contained HTML document."""
+    page = without_empty(page)
     script, style = _template("script.js"), _template("style.css")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment = _environment(autoescape=True)
@@ -34,6 +46,7 @@ def render_html(page: Page) -> str:
 
 def render_markdown(page: Page) -> str:
     """Return a page as Markdown, without drawings but with all numbers."""
+    page = without_empty(page)
     environment = _environment(autoescape=False)
     environment.filters["md"] = escape_markdown
     environment.filters["cell"] = escape_cell

@@ -32,6 +32,9 @@ from lincent.rivals.twin import TwinSVC
 from lincent.rivals.weighted_twin import WeightedTwinSVC
 
 METHODS = ("LDA", "SVM", "DLS", "SMP", "TSV", "WSV", "DEL")
+# The fifteen values of each parameter in the paper's second procedure.
+FIFTEENTHS = [k / 15 for k in range(1, 16)]
+POWERS_OF_TEN = [10.0 ** (k / 15) for k in range(-30, 27, 4)]
 
 
 def hard_auc(estimator: Any, X: Any, y: Any) -> float:
@@ -158,20 +161,18 @@ def _ridge(shape: tuple[int, int] | None) -> float:
 
 
 def _grid(method: str) -> list[dict[str, list[Any]]]:
-    fifteenths = [k / 15 for k in range(1, 16)]
-    powers = [10.0 ** (k / 15) for k in range(-30, 27, 4)]
     if method in ("TSV", "WSV"):
         # The program of WSV divides by c1, so its value is the inverse of ours.
-        losses = [1 / c for c in powers] if method == "WSV" else powers
+        losses = [1 / c for c in POWERS_OF_TEN] if method == "WSV" else POWERS_OF_TEN
         return [
             {"c1": [loss], "c2": [loss], "c3": [ridge], "c4": [ridge]}
             for loss in losses
-            for ridge in powers
+            for ridge in POWERS_OF_TEN
         ]
     grids: dict[str, dict[str, list[Any]]] = {
-        "LDA": {"shrinkage": fifteenths},
-        "SVM": {"C": powers},
-        "DLS": {"ridge": fifteenths},
-        "DEL": {"ridge": fifteenths},
+        "LDA": {"shrinkage": FIFTEENTHS},
+        "SVM": {"C": POWERS_OF_TEN},
+        "DLS": {"ridge": FIFTEENTHS},
+        "DEL": {"ridge": FIFTEENTHS},
     }
     return [grids[method]] if method in grids else []

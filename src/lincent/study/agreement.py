@@ -20,22 +20,6 @@ from lincent.study.summary import pivot, verdict
 POINTS = 1.5
 ERRORS = 2.0
 
-KNOWN = {
-    (
-        "SMP",
-        "PR",
-    ): "two pairs of collinear features make the class covariances singular; the figure "
-    "moves by one to two points with the ridge that heals them, which the paper does not state",
-    ("DLS", "CG"): "depends on where the alternating algorithm stops and on its ridge, which the "
-    "paper does not state; a smaller ridge comes nearer",
-    (
-        "DLS",
-        "PR",
-    ): "as for DLS on CG: the nearest-neighbor rule amplifies where the regression stops",
-    ("LDA", "CG"): "four nearly collinear body measures: the shrunken covariance varies much from "
-    "split to split (its standard error is the largest of the table)",
-}
-
 
 @dataclass(frozen=True)
 class Agreement:
@@ -49,7 +33,11 @@ class Agreement:
     difference: float
     error: float
     runs: int
-    known: str
+
+    @property
+    def errors(self) -> float:
+        """The difference in combined standard errors."""
+        return abs(self.difference) / self.error if self.error > 0 else float("nan")
 
     @property
     def within_points(self) -> bool:
@@ -76,11 +64,8 @@ def agreements(frame: Any, sets: tuple[str, ...] = paper.SETS) -> list[Agreement
                 spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
                 error = spread * np.sqrt(1 / len(values) + 1 / paper.RUNS_APPENDIX)
                 ours = float(values.mean())
-                known = KNOWN.get((method, dataset), "")
                 found.append(
-                    Agreement(
-                        dataset, row, method, ours, theirs, ours - theirs, error, len(values), known
-                    )
+                    Agreement(dataset, row, method, ours, theirs, ours - theirs, error, len(values))
                 )
     return found
 

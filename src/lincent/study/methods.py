@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import ParameterGrid
 
-FIFTEENTHS = [k / 15 for k in range(1, 16)]
-POWERS_OF_TEN = [10.0 ** (k / 15) for k in range(-30, 27, 4)]
-POWERS_OF_TWO = [2.0**k for k in range(-7, 8)]
+from lincent.rivals.settings import POWERS_OF_TEN
+from lincent.study import paper
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _lcc(code: str, title: str, discriminator: str) -> Method:
         title,
         "centralization",
         LCC(C=2.0, margin=0.01, discriminator=discriminator),
-        _grid(margin=POWERS_OF_TWO),
+        _grid(margin=paper.MARGINS),
         note="Margins beyond the distance of the class centers have no solution; such a grid value "
         "is a marked cell and is not chosen.",
     )
@@ -102,7 +102,7 @@ def _lcc_svm() -> Method:
 def _fqcc() -> Method:
     FQCC = _from("lincent.estimators.quadratic", "FQCC")
     return Method(
-        "FQCC", "Quadratic centralization", "centralization", FQCC(), _grid(margin=POWERS_OF_TWO)
+        "FQCC", "Quadratic centralization", "centralization", FQCC(), _grid(margin=paper.MARGINS)
     )
 
 
@@ -168,6 +168,7 @@ def _structured_cv() -> Method:
 
 # The paper's seven other methods.
 
+TWINS = ("TSV", "WSV")
 _PAPER = {
     "LDA": ("Discriminant analysis, shrunk half-way to the diagonal", ""),
     "SVM": ("Linear support vector machine", "lambda = 1 of the paper is read as C = 1."),
@@ -195,29 +196,57 @@ def _paper_builder(code: str) -> Callable[[], Method]:
 
         title, note = _PAPER[code]
         settings = paper_settings(code)
-        scoring = settings.scoring if code == "DEL" else None  # type: ignore[union-attr]
-        estimator = settings.estimator  # type: ignore[union-attr]
-        return Method(code, title, "paper", estimator, _paper_grid(code), scoring, note)
+        assert not isinstance(settings, dict)
+        scoring = settings.scoring if code == "DEL" else None
+        grid = tuple(ParameterGrid(settings.grid)) if settings.grid else ()
+        if code in TWINS:
+            grid = tuple(point for point in grid if _tied(code, point))
+        return Method(code, title, "paper", settings.estimator, grid, scoring, note)
 
     return build
 
 
-def _paper_grid(code: str) -> tuple[dict[str, Any], ...]:
-    """Return the 15 values of procedure 2; the four constants of the twin machines are tied."""
-    if code == "TSV":
-        return tuple({f"c{k}": c for k in (1, 2, 3, 4)} for c in POWERS_OF_TEN)
-    if code == "WSV":
-        return tuple({"c1": 1 / c, "c2": 1 / c, "c3": c, "c4": c} for c in POWERS_OF_TEN)
-    return {
-        "LDA": _grid(shrinkage=FIFTEENTHS),
-        "SVM": _grid(C=POWERS_OF_TEN),
-        "DLS": _grid(ridge=FIFTEENTHS),
-        "DEL": _grid(ridge=FIFTEENTHS),
-    }.get(code, ())
+def _tied(code: str, point: dict[str, float]) -> bool:
+    """Whether the cost and the ridge of a twin machine have one value of the paper's."""
+    cost = 1 / point["c1"] if code == "WSV" else point["c1"]  # its program divides by c1
+    return math.isclose(cost, point["c3"])
+
+
+def _untied_builder(code: str) -> Callable[[], Method]:
+    def build() -> Method:
+        from lincent.rivals import paper_settings
+
+        tied, settings = find_method(code), paper_settings(code)
+        assert not isinstance(settings, dict)
+        return replace(
+            tied,
+            code=f"{code}-untied",
+            title=f"{tied.title}, cost and ridge tuned apart",
+            grid=tuple(ParameterGrid(settings.grid)),
+            note="The paper lists four constants and one range; here c1 = c2 and c3 = c4 take "
+            "their fifteen values independently, 225 points.",
+        )
+
+    return build
 
 
 for _code in _PAPER:
     _BUILDERS[_code] = _paper_builder(_code)
+for _code in TWINS:
+    _BUILDERS[f"{_code}-untied"] = _untied_builder(_code)
+
+
+@_method("StructuralMPM")
+def _structural_mpm() -> Method:
+    StructuralMPM = _from("lincent.rivals", "StructuralMPM")
+    return Method(
+        "StructuralMPM",
+        "Structural minimax probability machine, two components per class",
+        "paper",
+        StructuralMPM(n_components=2),
+        note="SMP as the paper describes it; its figures are those of one component, which is SMP "
+        "here.",
+    )
 
 
 # What people use today.

@@ -39,14 +39,14 @@ def confusion(y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     return np.bincount(pairs, minlength=k * k).reshape(k, k)
 
 
-def hard_auc(counts: np.ndarray) -> float:
+def label_auc(counts: np.ndarray) -> float:
     """Return the AUC of hard labels, averaged over the classes that are present.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from lincent.study.metrics import confusion, hard_auc
-    >>> hard_auc(confusion(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])))
+    >>> from lincent.study.metrics import confusion, label_auc
+    >>> label_auc(confusion(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])))
     0.75
     """
     true, hits = counts.sum(axis=1), np.diag(counts)
@@ -117,7 +117,7 @@ def score(model: Any, X: Any, y: np.ndarray, paper_scoring: Any = None) -> dict[
     """
     y = np.asarray(y)
     counts = confusion(y, np.asarray(model.predict(X)))
-    hard = hard_auc(counts)
+    hard = label_auc(counts)
     return {
         "paper_auc": hard if paper_scoring is None else float(paper_scoring(model, X, y)),
         "hard_auc": hard,

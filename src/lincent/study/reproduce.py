@@ -1,9 +1,12 @@
 """Everything of the paper that can be run again, as one study.
 
     procedure 1     seven sets, the paper's methods, the other forms of LCC, and today's methods
-    procedure 2     the 15-value grids on ten folds, for the paper's methods
+    procedure 2     the 15-value grids on ten folds, for the paper's methods; for the twin machines
+                    also with their two kinds of constants apart
     nested          the same methods with selection inside the training part
-    kernel test     four shapes in the plane, five widths of the RBF kernel
+    kernel test     four shapes in the plane, five widths of the RBF kernel, the width chosen on the
+                    splits that give the score (the paper's way) and inside the training part
+    readings        what else the text could mean, on the same splits
 
 Sets that are not on this machine are listed with the way to get them.
 """
@@ -24,9 +27,11 @@ from lincent.datasets.eeg.catalog import HOW as SEIZURE_HOW
 from lincent.study import paper
 from lincent.study.cells import make_cell
 from lincent.study.compare import find_methods
-from lincent.study.methods import Method
+from lincent.study.methods import TWINS, Method
+from lincent.study.pictures import chosen_widths, example_picture, shape_pictures
 from lincent.study.problem import Problem, load_problem
 from lincent.study.procedures import nested, procedure1, procedure2
+from lincent.study.readings import reading_plan
 from lincent.study.results import (
     StudyResult,
     common_config,
@@ -36,11 +41,12 @@ from lincent.study.results import (
 from lincent.study.runner import TIME_LIMIT, Plan, Progress, run_plan
 from lincent.study.store import RunStore, frame_of
 
-PARTS = ("procedure1", "procedure2", "nested", "kernel")
+PARTS = ("procedure1", "procedure2", "nested", "kernel", "readings")
 SHAPES = ("Jain", "Spiral", "Circles", "Flame")
-VARIANTS = ("LCC-1NN", "LCC-1SV", "FQCC", "KernelLCC")
+VARIANTS = ("LCC-1NN", "LCC-1SV", "FQCC", "KernelLCC", "StructuralMPM")
+UNTIED = tuple(f"{code}-untied" for code in TWINS)
 FAMILY = ("RegularizedLCC", "RegularizedLCCCV", "StructuredLCC", "StructuredLCCCV")
-SLOW = ("FQCC", "KernelLCC")
+SLOW = ("FQCC", "KernelLCC", "StructuralMPM")
 TUNED = ("RegularizedLCCCV", "StructuredLCCCV")
 TODAY = (
     "LogReg",
@@ -63,14 +69,24 @@ class Extent:
     every: int = 1
     nested_runs: int = 10
     kernel_runs: int = 20
+    reading_runs: int = 20
     slow_runs: int = 100
-    """Runs of FQCC and KernelLCC, which cost as much as all the others together."""
+    """Runs of FQCC, KernelLCC and StructuralMPM, which cost more than all the others together."""
     tuned_runs: int = 20
     """Runs of the methods that tune themselves: a hundred small fits in each."""
 
 
 FULL = Extent()
-QUICK = Extent(runs=5, folds=5, every=7, nested_runs=0, kernel_runs=3, slow_runs=1, tuned_runs=1)
+QUICK = Extent(
+    runs=5,
+    folds=5,
+    every=7,
+    nested_runs=0,
+    kernel_runs=2,
+    reading_runs=0,
+    slow_runs=1,
+    tuned_runs=1,
+)
 
 
 def reproduce(
@@ -113,7 +129,8 @@ def reproduce(
             f"There is no part {sorted(unknown)[0]!r}: choose from {', '.join(PARTS)}."
         )
     extent = extent or (QUICK if quick else FULL)
-    wanted = (*paper.METHODS, *VARIANTS, *FAMILY, *TODAY) if methods is None else methods
+    everything = (*paper.METHODS, *VARIANTS, *UNTIED, *FAMILY, *TODAY)
+    wanted = everything if methods is None else methods
     found, missing = find_methods(wanted)
     problems, absent = load_problems(sets)
     shapes, absent_shapes = load_problems(SHAPES) if "kernel" in parts else ([], [])
@@ -129,6 +146,9 @@ def reproduce(
         rows = run_plan(
             plan, store, jobs=jobs, time_limit=time_limit, progress=progress, retry=retry
         )
+    pictures = {"example": example_picture()}
+    if shapes:
+        pictures["shapes"] = shape_pictures(shapes, chosen_widths(rows))
     config = common_config(seed, jobs, time_limit, started, time.time())
     config |= {
         "quick": quick,
@@ -146,6 +166,7 @@ def reproduce(
         method_records(plan.methods.values()),
         tuple(absent),
         config,
+        pictures,
     )
 
 
@@ -189,7 +210,8 @@ def make_plan(
     plan = Plan((), {}, {})
     slow = [method for method in methods if method.code in SLOW]
     tuned = [method for method in methods if method.code in TUNED]
-    usual = [method for method in methods if method.code not in SLOW + TUNED]
+    untied = [method for method in methods if method.code in UNTIED]
+    usual = [method for method in methods if method.code not in SLOW + TUNED + UNTIED]
     of_paper = [method for method in methods if method.code in paper.METHODS]
     if "procedure1" in parts:
         plan += procedure1(problems, usual, runs=extent.runs, seed=seed)
@@ -197,16 +219,20 @@ def make_plan(
         plan += procedure1(problems, tuned, runs=min(extent.runs, extent.tuned_runs), seed=seed)
     if "procedure2" in parts:
         plan += procedure2(problems, of_paper, folds=extent.folds, every=extent.every, seed=seed)
+        if extent.every == 1:  # 225 points on every fold are for the full study
+            plan += procedure2(problems, untied, folds=extent.folds, seed=seed)
     if "nested" in parts and extent.nested_runs:
         honest = of_paper + [method for method in methods if method.code == "LogReg-bal"]
         plan += nested(problems, honest, runs=extent.nested_runs, seed=seed)
     if "kernel" in parts:
         plan += kernel_plan(shapes, extent.kernel_runs, seed)
+    if "readings" in parts and extent.reading_runs:
+        plan += reading_plan(problems, of_paper, min(extent.runs, extent.reading_runs), seed)
     return plan
 
 
 def kernel_plan(shapes: list[Problem], runs: int, seed: int) -> Plan:
-    """Plan the kernel test: every width of the grid on the same splits."""
+    """Plan the kernel test: every width on the same splits, and selection inside each of them."""
     found, _ = find_methods(["KernelLCC"] if shapes else [])
     cells = [
         make_cell(problem, method, "holdout", split, seed, point)
@@ -215,8 +241,9 @@ def kernel_plan(shapes: list[Problem], runs: int, seed: int) -> Plan:
         for split in range(runs)
         for point in method.grid
     ]
-    return Plan(
+    every_width = Plan(
         tuple(cells),
         {problem.digest: problem for problem in shapes},
         {method.code: method for method in found},
     )
+    return every_width + nested(shapes, found, runs=runs, seed=seed)

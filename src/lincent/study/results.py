@@ -2,8 +2,9 @@
 
     FOLDER/runs.parquet   one row per cell
     FOLDER/study.json     settings, data sets, methods, versions, what is missing
+    FOLDER/pictures.json  what the figures in the plane draw, where the study has such figures
 
-Reports are functions of these two files: `load_result` reads them back without running anything.
+Reports are functions of these files: `load_result` reads them back without running anything.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from lincent.study.runner import machine, versions
 from lincent.study.statistics import TEST
 from lincent.study.store import TABLE, read_runs
 
-RECORD = "study.json"
+RECORD, PICTURES = "study.json", "pictures.json"
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class StudyResult:
         What could not be had, and the way to get it.
     config : dict
         Settings of the run, seed, versions, machine, statistics, wall time.
+    pictures : dict
+        What figures draw beside the runs; see `lincent.study.pictures`.
     """
 
     kind: str
@@ -78,13 +81,14 @@ class StudyResult:
     methods: tuple[MethodRecord, ...]
     missing: tuple[tuple[str, str], ...]
     config: dict[str, Any]
+    pictures: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def method(self, code: str) -> MethodRecord:
         """Return the record of a method."""
         return next(record for record in self.methods if record.code == code)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write study.json beside the table, whole or not at all."""
+        """Write all but the table of runs, each file whole or not at all."""
         record = {
             "kind": self.kind,
             "problems": [asdict(item) for item in self.problems],
@@ -92,6 +96,8 @@ class StudyResult:
             "missing": list(self.missing),
             "config": self.config,
         }
+        if self.pictures:
+            write_whole(Path(folder) / PICTURES, json.dumps(self.pictures) + "\n")
         text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
         return write_whole(Path(folder) / RECORD, text)
 
@@ -111,6 +117,7 @@ def load_result(folder: str | os.PathLike[str]) -> StudyResult:
         tuple(MethodRecord(**item) for item in record["methods"]),
         tuple((name, how) for name, how in record["missing"]),
         record["config"],
+        json.loads((folder / PICTURES).read_text("utf-8")) if (folder / PICTURES).exists() else {},
     )
 
 

@@ -44,34 +44,6 @@ from lincent.study.store import RunStore, frame_of
 METHODS = tuple(method for method in paper.METHODS if method != "SMP")
 CODES = tuple(subject.code for subject in SUBJECTS)
 
-# LCC significantly better on so many subjects (and worse on so many), as printed.
-PRINTED_COMPACT = {
-    "train": {
-        "LDA": (5, 0),
-        "SVM": (0, 5),
-        "DLS": (0, 5),
-        "WSV": (2, 3),
-        "TSV": (0, 3),
-        "DEL": (11, 0),
-    },
-    "test": {
-        "LDA": (6, 3),
-        "SVM": (8, 1),
-        "DLS": (9, 0),
-        "WSV": (8, 3),
-        "TSV": (7, 2),
-        "DEL": (10, 2),
-    },
-    "time": {
-        "LDA": (1, 11),
-        "SVM": (7, 4),
-        "DLS": (9, 3),
-        "WSV": (2, 10),
-        "TSV": (2, 10),
-        "DEL": (11, 1),
-    },
-}
-
 Tell = Callable[[str], None]
 
 

@@ -134,17 +134,17 @@ def standard_error(values: Any) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
-def ranks_from_zero(values: Any, decimals: int = 10) -> np.ndarray:
-    """Return ranks per row, 0 for the largest, ties shared.
+def ranks_from_one(values: Any, decimals: int = 10) -> np.ndarray:
+    """Return ranks per row, 1 for the largest, ties shared.
 
     Examples
     --------
-    >>> from lincent.study.statistics import ranks_from_zero
-    >>> ranks_from_zero([[90.0, 80.0, 90.0]]).tolist()
-    [[0.5, 2.0, 0.5]]
+    >>> from lincent.study.statistics import ranks_from_one
+    >>> ranks_from_one([[90.0, 80.0, 90.0]]).tolist()
+    [[1.5, 3.0, 1.5]]
     """
     rows = np.round(np.atleast_2d(np.asarray(values, dtype=float)), decimals)
-    return np.asarray(stats.rankdata(-rows, axis=1) - 1.0)
+    return np.asarray(stats.rankdata(-rows, axis=1))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from lincent.study.statistics import (
     holm,
     interval,
     rank_biserial,
-    ranks_from_zero,
+    ranks_from_one,
     standard_error,
     wilcoxon,
 )
@@ -220,7 +220,7 @@ def best_of_grids(frame: Any, column: str = "test_paper_auc") -> list[Best]:
 
 
 def mean_ranks(scores: Any) -> dict[str, float]:
-    """Return mean ranks counted from 0, ties shared, over the sets where all methods have a score.
+    """Return mean ranks, 1 the best, ties shared, over the sets where all methods have a score.
 
     Parameters
     ----------
@@ -231,5 +231,5 @@ def mean_ranks(scores: Any) -> dict[str, float]:
     if complete.empty:
         return {}
     # The paper prints two decimals; closer scores are ties to its reader.
-    ranks = ranks_from_zero(100 * complete.to_numpy(), decimals=2).mean(axis=0)
+    ranks = ranks_from_one(100 * complete.to_numpy(), decimals=2).mean(axis=0)
     return {str(name): float(rank) for name, rank in zip(complete.columns, ranks, strict=True)}

@@ -35,13 +35,8 @@ def write_report(result: StudyResult, folder: str | os.PathLike[str]) -> tuple[P
     folder : path
         Made if it is not there.
     """
-    from threadpoolctl import threadpool_limits  # scikit-learn brings it
-
     from lincent.pages.rendering import write_page
 
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    # The few small fits of the figures are slower on several threads than on one.
-    with threadpool_limits(1):
-        page = make_page(result)
-    return write_page(page, folder)
+    return write_page(make_page(result), folder)

@@ -10,6 +10,7 @@ from lincent.pages.drawing import (
     COLOR,
     SERIES,
     drawing,
+    log_seconds,
     rows_of_dots,
     to_svg,
 )
@@ -25,7 +26,7 @@ def shorten(label: str, length: int = 28) -> str:
 def score_dots(found: list[Line], near: set[str], best: str, xlabel: str, scale: float) -> str:
     """Means with the spread over splits; the best and what cannot be told from it stand out."""
     shown = [line for line in found if np.isfinite(line.mean)]
-    with drawing(6.6, 0.9 + 0.29 * len(shown)) as (figure, axes):
+    with drawing(6.2, 0.9 + 0.29 * len(shown)) as (figure, axes):
         for position, line in enumerate(shown):
             name = "best" if line.method == best else "near" if line.method in near else "far"
             mean, spread = scale * line.mean, scale * (line.sd if np.isfinite(line.sd) else 0.0)
@@ -38,7 +39,7 @@ def score_dots(found: list[Line], near: set[str], best: str, xlabel: str, scale:
 
 def forest(found: list[Pair], reference: str, scale: float, xlabel: str) -> str:
     """Paired differences with corrected intervals; right of zero the reference is better."""
-    with drawing(6.6, 0.9 + 0.29 * max(len(found), 1)) as (figure, axes):
+    with drawing(6.2, 0.9 + 0.29 * max(len(found), 1)) as (figure, axes):
         axes.axvline(0, color=COLOR["ink"], lw=1)
         for position, pair in enumerate(found):
             gap = pair.difference
@@ -54,19 +55,19 @@ def forest(found: list[Pair], reference: str, scale: float, xlabel: str) -> str:
 def time_dots(found: list[Line]) -> str:
     """Median fit times on a logarithmic axis."""
     shown = sorted((n for n in found if np.isfinite(n.seconds)), key=lambda line: line.seconds)
-    with drawing(6.6, 0.9 + 0.27 * len(shown)) as (figure, axes):
+    with drawing(6.2, 0.9 + 0.27 * len(shown)) as (figure, axes):
         values = [max(line.seconds, 1e-5) for line in shown]
         axes.hlines(range(len(shown)), min(values) / 1.5, values, color=COLOR["line"], lw=1.5)
         axes.plot(values, range(len(shown)), "o", color=COLOR["s1"], ms=6.5)
-        axes.set_xscale("log")
+        log_seconds(axes)
         rows_of_dots(axes, [shorten(line.method) for line in shown])
-        axes.set_xlabel("median seconds of one fit, logarithmic")
+        axes.set_xlabel("median time of one fit, logarithmic")
         return to_svg(figure, "times")
 
 
 def ours_and_theirs(points: list[Any], band: float) -> str:
     """Every printed number against ours, with the band of the aim."""
-    with drawing(6.6, 4.3) as (figure, axes):
+    with drawing(6.2, 4.3) as (figure, axes):
         low = min(min(p.ours, p.theirs) for p in points) - 1.5
         axes.fill_between(
             [low, 101],
@@ -99,22 +100,28 @@ def ours_and_theirs(points: list[Any], band: float) -> str:
         return to_svg(figure, "agreement")
 
 
-def grouped_dots(table: Any, name: str, xlabel: str, spread: Any = None) -> str:
-    """Sets as rows, one dot per method; ``table`` is sets by methods."""
-    methods = list(table.columns)
-    with drawing(6.6, 1.3 + 0.42 * len(table)) as (figure, axes):
-        offsets = np.linspace(-0.22, 0.22, len(methods)) if len(methods) > 1 else [0.0]
-        for k, method in enumerate(methods):
-            heights = np.arange(len(table)) + offsets[k]
-            values = table[method].to_numpy(dtype=float)
-            if spread is not None:
-                reach = spread[method].to_numpy(dtype=float)
+def grouped_dots(panels: dict[str, tuple[Any, Any]], name: str, xlabel: str) -> str:
+    """Sets as rows, one dot per method with its spread, one panel per title.
+
+    Each panel is (means, spreads), both sets by methods.
+    """
+    means = next(iter(panels.values()))[0]
+    methods, labels = list(means.columns), [shorten(str(label)) for label in means.index]
+    offsets = np.linspace(-0.27, 0.27, len(methods)) if len(methods) > 1 else [0.0]
+    size = {"nrows": 1, "ncols": len(panels), "sharey": True, "squeeze": False}
+    with drawing(7.0, 1.4 + 0.5 * len(labels), **size) as (figure, grid):
+        for axes, (title, (table, spread)) in zip(grid[0], panels.items(), strict=True):
+            for k, method in enumerate(methods):
+                heights = np.arange(len(table)) + offsets[k]
+                values = table[method].to_numpy(dtype=float)
+                reach = np.nan_to_num(spread[method].to_numpy(dtype=float))
                 axes.hlines(heights, values - reach, values + reach, color=SERIES[k], lw=1.2)
-            marker = "osD^vP"[k % 6]
-            axes.plot(values, heights, marker, color=SERIES[k], ms=6.5, label=method, ls="", mew=0)
-        rows_of_dots(axes, [shorten(str(label)) for label in table.index])
-        axes.set_xlabel(xlabel)
-        axes.legend(loc="upper center", bbox_to_anchor=(0.45, 1.17), ncols=min(4, len(methods)))
+                marker = "osD^vP"[k % 6]
+                axes.plot(values, heights, marker, color=SERIES[k], ms=5.5, label=method, mew=0)
+            rows_of_dots(axes, labels)
+            axes.set_title(title, loc="left")
+            axes.set_xlabel(xlabel)
+        figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
         return to_svg(figure, name)
 
 
@@ -146,7 +153,7 @@ def ranks_beside(ours: dict[str, float], theirs: dict[str, float]) -> str:
     """Mean ranks of procedure 2: ours and the paper's, joined by a line."""
     order = sorted(theirs, key=lambda method: theirs[method])
     order = [method for method in order if method in ours]
-    with drawing(6.6, 1.1 + 0.3 * len(order)) as (figure, axes):
+    with drawing(6.2, 1.1 + 0.3 * len(order)) as (figure, axes):
         for position, method in enumerate(order):
             axes.plot([ours[method], theirs[method]], [position] * 2, color=COLOR["line"], lw=2)
         axes.plot(
@@ -158,35 +165,50 @@ def ranks_beside(ours: dict[str, float], theirs: dict[str, float]) -> str:
             label="ours",
         )  # fmt: skip
         rows_of_dots(axes, order)
-        axes.set_xlabel("mean rank over the sets, 0 is best")
+        axes.set_xlabel("mean rank over the sets, 1 is best")
         axes.legend(loc="upper right")
         return to_svg(figure, "ranks")
 
 
-def kernel_panels(panels: list[tuple[str, np.ndarray, np.ndarray, Any]]) -> str:
-    """Points and regions in the plane; each panel is (title, X, y, fitted model)."""
+def kernel_panels(shapes: dict[str, Any]) -> str:
+    """Points and regions in the plane, from what the study has stored of each shape."""
     from lincent.displays import BoundaryDisplay
 
-    rows = (len(panels) + 1) // 2
-    with drawing(6.6, 3.1 * rows, nrows=rows, ncols=2, squeeze=False) as (figure, grid):
-        for axes in grid.flat[len(panels) :]:
+    rows = (len(shapes) + 1) // 2
+    with drawing(6.2, 3.1 * rows, nrows=rows, ncols=2, squeeze=False) as (figure, grid):
+        for axes in grid.flat[len(shapes) :]:
             axes.set_visible(False)
-        for axes, (title, X, y, model) in zip(grid.flat, panels, strict=False):
-            BoundaryDisplay.from_estimator(model, X, y, resolution=90).plot(axes)
+        for axes, (title, drawn) in zip(grid.flat, shapes.items(), strict=False):
+            BoundaryDisplay(
+                [np.array(part) for part in drawn["grid"]],
+                np.array(drawn["scores"]),
+                np.array(drawn["X"]),
+                np.array(drawn["codes"]),
+                drawn["classes"],
+                ("", ""),
+            ).plot(axes)
             axes.get_legend().remove()
             axes.set(title=title, xticks=[], yticks=[], xlabel="", ylabel="")
         return to_svg(figure, "kernel")
 
 
-def worked_example(X: np.ndarray, y: np.ndarray, model: Any, before: np.ndarray) -> str:
+def worked_example(drawn: dict[str, Any]) -> str:
     """The paper's example: the groups with the direction, the projections before and after."""
     from lincent.displays import DirectionDisplay, ProjectionDisplay
 
+    X, codes, classes = np.array(drawn["X"]), np.array(drawn["codes"]), drawn["classes"]
+    beta, centers = np.array(drawn["beta"]), np.array(drawn["centers"])
+    lines = [X @ np.array(drawn["before"]), X @ beta]
+    middles = [(line[codes == 0].mean(), line[codes == 1].mean()) for line in lines]
+    cuts = [sum(middles[0]) / 2, drawn["threshold"]]
     layout = {"mosaic": [["plane", "before"], ["plane", "after"]], "width_ratios": [1.35, 1]}
     with drawing(7.2, 4.2, **layout) as (figure, axes):
-        DirectionDisplay.from_estimator(model, X, y).plot(axes["plane"])
+        names = ("first feature", "second feature")
+        plane = DirectionDisplay(X, codes, beta, centers, drawn["threshold"], classes, names)
+        plane.plot(axes["plane"])
         axes["plane"].legend(fontsize=8, loc="best")
-        histograms = ProjectionDisplay.from_estimator(model, X, y, before=before)
+        titles = ["Before optimization", "After optimization"]
+        histograms = ProjectionDisplay(lines, codes, middles, cuts, titles, classes)
         histograms.plot([axes["before"], axes["after"]], bins=30)
         axes["before"].get_legend().remove()
         return to_svg(figure, "example")

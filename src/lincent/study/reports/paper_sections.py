@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from lincent.pages.blocks import (
     Bullets,
     Column,
-    Figure,
     Item,
     Paragraph,
     Section,
     Table,
     number,
-    probability,
     text,
 )
 from lincent.study import paper
@@ -27,12 +23,11 @@ from lincent.study.agreement import (
     compact_table,
 )
 from lincent.study.cells import OK
-from lincent.study.reports import figures
+from lincent.study.conclusions import RIVALS
+from lincent.study.readings import explanation
 from lincent.study.results import StudyResult
-from lincent.study.statistics import interval, wilcoxon
-from lincent.study.summary import means, pivot
-
-RIVALS = tuple(method for method in paper.METHODS if method != "LCC")
+from lincent.study.statistics import interval
+from lincent.study.summary import pivot
 
 
 def sets_of(result: StudyResult) -> tuple[str, ...]:
@@ -67,9 +62,9 @@ def agreement_section(result: StudyResult, cells: Sequence[Agreement]) -> Sectio
         f"{POINTS} points apart."
     )
     blocks: list[Any] = [Table(columns, tuple(rows), caption)]
-    far = disagreement_sentences(cells)
+    far = disagreement_sentences(result.frame, cells)
     if far:
-        blocks += [Paragraph("The cells that do not agree, and what is known about why:")]
+        blocks += [Paragraph("The cells farthest from the paper, and what was measured about why:")]
         blocks += [Bullets(tuple(far))]
     outside = [cell for cell in cells if not cell.within_error]
     if cells:
@@ -84,14 +79,13 @@ def agreement_section(result: StudyResult, cells: Sequence[Agreement]) -> Sectio
     return Section("procedure-1", "Procedure 1: the paper's table", tuple(blocks))
 
 
-def disagreement_sentences(cells: Sequence[Agreement]) -> list[str]:
-    """Return one sentence per cell outside the aim."""
-    far = sorted((c for c in cells if not c.within_points), key=lambda c: -abs(c.difference))
+def disagreement_sentences(frame: Any, cells: Sequence[Agreement]) -> list[str]:
+    """Return one sentence per cell beyond 1.5 points or beyond two combined standard errors."""
+    far = [cell for cell in cells if not (cell.within_points and cell.within_error)]
     return [
         f"{c.method} on {c.dataset}, {c.row}: {c.ours:.2f} against {c.theirs:.2f} "
-        f"({c.difference:+.2f}, {abs(c.difference) / c.error:.1f} standard errors)"
-        + (f": {c.known}." if c.known else ".")
-        for c in far
+        f"({c.difference:+.2f}, {c.errors:.1f} standard errors): {explanation(frame, c)}."
+        for c in sorted(far, key=lambda c: -abs(c.difference))
     ]
 
 
@@ -175,79 +169,6 @@ def _compact_items(cell: CompactCell | None) -> tuple[Item, Item]:
     return ours, Item(f"{better} ({worse})", float(better - worse), "quiet")
 
 
-def discriminator_section(result: StudyResult) -> Section | None:
-    """Return the discriminators figure."""
-    methods = [m for m in ("LCC", "LCC-1NN", "LCC-1SV") if m in set(result.frame["method"])]
-    table = 100 * means(result.frame, "test_paper_auc")
-    if len(methods) < 2 or not set(methods) <= set(table.columns):
-        return None
-    part = table.loc[[s for s in sets_of(result) if s in table.index], methods]
-    best = part.mean().idxmax()
-    numbers = _frame_table(part, "Set")
-    figure = Figure(
-        "discriminators",
-        figures.grouped_dots(part, "discriminators", "hard-label AUC on held-out rows, percent"),
-        "The three discriminators on each set",
-        f"The three ways to cut the projected line. Highest mean over these sets: {best} "
-        f"({part.mean().max():.1f} %). The paper finds LCC (the nearer center) best.",
-        numbers,
-    )
-    return Section("discriminators", "The discriminators", (figure,))
-
-
-def fqcc_section(result: StudyResult) -> Section | None:
-    """Return FQCC against LCC: scores, test, time."""
-    frame = result.frame
-    if "FQCC" not in set(frame[frame["status"] == OK]["method"]):
-        return None
-    rows, ratios = [], []
-    table = {"LCC": [], "FQCC": []}  # type: dict[str, list[float]]
-    names = []
-    for dataset in sets_of(result):
-        seconds = pivot(frame, dataset, "fit_seconds")
-        if not {"LCC", "FQCC"} <= set(seconds.columns):
-            continue
-        line: list[Item] = [text(dataset)]
-        for row in ("train", "test"):
-            both = 100 * pivot(frame, dataset, f"{row}_paper_auc")[["LCC", "FQCC"]].dropna()
-            line += [number(both["LCC"].mean(), 2), number(both["FQCC"].mean(), 2)]
-            line.append(probability(wilcoxon(both["LCC"], both["FQCC"])))
-            if row == "test":
-                names.append(dataset)
-                for method in table:
-                    table[method].append(float(both[method].mean()))
-        ratio = float((seconds["FQCC"] / seconds["LCC"]).median())
-        ratios.append(ratio)
-        rows.append((*line, number(len(both), 0), number(ratio, 1)))
-    if not rows:
-        return None
-    columns = (
-        Column("Set"),
-        Column("LCC train", True),
-        Column("FQCC train", True),
-        Column("p", True),
-        Column("LCC test", True),
-        Column("FQCC test", True),
-        Column("p", True),
-        Column("Runs", True),
-        Column("Time, FQCC / LCC", True),
-    )
-    import pandas
-
-    part = pandas.DataFrame(table, index=names)
-    figure = Figure(
-        "fqcc",
-        figures.grouped_dots(part, "fqcc", "hard-label AUC on held-out rows, percent"),
-        "FQCC and LCC on each set",
-        "The quadratic form and the linear one on the same splits. The paper finds no significant "
-        f"difference and FQCC about {paper.FQCC_TIME_RATIO:.0f} times slower; here the median "
-        f"ratio "
-        f"is {np.median(ratios):.0f}.",
-        Table(columns, tuple(rows)),
-    )
-    return Section("fqcc", "FQCC and LCC", (figure,))
-
-
 def time_section(result: StudyResult) -> Section:
     """Return fit times: ours, theirs, and each relative to LCC."""
     rows = []
@@ -297,15 +218,6 @@ def missing_section(result: StudyResult) -> Section | None:
         "What is missing, and how to get it",
         (Table((Column("What"), Column("How to get it, or why")), rows),),
     )
-
-
-def _frame_table(frame: Any, first: str) -> Table:
-    columns = (Column(first), *(Column(str(name), True) for name in frame.columns))
-    rows = tuple(
-        (text(index), *(number(float(value), 2) for value in row))
-        for index, row in zip(frame.index, frame.to_numpy(), strict=True)
-    )
-    return Table(columns, rows)
 
 
 def corrected(result: StudyResult, dataset: str, a: str, b: str, column: str) -> Any:

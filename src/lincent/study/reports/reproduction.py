@@ -14,23 +14,24 @@ from lincent.pages.blocks import (
 from lincent.study import paper
 from lincent.study.agreement import POINTS, Agreement, agreements
 from lincent.study.reports import figures
+from lincent.study.reports.conclusion_sections import conclusion_section, readings_section
+from lincent.study.reports.forms_sections import (
+    discriminator_section,
+    example_section,
+    fqcc_section,
+    kernel_section,
+)
 from lincent.study.reports.paper_sections import (
     agreement_section,
     compact_section,
     disagreement_sentences,
-    discriminator_section,
     every_number_section,
-    fqcc_section,
     missing_section,
     time_section,
 )
 from lincent.study.reports.settings import (
     settings_section,
     wall_time,
-)
-from lincent.study.reports.shape_sections import (
-    example_section,
-    kernel_section,
 )
 from lincent.study.reports.today_sections import (
     rank_section,
@@ -39,6 +40,9 @@ from lincent.study.reports.today_sections import (
 from lincent.study.reproduce import PARTS
 from lincent.study.results import StudyResult
 from lincent.study.summary import means, short_of_runs
+
+MOST_SENTENCES = 5
+"""Cells that disagree are told one by one in the terminal up to so many."""
 
 
 def answer(result: StudyResult, cells: Sequence[Agreement]) -> tuple[str, str]:
@@ -72,7 +76,7 @@ def _today(result: StudyResult, sets: list[str]) -> str:
         f"{len(gaps)} "
         f"sets, by {gaps.mean():+.1f} points on average at the cut and {order.mean():+.1f} in the "
         "order of the rows (score AUC)."
-    ).replace("-", "−", 0)
+    )
 
 
 def reproduction_page(result: StudyResult) -> Page:
@@ -81,6 +85,7 @@ def reproduction_page(result: StudyResult) -> Page:
     config = result.config
     run_sets = {cell.dataset for cell in cells}
     sections = [
+        conclusion_section(result),
         agreement_section(result, cells),
         compact_section(result),
         today_section(result),
@@ -89,7 +94,8 @@ def reproduction_page(result: StudyResult) -> Page:
         fqcc_section(result),
         time_section(result),
         kernel_section(result),
-        example_section(),
+        example_section(result),
+        readings_section(result),
         missing_section(result),
         every_number_section(cells),
         settings_section(result, _command(result)),
@@ -128,7 +134,10 @@ def summary_lines(result: StudyResult) -> list[str]:
     """Return the summary for a terminal."""
     cells = agreements(result.frame)
     found = list(answer(result, cells))
-    found += disagreement_sentences(cells)
+    far = disagreement_sentences(result.frame, cells)
+    found += far[:MOST_SENTENCES]
+    if len(far) > MOST_SENTENCES:
+        found.append(f"{len(far) - MOST_SENTENCES} more such cells are in the report.")
     table = 100 * means(result.frame, "test_paper_auc")
     table = table.drop(columns=short_of_runs(result), errors="ignore")
     sets = [code for code in paper.SETS if code in table.index]

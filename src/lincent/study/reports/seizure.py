@@ -30,7 +30,7 @@ from lincent.study.reports.paper_sections import (
 )
 from lincent.study.reports.settings import settings_section
 from lincent.study.results import StudyResult
-from lincent.study.seizure import CODES, METHODS, PRINTED_COMPACT
+from lincent.study.seizure import CODES, METHODS
 from lincent.study.summary import lines, pivot
 
 RIVALS = tuple(method for method in METHODS if method != "LCC")
@@ -169,7 +169,7 @@ def compact_section(result: StudyResult) -> Section | None:
         for row in ("train", "test", "time"):
             cell = by_place.get((row, method))
             line.append(text("–" if cell is None else f"{cell.better} ({cell.worse})"))
-            line.append(text("{} ({})".format(*PRINTED_COMPACT[row][method]), "quiet"))
+            line.append(text("{} ({})".format(*paper.COMPACT_SEIZURE[row][method]), "quiet"))
         rows.append(tuple(line))
     columns = (
         Column("LCC against"),

@@ -1,0 +1,89 @@
+"""Sections that judge: which conclusions of the paper hold, and what other readings would give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lincent.pages.blocks import Column, Paragraph, Section, Table, number, text
+from lincent.study import paper
+from lincent.study.conclusions import Conclusion, conclusions
+from lincent.study.readings import IS_32, READINGS, Effect, effects
+from lincent.study.reports.paper_sections import sets_of
+from lincent.study.results import StudyResult
+
+
+def conclusion_section(result: StudyResult) -> Section | None:
+    """Return the table of the paper's conclusions."""
+    found = conclusions(result.frame)
+    if not found:
+        return None
+    rows = tuple(
+        (
+            text(item.claim, "wrap"),
+            text(item.theirs, "wrap"),
+            text(item.ours, "wrap"),
+            text("yes" if item.holds else "no", "good" if item.holds else "bad"),
+        )
+        for item in found
+    )
+    columns = (Column("The paper's conclusion"), Column("Paper"), Column("Ours"), Column("Holds?"))
+    caption = (
+        "Wins and losses are sets on which the paired signed-rank test at 0.05 finds a difference; "
+        "a relation holds where it has the same sign. Ranks count from 1."
+    )
+    blocks = (Paragraph(conclusion_sentence(found)), Table(columns, rows, caption))
+    return Section("conclusions", "Which conclusions hold", blocks)
+
+
+def conclusion_sentence(found: Sequence[Conclusion]) -> str:
+    """Return how many conclusions hold."""
+    held = sum(item.holds for item in found)
+    return f"{held} of {len(found)} conclusions of the paper hold on these runs."
+
+
+def readings_section(result: StudyResult) -> Section | None:
+    """Return what every other reading of the paper's text does to the figures."""
+    rows = []
+    sources = [(reading.of, reading.what) for reading in READINGS]
+    sources += [(method, "") for method in paper.METHODS]
+    for method, what in sources:
+        found = [
+            effect
+            for dataset in sets_of(result)
+            for effect in effects(result.frame, method, dataset, "test")
+            if effect.what == what or (not what and "32 columns" in effect.what)
+        ]
+        if found:
+            rows.append(_reading_row(method, found))
+    if not rows:
+        return None
+    columns = (
+        Column("Method"),
+        Column("Read with"),
+        Column("Distance, taken", True, "mean absolute difference to the printed test numbers"),
+        Column("Distance, so", True),
+        Column("Largest change", True, "points of hard-label AUC on test"),
+        Column("on"),
+        Column("Splits", True),
+    )
+    caption = (
+        "Readings that the text allows and that were not taken, on the same splits: the mean "
+        "distance to the paper's test numbers over the sets with the reading taken and with this "
+        "one, and where it changes most."
+    )
+    return Section("readings", "Other readings", (Table(columns, tuple(rows), caption),))
+
+
+def _reading_row(method: str, found: list[Effect]) -> tuple:
+    printed = [paper.printed(effect.dataset, "test", method).value for effect in found]
+    pairs = list(zip(found, printed, strict=True))
+    largest = max(found, key=lambda effect: abs(effect.shift))
+    return (
+        text(method),
+        text(largest.what, "wrap"),
+        number(sum(abs(e.taken - p) for e, p in pairs) / len(pairs), 2),
+        number(sum(abs(e.other - p) for e, p in pairs) / len(pairs), 2),
+        number(largest.shift, 2, signed=True),
+        text(IS_32 if "32 columns" in largest.what else largest.dataset),
+        number(min(effect.runs for effect in found), 0),
+    )
