@@ -129,7 +129,7 @@ default="rbf"
     n_iter_ : int or ndarray of shape (n_problems,)
     solver_ : str or list of str
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

@@ -265,7 +265,7 @@ class LCC(LinearCentralization):
     solver_ : str or list of str
         Which solver answered.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

@@ -108,7 +108,7 @@ class FQCC(CentralizationClassifier):
         The class centers, negative class first.
     objective_ : float or ndarray of shape (n_problems,)
         The paper's FQCC objective at ``coef_``.
-    objective_history_ : ndarray of shape (n_iter_ + 1,) or list of such arrays
+    objective_history_ : ndarray of shape (n_steps + 1,) or list of such arrays
         The objective at the start and after each step of the winning start. It never rises.
     optimality_ : str
         ``"local"``: nothing is claimed about other valleys of the objective. ``"global"`` for the
@@ -117,7 +117,7 @@ class FQCC(CentralizationClassifier):
         Steps of the winning start.
     solver_ : str or list of str
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

@@ -107,7 +107,7 @@ class RegularizedLCC(CentralizationClassifier):
     n_iter_ : int or ndarray of shape (n_problems,)
     solver_ : str or list of str
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

@@ -30,7 +30,7 @@ from lincent.features.local_centers import (
 
 
 class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoClassReduction):
-    """Linear centralization on features extended by the similarity to local centers.
+    r"""Linear centralization on features extended by the similarity to local centers.
 
     k-means finds local centers in each class; how near a row is to each of them joins the original
     columns; RegularizedLCC finds the rule on both. The rule is not linear in X. Its cost grows
@@ -41,8 +41,8 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoClassR
     n_centers : int, default=30
         Local centers per class, at most a quarter of the weight of the class.
     gamma : float, default=1.0
-        Width of the similarity exp(-gamma * |x - center|^2 / v), where v is the total variance of X
-        (the number of columns, if they are standardized).
+        Width of the similarity exp(-gamma * r^2 / v), where r is the distance of row and center and
+        v the total variance of X (the number of columns, if they are standardized).
     C : float, default=0.1
         Cost of a unit of loss, per row.
     margins : tuple of two floats, default=(0.0, 2.0)
@@ -82,7 +82,7 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoClassR
         The certificate of the rule on the extended features.
     n_iter_ : int or ndarray of shape (n_problems,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

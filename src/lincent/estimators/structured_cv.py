@@ -82,7 +82,7 @@ class StructuredLCCCV(CommitteeClassifier):
     n_iter_ : int
         Steps of all solves together.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

@@ -1,0 +1,230 @@
+"""The public names, by section. The API pages are written from this list and from nothing else.
+
+A test compares it with every ``__all__``: a name that is public and not here, or here and not
+public, fails.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from dataclasses import dataclass
+
+PRESENT = "0.1.0"
+"""The version of names that ADDED does not list."""
+
+ADDED = {}
+"""Full name: the version it came with."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Names that belong together on a page."""
+
+    title: str
+    names: tuple[str, ...]
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Module:
+    """One public module: one page."""
+
+    name: str
+    title: str
+    text: str
+    groups: tuple[Group, ...]
+
+    def names(self):
+        return [name for group in self.groups for name in group.names]
+
+
+MODULES = (
+    Module(
+        "lincent",
+        "Classifiers",
+        "The centralization family. All are scikit-learn classifiers; which one to take is the "
+        "question of :doc:`/guide/which`.",
+        (
+            Group(
+                "The paper's method",
+                ("LCC", "LCCCV", "lcc_path", "FQCC", "KernelLCC"),
+                "Exact optima of linear programs, each with a certificate.",
+            ),
+            Group(
+                "Classifiers that go further",
+                ("RegularizedLCC", "RegularizedLCCCV", "StructuredLCC", "StructuredLCCCV"),
+                "A smooth loss, balanced classes, a free threshold; several centers per class.",
+            ),
+        ),
+    ),
+    Module(
+        "lincent.displays",
+        "Figures",
+        "Figures as objects: ``from_estimator``, ``plot(ax=)``, and ``frame()``: the numbers.",
+        (
+            Group(
+                "Displays",
+                (
+                    "ProjectionDisplay",
+                    "DirectionDisplay",
+                    "BoundaryDisplay",
+                    "ImpactDisplay",
+                    "PathDisplay",
+                ),
+            ),
+        ),
+    ),
+    Module(
+        "lincent.app",
+        "From a table to answers",
+        "The functions behind ``lincent fit``, ``predict``, ``explain`` and ``export``.",
+        (
+            Group(
+                "Models of tables",
+                ("fit_table", "predict_table", "predict_file", "explain_model", "Model"),
+            ),
+            Group(
+                "Files", ("save_model", "load_model", "export_model", "TRUSTED_TYPES", "AppError")
+            ),
+        ),
+    ),
+    Module(
+        "lincent.rivals",
+        "Rivals",
+        "The seven methods that the paper compares with, and a plain minimax probability machine.",
+        (
+            Group(
+                "Classifiers",
+                (
+                    "RegularizedLDA",
+                    "LinearSVM",
+                    "DiscriminativeLeastSquares",
+                    "MinimaxProbabilityMachine",
+                    "StructuralMPM",
+                    "TwinSVC",
+                    "WeightedTwinSVC",
+                    "DiscriminativeElasticNet",
+                ),
+            ),
+            Group(
+                "As the paper uses them",
+                ("paper_settings", "PaperSettings", "hard_auc", "column_mean_auc"),
+            ),
+        ),
+    ),
+    Module(
+        "lincent.study",
+        "Studies",
+        "Comparisons with splits, statistics and a table of results; the paper's study.",
+        (
+            Group("Two commands", ("compare", "reproduce", "reproduce_seizure", "Extent")),
+            Group("Results", ("StudyResult", "load_result", "read_runs")),
+            Group("Methods", ("Method", "list_methods", "find_method", "register_method")),
+            Group("Problems", ("Problem", "make_problem", "load_problem", "TableError")),
+            Group(
+                "Plans and runs",
+                ("Plan", "procedure1", "procedure2", "nested", "run_plan", "RunStore"),
+            ),
+        ),
+    ),
+    Module(
+        "lincent.datasets",
+        "Data sets",
+        "The paper's data sets by name, looked up offline first, and generators.",
+        (
+            Group(
+                "Real data",
+                (
+                    "load_dataset",
+                    "list_datasets",
+                    "DatasetRecord",
+                    "cache_folder",
+                    "DatasetNotFoundError",
+                    "DatasetChecksumError",
+                ),
+            ),
+            Group("Generators", ("make_noisy_classes", "make_paper_example", "paper_covariances")),
+        ),
+    ),
+    Module(
+        "lincent.datasets.eeg",
+        "EEG recordings",
+        "From raw recordings of the seizure study to features, events and splits.",
+        (
+            Group(
+                "Recordings",
+                (
+                    "SUBJECTS",
+                    "Subject",
+                    "find_subject",
+                    "find_subjects",
+                    "Segment",
+                    "list_segments",
+                    "read_segment",
+                    "iter_segments",
+                    "write_segment",
+                    "SegmentError",
+                ),
+            ),
+            Group(
+                "Features",
+                (
+                    "extract_features",
+                    "iter_features",
+                    "SubjectFeatures",
+                    "FFTMagnitude",
+                    "fft_magnitude",
+                    "differences",
+                    "DamagedCacheWarning",
+                    "SkippedSegmentsWarning",
+                ),
+            ),
+            Group(
+                "Events and splits",
+                ("find_events", "by_recording", "split_groups", "EventShuffleSplit"),
+            ),
+            Group(
+                "Stand-ins",
+                ("make_synthetic_features", "synthetic_seconds", "write_synthetic", "write_bonn"),
+            ),
+        ),
+    ),
+)
+
+
+def _title(text, line="="):
+    return [text, line * len(text), ""]
+
+
+def _listing(module, group):
+    things = {name: getattr(importlib.import_module(module.name), name) for name in group.names}
+    documented = [n for n, t in things.items() if inspect.isclass(t) or inspect.isroutine(t)]
+    lines = [*_title(group.title, "-"), group.text, ""]
+    lines += [".. autosummary::", "   :toctree: generated", "   :nosignatures:", ""]
+    lines += [f"   {name}" for name in documented] + [""]
+    for name in (n for n in group.names if n not in documented):
+        lines += [f".. autodata:: {name}", "   :no-value:", ""]
+    return lines
+
+
+def sections():
+    """Page name: text, for the index and each module."""
+    index = [
+        *_title("API reference"),
+        "Every public class and function, with its examples. All other names are private.",
+        "",
+        ".. toctree::",
+        "   :maxdepth: 2",
+        "",
+        *(f"   {module.name}" for module in MODULES),
+        "",
+    ]
+    pages = {"index": "\n".join(index)}
+    for module in MODULES:
+        lines = [*_title(f"{module.name}: {module.title.lower()}"), module.text, ""]
+        lines += [f".. currentmodule:: {module.name}", ""]
+        for group in module.groups:
+            lines += _listing(module, group)
+        pages[module.name] = "\n".join(lines)
+    return pages

@@ -1,0 +1,14 @@
+"""The picture of the landing page: the direction, and the rows on their line."""
+
+import matplotlib.pyplot as plt
+
+from lincent import LCC
+from lincent.datasets import make_paper_example
+from lincent.displays import DirectionDisplay, ProjectionDisplay
+
+X, y = make_paper_example(100, random_state=0)
+model = LCC().fit(X, y)
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+DirectionDisplay.from_estimator(model, X, y).plot(ax=left)
+ProjectionDisplay.from_estimator(model, X, y).plot(ax=right)
+right.get_legend().remove()  # the left one names both classes
