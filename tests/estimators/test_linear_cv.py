@@ -8,8 +8,8 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from lincent import LCC, LCCCV, lcc_path
-from lincent.estimators import path as paths
 from lincent.estimators.cv_table import balanced_accuracy
+from lincent.solvers.lp import path as paths
 
 
 def noisy(m=400, n=6, seed=0, flip=0.1, classes=2):

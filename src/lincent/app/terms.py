@@ -18,7 +18,7 @@ import numpy as np
 from lincent._errors import AppError
 from lincent.app.model import Model
 from lincent.app.schema import CATEGORY
-from lincent.estimators.base import TwoClassReduction
+from lincent.estimators.classifier import Classifier
 from lincent.estimators.discriminators import Cut
 from lincent.estimators.multiclass import tasks
 from lincent.estimators.validation import plain
@@ -91,7 +91,7 @@ def check_linear(model: Model, purpose: str) -> None:
 
 def is_linear(classifier: Any) -> bool:
     """Whether the scores of its two-class problems are sums over the columns."""
-    own = isinstance(classifier, TwoClassReduction)
+    own = isinstance(classifier, Classifier)
     return own and hasattr(classifier, "coef_") and not hasattr(classifier, "local_centers_")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.problem import check_dask_columns
+from lincent.estimators.validation import check_dask_columns
 from lincent.passes.source import Kind, kind_of
 
 Method = Callable[..., Any]

@@ -23,14 +23,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from lincent.estimators.direction import Direction
 from lincent.estimators.folds import Split
 from lincent.estimators.multiclass import Task
-from lincent.estimators.regularized_fit import (
-    Rule,
-    balanced_costs,
-    fit_rules,
-)
-from lincent.solvers.solution import Controls
+from lincent.estimators.problem import HostTraining, TwoClass
+from lincent.estimators.regularized_fit import RegularizedFit, balanced
+from lincent.estimators.validation import ClassCosts
 
 GRID = 10.0 ** np.arange(-1.5, 3.75, 0.5)
 """The default costs, as totals over all rows: C times the weight of the training part."""
@@ -42,15 +40,24 @@ class Settings:
     """What is the same for every rule of a committee."""
 
     Cs: np.ndarray | None
-    margins: tuple[float, float]
-    free: bool
-    class_factor: np.ndarray | None
-    controls: Controls
-    seed: int
+    fit: RegularizedFit
+    costs: ClassCosts | None
+    """What the classes cost, or None where each problem balances its own."""
 
-    def costs(self, weight: np.ndarray) -> np.ndarray:
-        """The values of C for a training part."""
+    def grid(self, weight: np.ndarray) -> np.ndarray:
+        """The values of C for rows of this weight."""
         return GRID / float(weight.sum()) if self.Cs is None else self.Cs
+
+    def problem(self, training: HostTraining, task: Task) -> TwoClass:
+        """A two-class problem with its costs."""
+        if self.costs is not None:
+            return training.task(task, self.costs)
+        ones = np.ones(len(training.classes))
+        return balanced(training.task(task, ClassCosts(ones, ones)))
+
+    def directions(self, problem: TwoClass) -> list[Direction]:
+        """The directions of a problem, one for each C."""
+        return self.fit.directions(problem, self.grid(problem.weight).tolist())
 
 
 @dataclass
@@ -64,7 +71,7 @@ class Tally:
     seen: np.ndarray = field(init=False)
     gap: float = 0.0
     iterations: int = 0
-    rules: list[list[list[Rule]]] = field(default_factory=list)  # by fold, member, C
+    rules: list[list[list[Direction]]] = field(default_factory=list)  # by fold, member, C
 
     def __post_init__(self) -> None:
         self.total = np.zeros((self.n_members * self.n_costs, self.n_rows))
@@ -72,52 +79,36 @@ class Tally:
 
 
 def fit_fold(
+    training: HostTraining,
     split: Split,
     designs: Sequence[tuple[Any, Any]],
     tasks: Sequence[Task],
-    codes: np.ndarray,
-    weight: np.ndarray,
     settings: Settings,
-) -> list[tuple[np.ndarray, np.ndarray, list[list[Rule]]]]:
+) -> list[tuple[np.ndarray, np.ndarray, list[list[Direction]]]]:
     """For each task: held-out rows, their scores by setting, and the rules by member and C."""
     train, held = split
+    part = training.fold(train)
     out = []
     for task in tasks:
-        inside = slice(None) if task.whole else task.rows(codes[train])
-        judged = slice(None) if task.whole else task.rows(codes[held])
-        sign, counted = task.sign(codes[train][inside]), weight[train][inside]
-        if settings.class_factor is None:
-            cost = balanced_costs(sign, counted)
-        else:
-            cost = counted * settings.class_factor[codes[train][inside]]
+        judged = slice(None) if task.whole else task.rows(training.codes[held])
         scores, rules = [], []
         for seen, unseen in designs:
-            found = fit_rules(
-                seen if task.whole else seen[inside],
-                sign,
-                counted,
-                cost,
-                settings.costs(counted).tolist(),
-                settings.margins,
-                settings.free,
-                settings.controls,
-                np.random.default_rng(settings.seed),
-            )
+            found = settings.directions(settings.problem(part.seen_as(seen), task))
             scores.append(_scores(unseen if task.whole else unseen[judged], found))
             rules.append(found)
         out.append((held[judged], np.concatenate(scores), rules))
     return out
 
 
-def _scores(X: Any, rules: Sequence[Rule]) -> np.ndarray:
+def _scores(X: Any, rules: Sequence[Direction]) -> np.ndarray:
     """f of each rule (rows of the result) on each row of X."""
     directions = np.stack([rule.beta / rule.half for rule in rules], axis=1)
-    cuts = np.array([rule.cut / rule.half for rule in rules])
-    return (np.asarray(X @ directions) - cuts).T
+    cuts = np.array([rule.intercept / rule.half for rule in rules])
+    return (np.asarray(X @ directions) + cuts).T
 
 
 def gather(
-    fold_results: Sequence[list[tuple[np.ndarray, np.ndarray, list[list[Rule]]]]],
+    fold_results: Sequence[list[tuple[np.ndarray, np.ndarray, list[list[Direction]]]]],
     n_tasks: int,
     n_rows: int,
 ) -> list[Tally]:
@@ -185,9 +176,9 @@ def soft_weights(measures: np.ndarray, sharpness: float) -> np.ndarray:
 def mean_rule(
     tally: Tally, weights: np.ndarray, member: int, fold: int
 ) -> tuple[np.ndarray, float]:
-    """The weighted sum, over C, of one fold's rules of one member: direction and cut."""
+    """The weighted sum, over C, of one fold's rules of one member: direction and intercept."""
     rules = tally.rules[fold][member]
     share = weights.reshape(tally.n_members, tally.n_costs)[member] / len(tally.rules)
     scale = share / np.array([rule.half for rule in rules])
     direction = scale @ np.array([rule.beta for rule in rules])
-    return direction, float(scale @ np.array([rule.cut for rule in rules]))
+    return direction, float(scale @ np.array([rule.intercept for rule in rules]))

@@ -12,19 +12,13 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from lincent import _threads
 from lincent.estimators import committee, multiclass
-from lincent.estimators.base import TwoClassReduction
+from lincent.estimators.certificates import controls
 from lincent.estimators.committee import REPEATS_UP_TO, Settings, Tally
 from lincent.estimators.folds import Split, make_folds
-from lincent.estimators.regularized import check_margins
-from lincent.estimators.validation import (
-    check_choice,
-    check_class_weight,
-    check_count,
-    check_positive,
-    check_training_data,
-    check_weights,
-)
-from lincent.solvers.solution import Controls, silent
+from lincent.estimators.problem import HostTraining, Training
+from lincent.estimators.regularized import check_hinge_range
+from lincent.estimators.regularized_fit import RegularizedFit
+from lincent.estimators.validation import check_class_weight, check_count, check_positive
 
 
 def check_costs(Cs: Any) -> np.ndarray | None:
@@ -39,8 +33,8 @@ def check_costs(Cs: Any) -> np.ndarray | None:
     return values
 
 
-class CommitteeClassifier(TwoClassReduction):
-    """A classifier made of the rules of all folds and settings.
+class Committee:
+    """A classifier made of the rules of all folds and settings: beside ``Classifier``.
 
     Subclasses have the parameters ``Cs``, ``margins``, ``cv``, ``n_repeats``, ``scoring``,
     ``sharpness``, ``class_weight``, ``multi_class``, ``tol``, ``max_iter``, ``n_jobs``,
@@ -48,64 +42,63 @@ class CommitteeClassifier(TwoClassReduction):
     what is kept (``_keep``).
     """
 
-    _default_repeats = 3
+    Cs: Any
+    margins: Any
+    sharpness: float
+    tol: float
+    max_iter: int
+    n_repeats: int | None
+    scoring: Any
+    _default_repeats: int = 3
 
     def _designs(
-        self, X: Any, codes: np.ndarray, weight: np.ndarray, split: Split, seed: int
+        self, training: HostTraining, split: Split, seed: int
     ) -> tuple[list[tuple[Any, Any]], Any]:
         """Features of training and held-out part for each member, and how they came about."""
         raise NotImplementedError
 
     def _keep(
-        self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], whole: Any
+        self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], refit: Any
     ) -> None:
-        """Set the fitted rule.  ``whole`` is (X, codes, weight, tasks, settings)."""
+        """Set the fitted rule; ``refit(k, C)`` is the direction of task k over all rows."""
         raise NotImplementedError
 
     def _check_params(self) -> None:
         check_costs(self.Cs)
-        low, high = check_margins(self.margins)
-        if low == high:
-            raise ValueError(
-                f"margins={self.margins!r} is a hinge with a corner, which Newton's method does "
-                "not solve: give low below high."
-            )
+        check_hinge_range(self.margins)
         check_positive("sharpness", self.sharpness)
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
         if self.n_repeats is not None:
             check_count("n_repeats", self.n_repeats)
 
-    def _fit_tasks(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        self._check_params()
-        strategy = check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
-        X, codes = check_training_data(self, X, y, accept_sparse=self._accept_sparse)
-        weight = check_weights(sample_weight, X.shape[0])
-        factor, _ = check_class_weight(self, self.class_weight, codes, weight)
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        folds = make_folds(self.cv, X, codes, weight, self._repeats(X.shape[0]), seed)
-        settings = Settings(
-            Cs=check_costs(self.Cs),
-            margins=check_margins(self.margins),
-            free=True,
-            class_factor=None if isinstance(self.class_weight, str) else factor,
-            controls=Controls(self.tol, self.max_iter, tell=print if self.verbose else silent),
-            seed=seed,
+    def _learn(self, training: Training) -> None:
+        model: Any = self
+        assert isinstance(training, HostTraining)
+        costs = check_class_weight(model.class_weight, training.classes, training.totals)
+        seed = int(check_random_state(model.random_state).randint(2**31))
+        repeats = self._repeats(training.shape[0])
+        folds = make_folds(model.cv, training.X, training.codes, training.weight, repeats, seed)
+        fit = RegularizedFit(
+            check_hinge_range(model.margins), True, controls(model, training.began), seed
         )
-        todo = multiclass.tasks(len(self.classes_), strategy)
+        own = isinstance(model.class_weight, str)
+        settings = Settings(check_costs(model.Cs), fit, None if own else costs)
+        todo = multiclass.tasks(len(training.classes), model.multi_class)
 
         def one(split: Split) -> Any:
-            designs, made = self._designs(X, codes, weight, split, seed)
-            return committee.fit_fold(split, designs, todo, codes, weight, settings), made
+            designs, made = self._designs(training, split, seed)
+            return committee.fit_fold(training, split, designs, todo, settings), made
 
-        with _threads.side_by_side(self.n_jobs, len(folds)):
-            done = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(one)(s) for s in folds)
-        tallies = committee.gather([result for result, _ in done], len(todo), X.shape[0])
-        self._weigh(tallies, todo, codes, weight, settings)
-        whole = (X, codes, weight, todo, settings)
-        self._keep(tallies, list(self._setting_weights), [made for _, made in done], whole)
-        del self._setting_weights
-        return self
+        with _threads.side_by_side(model.n_jobs, len(folds)):
+            done = Parallel(n_jobs=model.n_jobs, prefer="threads")(delayed(one)(s) for s in folds)
+        tallies = committee.gather([result for result, _ in done], len(todo), training.shape[0])
+        weights = self._weigh(tallies, todo, training, settings)
+
+        def refit(k: int, C: float) -> Any:
+            return fit.directions(settings.problem(training, todo[k]), (C,))[0]
+
+        self._keep(tallies, weights, [made for _, made in done], refit)
 
     def _repeats(self, n_samples: int) -> int:
         if self.n_repeats is not None:
@@ -116,27 +109,25 @@ class CommitteeClassifier(TwoClassReduction):
         self,
         tallies: list[Tally],
         todo: list[multiclass.Task],
-        codes: np.ndarray,
-        weight: np.ndarray,
+        training: HostTraining,
         settings: Settings,
-    ) -> None:
+    ) -> list[np.ndarray]:
         """Measures and weights of the settings; the worst gap of all rules."""
         measures = [
-            committee.measure(self.scoring, tally, task, codes, weight)
+            committee.measure(self.scoring, tally, task, training.codes, training.weight)
             for tally, task in zip(tallies, todo, strict=True)
         ]
         weights = [committee.soft_weights(values, float(self.sharpness)) for values in measures]
         shape = (len(todo), tallies[0].n_members, tallies[0].n_costs)
         one = 0 if len(todo) == 1 else slice(None)
         best = np.array([values.argmax() for values in measures])
-        self.Cs_ = settings.costs(weight)
+        self.Cs_ = settings.grid(training.weight)
         self.C_ = self.Cs_[best % shape[2]][one]
         self.best_member_ = (best // shape[2])[one]
         self.scores_ = np.reshape(measures, shape)[one]
         self.weights_ = np.reshape(weights, shape)[one]
         self.n_iter_ = max(1, sum(tally.iterations for tally in tallies))
         self.duality_gap_ = max(tally.gap for tally in tallies)
-        self._setting_weights = weights
         if self.duality_gap_ > self.tol:
             warnings.warn(
                 "Some of the cross-validated rules are not certified: the worst relative duality "
@@ -145,3 +136,4 @@ class CommitteeClassifier(TwoClassReduction):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        return weights

@@ -1,10 +1,10 @@
 """The data of a search by cross-validation: parts to train on, and held-out rows that score.
 
 In memory a part is some rows of X, and a scorer is asked as scikit-learn asks it.  Rows in Dask
-blocks stay where they are: a fold is a number per row (see ``passes.dealing``), and held-out rows
-answer in one read for all models of a fold.  Scores that depend on classes alone (accuracy, F1 and
-their like) follow from the counts of who is taken for whom.  A score of another kind is computed
-here from one number per held-out row, model and problem.
+blocks stay where they are: a fold is a number per row (see ``passes.dask.folds``), and held-out
+rows answer in one read for all models of a fold.  Scores that depend on classes alone (accuracy,
+F1 and their like) follow from the counts of who is taken for whom.  A score of another kind is
+computed here from one number per held-out row, model and problem.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 
 from lincent import _threads
 from lincent.estimators import multiclass
+from lincent.estimators.calibration import combine_probabilities
+from lincent.estimators.cv_table import Candidate
+from lincent.estimators.direction import Direction
 from lincent.estimators.folds import fold_numbers, stratified_folds
-from lincent.estimators.multiclass import Task
-from lincent.estimators.path import TwoClassData
-from lincent.estimators.problem import DaskData
-from lincent.estimators.validation import check_class_weight, check_training_data, check_weights
+from lincent.estimators.problem import DaskTraining, HostTraining, Training
 
 FROM_COUNTS = ("accuracy", "balanced_accuracy", "f1", "jaccard", "matthews", "precision", "recall")
 """Scores by name that depend on true and predicted classes alone, by how their names begin."""
@@ -35,26 +36,13 @@ Measure = Callable[[Any, Any, Any, dict[str, Any]], float]
 """A score from a model, rows, labels and further arguments."""
 
 
-class TrainingPart(Protocol):
-    """Rows to train on."""
-
-    totals: np.ndarray
-
-    def missing(self) -> np.ndarray:
-        """The classes without a row."""
-
-    def data(self, task: Task, factor: np.ndarray) -> TwoClassData:
-        """One two-class problem; ``factor`` is the cost of a class per unit of weight."""
-
-
-class SearchData(Protocol):
+class SearchFolds(Protocol):
     """Training data with folds."""
 
     n_splits: int
 
-    def whole(self) -> TrainingPart: ...
-
-    def part(self, split: int) -> TrainingPart: ...
+    def part(self, split: int) -> Training:
+        """The rows to train on."""
 
     def scores(self, split: int, models: Sequence[Any], measure: Measure) -> list[float]:
         """The score of each model on the rows held out."""
@@ -63,58 +51,37 @@ class SearchData(Protocol):
         """The job for every split, in parallel where that is asked for."""
 
 
-class HostPart:
-    """Some rows in memory."""
-
-    def __init__(self, X: Any, codes: np.ndarray, weight: np.ndarray, n_classes: int) -> None:
-        self.X, self.codes, self.weight = X, codes, weight
-        self.totals = np.bincount(codes, weights=weight, minlength=n_classes)
-
-    def missing(self) -> np.ndarray:
-        return np.setdiff1d(np.arange(len(self.totals)), self.codes)
-
-    def data(self, task: Task, factor: np.ndarray) -> TwoClassData:
-        rows = slice(None) if task.whole else task.rows(self.codes)
-        return TwoClassData(
-            self.X if task.whole else self.X[rows],
-            task.sign(self.codes[rows]),
-            self.weight[rows],
-            (self.weight * factor[self.codes])[rows],
-        )
+def open_folds(training: Training, cv: Any, weigh: bool, scoring: Any) -> SearchFolds:
+    """The folds that ``cv`` deals; ``weigh`` says whether weights enter the scores."""
+    if isinstance(training, HostTraining):
+        return HostFolds(training, cv, weigh)
+    assert isinstance(training, DaskTraining)
+    return BlockFolds(training, cv, weigh, scoring)
 
 
 class HostFolds:
     """Data in memory and scikit-learn's splits of it."""
 
-    def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    def __init__(self, training: HostTraining, cv: Any, weigh: bool) -> None:
         # Imported here: model selection takes longer to import than the rest of this package.
         from sklearn.model_selection import PredefinedSplit, check_cv
 
-        self.X, self.codes = check_training_data(model, X, y)
-        self.weight = check_weights(sample_weight, self.X.shape[0])
-        self.classes = model.classes_
-        # All classes must count in the whole, before folds are looked at.
-        check_class_weight(model, model.class_weight, self.codes, self.weight)
-        self.y = model.classes_[self.codes]
-        numbers = fold_numbers(model.cv, self.X.shape[0])
-        cv: Any = model.cv if numbers is None else PredefinedSplit(numbers)
+        self.training, self.weigh = training, weigh
+        self.y = training.classes[training.codes]
+        numbers = fold_numbers(cv, training.shape[0])
+        cv = cv if numbers is None else PredefinedSplit(numbers)
         if cv is None:
-            cv = stratified_folds(cv, np.bincount(self.codes))
-        self.splits = list(check_cv(cv, self.y, classifier=True).split(self.X, self.y))
+            cv = stratified_folds(cv, np.bincount(training.codes))
+        self.splits = list(check_cv(cv, self.y, classifier=True).split(training.X, self.y))
         self.n_splits = len(self.splits)
-        self.weigh = model._weighs_scores(sample_weight)
 
-    def whole(self) -> HostPart:
-        return HostPart(self.X, self.codes, self.weight, len(self.classes))
-
-    def part(self, split: int) -> HostPart:
-        rows = self.splits[split][0]
-        return HostPart(self.X[rows], self.codes[rows], self.weight[rows], len(self.classes))
+    def part(self, split: int) -> HostTraining:
+        return self.training.fold(self.splits[split][0])
 
     def scores(self, split: int, models: Sequence[Any], measure: Measure) -> list[float]:
         rows = self.splits[split][1]
-        extra = {"sample_weight": self.weight[rows]} if self.weigh else {}
-        X, y = self.X[rows], self.y[rows]
+        extra = {"sample_weight": self.training.weight[rows]} if self.weigh else {}
+        X, y = self.training.X[rows], self.y[rows]
         return [measure(model, X, y, extra) for model in models]
 
     def each(self, job: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
@@ -125,55 +92,31 @@ class HostFolds:
         return list(found)
 
 
-class DaskPart:
-    """Some rows of a Dask collection."""
-
-    def __init__(self, table: Any) -> None:
-        self.table = table
-        self.totals = table.totals
-
-    def missing(self) -> np.ndarray:
-        return np.flatnonzero(self.table.survey.counts.sum(axis=0) == 0)
-
-    def data(self, task: Task, factor: np.ndarray) -> TwoClassData:
-        side = np.zeros(len(factor))
-        side[list(task.negative)], side[list(task.positive)] = -1, 1
-        source: Any = self.table.problem(side, factor)
-        return TwoClassData(source, source.sign, source.weight, source.costs)
-
-
-class DaskFolds:
+class BlockFolds:
     """Data in Dask blocks, with a fold number for every row."""
 
-    def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any) -> None:
-        from lincent.passes.dask import folds
+    def __init__(self, training: DaskTraining, cv: Any, weigh: bool, scoring: Any) -> None:
+        from lincent.passes.dask.folds import TableFolds
 
-        model._check_elsewhere(X)
-        table = DaskData(model, X, y, sample_weight).table
-        self.table, self.classes = table, model.classes_
-        check_class_weight(model, model.class_weight, np.arange(len(table.totals)), table.totals)
-        numbers = fold_numbers(model.cv, table.shape[0])
+        self.training, self.weigh = training, weigh
+        table, self.classes = training.table, training.classes
+        numbers = fold_numbers(cv, table.shape[0])
         if numbers is not None:
-            self.folds = folds.TableFolds.given(table, numbers)
+            self.folds = TableFolds.given(table, numbers)
         else:
-            count = stratified_folds(model.cv, table.survey.present.sum(axis=0))
-            self.folds = folds.TableFolds.stratified(table, count)
+            count = stratified_folds(cv, table.survey.present.sum(axis=0))
+            self.folds = TableFolds.stratified(table, count)
         self.n_splits = len(self.folds.folds)
         if not self.n_splits:
             raise ValueError("cv gives no folds: every row has the fold number -1.")
-        self.weigh = model._weighs_scores(sample_weight)
-        scoring = model.scoring
         self.counted = isinstance(scoring, str) and scoring.startswith(FROM_COUNTS)
 
-    def whole(self) -> DaskPart:
-        return DaskPart(self.table)
-
-    def part(self, split: int) -> DaskPart:
-        return DaskPart(self.folds.without(self.folds.folds[split]))
+    def part(self, split: int) -> DaskTraining:
+        return self.training.seen_as(self.folds.without(self.folds.folds[split]))
 
     def scores(self, split: int, models: Sequence[Any], measure: Measure) -> list[float]:
         fold = self.folds.folds[split]
-        decide = [model._decisions for model in models]
+        decide = [model.decision_function for model in models]
         if not models:
             return []
         if self.counted:
@@ -202,9 +145,7 @@ class DaskFolds:
         if threads <= 1:
             return [job(split) for split in range(self.n_splits)]
         with (
-            _threads.side_by_side(
-                threads, threads
-            ),  # each fold solves its bands here: they share the processor
+            _threads.side_by_side(threads, threads),  # each fold solves its bands here
             ThreadPoolExecutor(threads, thread_name_prefix="lincent-fold") as pool,
         ):
             # The client of this thread is that of the folds, too.
@@ -220,11 +161,11 @@ class DaskFolds:
                 return [one.result() for one in todo]
             finally:
                 # An error or an interrupt ends what the other folds are still reading.
-                self.table.schedule.halt.set()
+                self.training.table.schedule.halt.set()
                 for one in todo:
                     one.cancel()
                 wait(todo)
-                self.table.schedule.halt.clear()
+                self.training.table.schedule.halt.clear()
 
 
 class HeldOut:
@@ -259,3 +200,37 @@ class Answered(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         codes = multiclass.pick(self.scores) if self.codes is None else self.codes
         return np.asarray(self.classes_[codes])
+
+
+class FittedLines(ClassifierMixin, BaseEstimator):
+    """A point of the grid as a fitted classifier, for a scorer to ask."""
+
+    def __init__(
+        self,
+        point: Candidate,
+        directions: Sequence[Direction],
+        classes: np.ndarray,
+        strategy: str,
+    ) -> None:
+        self.point, self.directions = point, directions
+        self.classes, self.strategy = classes, strategy
+        self.C, self.margin, self.discriminator = point.C, point.margin, point.discriminator
+        self.classes_ = classes
+        self.coef_ = np.array([part.beta for part in directions])
+        self.intercept_ = np.array([part.intercept for part in directions])
+        self.n_features_in_ = self.coef_.shape[1]
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return np.stack([part.score(X) for part in self.directions], axis=1)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        return multiclass.combine_scores(self._scores(X), len(self.classes), self.strategy)
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.asarray(self.classes[multiclass.pick(self.decision_function(X))])
+
+    @available_if(lambda self: self.directions[0].calibrator is not None)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        pairs = zip(self.directions, self._scores(X).T, strict=True)
+        columns = [part.calibrator.probability(u) for part, u in pairs if part.calibrator]
+        return combine_probabilities(np.stack(columns, axis=1), len(self.classes), self.strategy)

@@ -32,6 +32,9 @@ class Discriminator(Protocol):
     def score(self, projected: np.ndarray) -> np.ndarray:
         """Signed scores, positive for the positive class."""
 
+    def shifted(self, by: float) -> Discriminator:
+        """The same rule for a line whose zero lies that much lower."""
+
 
 @dataclass(frozen=True)
 class Cut:
@@ -41,6 +44,9 @@ class Cut:
 
     def score(self, projected: np.ndarray) -> np.ndarray:
         return projected - self.at
+
+    def shifted(self, by: float) -> Cut:
+        return Cut(self.at + by)
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,9 @@ class Nearest:
     def score(self, projected: np.ndarray) -> np.ndarray:
         toward = _distance(projected, self.negative) - _distance(projected, self.positive)
         return toward - self.shift
+
+    def shifted(self, by: float) -> Nearest:
+        return Nearest(self.negative + by, self.positive + by, self.shift)
 
 
 def _distance(projected: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -73,6 +82,15 @@ class Line:
     weight: np.ndarray
     centers: tuple[float, float]
     importance: tuple[float, float]
+
+    @classmethod
+    def without_rows(cls, centers: tuple[float, float], importance: tuple[float, float]) -> Line:
+        """The centers alone."""
+        return cls(np.empty(0), np.empty(0), np.empty(0), centers, importance)
+
+    def needs_rows(self, rule: str) -> bool:
+        """Whether this rule asks for more than the centers."""
+        return rule != "distance" or self.importance[0] != self.importance[1]
 
     @property
     def midpoint(self) -> float:

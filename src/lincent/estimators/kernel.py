@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import EfficiencyWarning
 
-from lincent.estimators.certified import CentralizationClassifier
-from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
+from lincent.estimators.certificates import (
+    check_margin,
+    controls,
+    generator,
+    judge,
+    store_certificates,
+)
+from lincent.estimators.classifier import Classifier, ProjectedLine
+from lincent.estimators.direction import Direction, cut
+from lincent.estimators.discriminators import Line, fit_discriminator
 from lincent.estimators.kernels import (
     ChosenRows,
     KernelFunction,
     KernelSource,
-    MappedSource,
     blocks,
     check_kernel,
     kernel_width,
     width_of,
 )
+from lincent.estimators.linear_fit import check_line_params
+from lincent.estimators.problem import DaskTraining, HostTraining, Training, TwoClass
 from lincent.estimators.representer import Kinds, Representer, without_negligible
 from lincent.estimators.validation import check_count, refuse_elsewhere
-from lincent.passes.landmarks import NystroemMap
+from lincent.passes.band import scaled_costs
+from lincent.passes.landmarks import NystroemMap, mapped_rows
 from lincent.passes.row_hash import draw_distinct
-from lincent.passes.signed_rows import SignedRows
-from lincent.passes.source import Kind, kind_of
-from lincent.programs.centralization import lcc_program
+from lincent.passes.source import Kind
 from lincent.solvers.lp import choose
-from lincent.solvers.solution import Solution
 
 LARGE = 5000
 """Different rows above which a fit without ``n_components`` warns of its cost."""
@@ -37,22 +44,7 @@ MATRICES = 4
 SECONDS_AT_LARGE = 120.0
 
 
-@dataclass(frozen=True)
-class _Expansion:
-    """One fitted two-class problem: coefficients on training rows, named by their index."""
-
-    index: np.ndarray
-    alpha: np.ndarray
-    centers: tuple[float, float]
-    rule: Discriminator
-    solution: Solution
-
-    @property
-    def intercept(self) -> float:
-        return -self.rule.at if isinstance(self.rule, Cut) else -sum(self.centers) / 2
-
-
-class KernelLCC(CentralizationClassifier):
+class KernelLCC(ProjectedLine, Classifier):
     """Kernel centralization classifier.
 
     The centralization classifier in the space of a kernel: the direction is a combination of the
@@ -164,6 +156,11 @@ default="rbf"
     True
     """
 
+    _line_centers: np.ndarray
+    _training_rows: Any
+    _mapping: NystroemMap
+    _landmarks: np.ndarray
+
     def __init__(
         self,
         C: float = 2.0,
@@ -221,7 +218,7 @@ default="rbf"
         """
         return self._fit(X, y, sample_weight)
 
-    # The contract with TwoClassReduction.
+    # The contract with Classifier and ProjectedLine.
 
     @property
     def _accept_sparse(self) -> Any:  # type: ignore[override]
@@ -232,33 +229,13 @@ default="rbf"
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _check_params(self) -> None:
-        super()._check_params()
+        check_line_params(self)
         check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
         if self.n_components is not None:
             check_count("n_components", self.n_components)
 
-    def _open(self, X: Any, weight: np.ndarray) -> KernelSource | MappedSource:
-        if self._precomputed:
-            if X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    f'kernel="precomputed" needs a square X in fit, but X has shape {X.shape}: '
-                    "give the kernel between all pairs of training rows."
-                )
-            self._training_rows, function = None, self._function(1.0)
-        else:
-            self.gamma_ = kernel_width(self.gamma, X, weight)
-            self._training_rows, function = X, self._function(self.gamma_)
-        if self.n_components is None:
-            return KernelSource(X, np.arange(X.shape[0]), function)
-        seed = int(self._rng().integers(2**62))
-        self._landmarks = draw_distinct(X, weight > 0, self.n_components, seed)
-        # Landmarks are rows or, in a kernel matrix, columns.
-        chosen = self._landmarks if self._precomputed else X[self._landmarks]
-        between = function(X[self._landmarks], chosen)
-        return MappedSource.of(X, NystroemMap.of(function, chosen, between))
-
-    def _check_elsewhere(self, X: Any) -> None:
-        if kind_of(X) is not Kind.DASK:
+    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
+        if kind is not Kind.DASK:
             refuse_elsewhere(self, X)
         if self._precomputed:
             raise ValueError(
@@ -271,122 +248,101 @@ default="rbf"
                 "partitions, or compute() it first."
             )
 
-    def _open_blocks(self, table: Any) -> Any:
-        from lincent.passes.dask.landmarks import (
-            draw_landmarks,
-            mapped_table,
-            variance,
-        )
+    def _prepare(self, training: Training) -> Training:
+        if isinstance(training, DaskTraining):
+            return self._mapped_blocks(training)
+        assert isinstance(training, HostTraining)
+        X, weight = training.X, training.weight
+        if self._precomputed:
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f'kernel="precomputed" needs a square X in fit, but X has shape {X.shape}: '
+                    "give the kernel between all pairs of training rows."
+                )
+            self._training_rows, function = None, self._function(1.0)
+        else:
+            self.gamma_ = kernel_width(self.gamma, X, weight)
+            self._training_rows, function = X, self._function(self.gamma_)
+        if self.n_components is None:
+            return training.seen_as(KernelSource(X, np.arange(X.shape[0]), function))
+        seed = int(generator(self).integers(2**62))
+        self._landmarks = draw_distinct(X, weight > 0, self.n_components, seed)
+        # Landmarks are rows or, in a kernel matrix, columns.
+        chosen = self._landmarks if self._precomputed else X[self._landmarks]
+        self._mapping = NystroemMap.of(function, chosen, function(X[self._landmarks], chosen))
+        return training.seen_as(mapped_rows(X, self._mapping))
 
+    def _mapped_blocks(self, training: DaskTraining) -> Training:
+        from lincent.passes.dask.landmarks import draw_landmarks, mapped_table, variance
+
+        table = training.table
         spread = variance(table) if self.gamma == "scale" else 0.0
         self.gamma_ = width_of(self.gamma, table.n, spread)
         function = self._function(self.gamma_)
-        seed = int(self._rng().integers(2**62))
+        seed = int(generator(self).integers(2**62))
         drawn = draw_landmarks(table, self.n_components or 1, seed)
         self._landmarks = drawn.index
         self._training_rows = ChosenRows(drawn.index, drawn.rows)
         between = function(drawn.rows, drawn.rows)
         self._mapping = NystroemMap.of(function, drawn.rows, between)
-        return mapped_table(table, self._mapping)
+        return training.seen_as(mapped_table(table, self._mapping))
 
-    def _fit_task(
-        self,
-        X: KernelSource | MappedSource,
-        sign: np.ndarray,
-        weight: np.ndarray,
-        cost: np.ndarray,
-        importance: tuple[float, float],
-        name: str,
-    ) -> _Expansion:
-        if getattr(
-            X, "far", False
-        ):  # mapped rows in Dask blocks, which leave out those without weight
-            return self._fit_in_map(X, self._mapping, sign, weight, cost, importance, name)
-        counted = slice(None) if np.all(weight > 0) else np.flatnonzero(weight > 0)
-        rows = (sign[counted], weight[counted], cost[counted])
-        X = X if isinstance(counted, slice) else X[counted]
-        if isinstance(X, MappedSource):
-            return self._fit_in_map(X.open(), X.mapping, *rows, importance, name)
-        return self._fit_exact(X, *rows, importance, name)
+    def _fit_task(self, problem: TwoClass) -> tuple[np.ndarray, Direction]:
+        """Coefficients on training rows, which the index names."""
+        if self.n_components is None:
+            problem = problem.counted()
+            return problem.X.index, self._fit_exact(problem)
+        direction = self._fit_in_map(problem)
+        return self._landmarks, replace(direction, beta=self._mapping.basis @ direction.beta)
 
-    def _fit_exact(
-        self,
-        source: KernelSource,
-        sign: np.ndarray,
-        weight: np.ndarray,
-        cost: np.ndarray,
-        importance: tuple[float, float],
-        name: str,
-    ) -> _Expansion:
-        kinds = Kinds.of(source, sign)
-        self._warn_of_cost(len(kinds.columns), name)
-        problem = Representer(source, kinds, sign, weight)
-        self._check_margin(problem.largest_margin, name)
-        costs = self._costs(problem.cost_of_kinds(cost))
-        program = problem.program(costs, float(self.margin))
-        solution = choose.solve(program, self.solver, self._controls(), self._rng())
+    def _fit_exact(self, problem: TwoClass) -> Direction:
+        kinds = Kinds.of(problem.X, problem.sign)
+        self._warn_of_cost(len(kinds.columns), problem.name)
+        form = Representer(problem.X, kinds, problem.sign, problem.weight)
+        margin = check_margin(self, self.margin, form.largest_margin, problem.name)
+        costs = scaled_costs(form.cost_of_kinds(problem.cost), float(self.C))
+        program = form.program(costs, margin)
+        limits = controls(self, problem.began)
+        solution = choose.solve(program, self.solver, limits, generator(self))
         solution = without_negligible(program, solution, self.tol)
-        self._judge(solution, name)
+        judge(self, problem, margin, solution)
         alpha = solution.certificate.beta
-        low, high = (float(c) for c in problem.centers @ alpha)
-        projected = problem.projected(program, alpha)
-        rule = self._rule(projected, sign, weight, (low, high), importance)
-        return _Expansion(source.index, problem.spread(alpha), (low, high), rule, solution)
+        low, high = (float(c) for c in form.centers @ alpha)
+        projected = form.projected(program, alpha)
+        line = Line(projected, problem.sign, problem.weight, (low, high), problem.importance)
+        rule = fit_discriminator(self.discriminator, line)
+        ends = np.array([low, high])
+        return Direction(form.spread(alpha), ends, line.midpoint, high - low, rule, solution)
 
-    def _fit_in_map(
-        self,
-        opened: Any,
-        mapping: NystroemMap,
-        sign: np.ndarray,
-        weight: np.ndarray,
-        cost: np.ndarray,
-        importance: tuple[float, float],
-        name: str,
-    ) -> _Expansion:
-        centers = opened.class_means(sign, weight)
-        difference = centers[1] - centers[0]
-        self._check_margin(float(np.abs(difference).sum()), name)
-        rows = SignedRows(opened, sign, centers.mean(axis=0))
-        program = lcc_program(rows, difference, self._costs(cost), float(self.margin))
-        solution = choose.solve(program, self.solver, self._controls(), self._rng())
-        self._judge(solution, name)
-        beta = solution.certificate.beta
-        low, high = (float(c) for c in centers @ beta)
-        needs_rows = self.discriminator != "distance" or importance[0] != importance[1]
-        projected = np.empty(0)
-        if needs_rows:
-            projected, sign, weight = opened.project(beta), np.asarray(sign), np.asarray(weight)
-        rule = self._rule(projected, sign, weight, (low, high), importance)
-        alpha = mapping.basis @ beta
-        return _Expansion(self._landmarks, alpha, (low, high), rule, solution)
+    def _fit_in_map(self, problem: TwoClass) -> Direction:
+        if not problem.source.far:  # blocks leave out rows without weight
+            problem = problem.counted()
+        margin = check_margin(self, self.margin, problem.largest_margin, problem.name)
+        program = problem.program(problem.costs(float(self.C)), margin)
+        limits = controls(self, problem.began)
+        solution = choose.solve(program, self.solver, limits, generator(self))
+        judge(self, problem, margin, solution)
+        found = cut(problem, solution.certificate.beta, solution, self.discriminator)
+        low, high = found.midpoint - found.width / 2, found.midpoint + found.width / 2
+        return replace(found, centers=np.array([low, high]))
 
-    def _rule(
-        self,
-        projected: np.ndarray,
-        sign: np.ndarray,
-        weight: np.ndarray,
-        centers: tuple[float, float],
-        importance: tuple[float, float],
-    ) -> Discriminator:
-        line = Line(projected, sign, weight, centers, importance)
-        return fit_discriminator(self.discriminator, line)
-
-    def _store(self, parts: list[_Expansion]) -> None:
-        used = np.concatenate([part.index[part.alpha != 0] for part in parts])
+    def _store(self, parts: list[tuple[np.ndarray, Direction]]) -> None:
+        used = np.concatenate([index[part.beta != 0] for index, part in parts])
         self.support_ = np.unique(used)
         self.dual_coef_ = np.zeros((len(parts), len(self.support_)))
-        for row, part in zip(self.dual_coef_, parts, strict=True):
-            present = part.alpha != 0
-            row[np.searchsorted(self.support_, part.index[present])] = part.alpha[present]
+        for row, (index, part) in zip(self.dual_coef_, parts, strict=True):
+            present = part.beta != 0
+            row[np.searchsorted(self.support_, index[present])] = part.beta[present]
         if self._training_rows is not None:
             self.support_vectors_ = self._training_rows[self.support_]
-        del self._training_rows
-        self.__dict__.pop("_mapping", None)
-        self.intercept_ = np.array([part.intercept for part in parts])
-        self._rules = [part.rule for part in parts]
-        self._line_centers = np.array([part.centers for part in parts])
+        for name in ("_training_rows", "_mapping", "_landmarks"):
+            self.__dict__.pop(name, None)
+        directions = [part for _, part in parts]
+        self.intercept_ = np.array([part.intercept for part in directions])
+        self._rules = [part.rule for part in directions]
+        self._line_centers = np.array([part.centers for part in directions])
         self.centers_ = self._line_centers[0] if len(parts) == 1 else self._line_centers
-        self._store_certificates([part.solution for part in parts])
+        store_certificates(self, [part.solution for part in directions])
 
     def _project(self, X: Any) -> np.ndarray:
         if self._precomputed:

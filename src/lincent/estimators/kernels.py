@@ -10,13 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lincent.estimators.validation import check_choice, check_positive
-from lincent.passes.dense import DenseSource
-from lincent.passes.landmarks import (
-    NystroemMap,
-    NystroemSource,
-    open_mapped,
-)
-from lincent.passes.protocol import Source
+from lincent.passes.source import Kind, kind_of
 
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed")
 BLOCK_BYTES = 2**25
@@ -61,7 +55,7 @@ def width_of(gamma: Any, columns: int, variance: float) -> float:
 
 def _variance(X: Any, share: np.ndarray) -> float:
     """The variance over all entries; ``share`` is the share of a row in each column."""
-    if sp.issparse(X):
+    if kind_of(X) is Kind.SPARSE:
         mean = float(np.sum(share @ X))
         return float(np.sum(share @ X.multiply(X))) - mean**2
     mean = float(sum(share @ column for column in X.T))
@@ -104,32 +98,11 @@ class KernelFunction:
 
 def _double(A: Any) -> Any:
     A = A if A.dtype == np.float64 else A.astype(np.float64)
-    if sp.issparse(A) and A.indices.dtype != np.int32 and max(A.nnz, *A.shape) < 2**31:
+    if kind_of(A) is Kind.SPARSE and A.indices.dtype != np.int32 and max(A.nnz, *A.shape) < 2**31:
         # Some of scikit-learn's kernels know 32-bit indices only.
         parts = (A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32))
         return sp.csr_matrix(parts, shape=A.shape)
     return A
-
-
-@dataclass(frozen=True)
-class MappedSource:
-    """Training rows seen through a Nyström map; ``held``: the mapped rows where they are small."""
-
-    X: Any
-    mapping: NystroemMap
-    held: np.ndarray | None
-
-    @classmethod
-    def of(cls, X: Any, mapping: NystroemMap) -> MappedSource:
-        opened = open_mapped(X, mapping)
-        return cls(X, mapping, opened.array() if isinstance(opened, DenseSource) else None)
-
-    def __getitem__(self, rows: Any) -> MappedSource:
-        held = None if self.held is None else self.held[rows]
-        return MappedSource(self.X[rows] if held is None else self.X, self.mapping, held)
-
-    def open(self) -> Source:
-        return NystroemSource(self.X, self.mapping) if self.held is None else DenseSource(self.held)
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
-from lincent.estimators.cv_table import (
-    check_grid,
-    warn_uncertified,
+from lincent.estimators.cv_table import check_grid, warn_uncertified
+from lincent.estimators.multiclass import tasks
+from lincent.estimators.problem import HostTraining, TwoClass
+from lincent.estimators.validation import (
+    check_choice,
+    check_class_weight,
+    check_count,
+    check_positive,
 )
-from lincent.estimators.linear import LCC
-from lincent.estimators.path import Follower, TwoClassData, follow
-from lincent.estimators.validation import check_class_weight, check_training_data, check_weights
-from lincent.solvers.solution import Solution
+from lincent.solvers.lp import choose
+from lincent.solvers.lp.path import Follower, follow
+from lincent.solvers.solution import Controls, Solution, silent
 
 PAPER_MARGINS = 2.0 ** np.arange(-7, 8)
 """The margins of the paper's parameter search."""
@@ -109,31 +116,40 @@ def lcc_path(
     >>> bool(path.certified[:, path.feasible].all())
     True
     """
-    model = LCC(
-        class_weight=class_weight, solver=solver, tol=tol, max_iter=max_iter,
-        time_limit=time_limit, random_state=random_state, verbose=verbose,
-    )  # fmt: skip
-    model._check_params()
+    check_choice("solver", solver, choose.SOLVERS)
+    check_positive("tol", tol)
+    check_count("max_iter", max_iter)
+    if time_limit is not None:
+        check_positive("time_limit", time_limit)
     margins = check_grid("margins", PAPER_MARGINS if margins is None else margins)
     Cs = check_grid("Cs", Cs, infinite=True)
-    X, codes = check_training_data(model, X, y)
-    if len(model.classes_) != 2:
+    limit = np.inf if time_limit is None else time_limit
+    controls = Controls(tol, max_iter, time.monotonic() + limit, print if verbose else silent)
+    training = HostTraining.open(_Columns(), X, y, sample_weight)
+    if len(training.classes) != 2:
         raise ValueError(
-            f"lcc_path follows one two-class problem and y has {len(model.classes_)} classes: pass "
-            "the rows of two of them, or use LCCCV, which takes any number."
+            f"lcc_path follows one two-class problem and y has {len(training.classes)} classes: "
+            "pass the rows of two of them, or use LCCCV, which takes any number."
         )
-    weight = check_weights(sample_weight, X.shape[0])
-    factor, _ = check_class_weight(model, class_weight, codes, weight)
-    data = TwoClassData(X, np.where(codes == 1, 1.0, -1.0), weight, weight * factor[codes])
-    if data.largest_margin == 0.0:
+    class_costs = check_class_weight(class_weight, training.classes, training.totals)
+    problem = training.task(tasks(2, "ovr")[0], class_costs)
+    if problem.largest_margin == 0.0:
         raise ValueError("The class centers coincide, so no margin is feasible.")
-    costs = [model.set_params(C=C)._costs(data.cost) for C in Cs]
-    follower = Follower(solver, model._controls(), model._rng())
-    return _collect(data, margins, Cs, follow(data, margins, costs, follower), tol, model.classes_)
+    costs = [problem.costs(float(C)) for C in Cs]
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    follower = Follower(solver, controls, rng)
+    table = follow(problem.rows, problem.difference, margins, costs, follower)
+    return _collect(problem, margins, Cs, table, tol, training.classes)
+
+
+class _Columns(BaseEstimator):
+    """Whom scikit-learn's validation tells how many columns there are."""
+
+    _accept_sparse = "csr"
 
 
 def _collect(
-    data: TwoClassData,
+    problem: TwoClass,
     margins: np.ndarray,
     Cs: np.ndarray,
     table: list[list[Solution]],
@@ -141,8 +157,8 @@ def _collect(
     classes: np.ndarray,
 ) -> LCCPath:
     answers = [[solution.certificate for solution in line] for line in table]
-    feasible = margins <= data.largest_margin
-    coefs = np.array([[data.direction(answer.beta) for answer in line] for line in answers])
+    feasible = margins <= problem.largest_margin
+    coefs = np.array([[problem.direction(answer.beta) for answer in line] for line in answers])
     coefs[:, ~feasible] = np.nan
     objectives = np.array([[answer.objective for answer in line] for line in answers])
     objectives[:, ~feasible] = np.nan
@@ -158,10 +174,10 @@ def _collect(
     return LCCPath(
         margins=margins,
         Cs=Cs,
-        largest_margin=data.largest_margin,
+        largest_margin=problem.largest_margin,
         feasible=feasible,
         coefs=coefs,
-        intercepts=-coefs @ data.centers.mean(axis=0),
+        intercepts=-(coefs @ problem.centers.mean(axis=0)),
         objectives=objectives,
         dual_objectives=duals,
         duality_gaps=np.maximum(objectives - duals, 0.0),

@@ -2,212 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
-
-from lincent.estimators.answers import where_rows_live
-from lincent.estimators.calibration import (
-    METHODS,
-    Calibrator,
-    combine_probabilities,
-    fit_calibrator,
-    held_out_scores,
+from lincent.estimators.certificates import check_margin
+from lincent.estimators.classifier import Classifier, ProjectedLine
+from lincent.estimators.direction import Direction
+from lincent.estimators.linear_fit import (
+    LinearLine,
+    check_line_params,
+    fit_calibrated,
+    refuse_probability,
 )
-from lincent.estimators.certified import CentralizationClassifier
-from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
-from lincent.estimators.path import TwoClassData
-from lincent.estimators.validation import check_choice, check_rows
-from lincent.passes.source import open_source
-from lincent.solvers.lp import choose
-from lincent.solvers.solution import Controls, Solution
+from lincent.estimators.problem import TwoClass
+from lincent.passes.source import Kind
 
 
-@dataclass(frozen=True)
-class Direction:
-    """One fitted two-class problem."""
-
-    beta: np.ndarray
-    centers: np.ndarray
-    rule: Discriminator
-    solution: Solution
-    calibrator: Calibrator | None = None
-
-    @property
-    def width(self) -> float:
-        """The distance between the centers on the line: the unit of calibrated scores."""
-        return float((self.centers[1] - self.centers[0]) @ self.beta)
-
-    def score(self, X: Any) -> np.ndarray:
-        """The score of each row by the rule on the line."""
-        return self.rule.score(open_source(X).project(self.beta))
-
-    @property
-    def intercept(self) -> float:
-        if isinstance(self.rule, Cut):
-            return -self.rule.at
-        return -float(self.centers.mean(axis=0) @ self.beta)
-
-
-def cut(
-    data: TwoClassData, solution: Solution, rule: str, importance: tuple[float, float]
-) -> Direction:
-    """The direction of a solution, with the rule that cuts its line."""
-    beta = data.direction(solution.certificate.beta)
-    low, high = (float(c) for c in data.centers @ beta)
-    needs_rows = rule != "distance" or importance[0] != importance[1]
-    line = Line(np.empty(0), np.empty(0), np.empty(0), (low, high), importance)
-    if needs_rows:
-        signs, weights = data.source.place.fetch(data.sign), np.asarray(data.weight)
-        line = replace(line, projected=data.source.project(beta), sign=signs, weight=weights)
-    return Direction(beta, data.centers, fit_discriminator(rule, line), solution)
-
-
-def calibrated(
-    data: TwoClassData,
-    parts: Sequence[Direction | None],
-    without: Callable[[np.ndarray], Sequence[Direction | None]],
-    method: str,
-) -> list[Direction | None]:
-    """The directions, each with a calibrator; ``without`` fits the same to part of the rows."""
-    counted = data.weight > 0
-    positive, weight = data.sign[counted] > 0, data.weight[counted]
-    scores = held_out_scores(data.X, data.sign, data.weight, parts, without)
-    return [
-        part
-        if part is None or u is None
-        else replace(
-            part, calibrator=fit_calibrator(method, u[counted], positive, weight, part.width)
-        )
-        for part, u in zip(parts, scores, strict=True)
-    ]
-
-
-def _offers_probabilities(model: Any) -> bool:
-    if model.probability is None:
-        raise AttributeError(
-            f"{type(model).__name__} has predict_proba only where it is asked for: give "
-            "probability='sigmoid' (or 'isotonic'), or wrap it in CalibratedClassifierCV."
-        )
-    return True
-
-
-def refuse_probability(probability: str | None) -> None:
-    """Say that calibration needs the rows in memory."""
-    if probability is not None:
-        raise ValueError(
-            f"probability={probability!r} needs X in memory: give a NumPy array, or fit without it "
-            "and calibrate decision_function yourself."
-        )
-
-
-class LinearCentralization(CentralizationClassifier):
-    """A direction per two-class problem: what LCC and its cross-validated form share.
-
-    Subclasses have the parameters of LCC and say which margin, cost and rule a problem gets.
-    """
-
-    probability: str | None
-    _calibrators: list[Calibrator | None]
-
-    def _margin_for(self, data: TwoClassData, name: str) -> float:
-        """The margin of a two-class problem, checked to be feasible."""
-        raise NotImplementedError
-
-    def _rule_name(self) -> str:
-        """The discriminator."""
-        return str(self.discriminator)
-
-    @available_if(_offers_probabilities)
-    @where_rows_live
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        X = check_rows(self, X, accept_sparse=self._accept_sparse)
-        scores = self._task_scores(X)
-        columns = [c.probability(scores[:, k]) for k, c in enumerate(self._calibrators) if c]
-        return combine_probabilities(
-            np.stack(columns, axis=1), len(self.classes_), self.multi_class
-        )
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        if self.probability is not None:
-            check_choice("probability", self.probability, METHODS)
-
-    # The contract with TwoClassReduction.
-
-    def _fit_task(
-        self,
-        X: Any,
-        sign: np.ndarray,
-        weight: np.ndarray,
-        cost: np.ndarray,
-        importance: tuple[float, float],
-        name: str,
-    ) -> Direction:
-        controls = self._controls()
-        data = TwoClassData(X, sign, weight, cost)
-        margin = self._margin_for(data, name)
-        part = self._solve(data, margin, importance, controls, name)
-        if self.probability is None:
-            return part
-
-        def without(kept: np.ndarray) -> list[Direction]:
-            # The margin of a fold is the same share of the largest feasible one, so it is feasible.
-            seen = data.among(kept)
-            share = margin / data.largest_margin * seen.largest_margin
-            return [self._solve(seen, share, importance, controls, f"{name}, a calibration fold")]
-
-        return calibrated(data, [part], without, self.probability)[0] or part
-
-    def _solve(
-        self,
-        data: TwoClassData,
-        margin: float,
-        importance: tuple[float, float],
-        controls: Controls,
-        name: str,
-    ) -> Direction:
-        program = data.program(self._costs(data.cost), margin)
-        solution = choose.solve(program, self.solver, controls, self._rng())
-        self._judge(solution, name)
-        return cut(data, solution, self._rule_name(), importance)
-
-    def _store(self, parts: list[Direction]) -> None:
-        self.coef_ = np.array([part.beta for part in parts])
-        self.intercept_ = np.array([part.intercept for part in parts])
-        self._rules = [part.rule for part in parts]
-        self._calibrators = [part.calibrator for part in parts]
-        self.centers_ = np.array([part.centers for part in parts])
-        if len(parts) == 1:
-            self.centers_ = self.centers_[0]
-        self._store_certificates([part.solution for part in parts])
-
-    def _project(self, X: Any) -> np.ndarray:
-        source = open_source(X)
-        return np.stack([source.project(beta) for beta in self.coef_], axis=1)
-
-    def _midpoints(self) -> np.ndarray:
-        centers = self.centers_.reshape(-1, 2, self.n_features_in_)
-        return np.asarray(np.einsum("kij,kj->ki", centers, self.coef_).mean(axis=1))
-
-
-class LCC(LinearCentralization):
+class LCC(LinearLine, ProjectedLine, Classifier):
     """Linear centralization classifier.
 
     Finds the direction that pulls the rows of each class to their own center while it pushes the
@@ -345,9 +155,13 @@ class LCC(LinearCentralization):
         """
         return self._fit(X, y, sample_weight)
 
-    def _margin_for(self, data: TwoClassData, name: str) -> float:
-        self._check_margin(data.largest_margin, name)
-        return float(self.margin)
+    def _check_params(self) -> None:
+        check_line_params(self)
+        self._check_probability()
 
-    def _check_elsewhere(self, X: Any) -> None:
+    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
         refuse_probability(self.probability)
+
+    def _fit_task(self, problem: TwoClass) -> Direction:
+        margin = check_margin(self, self.margin, problem.largest_margin, problem.name)
+        return fit_calibrated(self, problem, margin)

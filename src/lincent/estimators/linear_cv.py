@@ -1,15 +1,15 @@
 """LCCCV: LCC with its margin, cost and rule chosen by cross-validation.
 
-Each fold follows the path of margins (see ``path``), so that a grid of margins costs a few solves
-and not one each.  The default grid is relative: fractions of the largest feasible margin of the
-problem at hand, the sum of absolute differences of the class centers.  At the fraction 1 a single
-point is feasible, the signs of those differences; small fractions leave the box inactive, where
-all margins predict the same.  So the fraction is a regularization that means the same on any data.
+Each fold follows the path of margins (see ``solvers.lp.path``), so that a grid of margins costs a
+few solves and not one each.  The default grid is relative: fractions of the largest feasible
+margin of the problem at hand, the sum of absolute differences of the class centers.  At the
+fraction 1 a single point is feasible, the signs of those differences; small fractions leave the
+box inactive, where all margins predict the same.  So the fraction is a regularization that means
+the same on any data.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
@@ -19,15 +19,9 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from lincent.estimators import multiclass
-from lincent.estimators.block_path import follow_blocks, in_blocks
-from lincent.estimators.calibration import METHODS
-from lincent.estimators.certified import alone
-from lincent.estimators.cv_data import (
-    DaskFolds,
-    HostFolds,
-    SearchData,
-    TrainingPart,
-)
+from lincent.estimators.certificates import alone, controls, generator
+from lincent.estimators.classifier import Classifier, ProjectedLine
+from lincent.estimators.cv_data import FittedLines, open_folds
 from lincent.estimators.cv_table import (
     BALANCED,
     SELECTIONS,
@@ -40,32 +34,33 @@ from lincent.estimators.cv_table import (
     takes_weights,
     warn_uncertified,
 )
+from lincent.estimators.direction import Direction, cut
 from lincent.estimators.discriminators import DISCRIMINATORS
-from lincent.estimators.linear import (
-    LCC,
-    Direction,
-    LinearCentralization,
+from lincent.estimators.linear_fit import (
+    LinearLine,
     calibrated,
-    cut,
+    check_solve_params,
+    fit_calibrated,
     refuse_probability,
 )
-from lincent.estimators.path import SCALED, Follower, TwoClassData, follow
+from lincent.estimators.problem import Training, TwoClass
 from lincent.estimators.validation import (
     check_choice,
     check_class_weight,
     check_count,
-    check_positive,
     plain,
     refuse_elsewhere,
 )
-from lincent.passes.source import Kind, kind_of
-from lincent.solvers.lp import choose
-from lincent.solvers.solution import Controls, Solution, silent
+from lincent.passes.source import Kind
+from lincent.solvers.lp import screening
+from lincent.solvers.lp.block_path import SCALED, BlockFollower
+from lincent.solvers.lp.path import Follower, follow
+from lincent.solvers.solution import Solution
 
 DEFAULT_MARGINS = 15
 
 
-class LCCCV(LinearCentralization):
+class LCCCV(LinearLine, ProjectedLine, Classifier):
     """Linear centralization classifier with its margin chosen by cross-validation.
 
     Every fold follows the exact path of margins, which costs a few solves for the whole grid; the
@@ -141,6 +136,8 @@ class LCCCV(LinearCentralization):
     >>> round(model[-1].best_score_, 2)
     0.96
     """
+
+    _chosen_margin: float
 
     def __init__(
         self,
@@ -228,13 +225,13 @@ class LCCCV(LinearCentralization):
     def _check_params(self) -> None:
         self._grid()
         check_choice("selection", self.selection, SELECTIONS)
-        check_choice("solver", self.solver, choose.SOLVERS)
-        check_positive("tol", self.tol)
-        check_count("max_iter", self.max_iter)
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
-        if self.probability is not None:
-            check_choice("probability", self.probability, METHODS)
+        check_solve_params(self)
+        self._check_probability()
+
+    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
+        if kind is not Kind.DASK:
+            refuse_elsewhere(self, X)
+        refuse_probability(self.probability)
 
     def _margins(self) -> np.ndarray:
         if isinstance(self.margins, (int, np.integer)) and not isinstance(self.margins, bool):
@@ -263,36 +260,22 @@ class LCCCV(LinearCentralization):
         points = product(rules, Cs.tolist(), self._margins().tolist())
         return [Candidate(C, margin, rule) for rule, C, margin in points]
 
-    def _controls(self) -> Controls:
-        # One deadline for search and refit together.
-        tell = print if self.verbose else silent
-        return Controls(tol=self.tol, max_iter=self.max_iter, deadline=self._deadline, tell=tell)
-
     # The search.
 
-    def _fit_tasks(self, X: Any, y: Any, sample_weight: Any) -> LCCCV:
-        limit = np.inf if self.time_limit is None else self.time_limit
-        self._deadline = time.monotonic() + limit
-        try:
-            self._search(X, y, sample_weight)
-            if self.refit:
-                super()._fit_tasks(X, y, sample_weight)
-        finally:
-            del self._deadline
-        return self
+    def _learn(self, training: Training) -> None:
+        self._search(training)
+        if self.refit:
+            super()._learn(training)
 
-    def _search(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _search(self, training: Training) -> None:
         # Imported here: model selection takes longer to import than the rest of this package.
         from sklearn.metrics import check_scoring
 
-        self._check_params()
-        check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
-        if kind_of(X) is Kind.DEVICE:
-            self._check_elsewhere(X)
-        scorer = check_scoring(LCC(), scoring=self.scoring)
-        data: SearchData = (DaskFolds if kind_of(X) is Kind.DASK else HostFolds)(
-            self, X, y, sample_weight
-        )
+        # All classes must count in the whole, before folds are looked at.
+        check_class_weight(self.class_weight, training.classes, training.totals)
+        scorer = check_scoring(self, scoring=self.scoring)
+        weigh = training.weighted and takes_weights(scorer)
+        data = open_folds(training, self.cv, weigh, self.scoring)
         grid = self._grid()
         measure = partial(self._measure, scorer)
         calibrate = self.probability is not None and asks_probabilities(scorer)
@@ -322,22 +305,14 @@ class LCCCV(LinearCentralization):
         short = int((self.cv_results_["relative_gap"] > self.tol).sum())
         if short:
             warn_uncertified(f"{short} of {len(grid)} points of the search are not certified")
-        usable = self._feasible_on_all(data.whole(), grid)
+        usable = self._feasible_on_all(training, grid)
         best = best_candidate(grid, self.cv_results_, usable, self.n_splits_, self.selection)
         self.best_index_ = best
         self.best_score_ = float(self.cv_results_["mean_test_score"][best])
         self.C_, self.discriminator_ = grid[best].C, grid[best].discriminator
         self._chosen_margin = grid[best].margin
 
-    def _weighs_scores(self, sample_weight: Any) -> bool:
-        """Whether sample weights enter the scores."""
-        from sklearn.metrics import check_scoring
-
-        return sample_weight is not None and takes_weights(
-            check_scoring(LCC(), scoring=self.scoring)
-        )
-
-    def _measure(self, scorer: Any, model: LCC, X: Any, y: Any, extra: dict[str, Any]) -> float:
+    def _measure(self, scorer: Any, model: Any, X: Any, y: Any, extra: dict[str, Any]) -> float:
         if self.scoring == BALANCED:
             return balanced_accuracy(y, model.predict(X), **extra)
         try:
@@ -352,8 +327,8 @@ class LCCCV(LinearCentralization):
             ) from error
 
     def _candidates(
-        self, part: TrainingPart, grid: list[Candidate], name: str, calibrate: bool
-    ) -> tuple[list[LCC | None], np.ndarray, np.ndarray]:
+        self, part: Training, grid: list[Candidate], name: str, calibrate: bool
+    ) -> tuple[list[FittedLines | None], np.ndarray, np.ndarray]:
         """By point: a fitted model, its largest relative gap, and whether it is the last, scaled.
 
         An infeasible point has None and NaN. With ``calibrate`` the models have probabilities.
@@ -365,20 +340,16 @@ class LCCCV(LinearCentralization):
                 f"The training rows of {name} have none of class {label!r}: use fewer folds, or a "
                 "cv that keeps all classes."
             )
-        totals = part.totals
-        factor, importance = check_class_weight(
-            self, self.class_weight, np.arange(len(totals)), totals
-        )
+        costs = check_class_weight(self.class_weight, part.classes, part.totals)
         parts: list[list[Direction | None]] = [[] for _ in grid]
         gaps = np.zeros(len(grid))
         scaled = np.ones(len(grid), dtype=bool)
         for task in multiclass.tasks(len(self.classes_), self.multi_class):
-            data = part.data(task, factor)
-            sides = task.importance(importance, totals)
-            found = self._directions(data, data, grid, sides)
+            problem = part.task(task, costs, name)
+            found = self._directions(problem, problem, grid)
             if calibrate:
-                without = partial(self._without, data, grid, sides)
-                found = calibrated(data, found, without, str(self.probability))
+                without = partial(self._without, problem, grid)
+                found = calibrated(problem, found, without, str(self.probability))
             for k, direction in enumerate(found):
                 parts[k].append(direction)
                 if direction is None:
@@ -388,75 +359,62 @@ class LCCCV(LinearCentralization):
                     gaps[k] = max(gaps[k], direction.solution.relative_gap)
                     # Scaled as a whole; the folds of a calibration may not be.
                     scaled[k] &= direction.solution.solver == SCALED and not calibrate
-        models = [self._assemble(*pair) for pair in zip(grid, parts, strict=True)]
+        models = [self._assembled(*pair) for pair in zip(grid, parts, strict=True)]
         return models, gaps, scaled
 
+    def _assembled(
+        self, point: Candidate, directions: Sequence[Direction | None]
+    ) -> FittedLines | None:
+        found = [part for part in directions if part is not None]
+        if len(found) < len(directions):
+            return None
+        return FittedLines(point, found, self.classes_, self.multi_class)
+
     def _directions(
-        self,
-        data: TwoClassData,
-        whole: TwoClassData,
-        grid: list[Candidate],
-        sides: tuple[float, float],
+        self, problem: TwoClass, whole: TwoClass, grid: list[Candidate]
     ) -> list[Direction | None]:
         """By point the direction of a problem, or of part of it at the same share of margins."""
-        solved = self._path(data, whole, grid)
+        solved = self._path(problem, whole, grid)
         pairs = [(solved[point.C, point.margin], point.discriminator) for point in grid]
         return [
-            None if solution is None else cut(data, solution, rule, sides)
+            None if solution is None else cut(problem, solution.certificate.beta, solution, rule)
             for solution, rule in pairs
         ]
 
     def _without(
-        self, data: TwoClassData, grid: list[Candidate], sides: tuple[float, float], kept: Any
+        self, problem: TwoClass, grid: list[Candidate], kept: Any
     ) -> list[Direction | None]:
         """By point the direction without the rows of a calibration fold: it has a path as well."""
-        return self._directions(data.among(kept), data, grid, sides)
+        return self._directions(problem.among(kept), problem, grid)
 
     def _path(
-        self, data: TwoClassData, whole: TwoClassData, grid: list[Candidate]
+        self, problem: TwoClass, whole: TwoClass, grid: list[Candidate]
     ) -> dict[tuple[float, float], Solution | None]:
         """The solutions of one problem by cost and margin; None where there is none."""
         Cs = sorted({candidate.C for candidate in grid})
         steps = sorted({candidate.margin for candidate in grid})
-        if data.largest_margin == 0.0:
+        if problem.largest_margin == 0.0:
             return {(C, step): None for C in Cs for step in steps}
         unit = 1.0 if self.relative else whole.largest_margin
-        margins = np.array(steps) * (data.largest_margin / unit)
-        costs = [LCC(C=C)._costs(data.cost) for C in Cs]
-        table = self._follow(data, margins, costs)
+        margins = np.array(steps) * (problem.largest_margin / unit)
+        costs = [problem.costs(C) for C in Cs]
+        # Rows that are far and too many to be brought here are followed where they are.
+        remote = problem.source.far and screening.worthwhile(*problem.source.shape)
+        follower = (BlockFollower if remote else Follower)(
+            self.solver, controls(self, problem.began), generator(self)
+        )
+        table = follow(problem.rows, problem.difference, margins, costs, follower)
         return {
             (C, step): solution if np.isfinite(solution.certificate.objective) else None
             for C, line in zip(Cs, table, strict=True)
             for step, solution in zip(steps, line, strict=True)
         }
 
-    def _follow(
-        self, data: TwoClassData, margins: np.ndarray, costs: list[Any]
-    ) -> list[list[Solution]]:
-        controls, rng = self._controls(), self._rng()
-        if in_blocks(data):
-            return follow_blocks(data, margins, costs, self.solver, controls, rng)
-        costs = [np.asarray(cost) for cost in costs]
-        return follow(data, margins, costs, Follower(self.solver, controls, rng))
-
-    def _assemble(self, candidate: Candidate, parts: Sequence[Direction | None]) -> LCC | None:
-        """An LCC with these directions, for a scorer to use."""
-        found = [part for part in parts if part is not None]
-        if len(found) < len(parts):
-            return None
-        model = LCC(candidate.C, candidate.margin, candidate.discriminator)
-        probability = self.probability if found[0].calibrator else None
-        model.set_params(multi_class=self.multi_class, probability=probability)
-        model.classes_ = self.classes_
-        model.n_features_in_ = self.n_features_in_
-        model._store(found)
-        return model
-
-    def _feasible_on_all(self, whole: TrainingPart, grid: list[Candidate]) -> np.ndarray:
+    def _feasible_on_all(self, whole: Training, grid: list[Candidate]) -> np.ndarray:
         """Which points of the grid the refit could use."""
-        ones = np.ones(len(self.classes_))
+        costs = check_class_weight(None, whole.classes, whole.totals)
         largest = min(
-            whole.data(task, ones).largest_margin
+            whole.task(task, costs).largest_margin
             for task in multiclass.tasks(len(self.classes_), self.multi_class)
         )
         if self.relative:
@@ -465,19 +423,13 @@ class LCCCV(LinearCentralization):
 
     # The refit.
 
-    def _check_elsewhere(self, X: Any) -> None:
-        if kind_of(X) is not Kind.DASK:
-            refuse_elsewhere(self, X)
-        refuse_probability(self.probability)
-
-    def _margin_for(self, data: TwoClassData, name: str) -> float:
-        share = data.largest_margin if self.relative else 1.0
-        return self._chosen_margin * share
+    def _fit_task(self, problem: TwoClass) -> Direction:
+        share = problem.largest_margin if self.relative else 1.0
+        return fit_calibrated(self, problem, self._chosen_margin * share)
 
     def _store(self, parts: list[Direction]) -> None:
         super()._store(parts)
-        centers = self.centers_.reshape(-1, 2, self.n_features_in_)
-        largest = np.abs(centers[:, 1] - centers[:, 0]).sum(axis=1)
+        largest = np.array([np.abs(part.centers[1] - part.centers[0]).sum() for part in parts])
         margins = self._chosen_margin * (largest if self.relative else np.ones_like(largest))
         self.margin_ = alone(margins.tolist())
         self.relative_margin_ = alone((margins / largest).tolist())

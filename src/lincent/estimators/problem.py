@@ -1,64 +1,186 @@
-"""The training data of a fit, wherever it lives: checked, and cut into two-class problems.
+"""The training data of a fit, wherever it lives, and the two-class problems in it.
 
-This is the one place that asks for the type of X in ``fit``:
+``Training`` is X, labels and weights, checked.  Its kinds differ in where the rows are:
 
     in memory       scikit-learn's validation, NumPy vectors
     Dask            a survey in one read; labels and weights stay with the rows
     torch, CuPy     checked and labeled on the device
 
-Each kind knows the weight of every class and gives, for a task, what ``_fit_task`` takes: X (or a
-pass on it), signs, weights and costs.
+``task`` gives a two-class problem: everything that ``_fit_task`` of an estimator needs, whatever
+the kind.  ``fold`` gives the rows of a part, as training data of their own.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
 from lincent.estimators.multiclass import Task
 from lincent.estimators.validation import (
+    ClassCosts,
     check_classes,
+    check_dask_columns,
+    check_device_labels,
     check_device_rows,
+    check_targets,
     check_training_data,
     check_weights,
+    plain,
 )
-from lincent.passes.source import Kind, kind_of
+from lincent.passes.band import scaled_costs
+from lincent.passes.protocol import Source
+from lincent.passes.signed_rows import SignedRows
+from lincent.passes.source import Kind, kind_of, open_source
+from lincent.programs.centralization import Program, lcc_program
 from lincent.solvers.solution import silent
 
-Problem = tuple[Any, Any, Any, Any]
-"""X, sign, weight and cost of a two-class problem."""
+
+@dataclass(frozen=True)
+class TwoClass:
+    """Two classes of rows, what each row weighs and costs, and how much each class matters.
+
+    ``sign`` is -1 or 1 and lives with the rows; ``weight`` counts repetitions; ``cost`` is weight
+    times the class's cost factor; ``name`` says which problem this is, for messages.  Rows are seen
+    from an origin that takes large offsets out of them (see ``passes.origin``): ``means`` are the
+    class centers from there, ``centers`` those of X.
+    """
+
+    X: Any
+    sign: Any
+    weight: Any
+    cost: Any
+    importance: tuple[float, float] = (1.0, 1.0)
+    name: str = ""
+    began: float = field(default_factory=time.monotonic)
+    """When the fit began; all its two-class problems share its time."""
+
+    @cached_property
+    def source(self) -> Source:
+        return open_source(self.X, centered=True)
+
+    @cached_property
+    def means(self) -> np.ndarray:
+        return self.source.class_means(self.sign, self.weight)
+
+    @cached_property
+    def centers(self) -> np.ndarray:
+        return self.means if self.source.origin is None else self.means + self.source.origin
+
+    @cached_property
+    def difference(self) -> np.ndarray:
+        return np.asarray(self.means[1] - self.means[0])
+
+    @property
+    def largest_margin(self) -> float:
+        return float(np.abs(self.difference).sum())
+
+    @cached_property
+    def rows(self) -> SignedRows:
+        return SignedRows(self.source, self.sign, self.means.mean(axis=0))
+
+    def costs(self, C: float) -> Any:
+        """C times the cost of each row; an infinite C makes hard rows of those that cost."""
+        return scaled_costs(self.cost, C)
+
+    def program(self, costs: Any, margin: float) -> Program:
+        """Equation LCC of the paper."""
+        return lcc_program(self.rows, self.difference, costs, margin)
+
+    def direction(self, beta: np.ndarray) -> np.ndarray:
+        """The coefficients, without those of constant columns: nothing but rounding chose them."""
+        constant = self._constant
+        return beta if not constant.any() else np.where(constant, 0.0, beta)
+
+    @cached_property
+    def _constant(self) -> np.ndarray:
+        return self.source.constant(self.means)
+
+    def shift(self, beta: np.ndarray) -> float:
+        """From the line seen from the origin to the line x.beta."""
+        return 0.0 if self.source.origin is None else float(self.source.origin @ beta)
+
+    def line(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows on the line seen from the origin, their signs and their weights: one read."""
+        sign = np.asarray(self.source.place.fetch(self.sign))
+        return self.source.project(beta), sign, np.asarray(self.weight)
+
+    def among(self, kept: np.ndarray) -> TwoClass:
+        """The same problem for part of the rows, which are in memory."""
+        some = (self.X[kept], self.sign[kept], self.weight[kept], self.cost[kept])
+        return replace(self, X=some[0], sign=some[1], weight=some[2], cost=some[3])
+
+    def counted(self) -> TwoClass:
+        """Without the rows of weight zero, for rows in memory."""
+        return self if np.all(self.weight > 0) else self.among(np.flatnonzero(self.weight > 0))
 
 
-class TrainingData(Protocol):
-    """Checked data with labels."""
+class Training(Protocol):
+    """Checked rows with labels and weights."""
 
-    totals: np.ndarray
+    @property
+    def classes(self) -> np.ndarray: ...
 
-    def prepare(self, estimator: Any, factor: np.ndarray) -> None:
-        """Take the cost of a row of each class per unit of weight."""
+    @property
+    def totals(self) -> np.ndarray:
+        """The weight of each class."""
 
-    def problem(self, task: Task) -> Problem:
-        """What ``_fit_task`` takes for this task."""
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def began(self) -> float:
+        """When the fit began."""
+
+    @property
+    def weighted(self) -> bool:
+        """Whether some row counts for more than another."""
+
+    def task(self, task: Task, costs: ClassCosts, within: str = "") -> TwoClass:
+        """One two-class problem; ``within`` (a fold, say) is added to its name."""
+
+    def missing(self) -> np.ndarray:
+        """The classes without a row."""
 
 
-def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+def open_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
     """Check the data where it lives; sets ``classes_`` and the names of the features."""
-    kind_of_data = kind_of(X)
-    if kind_of_data not in (Kind.DASK, Kind.DEVICE):
-        return HostData(estimator, X, y, sample_weight)
-    estimator._check_elsewhere(X)
-    kind = DaskData if kind_of_data is Kind.DASK else DeviceData
-    return kind(estimator, X, y, sample_weight)
+    kind = kind_of(X)
+    if kind in (Kind.DASK, Kind.DEVICE):
+        estimator._check_elsewhere(kind, X)
+    kinds: dict[Kind, Any] = {Kind.DASK: DaskTraining, Kind.DEVICE: DeviceTraining}
+    training: Training = kinds.get(kind, HostTraining).open(estimator, X, y, sample_weight)
+    estimator.classes_ = training.classes
+    return training
 
 
-class HostData:
-    """Data in the memory of this process."""
+def task_name(task: Task, classes: np.ndarray, within: str) -> str:
+    """What a two-class problem is called in messages."""
+    positive = plain(classes[task.positive[0]])
+    if len(task.negative) > 1:
+        name = f"class {positive!r} against the rest"
+    else:
+        name = f"class {plain(classes[task.negative[0]])!r} against class {positive!r}"
+    return f"{name}, {within}" if within else name
 
-    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
-        X, codes = check_training_data(
+
+@dataclass(frozen=True)
+class HostTraining:
+    """Data in the memory of this process; ``X`` is anything that can be indexed by rows."""
+
+    X: Any
+    codes: np.ndarray
+    weight: np.ndarray
+    classes: np.ndarray
+    began: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def open(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> HostTraining:
+        X, classes, codes = check_training_data(
             estimator,
             X,
             y,
@@ -66,126 +188,152 @@ class HostData:
             finite=not getattr(estimator, "_finite_by_centers", False),
         )
         # What is as long as the data is kept short: with few columns it is much of the memory.
-        self.codes = codes.astype(np.min_scalar_type(len(estimator.classes_)), copy=False)
-        if sample_weight is None:
-            self.weight = np.broadcast_to(1.0, X.shape[0])
-        else:
-            self.weight = check_weights(sample_weight, X.shape[0])
-        self.totals = np.bincount(self.codes, weights=self.weight)
-        self.X = X
+        codes = codes.astype(np.min_scalar_type(len(classes)), copy=False)
+        m = X.shape[0]
+        one = sample_weight is None
+        weight = np.broadcast_to(1.0, m) if one else check_weights(sample_weight, m)
+        return cls(X, codes, weight, classes)
 
-    def prepare(self, estimator: Any, factor: np.ndarray) -> None:
-        self.cost = self.weight if np.all(factor == 1) else self.weight * factor[self.codes]
-        self.X = estimator._open(self.X, self.weight)
+    @cached_property
+    def totals(self) -> np.ndarray:
+        return np.bincount(self.codes, weights=self.weight, minlength=len(self.classes))
 
-    def problem(self, task: Task) -> Problem:
-        if task.whole:
-            return self.X, task.sign(self.codes), self.weight, self.cost
-        rows = task.rows(self.codes)
-        return self.X[rows], task.sign(self.codes[rows]), self.weight[rows], self.cost[rows]
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.X.shape[0]), int(self.X.shape[1])
+
+    @property
+    def weighted(self) -> bool:
+        return self.weight.strides != (0,)
+
+    def missing(self) -> np.ndarray:
+        return np.setdiff1d(np.arange(len(self.classes)), self.codes)
+
+    def task(self, task: Task, costs: ClassCosts, within: str = "") -> TwoClass:
+        name = task_name(task, self.classes, within)
+        sides = costs.of(task, self.totals)
+        part = self if task.whole else self.fold(task.rows(self.codes))
+        weight, sign = part.weight, task.sign(part.codes)
+        cost = weight if np.all(costs.factor == 1) else weight * costs.factor[part.codes]
+        return TwoClass(part.X, sign, weight, cost, sides, name, self.began)
+
+    def fold(self, rows: np.ndarray) -> HostTraining:
+        """The rows of a part."""
+        return replace(self, X=self.X[rows], codes=self.codes[rows], weight=self.weight[rows])
+
+    def seen_as(self, X: Any) -> HostTraining:
+        """The same rows in another form."""
+        return replace(self, X=X)
 
 
-class DaskData:
+@dataclass(frozen=True)
+class DaskTraining:
     """Data in the blocks of a Dask collection."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    table: Any
+    classes: np.ndarray
+    began: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def open(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> DaskTraining:
         from lincent.passes.dask.table import open_table
 
         check_dask_columns(estimator, X, reset=True)
         if y is None:
             raise ValueError("y is None; give one label per row.")
         tell = print if getattr(estimator, "verbose", 0) else silent
-        self.table = open_table(X, y, sample_weight, estimator.n_features_in_, tell)
-        classes = self.table.survey.classes
-        check_classification_targets(classes)
-        check_classes(estimator, classes)
-        self.totals = self.table.totals
+        table = open_table(X, y, sample_weight, estimator.n_features_in_, tell)
+        check_targets(table.survey.classes)
+        check_classes(table.survey.classes)
+        return cls(table, table.survey.classes)
 
-    def prepare(self, estimator: Any, factor: np.ndarray) -> None:
-        self.factor = factor
-        self.table = estimator._open_blocks(self.table)
+    @property
+    def totals(self) -> np.ndarray:
+        return np.asarray(self.table.totals)
 
-    def problem(self, task: Task) -> Problem:
-        side = np.zeros(len(self.factor))
+    @property
+    def shape(self) -> tuple[int, int]:
+        shape: tuple[int, int] = self.table.shape
+        return shape
+
+    @property
+    def weighted(self) -> bool:
+        survey = self.table.survey
+        return bool(survey.least != survey.most or survey.counts.sum() < self.shape[0])
+
+    def missing(self) -> np.ndarray:
+        return np.flatnonzero(self.table.survey.counts.sum(axis=0) == 0)
+
+    def task(self, task: Task, costs: ClassCosts, within: str = "") -> TwoClass:
+        side = np.zeros(len(self.classes))
         side[list(task.negative)], side[list(task.positive)] = -1, 1
-        source = self.table.problem(side, self.factor)
-        return source, source.sign, source.weight, source.costs
+        source = self.table.problem(side, costs.factor)
+        name, sides = task_name(task, self.classes, within), costs.of(task, self.totals)
+        parts = (source, source.sign, source.weight, source.costs)
+        return TwoClass(*parts, sides, name, self.began)
+
+    def seen_as(self, table: Any) -> DaskTraining:
+        """The same rows in another form, or other rows of the same classes."""
+        return replace(self, table=table)
 
 
-def check_dask_columns(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Names and number of the columns, from what is known without reading."""
-    if X.ndim != 2:
-        raise ValueError(f"X has {X.ndim} dimension(s); give rows by columns.")
-    known = X._meta if hasattr(X, "columns") else np.empty((0, int(X.shape[1])))
-    validate_data(estimator, known, reset=reset, skip_check_array=True)
-
-
-class DeviceData:
+@dataclass(frozen=True)
+class DeviceTraining:
     """Data in a torch or CuPy array."""
 
-    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
-        from lincent.passes.device import Device, to_host
+    X: Any
+    codes: Any
+    weight: np.ndarray
+    classes: np.ndarray
+    device: Any
+    began: float = field(default_factory=time.monotonic)
 
-        self.X = check_device_rows(estimator, X, reset=True)
-        self.device = Device(self.X)
-        m = int(self.X.shape[0])
-        classes, self.codes = self._labeled(y, m)
-        check_classification_targets(classes)
-        check_classes(estimator, classes)
-        if sample_weight is None:
-            self.weight = np.broadcast_to(1.0, m)
-        else:
-            self.weight = check_weights(to_host(sample_weight), m)
-        xp = self.device.xp
-        if sample_weight is None:
-            counts = [int(xp.count_nonzero(self.codes == k)) for k in range(len(classes))]
-            self.totals = np.array(counts, dtype=np.float64)
-        else:
-            self.totals = np.bincount(to_host(self.codes), weights=self.weight).astype(float)
+    @classmethod
+    def open(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> DeviceTraining:
+        from lincent.passes.device import Device
 
-    def prepare(self, estimator: Any, factor: np.ndarray) -> None:
-        from lincent.passes.device import to_host
+        X = check_device_rows(estimator, X, reset=True)
+        device, m = Device(X), int(X.shape[0])
+        classes, codes = check_device_labels(y, m, device)
+        one = sample_weight is None
+        weight = np.broadcast_to(1.0, m) if one else check_weights(device.fetch(sample_weight), m)
+        return cls(X, codes, weight, classes, device)
 
-        if np.all(factor == 1):
-            self.cost = self.weight
-        else:
-            self.cost = self.weight * factor[to_host(self.codes)]
+    @cached_property
+    def totals(self) -> np.ndarray:
+        if self.weight.strides == (0,):
+            each = range(len(self.classes))
+            return np.array([float(self.device.count(self.codes == k)) for k in each])
+        return np.bincount(self.device.fetch(self.codes), weights=self.weight).astype(float)
 
-    def problem(self, task: Task) -> Problem:
-        from lincent.passes.device import DeviceSource, to_host
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.X.shape[0]), int(self.X.shape[1])
 
-        xp, codes, X = self.device.xp, self.codes, self.X
-        weight, cost = self.weight, self.cost
+    @property
+    def weighted(self) -> bool:
+        return self.weight.strides != (0,)
+
+    def missing(self) -> np.ndarray:
+        return np.flatnonzero(self.totals == 0)
+
+    def task(self, task: Task, costs: ClassCosts, within: str = "") -> TwoClass:
+        xp, X, codes, weight = self.device.xp, self.X, self.codes, self.weight
+        cost = weight
+        if np.any(costs.factor != 1):
+            cost = weight * costs.factor[self.device.fetch(codes)]
         if not task.whole:
-            rows = xp.nonzero(_among(codes, task.negative + task.positive))[0]
-            host = to_host(rows)
-            X, codes, weight, cost = X[rows], codes[rows], weight[host], cost[host]
+            rows = self.device.nonzero(_among(codes, task.negative + task.positive))
+            here = self.device.fetch(rows)
+            X, codes, weight, cost = X[rows], codes[rows], weight[here], cost[here]
         sign = xp.astype(_among(codes, task.positive), xp.float64)
         sign *= 2
         sign -= 1
-        return DeviceSource(X), sign, weight, cost
-
-    def _labeled(self, y: Any, m: int) -> tuple[np.ndarray, Any]:
-        """The classes, and the class index of each row on the device."""
-        from lincent.passes.device import to_host
-
-        if tuple(np.shape(y)) != (m,):
-            raise ValueError(
-                f"X has {m} rows and y has shape {tuple(np.shape(y))}: give one label per row."
-            )
-        xp = self.device.xp
-        if kind_of(y) is not Kind.DEVICE:
-            classes, codes = np.unique(np.asarray(y), return_inverse=True)
-            return classes, self.device.send(codes.astype(np.int8 if len(classes) < 128 else int))
-        low, high = xp.min(y), xp.max(y)
-        upper = y == high
-        if bool(xp.all(upper | (y == low))) and bool(low != high):  # two classes: no sorting
-            return np.array([to_host(low)[()], to_host(high)[()]]), xp.astype(upper, xp.int8)
-        there, codes = xp.unique_inverse(y)
-        return np.asarray(to_host(there)), codes
+        name = task_name(task, self.classes, within)
+        return TwoClass(X, sign, weight, cost, costs.of(task, self.totals), name, self.began)
 
 
-def _among(codes: Any, wanted: tuple[int, ...]) -> Any:
+def _among(codes: Any, wanted: Sequence[int]) -> Any:
     mask = codes == wanted[0]
     for k in wanted[1:]:
         mask = mask | (codes == k)

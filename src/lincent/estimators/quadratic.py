@@ -4,46 +4,28 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent.estimators.certified import CentralizationClassifier, alone
-from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
-from lincent.estimators.path import TwoClassData
+from lincent.estimators.certificates import alone, check_margin, controls, generator, judge
+from lincent.estimators.classifier import Classifier, ProjectedLine
+from lincent.estimators.direction import Direction, cut, project_all
+from lincent.estimators.linear_fit import check_line_params
+from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_choice, check_count
-from lincent.passes.source import open_source
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
 from lincent.solvers.lp import choose
-from lincent.solvers.ramp import (
-    convex_concave,
-    scipy_slsqp,
-)
+from lincent.solvers.ramp import convex_concave, scipy_slsqp
 from lincent.solvers.ramp.convex_concave import LocalSolution
 from lincent.solvers.solution import Controls, Status
 
 ALGORITHMS = ("convex-concave", "general")
 
 
-@dataclass(frozen=True)
-class _Direction:
-    """One fitted two-class problem."""
-
-    centers: np.ndarray
-    rule: Discriminator
-    found: LocalSolution
-
-    @property
-    def intercept(self) -> float:
-        if isinstance(self.rule, Cut):
-            return -self.rule.at
-        return -float(self.centers.mean(axis=0) @ self.found.beta)
-
-
-class FQCC(CentralizationClassifier):
+class FQCC(ProjectedLine, Classifier):
     """Fully quadratic centralization classifier.
 
     The form of the paper before it is linearized: a row is charged for being nearer to the wrong
@@ -201,10 +183,10 @@ class FQCC(CentralizationClassifier):
         """
         return self._fit(X, y, sample_weight)
 
-    # The contract with TwoClassReduction.
+    # The contract with Classifier.
 
     def _check_params(self) -> None:
-        super()._check_params()
+        check_line_params(self)
         check_choice("algorithm", self.algorithm, ALGORITHMS)
         check_count("n_init", self.n_init)
         check_count("max_steps", self.max_steps)
@@ -214,40 +196,24 @@ class FQCC(CentralizationClassifier):
                 f"{self.algorithm!r}: leave it False."
             )
 
-    def _fit_task(
-        self,
-        X: Any,
-        sign: np.ndarray,
-        weight: np.ndarray,
-        cost: np.ndarray,
-        importance: tuple[float, float],
-        name: str,
-    ) -> _Direction:
-        counted = np.flatnonzero(weight > 0)
-        if len(counted) < len(weight):
-            X, sign, weight, cost = X[counted], sign[counted], weight[counted], cost[counted]
-        data = TwoClassData(X, sign, weight, cost)
-        self._check_margin(data.largest_margin, name)
-        rows, costs = data.rows().materialize(), self._costs(cost)
-        program = RampProgram(rows, costs, float(self.margin), data.difference)
-        found = self._best(program, name)
-        self._judge_local(found, name)
-        found = replace(found, beta=data.direction(found.beta))
-        low, high = (float(c) for c in data.centers @ found.beta)
-        needs_rows = self.discriminator != "distance" or importance[0] != importance[1]
-        projected = data.source.project(found.beta) if needs_rows else np.empty(0)
-        line = Line(projected, sign, weight, (low, high), importance)
-        return _Direction(data.centers, fit_discriminator(self.discriminator, line), found)
+    def _fit_task(self, problem: TwoClass) -> Direction:
+        problem = problem.counted()
+        margin = check_margin(self, self.margin, problem.largest_margin, problem.name)
+        costs = problem.costs(float(self.C))
+        program = RampProgram(problem.rows.materialize(), costs, margin, problem.difference)
+        found = self._best(program, problem)
+        self._judge_local(found, problem.name)
+        return cut(problem, found.beta, found, self.discriminator)
 
-    def _store(self, parts: list[_Direction]) -> None:
-        self.coef_ = np.array([part.found.beta for part in parts])
+    def _store(self, parts: list[Direction]) -> None:
+        self.coef_ = np.array([part.beta for part in parts])
         self.intercept_ = np.array([part.intercept for part in parts])
         self._rules = [part.rule for part in parts]
         self.centers_ = np.array([part.centers for part in parts])
-        self.objective_ = alone([part.found.objective for part in parts])
-        self.n_iter_ = alone([max(part.found.steps, 1) for part in parts])
-        histories = [np.array(part.found.history) for part in parts]
-        solvers = [part.found.solver for part in parts]
+        self.objective_ = alone([part.solution.objective for part in parts])
+        self.n_iter_ = alone([max(part.solution.steps, 1) for part in parts])
+        histories = [np.array(part.solution.history) for part in parts]
+        solvers = [part.solution.solver for part in parts]
         self.optimality_ = "local" if np.isfinite(self.C) else "global"
         if len(parts) == 1:
             self.centers_ = self.centers_[0]
@@ -255,8 +221,7 @@ class FQCC(CentralizationClassifier):
         self.solver_ = solvers[0] if len(parts) == 1 else solvers
 
     def _project(self, X: Any) -> np.ndarray:
-        source = open_source(X)
-        return np.stack([source.project(beta) for beta in self.coef_], axis=1)
+        return project_all(X, self.coef_)
 
     def _line_centers(self) -> np.ndarray:
         centers = self.centers_.reshape(-1, 2, self.n_features_in_)
@@ -271,35 +236,37 @@ class FQCC(CentralizationClassifier):
 
     # The search.
 
-    def _best(self, program: RampProgram, name: str) -> LocalSolution:
-        controls, rng = self._controls(), self._rng()
+    def _best(self, program: RampProgram, problem: TwoClass) -> LocalSolution:
+        limits, rng = controls(self, problem.began), generator(self)
         if program.hard:
-            return self._hard(program, controls, rng, name)
+            return self._hard(program, limits, rng, problem)
         first = lcc_program(program.rows, program.difference, program.costs, program.margin)
-        start = choose.solve(first, self.solver, controls, rng).certificate.beta
-        best = self._descend(program, start, controls, rng)
+        start = choose.solve(first, self.solver, limits, rng).certificate.beta
+        best = self._descend(program, start, limits, rng)
         if self.n_init > 1:
             for start in _further_starts(program, self.n_init - 1, rng):
-                if controls.out_of_time():
+                if limits.out_of_time():
                     break
-                found = self._descend(program, start, controls, rng)
+                found = self._descend(program, start, limits, rng)
                 best = found if found.objective < best.objective else best
         return best
 
     def _descend(
-        self, program: RampProgram, start: np.ndarray, controls: Controls, rng: Any
+        self, program: RampProgram, start: np.ndarray, limits: Controls, rng: Any
     ) -> LocalSolution:
         if self.algorithm == "general":
-            return scipy_slsqp.solve(program, start, controls)
+            return scipy_slsqp.solve(program, start, limits)
         return convex_concave.solve(
-            program, start, self.solver, controls, rng, self.max_steps, lines=bool(self.line_search)
+            program, start, self.solver, limits, rng, self.max_steps, lines=bool(self.line_search)
         )
 
-    def _hard(self, program: RampProgram, controls: Controls, rng: Any, name: str) -> LocalSolution:
+    def _hard(
+        self, program: RampProgram, limits: Controls, rng: Any, problem: TwoClass
+    ) -> LocalSolution:
         """No row may be beyond the wrong center: one linear program, solved to its optimum."""
         nobody = np.zeros(program.shape[0], dtype=bool)
-        solution = choose.solve(program.upper_model(nobody), self.solver, controls, rng)
-        self._judge(solution, name)
+        solution = choose.solve(program.upper_model(nobody), self.solver, limits, rng)
+        judge(self, problem, program.margin, solution)
         answer = solution.certificate
         history = (answer.objective, answer.objective)
         return LocalSolution(Status.OPTIMAL, answer.beta, history, answer, solution.solver)

@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lincent.estimators.certified import CentralizationClassifier
-from lincent.estimators.linear import cut
-from lincent.estimators.path import TwoClassData
-from lincent.estimators.regularized_fit import (
-    balanced_costs,
-    fit_rules,
-)
-from lincent.estimators.validation import check_choice, check_count, check_finite, check_positive
-from lincent.passes.source import open_source
+from lincent.estimators.certificates import controls, generator, judge
+from lincent.estimators.classifier import Classifier, ProjectedLine
+from lincent.estimators.direction import Direction, cut, project_all
+from lincent.estimators.linear_fit import store_directions
+from lincent.estimators.problem import TwoClass
+from lincent.estimators.regularized_fit import RegularizedFit, balanced, check_problem_finite
+from lincent.estimators.validation import check_choice, check_count, check_positive
 from lincent.solvers.lp import choose
-from lincent.solvers.newton import (
-    lasso,
-    ridge,
-)
-from lincent.solvers.solution import Solution
+from lincent.solvers.newton import lasso, ridge
 
 NORMS = ("l2", "l1", "linf")
 SOLVERS = {"l2": ridge.solve_path, "l1": lasso.solve_path}
-
-
-@dataclass(frozen=True)
-class _Fitted:
-    """One fitted two-class problem."""
-
-    beta: np.ndarray
-    cut: float
-    t: float
-    centers: np.ndarray
-    solution: Solution
 
 
 def check_margins(margins: Any) -> tuple[float, float]:
@@ -53,7 +35,18 @@ def check_margins(margins: Any) -> tuple[float, float]:
     return low, high
 
 
-class RegularizedLCC(CentralizationClassifier):
+def check_hinge_range(margins: Any) -> tuple[float, float]:
+    """Margins over which a hinge can be averaged: Newton's method needs the range."""
+    low, high = check_margins(margins)
+    if low == high:
+        raise ValueError(
+            f"margins={margins!r} is a hinge with a corner, which Newton's method does not solve: "
+            "give low below high."
+        )
+    return low, high
+
+
+class RegularizedLCC(ProjectedLine, Classifier):
     """Regularized linear centralization classifier.
 
     LCC with four changes that close its gap to class-balanced logistic regression: an L2 term
@@ -180,7 +173,7 @@ class RegularizedLCC(CentralizationClassifier):
         """
         return self._fit(X, y, sample_weight)
 
-    # The contract with CentralizationClassifier.
+    # The contract with Classifier and ProjectedLine.
 
     def _check_params(self) -> None:
         check_positive("C", self.C)
@@ -202,75 +195,45 @@ class RegularizedLCC(CentralizationClassifier):
                 "Newton's method does not solve: give low below high, or norm='linf'."
             )
 
-    def _fit_task(
-        self,
-        X: Any,
-        sign: np.ndarray,
-        weight: np.ndarray,
-        cost: np.ndarray,
-        importance: tuple[float, float],
-        name: str,
-    ) -> _Fitted:
+    def _fit_task(self, problem: TwoClass) -> Direction:
         if isinstance(self.class_weight, str):
-            cost = balanced_costs(sign, weight)
+            problem = balanced(problem)
         if self.norm == "linf":
-            part = self._fit_box(X, sign, weight, self.C * cost, importance, name)
+            part = self._fit_box(problem)
         else:
-            rule = fit_rules(
-                X,
-                sign,
-                weight,
-                cost,
-                (float(self.C),),
+            seed = int(generator(self).integers(2**31))
+            fit = RegularizedFit(
                 check_margins(self.margins),
                 bool(self.fit_threshold),
-                self._controls(),
-                self._rng(),
+                controls(self, problem.began),
+                seed,
                 SOLVERS[self.norm],
-            )[0]
-            part = _Fitted(rule.beta, rule.cut, rule.t, rule.centers, rule.solution)
-        self._judge(part.solution, name)
+            )
+            part = fit.directions(problem, (float(self.C),))[0]
+        judge(self, problem, float(self.margins[0]), part.solution)
         return part
 
-    def _fit_box(
-        self,
-        X: Any,
-        sign: np.ndarray,
-        weight: np.ndarray,
-        costs: np.ndarray,
-        importance: tuple[float, float],
-        name: str,
-    ) -> _Fitted:
+    def _fit_box(self, problem: TwoClass) -> Direction:
         """The paper's linear program."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            data = TwoClassData(X, sign, weight, costs)
-        check_finite(X, data.centers, "RegularizedLCC")
-        largest = data.largest_margin
+        check_problem_finite(problem)
+        largest = problem.largest_margin
         if largest == 0.0 or self.margins[0] > largest:
             raise ValueError(
                 f"margins={self.margins!r} are above the largest feasible margin {largest:.6g} "
-                f"({name}): give a smaller margin, or scale the features up."
+                f"({problem.name}): give a smaller margin, or scale the features up."
             )
-        program = data.program(costs, float(self.margins[0]))
-        solution = choose.solve(program, "auto", self._controls(), self._rng())
-        part = cut(data, solution, "distance", importance)
-        at = -part.intercept
-        midpoint = float(part.centers.mean(axis=0) @ part.beta)
-        return _Fitted(part.beta, at, at - midpoint, part.centers, solution)
+        program = problem.program(problem.costs(float(self.C)), float(self.margins[0]))
+        limits = controls(self, problem.began)
+        solution = choose.solve(program, "auto", limits, generator(self))
+        return cut(problem, solution.certificate.beta, solution, "distance")
 
-    def _store(self, parts: list[_Fitted]) -> None:
-        self.coef_ = np.array([part.beta for part in parts])
-        self.intercept_ = np.array([-part.cut for part in parts])
-        centers = np.array([part.centers for part in parts])
-        threshold = np.array([part.t for part in parts])
-        one = len(parts) == 1
-        self.centers_ = centers[0] if one else centers
-        self.threshold_ = float(threshold[0]) if one else threshold
-        self._store_certificates([part.solution for part in parts])
+    def _store(self, parts: list[Direction]) -> None:
+        store_directions(self, parts)
+        threshold = np.array([-part.intercept - part.midpoint for part in parts])
+        self.threshold_ = float(threshold[0]) if len(parts) == 1 else threshold
 
     def _project(self, X: Any) -> np.ndarray:
-        source = open_source(X)
-        return np.stack([source.project(beta) for beta in self.coef_], axis=1)
+        return project_all(X, self.coef_)
 
     def _task_scores(self, X: Any) -> np.ndarray:
         return np.asarray(self._project(X) + self.intercept_)

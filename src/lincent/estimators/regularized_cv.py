@@ -6,21 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.committee import Settings, Tally, mean_rule
-from lincent.estimators.committee_base import CommitteeClassifier
+from lincent.estimators.classifier import Classifier
+from lincent.estimators.committee import Tally, mean_rule
+from lincent.estimators.committee_base import Committee
+from lincent.estimators.direction import project_all
 from lincent.estimators.folds import Split
-from lincent.estimators.multiclass import Task
-from lincent.estimators.regularized_fit import (
-    balanced_costs,
-    fit_rules,
-)
+from lincent.estimators.problem import HostTraining
 from lincent.estimators.validation import check_choice
-from lincent.passes.source import open_source
 
 WAYS = ("committee", "refit")
 
 
-class RegularizedLCCCV(CommitteeClassifier):
+class RegularizedLCCCV(Committee, Classifier):
     """RegularizedLCC with C by cross-validation; one linear rule in the end.
 
     Parameters
@@ -144,54 +141,25 @@ class RegularizedLCCCV(CommitteeClassifier):
         check_choice("combine", self.combine, WAYS)
 
     def _designs(
-        self, X: Any, codes: np.ndarray, weight: np.ndarray, split: Split, seed: int
+        self, training: HostTraining, split: Split, seed: int
     ) -> tuple[list[tuple[Any, Any]], Any]:
         train, held = split
-        return [(X[train], X[held])], None
+        return [(training.X[train], training.X[held])], None
 
     def _keep(
-        self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], whole: Any
+        self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], refit: Any
     ) -> None:
         if self.combine == "refit":
-            X, codes, weight, tasks, settings = whole
-            costs = np.atleast_1d(self.C_)
-            pairs = [
-                _refit(X, codes, weight, task, settings, float(C))
-                for task, C in zip(tasks, costs, strict=True)
-            ]
+            found = [refit(k, float(C)) for k, C in enumerate(np.atleast_1d(self.C_))]
+            pairs = [(direction.beta, direction.intercept) for direction in found]
         else:
             pairs = []
             for tally, share in zip(tallies, weights, strict=True):
                 rules = [mean_rule(tally, share, 0, fold) for fold in range(len(made))]
                 direction = np.sum([beta for beta, _ in rules], axis=0)
-                pairs.append((direction, float(sum(cut for _, cut in rules))))
+                pairs.append((direction, float(sum(intercept for _, intercept in rules))))
         self.coef_ = np.array([direction for direction, _ in pairs])
-        self.intercept_ = np.array([-cut for _, cut in pairs])
+        self.intercept_ = np.array([intercept for _, intercept in pairs])
 
     def _task_scores(self, X: Any) -> np.ndarray:
-        source = open_source(X)
-        projected = [source.project(beta) for beta in self.coef_]
-        return np.asarray(np.stack(projected, axis=1) + self.intercept_)
-
-
-def _refit(
-    X: Any, codes: np.ndarray, weight: np.ndarray, task: Task, settings: Settings, C: float
-) -> tuple[np.ndarray, float]:
-    rows = slice(None) if task.whole else task.rows(codes)
-    sign, counted = task.sign(codes[rows]), weight[rows]
-    if settings.class_factor is None:
-        cost = balanced_costs(sign, counted)
-    else:
-        cost = counted * settings.class_factor[codes[rows]]
-    rule = fit_rules(
-        X if task.whole else X[rows],
-        sign,
-        counted,
-        cost,
-        (C,),
-        settings.margins,
-        settings.free,
-        settings.controls,
-        np.random.default_rng(settings.seed),
-    )[0]
-    return rule.beta, rule.cut
+        return np.asarray(project_all(X, self.coef_) + self.intercept_)

@@ -1,103 +1,76 @@
-"""One linear rule of the regularized form: from the rows of two classes to beta and t."""
+"""Directions of the regularized form: from a two-class problem to beta and the cut."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lincent.estimators.direction import Direction, placed
+from lincent.estimators.discriminators import Cut
+from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_finite
-from lincent.passes.signed_rows import SignedRows
-from lincent.passes.source import open_source
 from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers.newton import ridge
 from lincent.solvers.solution import Controls, Solution
 
+SAME_SHARE = 1e-9
+"""Costs that are one factor of the weights in each class, up to this share of it."""
+
 
 @dataclass(frozen=True)
-class Rule:
-    """(x - l).beta > t, found with a certificate."""
+class RegularizedFit:
+    """How one problem is fitted: margins, a free threshold, and the solver."""
 
-    beta: np.ndarray
-    t: float
-    centers: np.ndarray
-    solution: Solution
+    margins: tuple[float, float]
+    free: bool
+    controls: Controls
+    seed: int
+    solve_path: ridge.PathSolver = ridge.solve_path
 
-    @property
-    def cut(self) -> float:
-        """Where the line x.beta is cut."""
-        return float(self.centers.mean(axis=0) @ self.beta) + self.t
+    def directions(self, problem: TwoClass, Cs: Sequence[float]) -> list[Direction]:
+        """The directions for several C, each started from the one before."""
+        check_problem_finite(problem)
+        low, high = float(self.margins[0]), float(self.margins[1])
+        means = _mean_rows(problem) if self.free else None
+        program = RegularizedProgram(
+            problem.rows, problem.sign, problem.cost, low, high, self.free, means
+        )
+        found = self.solve_path(program, Cs, self.controls, np.random.default_rng(self.seed))
+        return [self._direction(problem, solution) for solution in found]
 
-    @property
-    def half(self) -> float:
-        """Half the distance of the centers on the line: the unit in which rules are comparable."""
-        half = float((self.centers[1] - self.centers[0]) @ self.beta) / 2
-        # Centers that coincide give no unit; the length of beta does.
-        least = 1e-9 * float(np.linalg.norm(self.beta))
-        return half if half > least else max(float(np.linalg.norm(self.beta)), 1e-300)
-
-
-def balanced_costs(sign: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The weights, scaled within each class so that both have half of the total."""
-    total, balance = float(weight.sum()), float(weight @ sign)
-    up, down = total / (total + balance), total / (total - balance)
-    factor = np.multiply(sign, (up - down) / 2)
-    factor += (up + down) / 2
-    factor *= weight
-    return factor
+    @staticmethod
+    def _direction(problem: TwoClass, solution: Solution) -> Direction:
+        beta, t = solution.certificate.beta, solution.certificate.t
+        middle = float(problem.means.mean(axis=0) @ beta)
+        return placed(problem, beta, solution, Cut(middle + t))
 
 
-def fit_rules(
-    X: Any,
-    sign: np.ndarray,
-    weight: np.ndarray,
-    cost: np.ndarray,
-    Cs: Sequence[float],
-    margins: tuple[float, float],
-    free: bool,
-    controls: Controls,
-    rng: np.random.Generator,
-    solve_path: ridge.PathSolver = ridge.solve_path,
-) -> list[Rule]:
-    """The rules for several C, each started from the one before."""
-    source = open_source(X)
-    centers = finite_centers(X, source, sign, weight)
-    rows = SignedRows(source, sign, centers.mean(axis=0))
-    low, high = float(margins[0]), float(margins[1])
-    means = _mean_rows(sign, weight, cost, centers) if free else None
-    program = RegularizedProgram(rows, sign, cost, low, high, free, means)
-    found = solve_path(program, Cs, controls, rng)
-    return [Rule(s.certificate.beta, s.certificate.t, centers, s) for s in found]
-
-
-def finite_centers(X: Any, source: Any, sign: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def check_problem_finite(problem: TwoClass) -> None:
     """The class centers, or the error that says where X is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
-        centers = source.class_means(sign, weight)
-    check_finite(X, centers, "RegularizedLCC")
-    return centers
+        check_finite(problem.X, problem.means, "RegularizedLCC")
 
 
-def _mean_rows(
-    sign: np.ndarray, weight: np.ndarray, cost: np.ndarray, centers: np.ndarray
-) -> np.ndarray | None:
+def balanced(problem: TwoClass) -> TwoClass:
+    """Costs that give both classes half of the total weight."""
+    weight, high = problem.weight, problem.sign > 0
+    up, down = (float(np.sum(weight, where=side)) for side in (high, ~high))
+    half = (up + down) / 2
+    cost = np.where(high, half / up, half / down)
+    cost *= weight
+    return replace(problem, cost=cost)
+
+
+def _mean_rows(problem: TwoClass) -> np.ndarray | None:
     """The mean signed row of each class by cost, where it is that by weight: half of C+ - C-."""
-    # Two numbers per class that are sums over its rows: sign adds and subtracts the classes.
-    (w, w_up), (c, c_up) = ((float(v.sum()), float(v @ sign)) for v in (weight, cost))
-    high, low = (c + c_up) / (w + w_up), (c - c_up) / (w - w_up)
-    expected = (high + low) / 2 + ((high - low) / 2) * sign
+    weight, cost, high = problem.weight, problem.cost, problem.sign > 0
+    sides = (~high, high)
+    factors = [float(cost.sum(where=side)) / float(weight.sum(where=side)) for side in sides]
+    expected = np.where(high, factors[1], factors[0])
     expected *= weight
     expected -= cost
-    if max(float(expected.max()), -float(expected.min())) > 1e-9 * max(high, low):
+    if max(float(expected.max()), -float(expected.min())) > SAME_SHARE * max(factors):
         return None
-    return np.tile((centers[1] - centers[0]) / 2, (2, 1))
-
-
-def largest_gap(rules: Sequence[Rule]) -> float:
-    """The worst relative duality gap among some rules."""
-    return max(rule.solution.relative_gap for rule in rules)
-
-
-__all__ = ["Rule", "balanced_costs", "finite_centers", "fit_rules", "largest_gap"]
+    return np.tile(problem.difference / 2, (2, 1))

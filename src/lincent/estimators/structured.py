@@ -9,18 +9,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators import multiclass
-from lincent.estimators.base import TwoClassReduction
-from lincent.estimators.regularized import RegularizedLCC
-from lincent.estimators.validation import (
-    check_choice,
-    check_class_weight,
-    check_count,
-    check_positive,
-    check_rows,
-    check_training_data,
-    check_weights,
-)
+from lincent.estimators.certificates import controls, judge
+from lincent.estimators.classifier import Classifier
+from lincent.estimators.direction import Direction
+from lincent.estimators.linear_fit import store_directions
+from lincent.estimators.problem import HostTraining, Training, TwoClass
+from lincent.estimators.regularized import check_hinge_range
+from lincent.estimators.regularized_fit import RegularizedFit, balanced
+from lincent.estimators.validation import check_count, check_positive, check_rows
 from lincent.features.local_centers import (
     LocalCenters,
     extended,
@@ -29,7 +25,7 @@ from lincent.features.local_centers import (
 )
 
 
-class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoClassReduction):
+class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifier):
     r"""Linear centralization on features extended by the similarity to local centers.
 
     k-means finds local centers in each class; how near a row is to each of them joins the original
@@ -105,6 +101,9 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoClassR
     """
 
     _accept_sparse = False
+    _variance: float
+    _whitening: np.ndarray
+    _seed: int
 
     def __init__(
         self,
@@ -195,52 +194,46 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoClassR
             "pull": self.pulls_[problem][order],
         }
 
-    # The contract with TwoClassReduction.
+    # The contract with Classifier.
 
     def _check_params(self) -> None:
         check_count("n_centers", self.n_centers)
         check_positive("gamma", self.gamma)
+        check_positive("C", self.C)
+        check_positive("tol", self.tol)
+        check_count("max_iter", self.max_iter)
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+        check_hinge_range(self.margins)
 
-    def _fit_tasks(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        self._check_params()
-        check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
-        X, codes = check_training_data(self, X, y, accept_sparse=False)
-        weight = check_weights(sample_weight, X.shape[0])
-        factor, _ = check_class_weight(self, self.class_weight, codes, weight)
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        found = find_local_centers(X, codes, weight, self.n_centers, seed)
-        similarity = found.distances(X)
-        similarity *= -self.gamma
-        np.exp(similarity, out=similarity)
-        self._whitening = found.whitening(self.gamma)
-        by_code = self.class_weight
-        if isinstance(by_code, dict):
-            by_code = dict(enumerate(factor.tolist()))
-        rule = RegularizedLCC(
-            self.C,
-            self.margins,
-            class_weight=by_code,
-            multi_class=self.multi_class,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            time_limit=self.time_limit,
-            n_jobs=self.n_jobs,
-            random_state=seed,
-            verbose=self.verbose,
-        )
-        rule.fit(extended(X, similarity, self._whitening), codes, weight)
-        self._keep(found, rule)
-        return self
-
-    def _keep(self, found: LocalCenters, rule: RegularizedLCC) -> None:
+    def _prepare(self, training: Training) -> Training:
+        assert isinstance(training, HostTraining)
+        X, codes, weight = training.X, training.codes, training.weight
+        self._seed = int(check_random_state(self.random_state).randint(2**31))
+        found = find_local_centers(X, codes, weight, self.n_centers, self._seed)
         self.local_centers_ = found.centers
         self.local_classes_ = self.classes_[found.classes]
         self.local_sizes_ = found.sizes
         self._variance = found.variance
-        self.coef_, self.intercept_ = rule.coef_, rule.intercept_
-        self.pulls_ = rule.coef_[:, self.n_features_in_ :] @ self._whitening
-        self.objective_, self.dual_objective_ = rule.objective_, rule.dual_objective_
-        self.duality_gap_, self.n_iter_ = rule.duality_gap_, rule.n_iter_
+        self._whitening = found.whitening(self.gamma)
+        similarity = found.distances(X)
+        similarity *= -self.gamma
+        np.exp(similarity, out=similarity)
+        return training.seen_as(extended(X, similarity, self._whitening))
+
+    def _fit_task(self, problem: TwoClass) -> Direction:
+        if isinstance(self.class_weight, str):
+            problem = balanced(problem)
+        limits = controls(self, problem.began)
+        fit = RegularizedFit(check_hinge_range(self.margins), True, limits, self._seed)
+        part = fit.directions(problem, (float(self.C),))[0]
+        judge(self, problem, 0.0, part.solution)
+        return part
+
+    def _store(self, parts: list[Direction]) -> None:
+        store_directions(self, parts)
+        del self.centers_, self.solver_, self._seed
+        self.pulls_ = self.coef_[:, self.n_features_in_ :] @ self._whitening
 
     def _map(self) -> LocalCenters:
         return LocalCenters(

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from lincent.estimators.classifier import Classifier
 from lincent.estimators.committee import Tally, mean_rule
-from lincent.estimators.committee_base import CommitteeClassifier
+from lincent.estimators.committee_base import Committee
 from lincent.estimators.folds import Split
+from lincent.estimators.problem import HostTraining
 from lincent.estimators.validation import check_count, check_positive
 from lincent.features.local_centers import (
     LocalCenters,
@@ -18,7 +20,7 @@ from lincent.features.local_centers import (
 )
 
 
-class StructuredLCCCV(CommitteeClassifier):
+class StructuredLCCCV(Committee, Classifier):
     """StructuredLCC with width and C by cross-validation.
 
     The members are the linear rule and one rule with local centers for each width. All settings are
@@ -98,6 +100,7 @@ class StructuredLCCCV(CommitteeClassifier):
     """
 
     _accept_sparse = False
+    _scales: np.ndarray
     _default_repeats = 2
 
     def __init__(
@@ -158,11 +161,12 @@ class StructuredLCCCV(CommitteeClassifier):
             check_positive("gammas", gamma)
 
     def _designs(
-        self, X: Any, codes: np.ndarray, weight: np.ndarray, split: Split, seed: int
+        self, training: HostTraining, split: Split, seed: int
     ) -> tuple[list[tuple[Any, Any]], Any]:
         train, held = split
-        seen, unseen = X[train], X[held]
-        local = find_local_centers(seen, codes[train], weight[train], self.n_centers, seed)
+        part, unseen = training.fold(train), training.X[held]
+        seen = part.X
+        local = find_local_centers(seen, part.codes, part.weight, self.n_centers, seed)
         near_seen, near_unseen = local.distances(seen), local.distances(unseen)
         designs, whitenings = [(seen, unseen)], []
         for gamma in self.gammas:
@@ -177,7 +181,7 @@ class StructuredLCCCV(CommitteeClassifier):
         return designs, (local, whitenings)
 
     def _keep(
-        self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], whole: Any
+        self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], refit: Any
     ) -> None:
         n = self.n_features_in_
         locals_: list[LocalCenters] = [local for local, _ in made]
@@ -192,9 +196,9 @@ class StructuredLCCCV(CommitteeClassifier):
         for k, (tally, share) in enumerate(zip(tallies, weights, strict=True)):
             for fold, (_, whitenings) in enumerate(made):
                 for member in range(tally.n_members):
-                    direction, cut = mean_rule(tally, share, member, fold)
+                    direction, intercept = mean_rule(tally, share, member, fold)
                     self.coef_[k] += direction[:n]
-                    self.intercept_[k] -= cut
+                    self.intercept_[k] += intercept
                     if member:
                         part = slice(ends[fold], ends[fold + 1])
                         self.pulls_[k, member - 1, part] = direction[n:] @ whitenings[member - 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from lincent.estimators.multiclass import Task
 from lincent.passes.source import Kind, kind_of
 
 Floats = np.ndarray
@@ -61,13 +63,11 @@ def check_count(name: str, value: Any) -> int:
 
 def check_training_data(
     estimator: Any, X: Any, y: Any, *, accept_sparse: Any = "csr", finite: bool = True
-) -> tuple[Any, np.ndarray]:
-    """X and y for ``fit``; sets ``classes_`` and returns X and the class index of each row.
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """X and y for ``fit``: X, the classes, and the class index of each row.
 
     ``finite=False`` leaves it to the class centers to find entries that are not (``check_finite``).
     """
-    if kind_of(X) is Kind.DASK:
-        refuse_elsewhere(estimator, X)
     refuse_namespace(estimator, X)
     X, y = validate_data(
         estimator,
@@ -79,8 +79,8 @@ def check_training_data(
         ensure_all_finite=finite,
     )
     classes, codes = label_codes(y)
-    check_classes(estimator, classes)
-    return X, codes
+    check_classes(classes)
+    return X, classes, codes
 
 
 def check_finite(X: Any, centers: np.ndarray, name: str) -> None:
@@ -101,9 +101,30 @@ def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             return np.array([low, high]), upper.astype(np.intp)
     elif y.dtype.kind not in "US":
         # Whole numbers and words are always classes; other labels may be numbers to predict.
-        check_classification_targets(y)
+        check_targets(y)
     classes = np.unique(y)
     return classes, np.searchsorted(classes, y)
+
+
+def check_labels(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
+    """The class index of each row, for labels of known classes."""
+    y = np.asarray(y)
+    if y.shape != (n_samples,):
+        raise ValueError(f"y has shape {y.shape}; give one label for each of the {n_samples} rows.")
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    strange = classes[codes] != y
+    if np.any(strange):
+        row = int(np.flatnonzero(strange)[0])
+        raise ValueError(
+            f"y[{row}] is {plain(y[row])!r}, a class unknown to this model; it knows "
+            f"{classes.tolist()!r}."
+        )
+    return codes
+
+
+def check_targets(y: np.ndarray) -> None:
+    """Labels that are classes, or scikit-learn's sentence about what they are instead."""
+    check_classification_targets(y)
 
 
 def refuse_elsewhere(estimator: Any, X: Any) -> NoReturn:
@@ -125,14 +146,13 @@ def refuse_namespace(estimator: Any, X: Any) -> None:
         )
 
 
-def check_classes(estimator: Any, classes: np.ndarray) -> None:
-    """At least two classes; sets ``classes_``."""
+def check_classes(classes: np.ndarray) -> None:
+    """At least two classes."""
     if len(classes) < 2:
         raise ValueError(
             f"y has only one class ({plain(classes[0])!r}); a classifier needs rows of at least "
             "two classes."
         )
-    estimator.classes_ = classes
 
 
 def check_rows(estimator: Any, X: Any, *, accept_sparse: Any = "csr") -> Any:
@@ -158,6 +178,38 @@ def check_device_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     if not get_config()["assume_finite"]:
         check_finite_on_device(X)
     return X
+
+
+def check_device_labels(y: Any, m: int, device: Any) -> tuple[np.ndarray, Any]:
+    """The classes of m rows on a device, and the class index of each row, there."""
+    if tuple(np.shape(y)) != (m,):
+        raise ValueError(
+            f"X has {m} rows and y has shape {tuple(np.shape(y))}: give one label per row."
+        )
+    xp = device.xp
+    if kind_of(y) is not Kind.DEVICE:
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+        codes = device.send(codes.astype(np.int8 if len(classes) < 128 else int))
+    else:
+        low, high = xp.min(y), xp.max(y)
+        upper = y == high
+        if bool(xp.all(upper | (y == low))) and bool(low != high):  # two classes: no sorting
+            classes = np.array([device.fetch(low)[()], device.fetch(high)[()]])
+            codes = xp.astype(upper, xp.int8)
+        else:
+            there, codes = xp.unique_inverse(y)
+            classes = np.asarray(device.fetch(there))
+    check_targets(classes)
+    check_classes(classes)
+    return classes, codes
+
+
+def check_dask_columns(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Names and number of the columns of a Dask collection, from what is known without reading."""
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimension(s); give rows by columns.")
+    known = X._meta if hasattr(X, "columns") else np.empty((0, int(X.shape[1])))
+    validate_data(estimator, known, reset=reset, skip_check_array=True)
 
 
 def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
@@ -188,35 +240,42 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
     return weight
 
 
-def check_class_totals(estimator: Any, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The total weight of each class; every class must count."""
-    totals = np.bincount(codes, weights=weight, minlength=len(estimator.classes_))
+def check_class_totals(classes: np.ndarray, totals: np.ndarray) -> None:
+    """Every class must count."""
     if np.any(totals <= 0):
-        empty = estimator.classes_[int(np.flatnonzero(totals <= 0)[0])]
+        empty = classes[int(np.flatnonzero(totals <= 0)[0])]
         raise ValueError(
             f"All rows of class {plain(empty)!r} have weight zero; give the class a positive "
             "weight or leave its rows out."
         )
-    return totals
 
 
-def check_class_weight(
-    estimator: Any, class_weight: Any, codes: np.ndarray, weight: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """(cost factor, importance) of each class.
+@dataclass(frozen=True)
+class ClassCosts:
+    """What a row of each class costs per unit of weight, and how much each class matters."""
+
+    factor: np.ndarray
+    importance: np.ndarray
+
+    def of(self, task: Task, totals: np.ndarray) -> tuple[float, float]:
+        """How much each side of a two-class problem matters."""
+        return task.importance(self.importance, totals)
+
+
+def check_class_weight(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> ClassCosts:
+    """The costs of classes with these total weights.
 
     The cost factor multiplies the costs of a class's rows.  The importance moves the cut: None and
     "balanced" ask that the classes count the same, which is what the midpoint does already, so both
     give equal importance; a dictionary states the importances.
     """
-    classes = estimator.classes_
-    totals = check_class_totals(estimator, codes, weight)
+    check_class_totals(classes, totals)
     ones = np.ones(len(classes))
     if class_weight is None:
-        return ones, ones
+        return ClassCosts(ones, ones)
     if isinstance(class_weight, str):
         check_choice("class_weight", class_weight, ("balanced",))
-        return totals.sum() / (len(classes) * totals), ones
+        return ClassCosts(totals.sum() / (len(classes) * totals), ones)
     if not isinstance(class_weight, dict):
         raise ValueError(
             f"class_weight={class_weight!r} is not known: give None, 'balanced' or a dictionary "
@@ -233,4 +292,4 @@ def check_class_weight(
         raise ValueError(
             f"class_weight={class_weight!r}: every class weight must be above 0 and finite."
         )
-    return factors, factors
+    return ClassCosts(factors, factors)

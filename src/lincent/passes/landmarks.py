@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.dense import DenseSource
 from lincent.passes.held_rows import DenseRows
 from lincent.passes.protocol import Source
 from lincent.passes.rows import root_mean
@@ -90,12 +89,10 @@ class MappedRows:
         return MappedRows(self.X[rows], self.mapping)
 
 
-def open_mapped(X: Any, mapping: NystroemMap) -> Source:
+def mapped_rows(X: Any, mapping: NystroemMap) -> Matrix | NystroemSource:
     """The mapped rows: held where they are small, mapped on the way where they are not."""
     source = NystroemSource(X, mapping)
-    if X.shape[0] * mapping.width * 8 <= HOLD_BYTES:
-        return DenseSource(source.array())
-    return source
+    return source.array() if X.shape[0] * mapping.width * 8 <= HOLD_BYTES else source
 
 
 class NystroemSource(Source):
@@ -105,6 +102,9 @@ class NystroemSource(Source):
         self.X = X
         self.map = mapping
         self.shape: tuple[int, int] = (int(X.shape[0]), mapping.width)
+
+    def __getitem__(self, rows: Any) -> NystroemSource:
+        return NystroemSource(self.X[rows], self.map)
 
     def project(self, v: Vector) -> Vector:
         # k(x, z) (basis v): the map itself need not be formed.

@@ -1,6 +1,6 @@
 """What the rivals share beyond the contract of the core.
 
-``LinearTasks``  two-class problems whose answers are hyperplanes: LinearSVM, minimax machines.
+``Hyperplanes``  two-class problems whose answers are hyperplanes: LinearSVM, minimax machines.
 ``ManyClasses``  methods that treat all classes at once: the regressions, LDA.
 """
 
@@ -14,14 +14,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.base import TwoClassReduction
 from lincent.estimators.multiclass import pick
-from lincent.estimators.validation import (
-    check_class_totals,
-    check_rows,
-    check_training_data,
-    check_weights,
-)
+from lincent.estimators.problem import HostTraining, open_training
+from lincent.estimators.validation import check_class_totals, check_rows, refuse_elsewhere
+from lincent.passes.source import Kind
 from lincent.rivals._rows import as_float
 
 
@@ -41,8 +37,8 @@ def warn_unfinished(gap: float, relative: float, tol: float, max_iter: int, name
     )
 
 
-class LinearTasks(TwoClassReduction):
-    """Parts with a ``coef`` and an ``intercept``; the score is linear."""
+class Hyperplanes:
+    """Parts with a ``coef`` and an ``intercept``, beside ``Classifier``; the score is linear."""
 
     def _store(self, parts: list[Any]) -> None:
         self.coef_ = np.array([part.coef for part in parts])
@@ -66,6 +62,9 @@ class ManyClasses(ClassifierMixin, BaseEstimator):
         """Raise a sentence for any unusable parameter."""
         raise NotImplementedError
 
+    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
+        refuse_elsewhere(self, X)
+
     def _scores(self, X: Any) -> np.ndarray:
         """One column per class; with two classes one signed number per row."""
         raise NotImplementedError
@@ -73,10 +72,10 @@ class ManyClasses(ClassifierMixin, BaseEstimator):
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """X in float64, class index and weight of each row; rows of weight zero are left out."""
         self._check_params()
-        X, codes = check_training_data(self, X, y, accept_sparse=self._accept_sparse)
-        weight = check_weights(sample_weight, X.shape[0])
-        check_class_totals(self, codes, weight)
-        X = as_float(X)
+        training = open_training(self, X, y, sample_weight)
+        check_class_totals(training.classes, training.totals)
+        assert isinstance(training, HostTraining)
+        X, codes, weight = as_float(training.X), training.codes, training.weight
         counted = weight > 0
         if not counted.all():
             X, codes, weight = X[counted], codes[counted], weight[counted]

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.base import TwoClassReduction
+from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_positive
 from lincent.rivals._base import one_or_all
 from lincent.rivals._rows import RowSpace, as_float, signed_rows, with_ones
@@ -53,11 +53,16 @@ class Plane:
     iterations: int = 1
 
 
-class TwinPlanes(TwoClassReduction):
-    """Two planes per two-class problem; subclasses say how one plane is found.
+class TwinPlanes:
+    """Two planes per two-class problem, beside ``Classifier``; subclasses say how one is found.
 
     Subclasses have the parameters c1, c2 (losses) and c3, c4 (ridges).
     """
+
+    c1: float
+    c2: float
+    c3: float
+    c4: float
 
     @abstractmethod
     def _fit_plane(self, problem: PlaneProblem) -> Plane:
@@ -67,22 +72,14 @@ class TwinPlanes(TwoClassReduction):
         for name in ("c1", "c2", "c3", "c4"):
             check_positive(name, getattr(self, name))
 
-    def _fit_task(
-        self,
-        X: Any,
-        sign: np.ndarray,
-        weight: np.ndarray,
-        cost: np.ndarray,
-        importance: Any,
-        name: str,
-    ) -> tuple[Plane, Plane]:
-        counted = weight > 0
-        X, sign, weight = as_float(X[counted]), sign[counted], weight[counted]
-        space = RowSpace(with_ones(X))
-        Z, high, low = space.coordinates, sign > 0, sign < 0
+    def _fit_task(self, problem: TwoClass) -> tuple[Plane, Plane]:
+        problem = problem.counted()
+        weight, name = problem.weight, problem.name
+        space = RowSpace(with_ones(as_float(problem.X)))
+        Z, high, low = space.coordinates, problem.sign > 0, problem.sign < 0
         up = PlaneProblem(Z[high], weight[high], Z[low], weight[low], self.c1, self.c3, name)
         down = PlaneProblem(Z[low], weight[low], Z[high], weight[high], self.c2, self.c4, name)
-        planes = [self._fit_plane(problem) for problem in (down, up)]
+        planes = [self._fit_plane(side) for side in (down, up)]
         lifted = [
             Plane(space.lift(plane.u), plane.objective, plane.gap, plane.iterations)
             for plane in planes

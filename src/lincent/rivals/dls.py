@@ -32,7 +32,7 @@ from scipy.spatial import cKDTree
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lincent import _threads
+from lincent.estimators.classifier import as_a_whole
 from lincent.estimators.validation import check_choice, check_count, check_positive, check_rows
 from lincent.rivals._base import ManyClasses
 from lincent.rivals._rows import RowSpace, signed_rows, with_ones
@@ -166,7 +166,7 @@ class DiscriminativeLeastSquares(ManyClasses):
         self.solver = solver
         self.max_iter = max_iter
 
-    @_threads.as_pays
+    @as_a_whole
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DiscriminativeLeastSquares:
         """Fit the regressions.
 

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from lincent import _threads
+from lincent.estimators.classifier import as_a_whole
 from lincent.estimators.validation import (
     check_count,
     check_nonnegative,
@@ -163,7 +163,7 @@ class DiscriminativeElasticNet(ManyClasses):
         self.tol = tol
         self.max_iter = max_iter
 
-    @_threads.as_pays
+    @as_a_whole
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DiscriminativeElasticNet:
         """Fit the regressions.
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from lincent import _threads
+from lincent.estimators.classifier import as_a_whole
 from lincent.estimators.validation import check_choice
 from lincent.rivals._base import ManyClasses
 
@@ -113,7 +113,7 @@ class RegularizedLDA(ManyClasses):
         self.shrinkage = shrinkage
         self.target = target
 
-    @_threads.as_pays
+    @as_a_whole
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RegularizedLDA:
         """Estimate means and covariance, and solve for the rule.
 

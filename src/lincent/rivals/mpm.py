@@ -25,8 +25,10 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import brentq
 
+from lincent.estimators.classifier import Classifier
+from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_nonnegative
-from lincent.rivals._base import LinearTasks, one_or_all
+from lincent.rivals._base import Hyperplanes, one_or_all
 from lincent.rivals._rows import RowSpace, as_float
 
 EDGE = 1e-12
@@ -132,7 +134,7 @@ def _joint_basis(
     return whitening @ turn, share
 
 
-class MinimaxProbabilityMachine(LinearTasks):
+class MinimaxProbabilityMachine(Hyperplanes, Classifier):
     """Hyperplane with the best guaranteed accuracy, from the mean and covariance of each class.
 
     It is the structural machine with one component per class, and what the paper's column SMP
@@ -195,16 +197,9 @@ class MinimaxProbabilityMachine(LinearTasks):
     def _check_params(self) -> None:
         check_nonnegative("ridge", self.ridge)
 
-    def _fit_task(
-        self,
-        X: Any,
-        sign: np.ndarray,
-        weight: np.ndarray,
-        cost: np.ndarray,
-        importance: Any,
-        name: str,
-    ) -> MinimaxRule:
-        return fit_minimax(as_float(X), sign, weight, float(self.ridge), name)
+    def _fit_task(self, problem: TwoClass) -> MinimaxRule:
+        X, ridge = as_float(problem.X), float(self.ridge)
+        return fit_minimax(X, problem.sign, problem.weight, ridge, problem.name)
 
     def _store_more(self, parts: list[MinimaxRule]) -> None:
         self.kappa_ = one_or_all([part.kappa for part in parts])

@@ -30,8 +30,10 @@ from sklearn import config_context
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
 
+from lincent.estimators.classifier import Classifier
+from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_count, check_positive
-from lincent.rivals._base import LinearTasks, one_or_all
+from lincent.rivals._base import Hyperplanes, one_or_all
 from lincent.rivals._rows import as_float
 from lincent.rivals.mpm import MinimaxRule, difference_of, fit_minimax, moments
 
@@ -130,7 +132,7 @@ def structural_rule(
     return best if best[2] > LEAST_KAPPA else None
 
 
-class StructuralMPM(LinearTasks):
+class StructuralMPM(Hyperplanes, Classifier):
     """Minimax probability machine for classes made of several components.
 
     Needs clarabel (``pip install "lincent[rivals]"``) unless ``n_components=1``.
@@ -209,19 +211,11 @@ class StructuralMPM(LinearTasks):
         check_count("n_components", self.n_components)
         check_positive("ridge", self.ridge)
 
-    def _fit_task(
-        self,
-        X: Any,
-        sign: np.ndarray,
-        weight: np.ndarray,
-        cost: np.ndarray,
-        importance: Any,
-        name: str,
-    ) -> StructuralRule:
-        X = as_float(X)
+    def _fit_task(self, problem: TwoClass) -> StructuralRule:
+        X, sign, name = as_float(problem.X), problem.sign, problem.name
         center = X.mean(axis=0)
         X = X - center
-        single = fit_minimax(X, sign, weight, float(self.ridge), name)
+        single = fit_minimax(X, sign, problem.weight, float(self.ridge), name)
         answer = (single.coef, -single.intercept, single.kappa)
         used = (1, 1)
         classes = [X[sign == s] for s in (-1.0, 1.0)]

@@ -17,8 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from lincent.estimators.classifier import Classifier
+from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_count, check_positive
-from lincent.rivals._base import LinearTasks, one_or_all, warn_unfinished
+from lincent.rivals._base import Hyperplanes, one_or_all, warn_unfinished
 from lincent.rivals._rows import RowSpace, as_float, signed_rows, with_ones
 from lincent.solvers.hinge.interior_point import (
     HingeSolution,
@@ -49,7 +51,7 @@ def best_intercept(projected: np.ndarray, sign: np.ndarray, costs: np.ndarray) -
     return float(kinks[order[first]] + kinks[order[last]]) / 2
 
 
-class LinearSVM(LinearTasks):
+class LinearSVM(Hyperplanes, Classifier):
     """Linear support vector machine with an unpenalized intercept, solved to certified optimality.
 
     Parameters
@@ -122,24 +124,16 @@ class LinearSVM(LinearTasks):
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
 
-    def _fit_task(
-        self,
-        X: Any,
-        sign: np.ndarray,
-        weight: np.ndarray,
-        cost: np.ndarray,
-        importance: Any,
-        name: str,
-    ) -> _Hyperplane:
-        counted = cost > 0
-        X, sign, costs = as_float(X[counted]), sign[counted], self.C * cost[counted]
-        space = RowSpace(X)
+    def _fit_task(self, problem: TwoClass) -> _Hyperplane:
+        problem = problem.counted()
+        sign, costs = problem.sign, self.C * problem.cost
+        space = RowSpace(as_float(problem.X))
         rows = signed_rows(with_ones(space.coordinates), sign)
         P = np.eye(rows.shape[1])
         P[-1, -1] = 0.0
         answer = solve_hinge(P, rows, costs, intercept=sign, tol=self.tol, max_iter=self.max_iter)
         if answer.relative_gap > self.tol:
-            warn_unfinished(answer.gap, answer.relative_gap, self.tol, self.max_iter, name)
+            warn_unfinished(answer.gap, answer.relative_gap, self.tol, self.max_iter, problem.name)
         u = answer.u.copy()
         u[-1] = best_intercept(np.asarray(space.coordinates @ u[:-1]), sign, costs)
         objective = hinge_objective(P, rows, costs, u)

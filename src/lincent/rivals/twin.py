@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent.estimators.classifier import Classifier
 from lincent.estimators.validation import check_count, check_positive
 from lincent.rivals._base import warn_unfinished
 from lincent.rivals._planes import Plane, PlaneProblem, TwinPlanes, most_iterations
@@ -24,7 +25,7 @@ from lincent.rivals._rows import signed_rows
 from lincent.solvers.hinge.interior_point import solve_hinge
 
 
-class TwinSVC(TwinPlanes):
+class TwinSVC(TwinPlanes, Classifier):
     """Twin bounded support vector machine: the nearer of two planes wins.
 
     Parameters

@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from lincent.estimators.classifier import Classifier
 from lincent.rivals._planes import Plane, PlaneProblem, TwinPlanes
 from lincent.solvers.linear_system import PositiveDefinite
 
 FAR_WEIGHT = 1e-5
 
 
-class WeightedTwinSVC(TwinPlanes):
+class WeightedTwinSVC(TwinPlanes, Classifier):
     """Weighted linear loss twin SVM: two planes from two linear systems, reweighted once.
 
     Parameters

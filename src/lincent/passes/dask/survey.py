@@ -28,7 +28,6 @@ from lincent.programs.arrays import (
 )
 
 CLASSES_AT_ONCE = 8
-CENTERED = False
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,7 @@ def _survey(X: Any, labels: Any, weights: Any) -> Survey:
 
 
 def _origin(X: Any) -> Vector | None:
-    if not CENTERED or isinstance(X, MappedRows) or kind_of(X) is Kind.SPARSE:
+    if isinstance(X, MappedRows) or kind_of(X) is Kind.SPARSE:
         return None
     with np.errstate(invalid="ignore", over="ignore"):
         return origin_of(X[some_rows(X.shape[0])])

@@ -1,4 +1,4 @@
-"""Exact solutions along the margin: ``lcc_path``, and the follower it is made of.
+"""Exact solutions along the margin, each from the last.
 
 With beta = s gamma the program of margin s is, up to the factor s, the program of margin 1 in a
 box of half-width 1/s:
@@ -31,66 +31,18 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from lincent.passes.signed_rows import SignedRows
-from lincent.passes.source import open_source
-from lincent.programs.arrays import (
-    Certificate,
-    Rows,
-)
-from lincent.programs.centralization import (
-    Program,
-    certify,
-    lcc_program,
-)
-from lincent.solvers.lp import (
-    choose,
-    interior_point,
-    screening,
-)
+from lincent.programs.arrays import Certificate, Rows, Vector
+from lincent.programs.centralization import Program, certify, lcc_program
+from lincent.solvers.lp import choose, interior_point, screening
+from lincent.solvers.lp.block_path import SCALED, BlockFollower
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status
 
-SCALED = "scaled"
 VERTEX = "vertex"
 KINK = 1e-9
-CONSTANT = 1e-10
 SCREEN_ABOVE = 1.5
 NEAR_ABOVE = 15
 FAR = 0.5
-
-
-class TwoClassData:
-    """Signed rows, centers and costs of one two-class problem, whatever the margin."""
-
-    def __init__(self, X: Any, sign: np.ndarray, weight: np.ndarray, cost: np.ndarray) -> None:
-        self.X, self.source = X, open_source(X)
-        self.sign, self.weight, self.cost = sign, weight, cost
-        self.centers = self.source.class_means(sign, weight)
-        self.difference = self.centers[1] - self.centers[0]
-        self.largest_margin = float(np.abs(self.difference).sum())
-
-    def among(self, kept: np.ndarray) -> TwoClassData:
-        """The same problem for part of the rows."""
-        return TwoClassData(self.X[kept], self.sign[kept], self.weight[kept], self.cost[kept])
-
-    def rows(self) -> Rows:
-        return SignedRows(self.source, self.sign, self.centers.mean(axis=0))
-
-    def direction(self, beta: np.ndarray) -> np.ndarray:
-        """The coefficients, without those of constant columns: nothing but rounding chose them."""
-        return beta if not self._constant.any() else np.where(self._constant, 0.0, beta)
-
-    @cached_property
-    def _constant(self) -> np.ndarray:
-        """Columns that are one number, up to what rounding does to its mean."""
-        size = np.abs(self.centers).max(axis=0)
-        suspect = (np.abs(self.difference) <= CONSTANT * size) & (size > 0)
-        if suspect.any():  # seldom, so that this is seldom a read
-            suspect &= self.rows().column_scale() <= CONSTANT * size
-        return suspect
-
-    def program(self, costs: np.ndarray, margin: float) -> Program:
-        return lcc_program(self.rows(), self.difference, costs, margin)
 
 
 @dataclass(frozen=True)
@@ -113,6 +65,17 @@ class Follower:
         self.solver, self.controls, self.rng = solver, controls, rng
         self._first: _Visited | None = None
         self._last: _Visited | None = None
+
+    def prepared(self, rows: Rows, costs: Sequence[Any]) -> tuple[Rows, list[Vector]]:
+        """The rows that cost anything, in the form in which they are solved again and again."""
+        vectors = [np.asarray(cost) for cost in costs]
+        kept = np.flatnonzero(vectors[0])
+        if len(kept) < len(vectors[0]):  # rows of cost zero say nothing
+            rows, vectors = rows.take(kept), [cost[kept] for cost in vectors]
+        if not screening.worthwhile(*rows.shape):
+            # A problem that is solved whole is formed once, not once per margin.
+            rows = rows.materialize()
+        return rows, vectors
 
     def rewind(self) -> None:
         """Go on from the first point since the last rewind: the next line starts near it."""
@@ -219,29 +182,24 @@ def _vertex(program: Program, last: _Visited) -> Certificate | None:
 
 
 def follow(
-    data: TwoClassData,
-    margins: Sequence[float] | np.ndarray,
-    costs: Sequence[np.ndarray],
-    follower: Follower,
+    rows: Rows,
+    difference: Vector,
+    margins: Vector,
+    costs: Sequence[Any],
+    follower: Follower | BlockFollower,
 ) -> list[list[Solution]]:
     """Solutions by cost vector and margin; margins are visited from the largest down.
 
     Near the largest feasible margin the solution is nearly known and cheap to find from nothing;
     at the smallest it is dear on separable classes.
     """
-    rows: Any = data.rows()
-    kept = np.flatnonzero(costs[0])
-    if len(kept) < len(costs[0]):  # rows of cost zero say nothing
-        rows, costs = rows.take(kept), [cost[kept] for cost in costs]
-    if not screening.worthwhile(*rows.shape):
-        # A problem that is solved whole is formed once, not once per margin.
-        rows = rows.materialize()
+    rows, costs = follower.prepared(rows, costs)
     order = np.argsort(margins)[::-1]
     table = []
     for cost in costs:
         line: dict[int, Solution] = {}
         for k in order:
-            program = lcc_program(rows, data.difference, cost, float(margins[k]))
+            program = lcc_program(rows, difference, cost, float(margins[k]))
             line[int(k)] = follower.solve(program)
         follower.rewind()
         table.append([line[k] for k in range(len(margins))])

@@ -17,69 +17,54 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.path import SCALED, TwoClassData
 from lincent.passes.band import Multipliers
-from lincent.programs.arrays import Certificate
-from lincent.programs.centralization import (
-    Program,
-    lcc_program,
-)
-from lincent.solvers.lp import (
-    choose,
-    screening,
-)
+from lincent.programs.arrays import Certificate, Rows
+from lincent.programs.centralization import Program
+from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls, Solution, Status
 
-
-def in_blocks(data: TwoClassData) -> bool:
-    """Whether the rows are read in blocks and too many to be brought here."""
-    return data.source.far and screening.worthwhile(*data.source.shape)
+SCALED = "scaled"
 
 
-def follow_blocks(
-    data: TwoClassData,
-    margins: Sequence[float] | np.ndarray,
-    costs: Sequence[Any],
-    solver: str,
-    controls: Controls,
-    rng: np.random.Generator,
-) -> list[list[Solution]]:
-    """Solutions by cost and margin; margins are visited from the largest down."""
-    rows = data.rows()
-    order = np.argsort(margins)[::-1]
-    table = []
-    for cost in costs:
-        line: dict[int, Solution] = {}
-        last: tuple[Program, Certificate] | None = None
-        for k in order:
-            program = lcc_program(rows, data.difference, cost, float(margins[k]))
-            found = _solve(program, last, solver, controls, rng)
-            if np.isfinite(found.certificate.objective):
-                last = program, found.certificate
-            line[int(k)] = found
-        table.append([line[k] for k in range(len(margins))])
-    return table
+class BlockFollower:
+    """Solves one program after the other over rows that stay where they are."""
 
+    def __init__(self, solver: str, controls: Controls, rng: np.random.Generator) -> None:
+        self.solver, self.controls, self.rng = solver, controls, rng
+        self._last: tuple[Program, Certificate] | None = None
 
-def _solve(
-    program: Program,
-    last: tuple[Program, Certificate] | None,
-    solver: str,
-    controls: Controls,
-    rng: np.random.Generator,
-) -> Solution:
-    if program.infeasible:
-        nowhere = Certificate(np.zeros(program.shape[1]), np.empty(0), 0.0, np.inf, -np.inf)
-        return Solution(Status.INFEASIBLE, nowhere, 0, "none")
-    if not program.hard and solver == "auto":
-        scaled = None if last is None else _scaled(program, *last)
-        if scaled is not None and scaled.relative_gap <= controls.tol:
+    def prepared(self, rows: Rows, costs: Sequence[Any]) -> tuple[Rows, Sequence[Any]]:
+        """Rows and costs as they are: they are left where they are."""
+        return rows, costs
+
+    def rewind(self) -> None:
+        """The next line has other costs, for which the sums that are known say nothing."""
+        self._last = None
+
+    def solve(self, program: Program) -> Solution:
+        """The certified solution of a program that differs from the last in its margin."""
+        if program.infeasible:
+            nowhere = Certificate(np.zeros(program.shape[1]), np.empty(0), 0.0, np.inf, -np.inf)
+            return Solution(Status.INFEASIBLE, nowhere, 0, "none")
+        found = self._known(program)
+        if found is None:
+            found = choose.solve(program, self.solver, self.controls, self.rng)
+        if np.isfinite(found.certificate.objective):
+            self._last = program, found.certificate
+        return found
+
+    def _known(self, program: Program) -> Solution | None:
+        """What sums that are known, or one read, can prove."""
+        if program.hard or self.solver != "auto":
+            return None
+        scaled = None if self._last is None else _scaled(program, *self._last)
+        if scaled is not None and scaled.relative_gap <= self.controls.tol:
             return Solution(Status.OPTIMAL, scaled, 0, SCALED)
         if program.one_point:
             point = _only_point(program)
-            if point.relative_gap <= controls.tol:
+            if point.relative_gap <= self.controls.tol:
                 return Solution(Status.OPTIMAL, point, 0, "vertex")
-    return choose.solve(program, solver, controls, rng)
+        return None
 
 
 def _scaled(program: Program, before: Program, point: Certificate) -> Certificate | None:

@@ -1,0 +1,264 @@
+"""What every classifier of the package does the same way.
+
+``Classifier`` reduces a fit to two-class problems: a subclass says how to fit one (``_fit_task``),
+what is kept of the fitted parts (``_store``) and how they score rows (``_task_scores``).
+``ProjectedLine`` is for those whose rows end on a line between two centers: the line itself and
+what each row costs on it.  ``whole_or_nothing`` is how any fit of the package ends.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from lincent import _threads
+from lincent.estimators import multiclass
+from lincent.estimators.answers import where_rows_live
+from lincent.estimators.discriminators import Discriminator
+from lincent.estimators.multiclass import Task
+from lincent.estimators.problem import Training, TwoClass, open_training
+from lincent.estimators.validation import (
+    check_choice,
+    check_class_weight,
+    check_labels,
+    check_rows,
+    refuse_elsewhere,
+)
+from lincent.passes.source import Kind, open_source
+from lincent.programs.centralization import HARD_FEASIBILITY
+
+
+@contextmanager
+def whole_or_nothing(model: Any, X: Any) -> Iterator[None]:
+    """A fit as a whole or not at all, with as many threads as pay for X.
+
+    An error leaves the estimator as it was: a model fitted earlier is not lost to bad input.  An
+    interrupt leaves it unfitted, since the fit that was asked for did not happen.  What others have
+    put on the estimator stays in either case.
+    """
+    before = dict(vars(model))
+    try:
+        with _threads.for_data(X):
+            yield
+    except Exception:
+        model.__dict__ = before
+        raise
+    except BaseException:
+        fitted = _private_results(type(model))
+        model.__dict__ = {
+            name: value
+            for name, value in before.items()
+            if not name.endswith("_") and name not in fitted
+        }
+        raise
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def as_a_whole(fit: F) -> F:
+    """A ``fit(self, X, ...)`` that is ``whole_or_nothing``."""
+
+    @wraps(fit)
+    def guarded(self: Any, X: Any, *rest: Any, **named: Any) -> Any:
+        with whole_or_nothing(self, X):
+            return fit(self, X, *rest, **named)
+
+    return guarded  # type: ignore[return-value]
+
+
+def _private_results(kind: type) -> set[str]:
+    """The private attributes that a fit sets: classes declare them."""
+    names = (name for cls in kind.__mro__ for name in inspect.get_annotations(cls))
+    return {name for name in names if name.startswith("_")}
+
+
+class Classifier(ClassifierMixin, BaseEstimator):
+    """A classifier made of two-class problems.
+
+    Subclasses have the parameters ``multi_class`` and ``n_jobs`` and, if they offer it,
+    ``class_weight``.
+    """
+
+    _accept_sparse: Any = "csr"
+
+    def _check_params(self) -> None:
+        """Raise a sentence for any unusable parameter."""
+
+    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
+        """Raise a sentence where this estimator cannot read a Dask or device array."""
+        refuse_elsewhere(self, X)
+
+    def _prepare(self, training: Training) -> Training:
+        """The training data in the form in which the tasks see them."""
+        return training
+
+    def _fit_task(self, problem: TwoClass) -> Any:
+        """Fit one two-class problem."""
+        raise NotImplementedError
+
+    def _store(self, parts: list[Any]) -> None:
+        """Set the fitted attributes from the fitted tasks, in order."""
+        raise NotImplementedError
+
+    def _task_scores(self, X: Any) -> np.ndarray:
+        """Signed scores, one column per task."""
+        raise NotImplementedError
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        with whole_or_nothing(self, X):
+            self._check_params()
+            check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
+            self._learn(open_training(self, X, y, sample_weight))
+        return self
+
+    def _learn(self, training: Training) -> None:
+        """From checked data to fitted attributes."""
+        weights = getattr(self, "class_weight", None)
+        costs = check_class_weight(weights, training.classes, training.totals)
+        seen = self._prepare(training)
+
+        def fit_one(task: Task) -> Any:
+            return self._fit_task(seen.task(task, costs))
+
+        todo = multiclass.tasks(len(self.classes_), self.multi_class)
+        if len(todo) == 1:
+            parts = [fit_one(todo[0])]
+        else:
+            with _threads.side_by_side(self.n_jobs, len(todo)):
+                parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    delayed(fit_one)(task) for task in todo
+                )
+        self._store(parts)
+
+    @where_rows_live
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Signed scores: positive means ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, accept_sparse=self._accept_sparse)
+        return multiclass.combine_scores(self._task_scores(X), len(self.classes_), self.multi_class)
+
+    @where_rows_live
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, accept_sparse=self._accept_sparse)
+        scores = multiclass.combine_scores(
+            self._task_scores(X), len(self.classes_), self.multi_class
+        )
+        return np.asarray(self.classes_[multiclass.pick(scores)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._accept_sparse)
+        return tags
+
+
+class ProjectedLine(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """A classifier that cuts a line: beside ``Classifier``, for those with ``_rules`` on it.
+
+    A subclass says how rows are projected (``_project``) and where the midpoint between the
+    centers lies (``_midpoints``); it has a ``C`` and a ``margin``.
+    """
+
+    _rules: list[Discriminator]
+
+    def _project(self, X: Any) -> np.ndarray:
+        """The projected rows, one column per task."""
+        raise NotImplementedError
+
+    def _midpoints(self) -> np.ndarray:
+        """The midpoint between the projected centers, one per task."""
+        raise NotImplementedError
+
+    def _missed(self, beyond: np.ndarray, task: int) -> np.ndarray:
+        """epsilon - sigma, from how far each row is on its own side of the midpoint."""
+        return np.maximum(self.margin - beyond, 0.0)  # type: ignore[attr-defined]
+
+    def _task_scores(self, X: Any) -> np.ndarray:
+        projected = self._project(X)
+        return np.stack([rule.score(projected[:, k]) for k, rule in enumerate(self._rules)], axis=1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self._rules)
+
+    @where_rows_live
+    def transform(self, X: Any) -> np.ndarray:
+        """The projected line: one column per two-class problem.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_problems)
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, accept_sparse=self._accept_sparse)  # type: ignore[attr-defined]
+        return self._project(X).astype(open_source(X).dtype, copy=False)
+
+    @where_rows_live
+    def misclassification_impact(self, X: Any, y: Any) -> np.ndarray:
+        """How much each row costs: ``C * (epsilon - sigma)`` of the paper, zero where well placed.
+
+        The largest values are the rows most at odds with their label. With more than two classes
+        the impacts in the two-class problems of the row are added.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        model: Any = self
+        X = check_rows(self, X, accept_sparse=model._accept_sparse)
+        codes = check_labels(y, model.classes_, X.shape[0])
+        projected, midpoints = self._project(X), self._midpoints()
+        impact = np.zeros(X.shape[0])
+        for k, task in enumerate(multiclass.tasks(len(model.classes_), model.multi_class)):
+            rows = slice(None) if task.whole else task.rows(codes)
+            beyond = task.sign(codes[rows]) * (projected[rows, k] - midpoints[k])
+            missed = self._missed(beyond, k)
+            if np.isinf(model.C):  # rounding is no violation, or rows on the margin would cost inf
+                size = model.margin + abs(midpoints[k]) + np.abs(beyond)
+                missed[missed <= HARD_FEASIBILITY * size] = 0.0
+            # A row that meets the margin costs nothing, also where C is infinite.
+            impact[rows] += np.multiply(model.C, missed, where=missed > 0, out=missed)
+        return impact
