@@ -16,6 +16,34 @@ Jobs = Annotated[int, typer.Option(help="Worker processes; 0: one per core.", mi
 Seed = Annotated[int, typer.Option(help="Seed of all splits.", min=0)]
 Folder = Annotated[Path | None, typer.Option("-o", "--output", help="Folder for the results.")]
 Retry = Annotated[bool, typer.Option("--retry", help="Run marked cells of an earlier run again.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+
+# How a file is written: found out unless said.
+Format = Annotated[
+    str | None, typer.Option(help="csv, parquet, arrow, excel or json; else by name or content.")
+]
+Separator = Annotated[
+    str | None, typer.Option("--sep", help="Separator of a text file, such as ';' or tab.")
+]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file, such as latin-1.")]
+Decimal = Annotated[str | None, typer.Option(help="Decimal mark of a text file: '.' or ','.")]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook, by title or number.")]
+
+# What the columns are: judged unless said.
+Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")]
+Keep = Annotated[
+    list[str] | None, typer.Option(help="Column to use whatever it looks like; repeat.")
+]
+Role = Annotated[
+    list[str] | None,
+    typer.Option(help="COLUMN=number, category, text, date, identifier or drop; repeat."),
+]
+Dates = Annotated[bool, typer.Option("--dates", help="Use columns of dates, as numbers.")]
+Text = Annotated[bool, typer.Option("--text", help="Use columns of free text, by their words.")]
+Group = Annotated[
+    str | None, typer.Option(help="Column whose equal values stay on one side of a split.")
+]
 
 
 def _commands() -> Any:
@@ -57,7 +85,7 @@ class _Sentence:
             FolderInUseError,
         )
         if isinstance(error, mendable):
-            print("lincent: " + " ".join(str(error).split()), file=sys.stderr)
+            _remark(" ".join(str(error).split()))
             raise typer.Exit(2) from error
 
 
@@ -172,11 +200,9 @@ def _reproduce_seizure(root: Path, settings: dict[str, Any], json: bool) -> None
 
 
 def compare(
-    data: Annotated[str, typer.Argument(help="CSV, Parquet or Arrow file, or a data set's name.")],
+    data: Annotated[str, typer.Argument(help="A table (see fit), or a data set's name.")],
     target: Annotated[str | None, typer.Option(help="Column with the classes.")] = None,
-    group: Annotated[
-        str | None, typer.Option(help="Column whose equal values stay on one side of a split.")
-    ] = None,
+    group: Group = None,
     methods: Annotated[
         str, typer.Option(help="Names, or package.module:Class, comma-separated.")
     ] = "",
@@ -188,16 +214,20 @@ def compare(
     jobs: Jobs = 0,
     seed: Seed = 0,
     time_limit: Annotated[float, typer.Option(help="Seconds for one fit.")] = 60.0,
-    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Column to use although it looks like an identifier.")
-    ] = None,
-    skip_bad_columns: Annotated[
-        bool, typer.Option("--skip-bad-columns", help="Leave out constant and text columns.")
-    ] = False,
+    drop: Drop = None,
+    keep: Keep = None,
+    role: Role = None,
+    dates: Dates = False,
+    text: Text = False,
+    format: Format = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
+    skip_bad_columns: Annotated[bool, typer.Option("--skip-bad-columns", hidden=True)] = False,
     output: Folder = None,
     retry: Retry = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Compare methods on a table: which, by how much, is it real, how long, and the code."""
     from lincent.study import compare as run
@@ -210,17 +240,22 @@ def compare(
     )
 
     folder = output or Path(f"lincent-compare-{Path(data).stem}")
-    reading: dict[str, Any] = {
-        "group": group,
-        "drop": tuple(drop or ()),
-        "keep": tuple(keep or ()),
-        "skip_bad_columns": skip_bad_columns,
-    }
     with _Sentence():
+        wishes: dict[str, Any] = {
+            "group": group,
+            "drop": tuple(drop or ()),
+            "keep": tuple(keep or ()),
+            "roles": _roles(role),
+            "dates": dates,
+            "text": text,
+        }
+        if skip_bad_columns:
+            _remark("--skip-bad-columns has no effect any more: such columns are always left out.")
         # Read and judged before anything is written.
-        problem = make_problem(data, target, **reading)
+        reading = _reading(format, separator, encoding, decimal, sheet)
+        problem = make_problem(data, target, reading=reading, **wishes)
         for note in problem.notes:
-            print(f"note: {note}", file=sys.stderr)
+            _remark(note)
     with _Sentence(), progress_bar() as progress:
         result = run(
             data,
@@ -236,15 +271,28 @@ def compare(
             folder=folder,
             progress=progress,
             retry=retry,
-            **reading,
+            **wishes,
         )
     result.save(folder)
     html, _ = write_report(result, folder)
     (study_json if json else comparison_summary)(result, html)
 
 
+def _remark(line: str) -> None:
+    """One line on the error stream."""
+    from lincent._errors import printable
+
+    print(f"lincent: {printable(line)}", file=sys.stderr)
+
+
 def fit(
-    data: Annotated[str, typer.Argument(help="CSV or Parquet file with the target; - is stdin.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="CSV (any separator, also gzip or zip), Parquet, Feather, Excel or JSON lines; "
+            "- is stdin."
+        ),
+    ],
     target: Annotated[str, typer.Option(help="Column to predict.")],
     model: Annotated[str, typer.Option("-o", "--output", help="Model file to write.")],
     tune: Annotated[
@@ -253,7 +301,11 @@ def fit(
     report: Annotated[
         bool, typer.Option("--report", help="Write an HTML page beside the model.")
     ] = False,
-    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")] = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    role: Role = None,
+    dates: Dates = False,
+    text: Text = False,
     id: Annotated[
         list[str] | None, typer.Option("--id", help="Column that identifies a row; repeat.")
     ] = None,
@@ -265,13 +317,18 @@ def fit(
     ] = False,
     multi_class: Annotated[str, typer.Option(help="ovr or ovo, for many classes.")] = "ovr",
     probability: Annotated[str, typer.Option(help="sigmoid, isotonic or none.")] = "sigmoid",
-    format: Annotated[str | None, typer.Option(help="csv or parquet; else by the name.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    format: Format = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Fit a classifier to a table, preprocessing included, and write it to a model file."""
     with _Sentence():
         from lincent.app.commands import run_fit
+        from lincent.tables import Wishes
 
         code = run_fit(
             data,
@@ -279,15 +336,16 @@ def fit(
             target=target,
             tune=tune,
             report=report,
-            drop=drop or (),
-            ids=id or (),
+            wishes=Wishes(
+                tuple(drop or ()), tuple(id or ()), tuple(keep or ()), _roles(role), dates, text
+            ),
+            reading=_reading(format, separator, encoding, decimal, sheet),
             C=C,
             margin=margin,
             discriminator=discriminator,
             balanced=balanced,
             multi_class=multi_class,
             probability=None if probability == "none" else probability,
-            format=format,
             force=force,
             json=json,
         )
@@ -296,7 +354,7 @@ def fit(
 
 def predict(
     model: Annotated[str, typer.Argument(help="Model file.")],
-    data: Annotated[str, typer.Argument(help="CSV or Parquet file; - is stdin.")],
+    data: Annotated[str, typer.Argument(help="A table as for fit; - is stdin.")],
     output: Annotated[
         str, typer.Option("-o", "--output", help="CSV or Parquet file to write; - is stdout.")
     ],
@@ -307,10 +365,16 @@ def predict(
         bool, typer.Option("--all-columns", help="Keep every column of the input.")
     ] = False,
     prefix: Annotated[str, typer.Option(help="Goes before the names of new columns.")] = "",
-    format: Annotated[str | None, typer.Option(help="csv or parquet; else by the name.")] = None,
-    output_format: Annotated[str | None, typer.Option(help="The same for the output.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    format: Format = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
+    output_format: Annotated[
+        str | None, typer.Option(help="csv or parquet; else by the name.")
+    ] = None,
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Add class, score and probability to the rows of a table, which may exceed the memory."""
     with _Sentence():
@@ -323,7 +387,7 @@ def predict(
             ids=tuple(id) if id else None,
             keep_all=all_columns,
             prefix=prefix,
-            format=format,
+            reading=_reading(format, separator, encoding, decimal, sheet),
             output_format=output_format,
             force=force,
             json=json,
@@ -339,15 +403,20 @@ def explain(
     output: Annotated[
         str | None, typer.Option("-o", "--output", help="HTML page to write; - is stdout.")
     ] = None,
-    format: Annotated[str | None, typer.Option(help="csv or parquet; else by the name.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    format: Format = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    sheet: Sheet = None,
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Show what a model uses, where its classes lie, and the rows most at odds with it."""
     with _Sentence():
         from lincent.app.commands import run_explain
 
-        code = run_explain(model, data, output=output, format=format, force=force, json=json)
+        reading = _reading(format, separator, encoding, decimal, sheet)
+        code = run_explain(model, data, output=output, reading=reading, force=force, json=json)
     raise typer.Exit(code)
 
 
@@ -379,6 +448,29 @@ def datasets(
     )
 
     (dataset_json if json else dataset_list)()
+
+
+def _reading(
+    format: str | None,
+    separator: str | None,
+    encoding: str | None,
+    decimal: str | None,
+    sheet: str | None,
+) -> Any:
+    from lincent.tables import Reading
+
+    return Reading(format, separator, encoding, decimal, sheet)
+
+
+def _roles(said: list[str] | None) -> dict[str, str]:
+    """``["zip=category"]`` as ``{"zip": "category"}``."""
+    found = {}
+    for text in said or ():
+        name, mark, role = text.rpartition("=")
+        if not mark or not name:
+            raise ValueError(f"--role {text}: write COLUMN=ROLE, such as zip=category.")
+        found[name] = role
+    return found
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -19,11 +19,9 @@ def python_answers(model, frame):
 
 
 def prepared(model, frame):
-    import pyarrow as pa
+    from lincent.tables import read_table, to_frame
 
-    from lincent.app.schema import to_frame
-
-    return to_frame(model.schema, pa.Table.from_pandas(frame, preserve_index=False))
+    return to_frame(model.schema, read_table(frame))
 
 
 def test_fit_predict_explain_export_from_files(files, lincent, fresh):
@@ -57,10 +55,10 @@ def test_parquet_and_csv_give_the_same(files, lincent):
 
 
 def test_batches_do_not_matter(files, model, monkeypatch):
-    from lincent.app import tables
+    from lincent.tables import read
 
     predict_file(model, files / "new.parquet", files / "whole.parquet")
-    monkeypatch.setattr(tables, "BATCH_ROWS", 7)
+    monkeypatch.setattr(read, "BATCH_ROWS", 7)
     run = predict_file(model, files / "new.parquet", files / "parts.parquet")
     assert run.rows == 120
     pd.testing.assert_frame_equal(

@@ -10,8 +10,7 @@ import lincent
 import lincent.rivals
 from lincent.app import AppError, export_model, fit_table, predict_table
 from lincent.app.export import export_bytes
-from lincent.app.schema import to_frame
-from lincent.app.tables import read_table
+from lincent.tables import read_table, to_frame
 
 ROWS = 10_000
 

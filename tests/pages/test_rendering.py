@@ -135,12 +135,15 @@ def test_the_winners_lines_run(comparison, report, tmp_path):
 def test_lines_of_every_kind_of_method_run(code, comparison):
     from lincent.study.methods import find_method
     from lincent.study.problem import load_problem
-    from lincent.study.reports.snippet import winner_lines
+    from lincent.study.reports.winner import winner_lines
     from lincent.study.results import method_records, problem_records
+    from lincent.tables.as_code import estimator_code
 
     method = method_records([find_method(code)])[0]
     problem = problem_records([load_problem("paper_example")])[0]
-    lines = winner_lines(method, problem, {"target": "", "data": "paper_example"})
+    made = estimator_code(load_problem("paper_example").preparation())
+    config = {"target": "", "data": "paper_example", "preparation": made}
+    lines = winner_lines(method, problem, config)
     assert "._" not in lines
     assert json.loads(method.settings)["class"].startswith(("lincent", "sklearn"))
     exec(compile(lines.replace("print(", "str("), code, "exec"), {})

@@ -17,6 +17,7 @@ from lincent.app.export import export_model
 from lincent.app.fit import fit_table
 from lincent.app.predict import predict_file
 from lincent.app.storage import described_by, load_model, save_model
+from lincent.tables import Reading
 
 DONE, DOUBTFUL = 0, 1
 
@@ -63,14 +64,14 @@ def run_predict(model: str, data: str, output: str, *, json: bool, **settings: A
 
 
 def run_explain(
-    model: str, data: str | None, *, output: str | None, format: str | None, force: bool, json: bool
+    model: str, data: str | None, *, output: str | None, reading: Reading, force: bool, json: bool
 ) -> int:
     """Print the explanation, and write it as a page where asked."""
     if output is not None:
         check_output(output, force=force)
     loaded = load_model(model)
     with described_by(model):
-        found = explain_model(loaded, data, format=format)
+        found = explain_model(loaded, data, reading=reading)
         html = _page_of(found) if output is not None else b""
         text = "" if json else explain_text(found)
     if output is not None:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from lincent.app.archive import Unacceptable
-from lincent.app.schema import CATEGORY, FLAG, NUMBER
+from lincent.tables.schema import CATEGORY, KINDS, TEXT, WITH_TIME
 
 LONGEST_NAME = 10_000
 COLUMN: dict[str, type] = {"name": str, "kind": str, "type": str, "categories": list}
@@ -22,14 +22,26 @@ def check_description(header: dict[str, Any]) -> None:
         raise Unacceptable("is damaged: its description has no columns, or one of them twice")
     for column in columns:
         values = column["categories"]
-        if column["kind"] not in (NUMBER, FLAG, CATEGORY):
+        if column["kind"] not in KINDS:
             raise Unacceptable("is damaged: its description has a column of no kind")
-        if bool(values) != (column["kind"] == CATEGORY) or len(set(_texts(values))) < len(values):
+        if bool(values) != (column["kind"] in (CATEGORY, TEXT)) or len(set(_texts(values))) < len(
+            values
+        ):
             raise Unacceptable("is damaged: its description has a column with broken categories")
+        _check_later_fields(column)
+    _texts([schema.get("missing", "")])
     _texts([*names, schema["target"], schema["target_type"], *schema["ids"]])
     if not isinstance(header.get("summary"), dict):
         raise Unacceptable("is damaged: its description has no summary")
     _plain(header["summary"])
+
+
+def _check_later_fields(column: dict[str, Any]) -> None:
+    """What version 0.1.0 did not know of a column."""
+    marks, form = column.get("marks", []), column.get("form", "")
+    if type(marks) is not list or column.get("detail", "") not in ("", WITH_TIME):
+        raise Unacceptable("is damaged: its description has a column that cannot be read")
+    _texts([*marks, form])
 
 
 def _typed(value: Any, wanted: dict[str, type], what: str) -> dict[str, Any]:

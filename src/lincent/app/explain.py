@@ -8,7 +8,6 @@ import numpy as np
 
 from lincent._errors import AppError
 from lincent.app.model import Model
-from lincent.app.schema import read_labels, to_frame
 from lincent.app.summary import (
     QUANTILES,
     calibration,
@@ -16,14 +15,15 @@ from lincent.app.summary import (
     largest_impacts,
     scores_of,
 )
-from lincent.app.tables import read_table
 from lincent.app.terms import CategoryTerm, Score, scores_in_units
+from lincent.tables import AS_FOUND, Reading, read_table, to_frame
+from lincent.tables.target import read_labels
 
 BAR = 24
 SHOWN = 20
 
 
-def explain_model(model: Model, data: Any = None, *, format: str | None = None) -> dict[str, Any]:
+def explain_model(model: Model, data: Any = None, *, reading: Reading = AS_FOUND) -> dict[str, Any]:
     """Everything that can be said about a model, as plain data.
 
     Parameters
@@ -32,7 +32,8 @@ def explain_model(model: Model, data: Any = None, *, format: str | None = None) 
     data : path, "-" or frame, default=None
         Rows with the target, on which the model is judged. None: the training rows, as they were
         summarized when the model was made.
-    format : {"csv", "parquet"}, default=None
+    reading : Reading
+        How the file is written, where that is not to be found out.
 
     Returns
     -------
@@ -59,7 +60,7 @@ def explain_model(model: Model, data: Any = None, *, format: str | None = None) 
             "scores": summary.get("training"),
             "calibration": [],
         }
-    return found | {"judged_on": "given data"} | _judge(model, data, format)
+    return found | {"judged_on": "given data"} | _judge(model, data, reading)
 
 
 def _problem(score: Score) -> dict[str, Any]:
@@ -82,19 +83,17 @@ def _problem(score: Score) -> dict[str, Any]:
     }
 
 
-def _judge(model: Model, data: Any, format: str | None) -> dict[str, Any]:
-    table = read_table(data, format)
+def _judge(model: Model, data: Any, reading: Reading) -> dict[str, Any]:
+    table = read_table(data, reading)
     target = model.schema.target
-    if target not in table.column_names:
+    if target not in table.data.column_names:
         raise AppError(
             f"The table has no column {target!r}: explain needs the true classes to judge by."
         )
-    if table.num_rows == 0:
-        raise AppError("The table has no rows to judge by.")
     labels = _known(model, read_labels(table, target))
-    rows = model.pipeline[:-1].transform(to_frame(model.schema, table.combine_chunks()))
-    kept = [name for name in model.schema.ids if name in table.column_names]
-    ids = [table.column(name).to_pylist() for name in kept]
+    rows = model.pipeline[:-1].transform(to_frame(model.schema, table))
+    kept = [name for name in model.schema.ids if name in table.data.column_names]
+    ids = [table.data.column(name).to_pylist() for name in kept]
     classifier = model.classifier
     return {
         "line": describe_line(classifier, rows, labels),

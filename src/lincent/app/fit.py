@@ -6,18 +6,27 @@ import datetime
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from importlib.metadata import version as version_of
 from typing import Any
 
 import numpy as np
 
-from lincent._errors import AppError, first_line, need
+from lincent._errors import AppError, first_line
 from lincent.app.model import Model
-from lincent.app.schema import Schema, infer_schema, read_labels, to_frame
 from lincent.app.summary import describe_line, largest_impacts, scores_of
-from lincent.app.tables import read_table
 from lincent.estimators.linear import LCC
 from lincent.estimators.linear_cv import LCCCV
+from lincent.tables import (
+    AS_FOUND,
+    NO_WISHES,
+    Reading,
+    Understood,
+    Wishes,
+    read_table,
+    understand,
+    with_preparation,
+)
 
 Tell = Callable[[str], None]
 
@@ -37,9 +46,10 @@ def fit_table(
     balanced: bool = False,
     multi_class: str = "ovr",
     probability: str | None = "sigmoid",
+    wishes: Wishes = NO_WISHES,
     drop: Iterable[str] = (),
     ids: Iterable[str] = (),
-    format: str | None = None,
+    reading: Reading = AS_FOUND,
     tell: Tell = silent,
 ) -> Model:
     """Fit a classifier, preprocessing included, to a table.
@@ -58,10 +68,12 @@ def fit_table(
         As in LCC; None is LCC's default. Not with ``tune``, which chooses it.
     balanced : bool, default=False
         Give the classes equal total cost.
+    wishes : Wishes
+        What is known of the columns; without it they are judged by what they hold.
     drop, ids : list of str
-        Columns to ignore; columns that identify a row, kept for ``predict``.
-    format : {"csv", "parquet"}, default=None
-        By the name of the file where None.
+        Columns to ignore; columns that identify a row, kept for ``predict``. Added to the wishes.
+    reading : Reading
+        How the file is written, where that is not to be found out.
     tell : callable, default=silent
         Is given a line at each stage.
 
@@ -69,45 +81,25 @@ def fit_table(
     -------
     Model
     """
-    need("pandas", "app", "Fitting a table")
     started = time.perf_counter()
-    table = read_table(data, format)
-    if table.num_rows == 0:
-        raise AppError("The table has no rows to learn from.")
-    tell(f"read {table.num_rows} rows, {table.num_columns} columns")
-    schema = infer_schema(table, target, list(drop), list(ids))
-    labels = read_labels(table, target)
-    _check_classes(labels, target)
-    frame = to_frame(schema, table.combine_chunks())
-    for name in schema.numeric:
-        if frame[name].isna().all():
-            raise AppError(f"The column {name!r} has no values: leave it out with --drop.")
+    table = read_table(data, reading)
+    tell(f"read {table.data.num_rows} rows, {table.data.num_columns} columns")
+    wishes = replace(wishes, drop=(*wishes.drop, *drop), ids=(*wishes.ids, *ids))
+    known = understand(table, target, wishes)
+    for remark in known.remarks:
+        tell(remark)
     classifier = _classifier(tune, C, margin, discriminator, balanced, multi_class, probability)
-    pipeline = _pipeline(schema, classifier)
+    pipeline = with_preparation(known.schema, classifier)
     tell("solving" if not tune else "tuning")
-    caught = _fit(pipeline, frame, labels)
+    caught = _fit(pipeline, known.frame, known.labels)
     summary = {
         "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "rows": int(table.num_rows),
+        "rows": len(known.labels),
         "seconds": round(time.perf_counter() - started, 3),
         "warnings": caught,
-        **_training_summary(pipeline, frame, labels, table, schema),
+        **_training_summary(pipeline, known),
     }
-    return Model(pipeline, schema, summary, version_of("lincent"))
-
-
-def _check_classes(labels: np.ndarray, target: str) -> None:
-    classes = np.unique(labels)
-    if len(classes) < 2:
-        raise AppError(
-            f"The target {target!r} has one class only ({classes[0]!s}): a classifier needs rows "
-            "of at least two."
-        )
-    if len(classes) > 100:
-        raise AppError(
-            f"The target {target!r} has {len(classes)} different values; lincent predicts classes, "
-            "at most 100 of them."
-        )
+    return Model(pipeline, known.schema, summary, version_of("lincent"))
 
 
 def _classifier(
@@ -133,30 +125,6 @@ def _classifier(
     return LCCCV(Cs=(C,), discriminators=(discriminator,), **shared)
 
 
-def _pipeline(schema: Schema, classifier: Any) -> Any:
-    from sklearn.compose import ColumnTransformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-    parts = []
-    if schema.numeric:
-        numbers = Pipeline(
-            [("impute", SimpleImputer(strategy="median")), ("scale", StandardScaler())]
-        )
-        parts.append(("numbers", numbers, schema.numeric))
-    if schema.categorical:
-        categories = [
-            np.array(column.categories, dtype=object)
-            for column in schema.columns
-            if column.name in schema.categorical
-        ]
-        encoder = OneHotEncoder(categories=categories, handle_unknown="ignore", sparse_output=False)
-        parts.append(("categories", encoder, schema.categorical))
-    columns = ColumnTransformer(parts, verbose_feature_names_out=False)
-    return Pipeline([("columns", columns), ("classifier", classifier)])
-
-
 def _fit(pipeline: Any, frame: Any, labels: np.ndarray) -> list[str]:
     """Fit, and return what was warned of."""
     with warnings.catch_warnings(record=True) as caught:
@@ -168,13 +136,11 @@ def _fit(pipeline: Any, frame: Any, labels: np.ndarray) -> list[str]:
     return sorted({first_line(warning.message, 400) for warning in caught})
 
 
-def _training_summary(
-    pipeline: Any, frame: Any, labels: np.ndarray, table: Any, schema: Schema
-) -> dict[str, Any]:
-    classifier = pipeline[-1]
-    rows = pipeline[:-1].transform(frame)
+def _training_summary(pipeline: Any, known: Understood) -> dict[str, Any]:
+    classifier, labels = pipeline[-1], known.labels
+    rows = pipeline[:-1].transform(known.frame)
     classes, counts = np.unique(labels, return_counts=True)
-    ids = [table.column(name).to_pylist() for name in schema.ids]
+    ids = [known.table.data.column(name).to_pylist() for name in known.schema.ids]
     relative = np.max(
         np.atleast_1d(classifier.duality_gap_)
         / np.maximum(1.0, np.abs(np.atleast_1d(classifier.objective_)))
@@ -196,7 +162,7 @@ def _training_summary(
         },
         "training": scores_of(classifier, rows, labels),
         "line": describe_line(classifier, rows, labels),
-        "impact": largest_impacts(classifier, rows, labels, ids, schema.ids),
+        "impact": largest_impacts(classifier, rows, labels, ids, known.schema.ids),
     }
     if hasattr(classifier, "best_score_"):
         summary["tuned"] = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from lincent.app.schema import Schema, to_frame
 from lincent.estimators.validation import plain
+from lincent.tables import Schema, Table, to_frame
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,9 @@ class Model:
     def has_probabilities(self) -> bool:
         return hasattr(self.classifier, "predict_proba")
 
-    def score_batch(
-        self, batch: Any, first_row: int = 0, news: Counter[str] | None = None
-    ) -> dict[str, np.ndarray]:
+    def score_batch(self, batch: Table, news: Counter[str] | None = None) -> dict[str, np.ndarray]:
         """The new columns for a batch of rows: class, score and probabilities."""
-        frame = to_frame(self.schema, batch, first_row, news)
+        frame = to_frame(self.schema, batch, news)
         rows = self.pipeline[:-1].transform(frame)
         return score_rows(self.classifier, rows)
 

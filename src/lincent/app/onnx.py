@@ -23,7 +23,6 @@ from lincent.app.model import Model
 from lincent.app.onnx_graph import Graph
 from lincent.app.onnx_probability import probabilities
 from lincent.app.onnx_scores import check_scores, task_scores
-from lincent.app.schema import CATEGORY
 from lincent.estimators.kernel import KernelLCC
 from lincent.estimators.linear import LCC
 from lincent.estimators.linear_cv import LCCCV
@@ -32,6 +31,7 @@ from lincent.estimators.regularized import RegularizedLCC
 from lincent.estimators.regularized_cv import RegularizedLCCCV
 from lincent.estimators.structured import StructuredLCC
 from lincent.estimators.structured_cv import StructuredLCCCV
+from lincent.tables.schema import CATEGORY
 
 OWN = (
     LCC,

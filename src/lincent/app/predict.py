@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
-from lincent._files import check_output, whole_file
+from lincent._files import check_output, is_stream, whole_file
 from lincent.app.model import Model
-from lincent.app.tables import CSV, arrow, file_format, read_batches, to_table
+from lincent.tables import AS_FOUND, Reading, read_batches, read_table
+from lincent.tables.errors import arrow
+from lincent.tables.source import CSV, PARQUET, kind_by_name
 
 Progress = Callable[[int], None]
 
@@ -50,7 +52,7 @@ def predict_file(
     ids: tuple[str, ...] | None = None,
     keep_all: bool = False,
     prefix: str = "",
-    format: str | None = None,
+    reading: Reading = AS_FOUND,
     output_format: str | None = None,
     force: bool = False,
     progress: Progress = _nothing,
@@ -69,8 +71,10 @@ def predict_file(
         Keep every column of the input.
     prefix : str, default=""
         Goes before the names of the new columns.
-    format, output_format : {"csv", "parquet"}, default=None
-        By the names of the files where None.
+    reading : Reading
+        Format, separator, encoding and so on, where they are not to be found out.
+    output_format : {"csv", "parquet"}, default=None
+        By the name of the file where None.
     force : bool, default=False
         Replace an output that exists.
     progress : callable
@@ -80,11 +84,11 @@ def predict_file(
     -------
     Scored
     """
-    kind = file_format(output, output_format)
+    kind = _output_format(output, output_format)
     check_output(output, force=force)
     run = Scored()
     started = time.perf_counter()
-    batches = _scored_batches(model, data, ids, keep_all, prefix, format, run)
+    batches = _scored_batches(model, data, ids, keep_all, prefix, run, reading)
     first = next(batches, None)
     if first is None:
         raise AppError("The table has no rows to score.")
@@ -98,6 +102,18 @@ def predict_file(
     return run
 
 
+def _output_format(path: str | os.PathLike[str], given: str | None) -> str:
+    """CSV or Parquet, as asked for or by the name; CSV where the name says nothing."""
+    if given is not None and given not in (CSV, PARQUET):
+        raise AppError(f"The format {given!r} (--output-format) is neither csv nor parquet.")
+    if given is not None or is_stream(path):
+        return given or CSV
+    kind = kind_by_name(path) or CSV
+    if kind not in (CSV, PARQUET):
+        raise AppError(f"{path}: answers are written as CSV or Parquet: name such a file.")
+    return kind
+
+
 def predict_table(model: Model, data: Any, *, keep_all: bool = False) -> Any:
     """Score a frame; the answer is a frame of the same kind (pandas, polars or Arrow).
 
@@ -109,7 +125,7 @@ def predict_table(model: Model, data: Any, *, keep_all: bool = False) -> Any:
         Keep every column of the input, not only the identifiers.
     """
     pa = arrow()
-    batches = list(_scored_batches(model, to_table(data), None, keep_all, "", None, Scored()))
+    batches = list(_scored_batches(model, read_table(data), None, keep_all, "", Scored()))
     if not batches:
         raise AppError("The table has no rows to score.")
     table = pa.Table.from_batches(batches)
@@ -131,18 +147,16 @@ def _scored_batches(
     ids: tuple[str, ...] | None,
     keep_all: bool,
     prefix: str,
-    format: str | None,
     run: Scored,
+    reading: Reading = AS_FOUND,
 ) -> Iterator[Any]:
-    for batch in read_batches(data, model.schema.csv_types(), format):
-        if batch.num_rows == 0:
-            continue
-        kept = _kept(model, batch.schema.names, ids, keep_all)
-        new = model.score_batch(batch, run.rows, run.new_categories)
-        run.rows += batch.num_rows
+    for batch in read_batches(data, model.schema.csv_types(), reading):
+        kept = _kept(model, batch.data.schema.names, ids, keep_all)
+        new = model.score_batch(batch, run.new_categories)
+        run.rows += batch.data.num_rows
         labels, counts = np.unique(new["class"], return_counts=True)
         run.classes.update({str(k): int(n) for k, n in zip(labels, counts, strict=True)})
-        yield _join(batch, kept, new, prefix)
+        yield _join(batch.data, kept, new, prefix)
 
 
 def _kept(model: Model, names: list[str], ids: tuple[str, ...] | None, keep_all: bool) -> list[str]:

@@ -13,8 +13,9 @@ import numpy as np
 from lincent.app.archive import Unacceptable
 from lincent.app.contents import check_part
 from lincent.app.model import Model
-from lincent.app.schema import Schema
 from lincent.app.terms import is_linear, scores_in_units
+from lincent.tables import Schema, Table
+from lincent.tables.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT
 
 
 def check_model(model: Model) -> None:
@@ -48,7 +49,9 @@ def check_columns(model: Model) -> None:
             fits = kinds == ["SimpleImputer", "StandardScaler"] and sizes == {len(names)}
             width += len(names)
         elif (name, kind, names) == ("categories", "OneHotEncoder", schema.categorical):
-            wanted = [list(column.categories) for column in schema.columns if column.categories]
+            wanted = [
+                list(column.categories) for column in schema.columns if column.kind == CATEGORY
+            ]
             fits = [np.asarray(found).tolist() for found in part.categories_] == wanted
             width += sum(map(len, wanted))
         else:
@@ -70,10 +73,14 @@ def probe(model: Model) -> None:
     """Score rows of every kind: what cannot be computed is found here, not in the user's data."""
     import pyarrow as pa
 
-    values = {pa.float64(): [0.0, None, 1.0], pa.bool_(): [False, None, True]}
-    kinds = model.schema.csv_types()
-    data = {name: values.get(kind, ["", None, "?"]) for name, kind in kinds.items()}
-    batch = pa.record_batch({name: pa.array(data[name], kind) for name, kind in kinds.items()})
+    some = {
+        NUMBER: pa.array([0.0, None, 1.0]),
+        FLAG: pa.array([False, None, True]),
+        CATEGORY: pa.array(["", None, "?"]),
+        TEXT: pa.array(["", None, "two words"]),
+        DATE: pa.array([0, None, 10**6], pa.timestamp("s")),
+    }
+    batch = Table(pa.record_batch({c.name: some[c.kind] for c in model.schema.columns}))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")

@@ -9,11 +9,11 @@ from typing import Any
 
 from lincent._errors import AppError
 from lincent.app.model import Model
-from lincent.app.schema import FLAG, MISSING
 from lincent.app.terms import CategoryTerm, NumberTerm, Score, check_linear, scores_in_units
 from lincent.estimators.calibration import Sigmoid
 from lincent.estimators.multiclass import STRATEGIES
 from lincent.estimators.validation import check_choice
+from lincent.tables.schema import FLAG
 
 
 def calibrator_of(model: Model) -> Any:
@@ -64,7 +64,8 @@ def sql_snippet(model: Model, table: str = "input_table") -> str:
     flags = {column.name for column in model.schema.columns if column.kind == FLAG}
     scores = scores_in_units(model)
     inner = ",\n".join(
-        f"    {_sql_score(score, flags)} AS lincent_{k}" for k, score in enumerate(scores)
+        f"    {_sql_score(score, flags, model.schema.missing)} AS lincent_{k}"
+        for k, score in enumerate(scores)
     )
     lines = [
         f"-- Made by lincent {model.version}; target {json.dumps(model.schema.target)}.",
@@ -77,16 +78,15 @@ def sql_snippet(model: Model, table: str = "input_table") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _sql_score(score: Score, flags: set[str]) -> str:
+def _sql_score(score: Score, flags: set[str], missing: str) -> str:
     parts = [_number(score.constant)]
     for term in score.terms:
         name = _quoted(term.column)
         if isinstance(term, CategoryTerm):
             cases = []
             for value, coef in term.coefs:
-                if value == MISSING:
-                    cases.append(f"WHEN {name} IS NULL THEN {_number(coef)}")
-                cases.append(f"WHEN {name} = {_literal(value)} THEN {_number(coef)}")
+                told = "IS NULL" if value == missing else f"= {_literal(value)}"
+                cases.append(f"WHEN {name} {told} THEN {_number(coef)}")
             parts.append(f"CASE {' '.join(cases)} ELSE 0.0 END")
         elif term.column in flags:
             fill = f"ELSE {_number(term.fill)} END"
@@ -217,7 +217,7 @@ def python_snippet(model: Model) -> str:
         strategy=_strategy(model),
         scores=_python_scores(scores_in_units(model)),
         calibration=calibration,
-        missing=MISSING,
+        missing=model.schema.missing,
     )
 
 

@@ -31,7 +31,7 @@ from lincent.app.description import check_description
 from lincent.app.model import Model
 from lincent.app.parts import TRUSTED_TYPES, rebuild
 from lincent.app.rehearsal import check_model
-from lincent.app.schema import Schema
+from lincent.tables import Schema
 
 __all__ = ["TRUSTED_TYPES", "dump_model", "load_model", "parse_model", "save_model"]
 

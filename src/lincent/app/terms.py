@@ -17,7 +17,6 @@ import numpy as np
 
 from lincent._errors import AppError
 from lincent.app.model import Model
-from lincent.app.schema import CATEGORY
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.discriminators import Cut
 from lincent.estimators.multiclass import tasks
@@ -113,13 +112,14 @@ def _score(model: Model, k: int, task: Any) -> Score:
             spread = float(np.sqrt(scaler.var_[j]))
             terms.append(NumberTerm(name, unit, float(fill[j]), spread))
         place = len(model.schema.numeric)
-    for column in model.schema.columns:
-        if column.kind == CATEGORY:
-            width = len(column.categories)
+    if model.schema.categorical:
+        encoder = columns.named_transformers_["categories"]
+        for name, categories in zip(model.schema.categorical, encoder.categories_, strict=True):
+            width = len(categories)
             part = [float(c) for c in coef[place : place + width]]
-            pairs = tuple(zip(column.categories, part, strict=True))
+            pairs = tuple(zip((str(c) for c in categories), part, strict=True))
             shares = tuple(middle[place : place + width].tolist())
-            terms.append(CategoryTerm(column.name, pairs, shares))
+            terms.append(CategoryTerm(name, pairs, shares))
             place += width
     labels = [plain(label) for label in classifier.classes_]
     return Score(

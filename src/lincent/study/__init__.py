@@ -1,7 +1,6 @@
 """Procedures, runs, statistics: the study of the paper, and the same study on one's own data."""
 
 from lincent.study.compare import compare, make_problem
-from lincent.study.files import TableError
 from lincent.study.methods import Method, find_method, list_methods, register_method
 from lincent.study.problem import Problem, load_problem
 from lincent.study.procedures import nested, procedure1, procedure2
@@ -10,6 +9,7 @@ from lincent.study.results import StudyResult, load_result
 from lincent.study.runner import Plan, run_plan
 from lincent.study.seizure import reproduce_seizure
 from lincent.study.store import RunStore, read_runs
+from lincent.tables import TableError
 
 __all__ = [
     "Extent",

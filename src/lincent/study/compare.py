@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+import warnings
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lincent.study.columns import table_problem
-from lincent.study.files import RawTable, TableError, read_table
 from lincent.study.methods import Method, find_method, list_methods
 from lincent.study.metrics import METRICS
 from lincent.study.problem import Problem, load_problem
@@ -25,6 +25,10 @@ from lincent.study.results import (
 )
 from lincent.study.runner import Progress, run_plan
 from lincent.study.store import RunStore, frame_of
+from lincent.tables import AS_FOUND, Reading, TableError, Understood, Wishes, read_table, understand
+from lincent.tables.as_code import estimator_code
+
+LEAST_ROWS_PER_CLASS = 4
 
 COMPARE_METHODS = (
     "LCC",
@@ -55,34 +59,70 @@ def make_problem(
     data: Any,
     target: str | None = None,
     *,
-    group: str | None = None,
-    drop: tuple[str, ...] = (),
-    keep: tuple[str, ...] = (),
-    skip_bad_columns: bool = False,
+    reading: Reading = AS_FOUND,
+    skip_bad_columns: bool | None = None,
+    **wishes: Any,
 ) -> Problem:
     """Return a problem from a file, a name of `lincent.datasets`, a DataFrame or an (X, y) pair.
+
+    Parameters
+    ----------
+    data : path, str, DataFrame, (X, y) or Problem
+        What to learn from.
+    target : str
+        Column with the classes.
+    reading : Reading
+        How the file is written, where that is not to be found out.
+    skip_bad_columns : bool
+        Accepted for one more release; columns that cannot be used are always left out.
+    **wishes
+        ``drop``, ``keep``, ``roles``, ``dates``, ``text``, ``group`` of `lincent.tables.Wishes`.
+
+    Returns
+    -------
+    Problem
+        Ready to be split.
 
     Raises
     ------
     TableError
         One sentence with file, row and column.
     """
-    options: dict[str, Any] = {
-        "group": group,
-        "drop": drop,
-        "keep": keep,
-        "skip_bad_columns": skip_bad_columns,
-    }
+    if skip_bad_columns is not None:
+        warnings.warn(
+            "skip_bad_columns has no effect any more: such columns are always left out. It goes "
+            "with the next release.",
+            FutureWarning,
+            stacklevel=2,
+        )
     if isinstance(data, Problem):
         return data
     if isinstance(data, tuple) and len(data) == 2:
         return Problem("data", np.asarray(data[0], dtype=float), np.asarray(data[1]).astype(str))
-    if hasattr(data, "columns"):
-        return table_problem(RawTable(data, Path("data"), 1), _needed(target, "data"), **options)
-    path = Path(data)
-    if isinstance(data, str) and not path.exists() and not path.suffix:
+    if isinstance(data, str) and not Path(data).exists() and not Path(data).suffix and data != "-":
         return _named(data, target)
-    return table_problem(read_table(path), _needed(target, str(path)), **options)
+    what = str(data) if isinstance(data, str | os.PathLike) else "data"
+    table = read_table(data, reading)
+    known = understand(table, _needed(target, what), Wishes(**wishes), least=LEAST_ROWS_PER_CLASS)
+    return table_problem(known, what)
+
+
+def table_problem(known: Understood, what: str) -> Problem:
+    """A judged table as a problem; ``what`` is its path."""
+    path = Path("stdin" if what == "-" else what)
+    return Problem(
+        name=path.name.split(".")[0] or path.name,
+        X=known.frame,
+        y=known.labels.astype(str),
+        groups=known.groups,
+        schema=known.schema,
+        notes=known.remarks,
+        left_out=known.left_out,
+        roles=known.roles,
+        reading=known.table.reading,
+        title=f"{path.name}, target {known.schema.target}",
+        origin=path.name,
+    )
 
 
 def _needed(target: str | None, what: str) -> str:
@@ -164,7 +204,8 @@ def compare(
     problem : Problem or None
         The same data, where it was read before.
     **reading
-        ``group``, ``drop``, ``keep``, ``skip_bad_columns``, see `make_problem`.
+        ``reading``, ``group``, ``drop``, ``keep``, ``roles``, ``dates``, ``text``: see
+        `make_problem`.
 
     Returns
     -------
@@ -192,10 +233,14 @@ def compare(
         "runs": runs,
         "procedure": "nested" if tune else "holdout",
         "target": target or "",
-        "left_out": list(problem.left_out),
         "data": str(data) if isinstance(data, str | os.PathLike) else "in memory",
-        "reading": {name: list(v) if isinstance(v, tuple) else v for name, v in reading.items()},
+        "wishes": {k: list(v) if isinstance(v, tuple) else v for k, v in reading.items() if v},
+        "roles": problem.roles,
+        "preparation": estimator_code(problem.preparation()),
     }
+    config["wishes"].pop("reading", None)
+    if problem.schema is not None:
+        config |= {"schema": problem.schema.to_json(), "reading": asdict(problem.reading)}
     return StudyResult(
         "compare",
         frame_of(rows),

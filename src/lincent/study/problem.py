@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-MAX_CATEGORIES = 200
+from lincent.tables import AS_FOUND, Reading, Schema, preparation
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,16 @@ class Problem:
         Class names as text.
     groups : ndarray or None
         Rows of one group stay on one side of every split.
-    categories : tuple of str
-        Columns of X that are categories; only for a DataFrame.
+    schema : Schema or None
+        What the columns of a table are; an array has none.
     notes : tuple of str
         What was noticed on the way in: dropped columns, possible leaks.
     left_out : tuple of str
         Columns of the table that are not used, the target excepted.
+    roles : dict
+        What each column of the table is.
+    reading : Reading
+        How the file is written.
     origin, licence : str
     splitter : splitter or None
         Makes the random splits in place of the usual ones, by ``split(X, y, groups)``; it has the
@@ -47,17 +51,28 @@ class Problem:
     y: np.ndarray
     title: str = ""
     groups: np.ndarray | None = None
-    categories: tuple[str, ...] = ()
+    schema: Schema | None = None
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    roles: dict[str, str] = field(default_factory=dict, compare=False)
+    reading: Reading = AS_FOUND
     origin: str = ""
     licence: str = ""
     digest: str = field(default="", compare=False)
     splitter: Any = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        if self.schema is None and hasattr(self.X, "columns"):
+            raise TypeError(
+                "X is an array; a DataFrame becomes a problem by make_problem(frame, y)."
+            )
         if not self.digest:
             object.__setattr__(self, "digest", _digest(self.X, self.y, self.groups))
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Columns of a table that are categories."""
+        return () if self.schema is None else tuple(self.schema.categorical)
 
     @property
     def class_counts(self) -> dict[str, int]:
@@ -70,12 +85,16 @@ class Problem:
         """Rows and columns."""
         return (int(self.X.shape[0]), int(self.X.shape[1]))
 
-    def preparation(self) -> Pipeline:
-        """Return the transformer from raw rows to z-scored numbers, not fitted."""
-        steps = [VaryingColumns(), StandardScaler()]
-        if hasattr(self.X, "columns"):
-            steps.insert(0, _encoder(self.X, self.categories))
-        elif np.isnan(self.X).any():
+    def preparation(self) -> Any:
+        """Return the transformer from raw rows to numbers, not fitted.
+
+        A table is prepared as its schema says; an array loses the columns that are constant in the
+        training part, and is z-scored.
+        """
+        if self.schema is not None:
+            return preparation(self.schema)
+        steps = [VarianceThreshold(), StandardScaler()]
+        if np.isnan(self.X).any():
             from sklearn.impute import SimpleImputer
 
             steps.insert(0, SimpleImputer(strategy="median", keep_empty_features=True))
@@ -84,36 +103,6 @@ class Problem:
     def rows(self, index: np.ndarray) -> Any:
         """Return the chosen rows of X."""
         return self.X.iloc[index] if hasattr(self.X, "iloc") else self.X[index]
-
-
-class VaryingColumns(TransformerMixin, BaseEstimator):
-    """Drop the columns that are constant in the training part; if all are, keep them."""
-
-    def fit(self, X: np.ndarray, y: Any = None) -> VaryingColumns:
-        varies = np.ptp(X, axis=0) > 0
-        self.keep_ = varies if varies.any() else np.ones(X.shape[1], dtype=bool)
-        return self
-
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        return X[:, self.keep_]
-
-
-def _encoder(frame: Any, categories: tuple[str, ...]) -> Any:
-    from sklearn.compose import ColumnTransformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.preprocessing import OneHotEncoder
-
-    numbers = [name for name in frame.columns if name not in categories]
-    hot = OneHotEncoder(
-        handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES, sparse_output=False
-    )
-    return ColumnTransformer(
-        [
-            ("numbers", SimpleImputer(strategy="median", keep_empty_features=True), numbers),
-            ("categories", hot, list(categories)),
-        ],
-        sparse_threshold=0.0,
-    )
 
 
 def _digest(X: Any, y: np.ndarray, groups: np.ndarray | None) -> str:

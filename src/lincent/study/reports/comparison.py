@@ -33,7 +33,7 @@ from lincent.study.reports.settings import (
     settings_section,
     wall_time,
 )
-from lincent.study.reports.snippet import winner_lines
+from lincent.study.reports.winner import fit_command, winner_lines, wish_options
 from lincent.study.results import StudyResult
 from lincent.study.summary import Line, Pair, lines, pairs
 
@@ -303,7 +303,22 @@ def _code(found: Comparison) -> Section:
     if chosen:
         intro += " The parameters are those chosen most often inside the training parts."
     code = winner_lines(method, found.problem, found.result.config, chosen)
-    return Section("code", "The winner, ready to run", (Paragraph(intro), Code(code)))
+    blocks: list[Any] = [Paragraph(intro), Code(code)]
+    command = best_command(found)
+    if command:
+        blocks += [
+            Paragraph("The same from the command line, with a held-out score:"),
+            Code(command),
+        ]
+    return Section("code", "The winner, ready to run", tuple(blocks))
+
+
+def best_command(found: Comparison) -> str:
+    """The ``lincent fit`` line of the winner, empty where no command fits it."""
+    if found.best is None:
+        return ""
+    method = found.result.method(found.best.method)
+    return fit_command(method, found.result.config, _most_chosen(found))
 
 
 def _most_chosen(found: Comparison) -> dict[str, Any] | None:
@@ -348,14 +363,7 @@ def _command(result: StudyResult) -> str:
     parts = ["lincent", "compare", config["data"]]
     if config["target"]:
         parts += ["--target", config["target"]]
-    reading = config.get("reading", {})
-    if reading.get("group"):
-        parts += ["--group", reading["group"]]
-    for option in ("drop", "keep"):
-        for column in reading.get(option) or []:
-            parts += [f"--{option}", column]
-    if reading.get("skip_bad_columns"):
-        parts.append("--skip-bad-columns")
+    parts += wish_options(config.get("wishes", {}))
     codes = ",".join(method.code for method in result.methods)
     parts += ["--methods", codes, "--runs", str(config["runs"]), "--seed", str(config["seed"])]
     parts += ["--metric", config["metric"], "--time-limit", f"{config['time_limit']:g}"]

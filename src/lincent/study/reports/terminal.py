@@ -79,7 +79,7 @@ def _plain_progress() -> Progress:
 
 def comparison_summary(result: StudyResult, html: Path) -> None:
     """Print the answer of a comparison."""
-    from lincent.study.reports.comparison import Comparison
+    from lincent.study.reports.comparison import Comparison, best_command
 
     found = Comparison(result)
     for sentence in found.answer():
@@ -98,6 +98,9 @@ def comparison_summary(result: StudyResult, html: Path) -> None:
     for name, why in result.missing:
         _say(f"Not run: {name}: {why}")
     _wrote(result, html)
+    command = best_command(found)
+    if command:
+        _say(f"To fit the winner: {command}")
 
 
 def reproduction_summary(result: StudyResult, html: Path) -> None:

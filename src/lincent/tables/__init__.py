@@ -1,0 +1,38 @@
+"""A user's table: read, judged, prepared, and printed as code.
+
+read        a file or frame as Arrow, whole or in batches     (source, dialect, formats, names)
+judge       the role of every column, the target, leaks       (columns, target, leaks)
+convert     cells as numbers and text, by the schema          (schema)
+prepare     the scikit-learn transformer
+as_code     the same reading and preparation as a program
+"""
+
+from __future__ import annotations
+
+from lincent.tables.as_code import program
+from lincent.tables.convert import to_frame
+from lincent.tables.errors import TableError
+from lincent.tables.judge import NO_WISHES, Judged, Understood, Wishes, understand
+from lincent.tables.prepare import preparation, with_preparation
+from lincent.tables.read import AS_FOUND, Reading, Table, read_batches, read_table
+from lincent.tables.schema import Column, Schema
+
+__all__ = [
+    "AS_FOUND",
+    "NO_WISHES",
+    "Column",
+    "Judged",
+    "Reading",
+    "Schema",
+    "Table",
+    "TableError",
+    "Understood",
+    "Wishes",
+    "preparation",
+    "program",
+    "read_batches",
+    "read_table",
+    "to_frame",
+    "understand",
+    "with_preparation",
+]

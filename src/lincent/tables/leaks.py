@@ -1,0 +1,58 @@
+"""Columns that give the answer away, and rows that stand in a table twice.
+
+A column is a leak where it alone tells the class of nearly every row: by its order (two classes),
+by cutting it into as many pieces as there are classes, by its categories, or by where it is
+missing.
+A category that occurs once tells only itself and counts as wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+TOLD = 0.999
+LEAST_ROWS, LEAST_CLASS_ROWS = 30, 5
+"""Below these a clean separation can be chance."""
+
+
+def gives_away(values: Any, codes: np.ndarray, *, numeric: bool) -> bool:
+    """Whether a column of the frame tells the classes (as codes from 0) alone."""
+    counts = np.bincount(codes)
+    if len(codes) < LEAST_ROWS or counts[counts > 0].min() < LEAST_CLASS_ROWS:
+        return False
+    if not numeric:
+        return _told_by_groups(values, codes) >= TOLD
+    values = np.asarray(values, dtype=np.float64)
+    known = ~np.isnan(values)
+    if not known.all() and _told_by_groups(known, codes) >= TOLD:
+        return True
+    if known.sum() < TOLD * len(codes):
+        return False
+    return _told_by_order(values[known], codes[known]) >= TOLD
+
+
+def _told_by_groups(values: Any, codes: np.ndarray) -> float:
+    import pandas as pd
+
+    table = pd.crosstab(np.asarray(values), codes).to_numpy()
+    largest, total = table.max(axis=1), table.sum(axis=1)
+    return float(largest[total > 1].sum() / total.sum())
+
+
+def _told_by_order(values: np.ndarray, codes: np.ndarray) -> float:
+    from sklearn.metrics import roc_auc_score
+    from sklearn.tree import DecisionTreeClassifier
+
+    classes = np.unique(codes)
+    if len(classes) == 2:
+        area = float(roc_auc_score(codes == classes[1], values))
+        return max(area, 1.0 - area)
+    tree = DecisionTreeClassifier(max_leaf_nodes=len(classes), random_state=0)
+    return float(tree.fit(values[:, None], codes).score(values[:, None], codes))
+
+
+def repeated_rows(frame: Any, labels: np.ndarray) -> int:
+    """How many rows repeat an earlier one, class included."""
+    return int(frame.assign(**{"\0class": labels}).duplicated().sum())

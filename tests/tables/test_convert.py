@@ -1,0 +1,91 @@
+"""Cells become numbers and text by the schema, at training and at prediction alike."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pandas = pytest.importorskip("pandas")
+
+from lincent.tables import Column, Schema, Table, TableError, to_frame  # noqa: E402
+from lincent.tables.convert import text_to_numbers  # noqa: E402
+
+
+def converted(column, values, news=None, missing="(missing)"):
+    schema = Schema((column,), "y", "string", missing=missing)
+    table = Table(pa.table({column.name: values}), first_row=2)
+    return to_frame(schema, table, news)
+
+
+def test_numbers_of_every_type_and_marks():
+    number = Column("a", "number", "double", marks=("?",))
+    for values, wanted in [
+        (["1.5", " 2 ", "?", "NA", ""], [1.5, 2, np.nan, np.nan, np.nan]),
+        ([1, 2, None], [1, 2, np.nan]),
+        ([True, False, None], [1, 0, np.nan]),
+        (pa.nulls(2), [np.nan, np.nan]),
+        (pa.array(["1", "2"]).dictionary_encode(), [1, 2]),
+    ]:
+        np.testing.assert_array_equal(converted(number, values)["a"], wanted)
+    with pytest.raises(TableError, match=r"'a' holds 'x' in row 3, but the model was trained on"):
+        converted(number, ["1", "x"])
+    with pytest.raises(TableError, match="'a' has an infinite value in row 2"):
+        converted(number, ["inf"])
+    with pytest.raises(TableError, match="'a' holds timestamp"):
+        converted(number, pa.array([0], pa.timestamp("s")))
+
+
+def test_flags():
+    flag = Column("f", "flag", "bool")
+    assert converted(flag, ["true", "FALSE", "1", "0"])["f"].tolist() == [1, 0, 1, 0]
+    assert converted(flag, [True, False])["f"].tolist() == [1, 0]
+    with pytest.raises(TableError, match="'maybe' in row 2"):
+        converted(flag, ["maybe"])
+
+
+def test_missing_text_and_text_that_reads_like_it():
+    news = Counter()
+    column = Column("c", "category", "string", ("(missing)", "u"))
+    found = converted(column, ["u", None, "NA", "", "(missing)", "w"], news)
+    assert found["c"].tolist() == ["u", *["(missing)"] * 3, "(missing)'", "w"]
+    assert news == {"c": 2}
+    known = Column("c", "category", "string", ("NA", "u"))
+    assert converted(known, ["NA", "u"])["c"].tolist() == ["NA", "u"]
+    with pytest.raises(TableError, match="trained on text"):
+        converted(column, [1, 2])
+    assert converted(Column("c", "category", "int64", ("1",)), [1, 2])["c"].tolist() == ["1", "2"]
+
+
+def test_dates():
+    column = Column("when", "date", "string", form="%d.%m.%Y", detail="with time")
+    found = converted(column, ["02.01.1970", "NA"])
+    assert found.columns.tolist() == [f"when: {p}" for p in ("days", "month", "weekday", "hour")]
+    assert found.iloc[0].tolist() == [1.0, 1.0, 4.0, 0.0]
+    assert found.iloc[1].isna().all()
+    typed = converted(column, pa.array([86_400 * 1_000_000], pa.timestamp("us", "Europe/Rome")))
+    assert typed["when: days"].tolist() == [1.0]
+    with pytest.raises(TableError, match="'1970-01-02' in row 2, which is no date as at training"):
+        converted(column, ["1970-01-02"])
+
+
+def test_words():
+    column = Column("note", "text", "string", ("late", "größe"))
+    found = converted(column, ["Late, LATE!", "die Größe", None, "lately"])
+    assert found["note: late"].tolist() == [1, 0, 0, 0]
+    assert found["note: größe"].tolist() == [0, 1, 0, 0]
+
+
+def test_columns_must_be_there_once():
+    schema = Schema((Column("a", "number", "double"),), "y", "string")
+    with pytest.raises(TableError, match="lacks the column 'a'"):
+        to_frame(schema, Table(pa.table({"b": [1]})))
+    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    with pytest.raises(TableError, match="'a' stands in columns 1 and 2"):
+        to_frame(schema, Table(twice))
+
+
+def test_what_is_no_number_is_pointed_at():
+    numbers, bad = text_to_numbers(pa.array(["1", "x", None, "3,5"]), ",")
+    np.testing.assert_array_equal(numbers, [1, np.nan, np.nan, 3.5])
+    assert bad.tolist() == [False, True, False, False]

@@ -1,0 +1,73 @@
+"""Encoding, separator and decimal mark are found, or taken from the user."""
+
+import pytest
+
+from lincent.tables import TableError
+from lincent.tables.dialect import (
+    Dialect,
+    find_decimal,
+    find_dialect,
+    find_encoding,
+    find_separator,
+)
+
+TEXT = "größe;name\n1,5;a, b\n2,5;c\n"
+
+
+@pytest.mark.parametrize(
+    ("codec", "found"),
+    [
+        ("utf-8", "utf-8"), ("utf-8-sig", "utf-8-sig"), ("latin-1", "cp1252"),
+        ("utf-16", "utf-16"), ("utf-32", "utf-32"),
+    ],
+)  # fmt: skip
+def test_encodings(codec, found):
+    assert find_dialect(TEXT.encode(codec), "t") == Dialect(found, ";", ",")
+
+
+def test_bytes_that_windows_does_not_know_are_latin():
+    assert find_encoding(b"caf\xe9 \x81") == "latin-1"
+
+
+def test_a_sample_may_end_inside_a_character():
+    assert find_encoding("größe".encode()[:3]) == "utf-8"
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|", "^", "~"])
+def test_separators(mark):
+    text = mark.join("abc") + "\n" + (mark.join(["1", '"x, y; z"', "3"]) + "\n") * 5
+    assert find_separator(text) == mark
+
+
+def test_the_separator_is_the_mark_that_all_rows_share():
+    assert find_separator("a;b\n1,5;2,5\n3,25;1,5\n") == ";"
+    assert find_separator('"a;b",c\n1,2\n3,4\n') == ","
+    assert find_separator("only\n1\n2\n") == ","
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("a;b\n1,5;x\n2;y\n", ","),
+        ("a;b\n1.5;x\n2;y\n", "."),
+        ("when;b\n01.02.2020;1,5\n", ","),
+        ("a;b\n3;x\n", "."),
+    ],
+)
+def test_decimal_marks(text, mark):
+    assert find_decimal(text, ";") == mark
+
+
+def test_the_user_overrules_and_is_told_of_mistakes():
+    assert find_dialect(b"a b\n1 2\n", "t", separator="space").separator == " "
+    assert find_dialect(b"a\tb\n", "t", separator="tab").separator == "\t"
+    for said, words in [
+        ({"separator": ";;"}, r"--sep\) is not one character"),
+        ({"encoding": "klingon"}, r"'klingon' \(--encoding\)"),
+        ({"decimal": "'"}, r"\(--decimal\) is neither"),
+        ({"decimal": ",", "separator": ","}, "--sep and --decimal are both"),
+    ]:
+        with pytest.raises(TableError, match=words):
+            find_dialect(b"a,b\n1,2\n", "t", **said)
+    with pytest.raises(TableError, match="0x00"):
+        find_dialect(b"a,b\n\x00,2\n", "t")

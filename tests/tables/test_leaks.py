@@ -1,0 +1,32 @@
+"""A column that tells the class alone is found, one that is merely good is not."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas")
+
+from lincent.tables.leaks import gives_away
+
+RNG = np.random.default_rng(0)
+TWO = np.arange(200) % 2
+THREE = np.arange(210) % 3
+
+
+@pytest.mark.parametrize(
+    ("values", "codes", "numeric", "told"),
+    [
+        (TWO + 0.1 * RNG.random(200), TWO, True, True),
+        (-TWO.astype(float), TWO, True, True),
+        (THREE + 0.1 * RNG.random(210), THREE, True, True),
+        (np.where(THREE == 0, 5.0, RNG.random(210)), THREE, True, False),  # tells one of three
+        (TWO + RNG.normal(size=200), TWO, True, False),
+        (np.where(TWO == 1, RNG.random(200), np.nan), TWO, True, True),  # missing tells
+        (np.where(RNG.random(200) < 0.3, np.nan, RNG.random(200)), TWO, True, False),
+        (np.array(["a", "b"])[TWO], TWO, False, True),
+        (RNG.choice(["a", "b"], 200), TWO, False, False),
+        (np.array([f"k{k}" for k in range(200)]), TWO, False, False),  # once each
+        (TWO[:20].astype(float), TWO[:20], True, False),  # chance could do it
+    ],
+)
+def test_leaks(values, codes, numeric, told):
+    assert gives_away(values, codes, numeric=numeric) is told

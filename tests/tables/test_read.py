@@ -1,0 +1,204 @@
+"""Every format and every way of writing a file gives the same table."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+pandas = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+from lincent.tables import Reading, TableError, read_batches, read_table, understand  # noqa: E402
+from lincent.tables import read as reader  # noqa: E402
+
+
+def frame():
+    k = np.arange(60)
+    return pandas.DataFrame(
+        {
+            "x": k * 1.5 + 0.25,
+            "größe": np.where(k % 7 == 0, np.nan, (k * 37) % 50 / 4),
+            "c": np.where(k % 2, "u", "ü"),
+            "y": np.where(k % 3, "p", "q"),
+        }
+    )
+
+
+def written(kind, folder):
+    table, csv = frame(), frame().to_csv(index=False).encode()
+    path = folder / f"a.{kind}"
+    match kind:
+        case "parquet":
+            table.to_parquet(path)
+        case "feather":
+            table.to_feather(path)
+        case "xlsx":
+            table.to_excel(path, index=False)
+        case "jsonl":
+            table.to_json(path, orient="records", lines=True)
+        case "json":
+            table.to_json(path, orient="records")
+        case "semicolon.csv":
+            table.to_csv(path, sep=";", decimal=",", index=False)
+        case "latin.csv":
+            table.to_csv(path, index=False, encoding="latin-1")
+        case "utf16.csv":
+            table.to_csv(path, index=False, encoding="utf-16")
+        case "bom.csv":
+            table.to_csv(path, index=False, encoding="utf-8-sig")
+        case "quoted.csv":
+            table.to_csv(path, index=False, quoting=1)
+        case "tsv":
+            table.to_csv(path, sep="\t", index=False)
+        case "csv.gz":
+            path.write_bytes(gzip.compress(csv))
+        case "csv.bz2":
+            path.write_bytes(bz2.compress(csv))
+        case "csv.xz":
+            path.write_bytes(lzma.compress(csv))
+        case "csv.zip":
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("inside.csv", csv)
+                archive.writestr("__MACOSX/inside.csv", b"junk")
+        case _:
+            path.write_bytes(csv)
+    return path
+
+
+KINDS = [
+    "csv", "noname", "semicolon.csv", "latin.csv", "utf16.csv", "bom.csv", "quoted.csv", "tsv",
+    "csv.gz", "csv.bz2", "csv.xz", "csv.zip", "parquet", "feather", "xlsx", "jsonl", "json",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_format_gives_the_same_table(kind, tmp_path):
+    if kind == "xlsx":
+        pytest.importorskip("openpyxl")
+    path = written(kind, tmp_path)
+    known = understand(read_table(path), "y")
+    expected = frame()
+    assert known.roles == {"x": "number", "größe": "number", "c": "category", "y": "target"}
+    assert known.frame["x"].tolist() == expected["x"].tolist()
+    np.testing.assert_array_equal(known.frame["größe"], expected["größe"])
+    assert known.frame["c"].tolist() == expected["c"].tolist()
+    assert known.labels.tolist() == expected["y"].tolist()
+    from lincent.tables import to_frame
+
+    parts = [to_frame(known.schema, b) for b in read_batches(path, known.schema.csv_types())]
+    pandas.testing.assert_frame_equal(pandas.concat(parts, ignore_index=True), known.frame)
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet", "jsonl", "csv.zip"])
+def test_standard_input(kind, tmp_path, monkeypatch):
+    data = written(kind, tmp_path).read_bytes()
+
+    class Pipe(io.RawIOBase):
+        """Bytes that come in small pieces and only once."""
+
+        def __init__(self):
+            self.rest = io.BytesIO(data)
+
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            part = self.rest.read(min(len(buffer), 700))
+            buffer[: len(part)] = part
+            return len(part)
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Pipe(), 512)))
+    table = read_table("-")
+    assert table.data.num_rows == 60
+    assert table.name == "Standard input"
+
+
+def test_cells_of_a_text_file_stay_as_they_are(tmp_path):
+    path = tmp_path / "ids.csv"
+    path.write_text('id,"two\nlines",y\n007,1,NA\nnull,2,b\nN/A,3,c\n')
+    table = read_table(path).data
+    assert table.column_names == ["id", "two\nlines", "y"]
+    assert table.column("id").to_pylist() == ["007", "null", "N/A"]
+    assert table.column("y").to_pylist() == ["NA", "b", "c"]
+    (part,) = read_batches(path, {})
+    assert part.data.column("id").to_pylist() == ["007", "null", "N/A"]
+    assert part.first_row == 2
+
+
+def test_a_column_without_a_name_is_called_as_pandas_calls_it(tmp_path):
+    frame().to_csv(tmp_path / "a.csv")
+    known = understand(read_table(tmp_path / "a.csv"), "y")
+    assert known.roles["Unnamed: 0"] == "identifier"
+
+
+def test_bad_rows_are_named(tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("a,b\n1,2\n1,2,3\n4,5\n6\n")
+    with pytest.raises(TableError, match=r"row 3 has 3 cells where the header has 2.*2 such rows"):
+        read_table(path)
+    with pytest.raises(TableError, match="cannot be read as csv"):
+        list(read_batches(path, {}))
+
+
+def test_sheets(tmp_path):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "book.xlsx"
+    with pandas.ExcelWriter(path) as book:
+        frame().to_excel(book, sheet_name="first", index=False)
+        frame()[:7].to_excel(book, sheet_name="second", index=False)
+    assert "the first of 2" in read_table(path).remarks[0]
+    for name in ("second", "2"):
+        assert read_table(path, Reading(sheet=name)).data.num_rows == 7
+    with pytest.raises(TableError, match=r"no sheet 'third'.*'first', 'second'"):
+        read_table(path, Reading(sheet="third"))
+
+
+def test_damage_is_a_sentence(tmp_path):
+    whole = written("csv.gz", tmp_path).read_bytes()
+    for name, data, words in [
+        ("cut.csv.gz", whole[:-20], "cut.csv.gz cannot be read"),
+        ("no.parquet", b"PAR1 no", "no.parquet cannot be read as parquet"),
+        ("no.feather", b"ARROW1 no", "no.feather cannot be read as arrow"),
+        ("old.xls", b"\xd0\xcf\x11\xe0", "old .xls form"),
+        ("no.jsonl", b'{"a": 1}\n{"a"', "cannot be read as json"),
+        ("two.zip", None, "holds 2 files"),
+        ("void.csv", b" \n", "is empty"),
+    ]:
+        path = tmp_path / name
+        if data is None:
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("a.csv", "a")
+                archive.writestr("b.csv", "b")
+        else:
+            path.write_bytes(data)
+        with pytest.raises(TableError, match=words):
+            read_table(path)
+    with pytest.raises(TableError, match="A list is not a table"):
+        read_table([1, 2])
+    with pytest.raises(TableError, match="'text' \\(--format\\)"):
+        read_table(path, Reading(format="text"))
+
+
+def test_mixed_columns_of_a_frame_are_text():
+    table = read_table(pandas.DataFrame({"a": [1, "?", 2.0], "y": ["u", "v", "u"]}))
+    assert table.data.column("a").to_pylist() == ["1", "?", "2"]
+
+
+def test_batches_are_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr(reader, "BATCH_ROWS", 7)
+    path = written("csv", tmp_path)
+    parts = list(read_batches(path, {}))
+    assert [part.data.num_rows for part in parts] == [7] * 8 + [4]
+    assert [part.first_row for part in parts][:3] == [2, 9, 16]
+
+
+def test_json_rows_with_different_keys(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"a": 1}, {"a": 2, "b": "x"}]))
+    assert read_table(path).data.column("b").to_pylist() == [None, "x"]
