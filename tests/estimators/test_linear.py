@@ -30,7 +30,8 @@ def test_certificate_is_the_paper_s_objective(solver):
     X, y = two_classes()
     model = LCC(solver=solver).fit(X, y, weights(len(y)))
     assert model.objective_ == pytest.approx(objective(model, X, y, weights(len(y))), rel=1e-10)
-    assert model.duality_gap_ == pytest.approx(model.objective_ - model.dual_objective_, abs=1e-15)
+    # The gap is the difference, and what rounding can have done to it.
+    assert 0 <= model.duality_gap_ - (model.objective_ - model.dual_objective_) <= 1e-10
     assert model.duality_gap_ <= 1e-9 * max(1.0, abs(model.objective_))
     assert np.abs(model.coef_).max() <= 1
     assert (model.centers_[1] - model.centers_[0]) @ model.coef_[0] >= 0.01 * (1 - 1e-9)

@@ -70,7 +70,7 @@ class LCC(LinearLine, ProjectedLine, Classifier):
         The class centers, negative class first.
     objective_, dual_objective_, duality_gap_ : float or ndarray of shape (n_problems,)
         The certificate: the paper's objective at ``coef_``, a lower bound proved by the dual
-        solution over all rows, and their difference.
+        solution over all rows, and their difference with what rounding can have done to both.
     n_iter_ : int or ndarray of shape (n_problems,)
     solver_ : str or list of str
         Which solver answered.

@@ -123,21 +123,28 @@ class Checked:
 
 @dataclass(frozen=True)
 class Certificate:
-    """A feasible point, a dual bound, and the distance between them."""
+    """A feasible point, a dual bound, and how far the point can be from the optimum.
+
+    ``rounding`` is what the arithmetic of both numbers can be wrong by: it belongs to the gap,
+    which without it would not be proved.  ``unit`` is the size of an objective that counts as zero:
+    one, or less where the data is of a smaller scale.
+    """
 
     beta: Vector
     alpha: Vector
     t: float
     objective: float
     dual_objective: float
+    rounding: float = 0.0
+    unit: float = 1.0
 
     @property
     def gap(self) -> float:
-        return max(self.objective - self.dual_objective, 0.0)
+        return max(self.objective - self.dual_objective, 0.0) + self.rounding
 
     @property
     def relative_gap(self) -> float:
-        """The gap in units of the objective, or absolute where the objective is below one."""
+        """The gap in units of the objective, or of ``unit`` where the objective is below it."""
         if not np.isfinite(self.objective):
             return np.inf
-        return self.gap / max(1.0, abs(self.objective))
+        return self.gap / max(self.unit, abs(self.objective))

@@ -168,16 +168,6 @@ class Program:
         values = [self.separation * t + self._box_minimum(base - t * d) for t in candidates]
         return candidates[int(np.argmax(values))]
 
-    def rounding(self, alpha: Vector, t: float) -> float:
-        """What rounding alone can take from the bound (D): no gap below it means anything.
-
-        r is a sum of m products per column, judged at the corner of the box.
-        """
-        length = float(np.linalg.norm(alpha)) * np.sqrt(max(1, self.shape[0]))
-        sums = np.abs(self.linear) + t * np.abs(self.difference) + length * self.rows.column_scale()
-        reach = np.maximum(np.abs(self.lower), np.abs(self.upper))
-        return 4 * float(np.finfo(np.float64).eps) * float(reach @ sums)
-
     def _box_minimum(self, r: Vector) -> float:
         """min of r.beta over the box."""
         return float(np.minimum(self.lower * r, self.upper * r).sum())

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lincent.programs.arrays import Certificate
+from lincent.programs.arrays import Certificate, Vector
 
 
 class Status(enum.Enum):
@@ -30,15 +30,16 @@ class Solution:
     iterations: int
     solver: str
     message: str = ""
-    rounding: float = 0.0
+    scale: Vector | None = None
+    """The size of the columns, where the solver has learned it."""
 
     @property
     def relative_gap(self) -> float:
         return self.certificate.relative_gap
 
     def certified(self, tol: float) -> bool:
-        """Whether the gap is within ``tol``, or as small as double precision can prove."""
-        return self.relative_gap <= tol or self.certificate.gap <= self.rounding
+        """Whether the gap, rounding included, is proved to be within ``tol``."""
+        return self.relative_gap <= tol
 
 
 def silent(line: str) -> None:

@@ -21,11 +21,13 @@ from lincent.programs.centralization import (
     Program,
     certify,
 )
+from lincent.programs.proof import proved
 from lincent.solvers.lp import (
     highs,
     interior_point,
     screening,
 )
+from lincent.solvers.lp.scaling import of_unit_scale
 from lincent.solvers.solution import Controls, Solution, Status
 
 SOLVERS = ("auto", "interior-point", "highs")
@@ -37,7 +39,20 @@ PENALTY_STEPS = 4
 
 
 def solve(program: Program, solver: str, controls: Controls, rng: np.random.Generator) -> Solution:
-    """The best certified answer the chosen solver and its fallbacks can give."""
+    """The best certified answer the chosen solver and its fallbacks can give.
+
+    A hundredth of ``tol`` is left for the rounding of the certificate.
+    """
+    scaled = of_unit_scale(program)
+    controls = replace(controls, tol=0.99 * controls.tol)
+    found = _solve(scaled.near, solver, controls, rng)
+    if scaled.held(found.certificate.beta):
+        found = _solve(scaled.whole, solver, controls, rng)
+    answer = proved(scaled.whole, found.certificate, controls.tol, scale=found.scale)
+    return replace(found, certificate=scaled.back(answer))
+
+
+def _solve(program: Program, solver: str, controls: Controls, rng: np.random.Generator) -> Solution:
     if program.infeasible:
         return _no_point(program)
     if program.costs.min() == 0:
@@ -45,7 +60,7 @@ def solve(program: Program, solver: str, controls: Controls, rng: np.random.Gene
     if program.hard and solver != "highs":
         return _hard(program, solver, controls, rng)
     unit = _unit(program)
-    if unit < 1.0:
+    if 0.0 < unit < 1.0:
         return _in_units(program, unit, solver, controls, rng)
     return _best_of(program, solver, controls, rng)
 
@@ -64,7 +79,7 @@ def _best_of(
             break
         controls.tell(f"{found.solver} ends at a gap of {found.relative_gap:.1e}, above tol")
     assert best is not None
-    return _with_rounding(program, best, controls.tol)
+    return best
 
 
 def _attempts(
@@ -79,14 +94,6 @@ def _attempts(
         yield lambda controls: interior_point.solve(program.materialize(), controls)
     if solver == "highs" or m * n <= HIGHS_ENTRIES:
         yield lambda controls: highs.solve(program.materialize(), controls)
-
-
-def _with_rounding(program: Program, found: Solution, tol: float) -> Solution:
-    """A gap above tol is compared with what rounding does to the bound."""
-    if found.relative_gap <= tol:
-        return found
-    answer = found.certificate
-    return replace(found, rounding=program.rounding(np.asarray(answer.alpha), answer.t))
 
 
 def _unit(program: Program) -> float:
@@ -110,7 +117,7 @@ def _in_units(
     found = _best_of(scaled, solver, controls, rng)
     answer = found.certificate
     back = certify(program, answer.beta, np.asarray(answer.alpha) * unit, answer.t * unit)
-    return replace(found, certificate=back, rounding=found.rounding * unit)
+    return replace(found, certificate=back)
 
 
 def _no_point(program: Program) -> Solution:
@@ -129,7 +136,7 @@ def _without_free_rows(
     costs = np.asarray(program.costs)
     index = np.flatnonzero(costs)
     reduced = replace(program, rows=program.rows.take(index), costs=costs[index])
-    found = solve(reduced, solver, controls, rng)
+    found = _solve(reduced, solver, controls, rng)
     alpha = np.zeros(program.shape[0])
     alpha[index] = found.certificate.alpha
     return replace(found, certificate=replace(found.certificate, alpha=alpha))
@@ -145,7 +152,7 @@ def _hard(program: Program, solver: str, controls: Controls, rng: np.random.Gene
     iterations = 0
     for power in range(PENALTY_STEPS):
         costs = np.where(hard, (1.0 + reach) * 100.0**power, program.costs)
-        found = solve(replace(program, costs=costs), solver, controls, rng)
+        found = _solve(replace(program, costs=costs), solver, controls, rng)
         iterations += found.iterations
         point = found.certificate
         judged: Certificate = certify(program, point.beta, point.alpha, point.t)

@@ -198,7 +198,9 @@ def solve(
     rounds = MAX_ROUNDS if start is None else NEAR_ROUNDS
     beta, width = near.seen.beta, near.width
     split = near.seen.split(width)
-    radius = TRUST * width / (scale if start is None else split.rows.column_scale())
+    if start is not None:
+        scale = split.rows.column_scale()
+    radius = TRUST * width / scale
     del near
     # The restricted problem lives in a small box, where its own gap says little: it is solved
     # further than asked, normally to its vertex.
@@ -223,7 +225,7 @@ def solve(
         if gap <= controls.tol * max(1.0, abs(objective)):
             answer = _certificate(program, split, point, objective)
             if answer.relative_gap <= controls.tol:
-                return Solution(Status.OPTIMAL, answer, iterations, NAME)
+                return Solution(Status.OPTIMAL, answer, iterations, NAME, scale=scale)
             if not held.any():
                 inner_tol *= INNER_TOL
         if inner.status is Status.TIME_LIMIT or controls.out_of_time():
@@ -236,4 +238,4 @@ def solve(
         if held.any():
             radius = radius * 2
     answer = _certificate(program, split, point, objective)
-    return Solution(status, answer, iterations, NAME)
+    return Solution(status, answer, iterations, NAME, scale=scale)

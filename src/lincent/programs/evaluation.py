@@ -1,0 +1,231 @@
+"""A certificate evaluated in pairs of doubles, from the data, class centers included.
+
+For classes with weights w, labels y and the point (beta, alpha, t)
+
+    C+- = sum w_i x_i / sum w_i over each class,   d = C+ - C-,   l = (C- + C+)/2
+    r   = g - sum_i alpha_i y_i x_i + (sum_i alpha_i y_i) l - t d
+    z_i = y_i (x_i.beta - l.beta)
+
+and then the objective and (D) as in ``centralization``.  r_j is known up to an error e_j, which
+takes e_j max(|lo_j|, |hi_j|) from the bound.  Two reads of the rows, and a bound that holds for
+sure, whatever the scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from lincent.programs.arrays import Certificate, Index, Matrix, Vector
+from lincent.programs.centralization import Program
+from lincent.programs.exact_sums import LARGEST, UNIT, Pair, pair, product_sums
+
+BLOCK_ENTRIES = 1 << 15
+"""Entries evaluated at a time: the dozen arrays of this size stay in the cache."""
+ROOM = 1e-9
+"""A multiplier at this share of its cost from both ends can be corrected."""
+MOST_KINKS = 4
+"""Rows on the kink per column: more belong to no vertex and would make the correction dear."""
+REFINEMENTS = 3
+
+ReadRows = Callable[[slice | Index], Matrix]
+
+
+@dataclass(frozen=True)
+class LabeledRows:
+    """The rows x_i of a program in memory, with the weights and labels its centers are made of."""
+
+    read: ReadRows
+    sign: Vector
+    weight: Vector
+    shape: tuple[int, int]
+
+    def parts(self) -> Iterator[slice]:
+        m, n = self.shape
+        step = max(1, BLOCK_ENTRIES // max(1, n))
+        for start in range(0, m, step):
+            yield slice(start, min(start + step, m))
+
+
+def evaluated(
+    program: Program, answer: Certificate, data: LabeledRows | None
+) -> Certificate | None:
+    """The certificate with twice the digits, or None for numbers beyond their range."""
+    given = _taken(program) if data is None else _from_data(program, data)
+    return _evaluate(program, answer, data or _rows_as_data(program), given)
+
+
+class _Given(NamedTuple):
+    """g, d, l and the constant of a program, as pairs."""
+
+    linear: Pair
+    difference: Pair
+    center: Pair
+    offset: Pair
+
+
+def _taken(program: Program) -> _Given:
+    d = program.difference
+    return _Given(pair(program.linear), pair(d), pair(0 * d), pair(program.offset))
+
+
+def _from_data(program: Program, data: LabeledRows) -> _Given:
+    d, middle = _centers(data)
+    offset = product_sums(np.asarray(program.costs), np.full(1, -program.margin), axis=0)
+    return _Given(d.times(-1.0), d, middle, offset)
+
+
+def _rows_as_data(program: Program) -> LabeledRows:
+    rows = program.rows.materialize()
+    m = program.shape[0]
+    return LabeledRows(
+        lambda part: rows.take(np.arange(m)[part]).dense(), np.ones(m), np.ones(m), program.shape
+    )
+
+
+def _centers(data: LabeledRows) -> tuple[Pair, Pair]:
+    """d and l as pairs."""
+    sums = []
+    for side in (-1.0, 1.0):
+        weight = np.where(data.sign == side, data.weight, 0.0)
+        total = product_sums(weight, np.ones(1), axis=0)
+        found = _total(product_sums(data.read(p), weight[p, None], axis=0) for p in data.parts())
+        mean = found.over(float(total.high))
+        sums.append(mean + mean.times(-float(total.low) / float(total.high)))
+    low, high = sums
+    return high + low.times(-1.0), (high + low).times(0.5)
+
+
+def _total(parts: Iterator[Pair]) -> Pair:
+    found = next(parts)
+    for part in parts:
+        found = found + part
+    return found
+
+
+def _evaluate(
+    program: Program, answer: Certificate, data: LabeledRows, given: _Given
+) -> Certificate | None:
+    """Objective and bound in pairs; None for numbers beyond their range."""
+    read = _read_once(program, answer, data, given)
+    if read is None:
+        return None
+    away, loss = read
+    t = pair(float(answer.t))
+    total = product_sums(np.asarray(answer.alpha), np.ones(1), axis=0)
+    rest = given.linear + away.times(-1.0) + given.difference.times(-answer.t)
+    dual = _refined(program, answer, data, given, _Dual(rest, total, t))
+    bound = given.offset + dual.bound(program)
+    objective = given.offset + _dot(given.linear, answer.beta) + loss
+    short = max(program.separation - float(_dot(given.difference, answer.beta).value), 0.0)
+    error = float(objective.error + bound.error) + float(dual.t.value) * short
+    error += 2 * UNIT * (abs(float(objective.value)) + abs(float(bound.value)))
+    return replace(
+        answer,
+        t=float(dual.t.value),
+        objective=float(objective.value),
+        dual_objective=float(bound.value),
+        rounding=error,
+    )
+
+
+def _read_once(
+    program: Program, answer: Certificate, data: LabeledRows, given: _Given
+) -> tuple[Pair, Pair] | None:
+    """sum_i alpha_i a_i and the loss."""
+    costs = np.asarray(program.costs)
+    signed = np.asarray(answer.alpha) * data.sign
+    cut = _dot(given.center, answer.beta).times(-1.0)
+    combined, loss = [], []
+    for part in data.parts():
+        X = data.read(part)
+        if not np.abs(X).max(initial=0.0) <= LARGEST:
+            return None
+        combined.append(product_sums(X, signed[part, None], axis=0))
+        line = product_sums(X, answer.beta, axis=1) + _spread(cut, X.shape[0])
+        missed = pair(np.full(X.shape[0], program.margin)) + line.times(-data.sign[part])
+        counts = missed.value > 0
+        high, low = (np.where(counts, entry, 0.0) for entry in (missed.high, missed.low))
+        loss.append(_dot(Pair(high, low, missed.error), costs[part]))
+    return _around(_total(iter(combined)), signed, given.center), _total(iter(loss))
+
+
+def _around(combined: Pair, signed: Vector, center: Pair) -> Pair:
+    """sum_i alpha_i y_i (x_i - l) from sum_i alpha_i y_i x_i."""
+    excess = product_sums(signed, np.ones(1), axis=0)
+    return combined + center.times(-excess.high) + center.times(-excess.low)
+
+
+class _Dual(NamedTuple):
+    """A dual point by what (D) needs of it: r, sum_i alpha_i and t."""
+
+    rest: Pair
+    total: Pair
+    t: Pair
+
+    def bound(self, program: Program) -> Pair:
+        """(D) without its constant, less what is not known of r."""
+        lowest = np.where(self.rest.value > 0, program.lower, program.upper)
+        found = self.total.times(program.margin) + self.t.times(program.separation)
+        found = found + _dot(self.rest, lowest)
+        reach = np.maximum(np.abs(program.lower), np.abs(program.upper))
+        return Pair(found.high, found.low, found.error + reach @ self.rest.error)
+
+
+def _refined(
+    program: Program, answer: Certificate, data: LabeledRows, given: _Given, dual: _Dual
+) -> _Dual:
+    """Multipliers with more digits than a double has, where r should vanish and does not.
+
+    r_j is zero at the optimum where beta_j is inside the box.  alpha in doubles leaves r_j at
+    u |alpha| |a_j|, and columns of large scale make that a gap.  The rows on the kink have room on
+    both sides: a correction of their alpha, and of t, takes r_j to the square of u.
+    """
+    beta, alpha, costs = answer.beta, np.asarray(answer.alpha), np.asarray(program.costs)
+    inside = np.flatnonzero((beta > program.lower) & (beta < program.upper))
+    room = np.minimum(alpha, costs - alpha)
+    kink = np.flatnonzero(room > ROOM * costs)
+    if not inside.size or kink.size > MOST_KINKS * beta.size or not (kink.size or answer.t > 0):
+        return dual
+    X = data.read(kink)
+    rows = (X - given.center.high) * data.sign[kink, None]
+    system = np.column_stack([rows.T, given.difference.high])
+    unit = np.abs(system).max(axis=1)
+    # A column that is rounding beside the largest has an r that is nothing beside it.
+    inside = inside[unit[inside] > UNIT * unit[inside].max()]
+    if not inside.size:
+        return dual
+    free = np.append(room[kink], float(answer.t))
+    unit = unit[inside]
+    system = system[inside] / unit[:, None] * free
+    for _ in range(REFINEMENTS):
+        step = np.linalg.lstsq(system, dual.rest.value[inside] / unit, rcond=None)[0]
+        if not np.all(np.abs(step) < 1.0):  # of the room on either side
+            break
+        step = step * free
+        moved = product_sums(X, (step[:-1] * data.sign[kink])[:, None], axis=0)
+        moved = _around(moved, step[:-1] * data.sign[kink], given.center)
+        better = _Dual(
+            dual.rest + moved.times(-1.0) + given.difference.times(-float(step[-1])),
+            dual.total + product_sums(step[:-1], np.ones(1), axis=0),
+            dual.t + pair(step[-1]),
+        )
+        if better.bound(program).value <= dual.bound(program).value:
+            break
+        dual = better
+    return dual
+
+
+def _spread(one: Pair, count: int) -> Pair:
+    return Pair(*(np.full(count, entry) for entry in one))
+
+
+def _dot(vector: Pair, weights: Vector) -> Pair:
+    """sum of vector_i weights_i."""
+    found = product_sums(vector.high, weights, axis=0)
+    low = product_sums(vector.low, weights, axis=0)
+    total = found + low
+    return Pair(total.high, total.low, total.error + np.abs(weights) @ vector.error)

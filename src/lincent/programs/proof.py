@@ -1,0 +1,84 @@
+"""What a certificate proves, its own rounding included.
+
+A certificate is two numbers, objective and bound, each a sum over all rows.  Their difference
+proves something only together with what rounding can have done to both, and to the class centers
+from which the program was made.
+
+A sum of k terms with partial sums S_1, ..., S_k is off by about u sqrt(S_1^2 + ... + S_k^2), since
+roundings have no preferred sign (Higham and Mary 2019; a multiple of 8 is exceeded with a
+probability of 1e-14).  Rows come in no particular order, so partial sums of alpha_i a_ij grow like
+a random walk, up to |alpha| sqrt(m) scale_j, beside a drift along d_j.  This estimate costs
+nothing, and for data of ordinary scale it is far below ``tol``.  Where it is not, objective and
+bound are evaluated once more with twice the digits (``evaluation``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from lincent.programs.arrays import Certificate, Vector
+from lincent.programs.centralization import Program
+from lincent.programs.evaluation import LabeledRows, evaluated
+from lincent.programs.exact_sums import UNIT
+
+SURE = 8.0
+"""Standard deviations of a sum of roundings."""
+DEPTH = 16_384
+"""Longer sums are made of blocks, whose partial sums start anew."""
+ENOUGH = 0.1
+"""The estimate may be this share of ``tol``; beyond it the certificate is evaluated."""
+MOST_ENTRIES = 100_000_000
+"""Evaluating more would take longer than solving."""
+
+
+def estimated_rounding(program: Program, answer: Certificate, scale: Vector) -> float:
+    """What the sums of a certificate are off by, at the usual size of roundings."""
+    m, n = program.shape
+    beta, t = np.abs(answer.beta), abs(answer.t)
+    d, g = np.abs(program.difference), np.abs(program.linear)
+    reach = np.maximum(np.abs(program.lower), np.abs(program.upper))
+    length, total = _size_of_multipliers(program, answer)
+    walk = length * np.sqrt(max(1, m)) * scale
+    drift = np.sqrt(min(m, DEPTH)) * total * d / 2
+    dual = float(reach @ (walk + drift + g + t * d)) + program.margin * total
+    primal = float(beta @ (np.sqrt(n) * walk + g)) + abs(answer.objective) + abs(program.offset)
+    # The centers are off by about u |l|, which moves every row.
+    return SURE * UNIT * (2 * dual + primal)
+
+
+def _size_of_multipliers(program: Program, answer: Certificate) -> tuple[float, float]:
+    """The length and the sum of alpha; of the costs, where alpha is far away with the rows."""
+    alpha = answer.alpha
+    if isinstance(alpha, np.ndarray):
+        return float(np.linalg.norm(alpha)), float(alpha.sum())
+    total = float(program.costs.sum())
+    return float(np.sqrt(total * program.costs.max(initial=0.0))), total
+
+
+def proved(
+    program: Program,
+    answer: Certificate,
+    tol: float,
+    *,
+    scale: Vector | None = None,
+    data: LabeledRows | None = None,
+) -> Certificate:
+    """The certificate with its rounding, evaluated where an estimate of that is too coarse.
+
+    ``scale`` is the size of the columns where it is known.  ``data`` are the rows of an LCC program
+    whose centers are means of them; without it the rows, d and g of the program are taken as they
+    are.
+    """
+    if not np.isfinite(answer.objective) or program.hard:
+        return answer
+    scale = program.rows.column_scale() if scale is None else scale
+    estimate = estimated_rounding(program, answer, scale)
+    enough = ENOUGH * tol * max(1.0, abs(answer.objective))
+    small = program.shape[0] * program.shape[1] <= MOST_ENTRIES
+    near = isinstance(answer.alpha, np.ndarray)
+    if estimate <= enough or not small or not near:
+        return replace(answer, rounding=estimate)
+    found = evaluated(program, answer, data)
+    return replace(answer, rounding=estimate) if found is None else found

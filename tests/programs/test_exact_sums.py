@@ -1,0 +1,77 @@
+"""Sums with twice the digits, against fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from lincent.programs.exact_sums import Pair, pair, product_sums, two_product, two_sum
+
+
+def exact(values):
+    return sum(map(Fraction, np.ravel(values).tolist()), Fraction(0))
+
+
+def off(found: Pair, wanted: Fraction, place=()) -> None:
+    """The pair is within its own error of the truth, and that error is small."""
+    value = Fraction(float(found.high[place])) + Fraction(float(found.low[place]))
+    assert abs(value - wanted) <= Fraction(float(found.error[place]))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sums_of_products(seed):
+    rng = np.random.default_rng(seed)
+    k, n = int(rng.integers(1, 60)), int(rng.integers(1, 5))
+    spread = 10.0 ** rng.uniform(-3, 8)
+    a = rng.normal(size=(k, n)) * spread ** rng.uniform(-1, 1, size=(k, n)) + spread
+    b = rng.normal(size=(k, 1)) * 10.0 ** rng.uniform(-6, 6)
+    if seed % 2:  # nearly everything cancels
+        a, b = np.concatenate([a, a * (1 + 1e-15)]), np.concatenate([b, -b])
+    found = product_sums(a, b, axis=0)
+    size = np.abs(a * b).sum(axis=0)
+    for j in range(n):
+        terms = zip(a[:, j].tolist(), b[:, 0].tolist(), strict=True)
+        off(found, sum((Fraction(x) * Fraction(w) for x, w in terms), Fraction(0)), j)
+    assert np.all(found.error <= 1e-25 * size + 1e-290)
+
+
+def test_sums_along_the_other_axis():
+    rng = np.random.default_rng(0)
+    a, v = rng.normal(size=(7, 30)) * 1e5, rng.normal(size=30)
+    found = product_sums(a, v, axis=1)
+    for i in range(7):
+        terms = zip(a[i].tolist(), v.tolist(), strict=True)
+        off(found, sum((Fraction(x) * Fraction(w) for x, w in terms), Fraction(0)), i)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_arithmetic_of_pairs(seed):
+    rng = np.random.default_rng(seed)
+    one = product_sums(rng.normal(size=(9, 1)), rng.normal(size=(9, 1)), axis=0)
+    two = product_sums(rng.normal(size=(9, 1)) * 1e7, rng.normal(size=(9, 1)), axis=0)
+    a, b = (Fraction(float(p.high[0])) + Fraction(float(p.low[0])) for p in (one, two))
+    factor = float(rng.normal())
+    for found, wanted, inherited in (
+        (one + two, a + b, one.error + two.error),
+        (one.times(factor), a * Fraction(factor), one.error * abs(factor)),
+        (two.over(factor), b / Fraction(factor), two.error / abs(factor)),
+    ):
+        slack = Pair(found.high, found.low, found.error - inherited)
+        off(slack, wanted, 0)
+        assert found.error[0] <= 1e-26 * (1 + abs(float(wanted)) + 1e7)
+
+
+def test_single_steps():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=100) * 1e9, rng.normal(size=100)
+    total, rest = two_sum(a, b)
+    product, error = two_product(a, b)
+    for x, y, s, r, p, e in zip(a, b, total, rest, product, error, strict=True):
+        assert Fraction(s) + Fraction(r) == Fraction(x) + Fraction(y)
+        assert Fraction(p) + Fraction(e) == Fraction(x) * Fraction(y)
+
+
+def test_nothing_to_add():
+    empty = product_sums(np.empty((0, 3)), np.empty((0, 1)), axis=0)
+    assert empty.value.tolist() == [0.0, 0.0, 0.0]
+    assert pair(2.0).value == 2.0
