@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lincent import FQCC, LCC, KernelLCC
 from lincent.datasets import load_dataset
-from lincent.passes.held_rows import DenseRows
+from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
 from lincent.solvers.lp import choose

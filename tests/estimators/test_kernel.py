@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from lincent import LCC, KernelLCC
 from lincent.estimators import kernel as kernel_module
 from lincent.estimators.representer import without_negligible
-from lincent.passes.held_rows import DenseRows
+from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import certify, lcc_program
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls

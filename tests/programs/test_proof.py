@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lincent.passes.held_rows import DenseRows
+from lincent.passes.dense import DenseRows
 from lincent.programs import evaluation, proof
 from lincent.programs.centralization import certify, lcc_program
 from lincent.programs.evaluation import LabeledRows

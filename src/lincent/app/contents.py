@@ -17,7 +17,8 @@ import numpy as np
 
 from lincent.app.archive import Unacceptable
 from lincent.app.parts import known_classes
-from lincent.estimators.multiclass import STRATEGIES, tasks
+from lincent.estimators.multiclass import STRATEGIES
+from lincent.estimators.problem import tasks
 from lincent.stored import Cut, Nearest, Sigmoid, Steps
 
 LONGEST_TEXT = 10_000

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lincent.app.model import score_rows
-from lincent.estimators.multiclass import tasks
+from lincent.estimators.problem import tasks
 from lincent.estimators.validation import plain
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

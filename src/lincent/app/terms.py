@@ -19,7 +19,7 @@ from lincent._errors import AppError
 from lincent.app.model import Model
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.discriminators import Cut
-from lincent.estimators.multiclass import tasks
+from lincent.estimators.problem import tasks
 from lincent.estimators.validation import plain
 
 

@@ -28,8 +28,7 @@ from lincent import _threads
 from lincent.estimators import multiclass
 from lincent.estimators.answers import where_rows_live
 from lincent.estimators.discriminators import Discriminator
-from lincent.estimators.multiclass import Task
-from lincent.estimators.problem import Training, TwoClass, open_training
+from lincent.estimators.problem import Task, Training, TwoClass, open_training, tasks
 from lincent.estimators.validation import (
     check_choice,
     check_class_weight,
@@ -134,7 +133,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         def fit_one(task: Task) -> Any:
             return self._fit_task(seen.task(task, costs))
 
-        todo = multiclass.tasks(len(self.classes_), self.multi_class)
+        todo = tasks(len(self.classes_), self.multi_class)
         if len(todo) == 1:
             parts = [fit_one(todo[0])]
         else:
@@ -252,7 +251,7 @@ class ProjectedLine(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         codes = check_labels(y, model.classes_, X.shape[0])
         projected, midpoints = self._project(X), self._midpoints()
         impact = np.zeros(X.shape[0])
-        for k, task in enumerate(multiclass.tasks(len(model.classes_), model.multi_class)):
+        for k, task in enumerate(tasks(len(model.classes_), model.multi_class)):
             rows = slice(None) if task.whole else task.rows(codes)
             beyond = task.sign(codes[rows]) * (projected[rows, k] - midpoints[k])
             missed = self._missed(beyond, k)

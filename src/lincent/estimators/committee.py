@@ -25,8 +25,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lincent.estimators.direction import Direction
 from lincent.estimators.folds import Split
-from lincent.estimators.multiclass import Task
-from lincent.estimators.problem import HostTraining, TwoClass
+from lincent.estimators.problem import HostTraining, Task, TwoClass
 from lincent.estimators.regularized_fit import RegularizedFit, balanced
 from lincent.estimators.validation import ClassCosts
 

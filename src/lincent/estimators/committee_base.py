@@ -11,11 +11,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from lincent import _threads
-from lincent.estimators import committee, multiclass
-from lincent.estimators.certificates import controls
+from lincent.estimators import committee
 from lincent.estimators.committee import REPEATS_UP_TO, Settings, Tally
+from lincent.estimators.direction import controls
 from lincent.estimators.folds import Split, make_folds
-from lincent.estimators.problem import HostTraining, Training
+from lincent.estimators.problem import HostTraining, Task, Training, tasks
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
 from lincent.estimators.validation import check_class_weight, check_count, check_positive
@@ -84,7 +84,7 @@ class Committee:
         )
         own = isinstance(model.class_weight, str)
         settings = Settings(check_costs(model.Cs), fit, None if own else costs)
-        todo = multiclass.tasks(len(training.classes), model.multi_class)
+        todo = tasks(len(training.classes), model.multi_class)
 
         def one(split: Split) -> Any:
             designs, made = self._designs(training, split, seed)
@@ -108,7 +108,7 @@ class Committee:
     def _weigh(
         self,
         tallies: list[Tally],
-        todo: list[multiclass.Task],
+        todo: list[Task],
         training: HostTraining,
         settings: Settings,
     ) -> list[np.ndarray]:

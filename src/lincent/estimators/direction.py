@@ -1,16 +1,26 @@
-"""A fitted direction: the line x.beta, the class centers on it, and the rule that cuts it."""
+"""A fitted direction: the line x.beta, the class centers on it, and the rule that cuts it.
+
+From a two-class problem to a direction, and from a direction to the attributes of an estimator:
+the solve by the paper's linear program, what its certificate has to say, and what is stored.
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
 from lincent.estimators.calibration import Calibrator
 from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
 from lincent.estimators.problem import TwoClass
 from lincent.passes.source import open_source
+from lincent.solvers.lp import choose
+from lincent.solvers.solution import Controls, Solution, Status, silent
 
 
 @dataclass(frozen=True)
@@ -49,21 +59,122 @@ def cut(problem: TwoClass, beta: np.ndarray, solution: Any, rule: str) -> Direct
     """The direction beta with the rule of this name on its line."""
     beta = problem.direction(beta)
     low, high = (float(c) for c in problem.means @ beta)
-    line = Line.without_rows((low, high), problem.importance)
-    if line.needs_rows(rule):
-        line = Line(*problem.line(beta), (low, high), problem.importance)
+    if rule == "distance" and problem.importance[0] == problem.importance[1]:
+        return placed(problem, beta, solution, Cut((low + high) / 2))  # no row is asked
+    line = Line(*problem.line(beta), (low, high), problem.importance)
     return placed(problem, beta, solution, fit_discriminator(rule, line))
 
 
 def placed(problem: TwoClass, beta: np.ndarray, solution: Any, rule: Discriminator) -> Direction:
     """The direction with a rule for the line seen from the problem's origin."""
-    shift = problem.shift(beta)
-    midpoint = float(problem.means.mean(axis=0) @ beta) + shift
+    midpoint = float(problem.means.mean(axis=0) @ beta)
     width = float(problem.difference @ beta)
-    return Direction(beta, problem.centers, midpoint, width, rule.shifted(shift), solution)
+    origin = problem.source.origin
+    if origin is None:
+        return Direction(beta, problem.means, midpoint, width, rule, solution)
+    shift = float(origin @ beta)
+    centers = problem.means + origin
+    return Direction(beta, centers, midpoint + shift, width, rule.shifted(shift), solution)
 
 
 def project_all(X: Any, directions: np.ndarray) -> np.ndarray:
     """x.beta for all rows and directions, one column each."""
     source = open_source(X)
     return np.stack([source.project(beta) for beta in directions], axis=1)
+
+
+# The solve.
+
+
+def controls(model: Any, began: float) -> Controls:
+    """When to stop and whom to tell, by the parameters of the estimator."""
+    limit = getattr(model, "time_limit", None)
+    deadline = np.inf if limit is None else began + limit
+    tell = print if model.verbose else silent
+    return Controls(tol=model.tol, max_iter=model.max_iter, deadline=deadline, tell=tell)
+
+
+def generator(model: Any) -> np.random.Generator:
+    """A generator seeded by ``random_state``."""
+    return np.random.default_rng(check_random_state(model.random_state).randint(2**31))
+
+
+def fit_direction(model: Any, problem: TwoClass, margin: float) -> Direction:
+    """The certified direction of a problem, by the estimator's C, solver and rule."""
+    program = problem.program(problem.costs(float(model.C)), margin)
+    solution = choose.solve(program, model.solver, controls(model, problem.began), generator(model))
+    judge(model, problem, margin, solution)
+    return cut(problem, solution.certificate.beta, solution, str(model.discriminator))
+
+
+def check_margin(model: Any, margin: float, largest: float, problem: TwoClass) -> float:
+    """A margin that leaves a point to solve for, or a sentence about why not."""
+    if largest == 0.0:
+        raise ValueError(
+            f"The class centers coincide ({problem.name}), so no direction separates them; "
+            f"{type(model).__name__} needs classes with different means."
+        )
+    if margin > largest:
+        raise ValueError(
+            f"margin={margin:g} is above the largest feasible margin {largest:.6g} "
+            f"({problem.name}): give a smaller margin, or scale the features up."
+        )
+    return float(margin)
+
+
+def judge(model: Any, problem: TwoClass, margin: float, solution: Solution) -> None:
+    """Turn the status of a solve into nothing, a warning or an error."""
+    answer = solution.certificate
+    if np.isinf(model.C) and not np.isfinite(answer.objective):
+        raise ValueError(
+            f"C=np.inf asks for a hard margin of {margin:g}, but the rows cannot be "
+            f"separated by it ({problem.name}): give a finite C."
+        )
+    if solution.certified(model.tol):
+        return
+    cause = {
+        Status.TIME_LIMIT: f"time_limit={model.time_limit} s ended the solve",
+        Status.ITERATION_LIMIT: f"max_iter={model.max_iter} ended the solve",
+    }.get(solution.status, "the solvers stalled")
+    warnings.warn(
+        f"The optimum is not certified ({problem.name}): {cause} at a duality gap of "
+        f"{answer.gap:.3g} (relative {answer.relative_gap:.1e}, tol {model.tol:g}). The model is "
+        "usable; its objective is within that gap of the best.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+
+
+# What is stored.
+
+
+def alone(values: Sequence[Any]) -> Any:
+    """One number per task as an array, or the number itself where there is one task."""
+    array = np.array(values)
+    return array[0].item() if len(array) == 1 and array.ndim == 1 else array
+
+
+def store_certificates(model: Any, solutions: Sequence[Solution]) -> None:
+    """Set ``objective_``, ``dual_objective_``, ``duality_gap_``, ``n_iter_`` and ``solver_``."""
+    certificates = [solution.certificate for solution in solutions]
+    model.objective_ = alone([c.objective for c in certificates])
+    model.dual_objective_ = alone([c.dual_objective for c in certificates])
+    model.duality_gap_ = alone([c.gap for c in certificates])
+    model.n_iter_ = alone([solution.iterations for solution in solutions])
+    solvers = [solution.solver for solution in solutions]
+    model.solver_ = solvers[0] if len(solvers) == 1 else solvers
+
+
+def store_directions(model: Any, parts: Sequence[Direction]) -> None:
+    """Set ``coef_``, ``intercept_``, ``centers_`` and the certificate."""
+    model.coef_ = np.array([part.beta for part in parts])
+    model.intercept_ = np.array([part.intercept for part in parts])
+    centers = np.array([part.centers for part in parts])
+    model.centers_ = centers[0] if len(parts) == 1 else centers
+    store_certificates(model, [part.solution for part in parts])
+
+
+def midpoints(model: Any) -> np.ndarray:
+    """The midpoints of the centers on the lines, by the stored attributes."""
+    centers = model.centers_.reshape(-1, 2, model.n_features_in_)
+    return np.asarray(np.einsum("kij,kj->ki", centers, model.coef_).mean(axis=1))

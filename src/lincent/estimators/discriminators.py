@@ -83,15 +83,6 @@ class Line:
     centers: tuple[float, float]
     importance: tuple[float, float]
 
-    @classmethod
-    def without_rows(cls, centers: tuple[float, float], importance: tuple[float, float]) -> Line:
-        """The centers alone."""
-        return cls(np.empty(0), np.empty(0), np.empty(0), centers, importance)
-
-    def needs_rows(self, rule: str) -> bool:
-        """Whether this rule asks for more than the centers."""
-        return rule != "distance" or self.importance[0] != self.importance[1]
-
     @property
     def midpoint(self) -> float:
         return (self.centers[0] + self.centers[1]) / 2

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import EfficiencyWarning
 
-from lincent.estimators.certificates import (
+from lincent.estimators.classifier import Classifier, ProjectedLine
+from lincent.estimators.direction import (
+    Direction,
     check_margin,
     controls,
+    cut,
     generator,
     judge,
     store_certificates,
 )
-from lincent.estimators.classifier import Classifier, ProjectedLine
-from lincent.estimators.direction import Direction, cut
 from lincent.estimators.discriminators import Line, fit_discriminator
 from lincent.estimators.kernels import (
     ChosenRows,
@@ -28,11 +29,9 @@ from lincent.estimators.kernels import (
     kernel_width,
     width_of,
 )
-from lincent.estimators.linear_fit import check_line_params
-from lincent.estimators.problem import DaskTraining, HostTraining, Training, TwoClass
+from lincent.estimators.problem import DaskTraining, HostTraining, Training, TwoClass, scaled_costs
 from lincent.estimators.representer import Kinds, Representer, without_negligible
-from lincent.estimators.validation import check_count, refuse_elsewhere
-from lincent.passes.band import scaled_costs
+from lincent.estimators.validation import check_count, check_line_params, refuse_elsewhere
 from lincent.passes.landmarks import NystroemMap, mapped_rows
 from lincent.passes.row_hash import draw_distinct
 from lincent.passes.source import Kind
@@ -299,7 +298,7 @@ default="rbf"
         kinds = Kinds.of(problem.X, problem.sign)
         self._warn_of_cost(len(kinds.columns), problem.name)
         form = Representer(problem.X, kinds, problem.sign, problem.weight)
-        margin = check_margin(self, self.margin, form.largest_margin, problem.name)
+        margin = check_margin(self, self.margin, form.largest_margin, problem)
         costs = scaled_costs(form.cost_of_kinds(problem.cost), float(self.C))
         program = form.program(costs, margin)
         limits = controls(self, problem.began)
@@ -317,7 +316,7 @@ default="rbf"
     def _fit_in_map(self, problem: TwoClass) -> Direction:
         if not problem.source.far:  # blocks leave out rows without weight
             problem = problem.counted()
-        margin = check_margin(self, self.margin, problem.largest_margin, problem.name)
+        margin = check_margin(self, self.margin, problem.largest_margin, problem)
         program = problem.program(problem.costs(float(self.C)), margin)
         limits = controls(self, problem.began)
         solution = choose.solve(program, self.solver, limits, generator(self))

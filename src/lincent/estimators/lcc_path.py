@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from lincent.estimators.cv_table import check_grid, warn_uncertified
-from lincent.estimators.multiclass import tasks
-from lincent.estimators.problem import HostTraining, TwoClass
+from lincent.estimators.problem import HostTraining, TwoClass, tasks
 from lincent.estimators.validation import (
     check_choice,
     check_class_weight,
@@ -177,7 +176,7 @@ def _collect(
         largest_margin=problem.largest_margin,
         feasible=feasible,
         coefs=coefs,
-        intercepts=-(coefs @ problem.centers.mean(axis=0)),
+        intercepts=-(coefs @ (problem.means.mean(axis=0) + problem.offset)),
         objectives=objectives,
         dual_objectives=duals,
         duality_gaps=np.maximum(objectives - duals, 0.0),

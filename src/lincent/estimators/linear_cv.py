@@ -18,8 +18,6 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from lincent.estimators import multiclass
-from lincent.estimators.certificates import alone, controls, generator
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.cv_data import FittedLines, open_folds
 from lincent.estimators.cv_table import (
@@ -34,20 +32,20 @@ from lincent.estimators.cv_table import (
     takes_weights,
     warn_uncertified,
 )
-from lincent.estimators.direction import Direction, cut
+from lincent.estimators.direction import Direction, alone, controls, cut, generator
 from lincent.estimators.discriminators import DISCRIMINATORS
-from lincent.estimators.linear_fit import (
+from lincent.estimators.linear import (
     LinearLine,
     calibrated,
-    check_solve_params,
     fit_calibrated,
     refuse_probability,
 )
-from lincent.estimators.problem import Training, TwoClass
+from lincent.estimators.problem import Training, TwoClass, tasks
 from lincent.estimators.validation import (
     check_choice,
     check_class_weight,
     check_count,
+    check_solve_params,
     plain,
     refuse_elsewhere,
 )
@@ -344,7 +342,7 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         parts: list[list[Direction | None]] = [[] for _ in grid]
         gaps = np.zeros(len(grid))
         scaled = np.ones(len(grid), dtype=bool)
-        for task in multiclass.tasks(len(self.classes_), self.multi_class):
+        for task in tasks(len(self.classes_), self.multi_class):
             problem = part.task(task, costs, name)
             found = self._directions(problem, problem, grid)
             if calibrate:
@@ -415,7 +413,7 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         costs = check_class_weight(None, whole.classes, whole.totals)
         largest = min(
             whole.task(task, costs).largest_margin
-            for task in multiclass.tasks(len(self.classes_), self.multi_class)
+            for task in tasks(len(self.classes_), self.multi_class)
         )
         if self.relative:
             return np.full(len(grid), largest > 0)

@@ -7,47 +7,11 @@ a task per pair, over the rows of that pair.  With two classes both are the same
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 STRATEGIES = ("ovr", "ovo")
-
-
-@dataclass(frozen=True)
-class Task:
-    """One two-class problem cut out of a many-class one."""
-
-    negative: tuple[int, ...]
-    positive: tuple[int, ...]
-    whole: bool
-
-    def rows(self, codes: np.ndarray) -> np.ndarray:
-        """The rows that take part."""
-        return np.flatnonzero(np.isin(codes, self.negative + self.positive))
-
-    def sign(self, codes: np.ndarray) -> np.ndarray:
-        """+1 for rows of the positive side, -1 for the others."""
-        if len(self.positive) == 1:
-            return np.where(codes == self.positive[0], 1.0, -1.0)
-        return np.where(np.isin(codes, self.positive), 1.0, -1.0)
-
-    def importance(self, importance: np.ndarray, totals: np.ndarray) -> tuple[float, float]:
-        """How much each side matters: the mean importance of its classes, by their weight."""
-        sides = (list(self.negative), list(self.positive))
-        low, high = (float(np.average(importance[s], weights=totals[s])) for s in sides)
-        return low, high
-
-
-def tasks(n_classes: int, strategy: str) -> list[Task]:
-    """The two-class problems for this many classes."""
-    if n_classes == 2:
-        return [Task((0,), (1,), whole=True)]
-    everyone = range(n_classes)
-    if strategy == "ovr":
-        return [Task(tuple(j for j in everyone if j != k), (k,), whole=True) for k in everyone]
-    return [Task((i,), (j,), whole=False) for i, j in combinations(everyone, 2)]
 
 
 def combine_scores(scores: np.ndarray, n_classes: int, strategy: str) -> np.ndarray:

@@ -6,8 +6,10 @@
     Dask            a survey in one read; labels and weights stay with the rows
     torch, CuPy     checked and labeled on the device
 
-``task`` gives a two-class problem: everything that ``_fit_task`` of an estimator needs, whatever
-the kind.  ``fold`` gives the rows of a part, as training data of their own.
+A ``Task`` is one two-class problem cut out of a many-class one: one-vs-rest has one per class, over
+all rows; one-vs-one has one per pair, over the rows of that pair; with two classes both are the
+same single task.  ``task`` gives a two-class problem: everything that ``_fit_task`` of an estimator
+needs, whatever the kind.  ``fold`` gives the rows of a part, as training data of their own.
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
 
-from lincent.estimators.multiclass import Task
 from lincent.estimators.validation import (
     ClassCosts,
     check_classes,
@@ -32,12 +34,52 @@ from lincent.estimators.validation import (
     check_weights,
     plain,
 )
-from lincent.passes.band import scaled_costs
 from lincent.passes.protocol import Source
 from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import Kind, kind_of, open_source
+from lincent.programs.arrays import Rows
 from lincent.programs.centralization import Program, lcc_program
 from lincent.solvers.solution import silent
+
+SAME = 1e-10
+"""Class means of a column that differ by no more than this share may be those of a constant."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One two-class problem cut out of a many-class one."""
+
+    negative: tuple[int, ...]
+    positive: tuple[int, ...]
+    whole: bool
+
+    def rows(self, codes: np.ndarray) -> np.ndarray:
+        """The rows that take part."""
+        return np.flatnonzero(np.isin(codes, self.negative + self.positive))
+
+    def sign(self, codes: np.ndarray) -> np.ndarray:
+        """+1 for rows of the positive side, -1 for the others."""
+        if len(self.positive) == 1:
+            return np.where(codes == self.positive[0], 1.0, -1.0)
+        return np.where(np.isin(codes, self.positive), 1.0, -1.0)
+
+    @property
+    def sides(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return self.negative, self.positive
+
+    def labels(self, classes: np.ndarray) -> tuple[Any, ...]:
+        """The class of each side that has only one."""
+        return tuple(classes[side[0]] for side in self.sides if len(side) == 1)
+
+
+def tasks(n_classes: int, strategy: str) -> list[Task]:
+    """The two-class problems for this many classes."""
+    if n_classes == 2:
+        return [Task((0,), (1,), whole=True)]
+    everyone = range(n_classes)
+    if strategy == "ovr":
+        return [Task(tuple(j for j in everyone if j != k), (k,), whole=True) for k in everyone]
+    return [Task((i,), (j,), whole=False) for i, j in combinations(everyone, 2)]
 
 
 @dataclass(frozen=True)
@@ -46,8 +88,8 @@ class TwoClass:
 
     ``sign`` is -1 or 1 and lives with the rows; ``weight`` counts repetitions; ``cost`` is weight
     times the class's cost factor; ``name`` says which problem this is, for messages.  Rows are seen
-    from an origin that takes large offsets out of them (see ``passes.origin``): ``means`` are the
-    class centers from there, ``centers`` those of X.
+    from an origin that takes large offsets out of them (see ``passes.dense``): ``means`` are the
+    class centers from there.
     """
 
     X: Any
@@ -55,9 +97,21 @@ class TwoClass:
     weight: Any
     cost: Any
     importance: tuple[float, float] = (1.0, 1.0)
-    name: str = ""
+    labels: tuple[Any, ...] = (-1, 1)
+    """The class of each side; a single one is that of the positive side, against the rest."""
+    within: str = ""
     began: float = field(default_factory=time.monotonic)
     """When the fit began; all its two-class problems share its time."""
+
+    @property
+    def name(self) -> str:
+        """Which problem this is, for messages."""
+        *others, own = (repr(plain(label)) for label in self.labels)
+        if others:
+            name = f"class {others[0]} against class {own}"
+        else:
+            name = f"class {own} against the rest"
+        return f"{name}, {self.within}" if self.within else name
 
     @cached_property
     def source(self) -> Source:
@@ -68,20 +122,24 @@ class TwoClass:
         return self.source.class_means(self.sign, self.weight)
 
     @cached_property
-    def centers(self) -> np.ndarray:
-        return self.means if self.source.origin is None else self.means + self.source.origin
-
-    @cached_property
     def difference(self) -> np.ndarray:
         return np.asarray(self.means[1] - self.means[0])
+
+    @property
+    def offset(self) -> Any:
+        """What X is above the rows as they are seen: zero, or the origin."""
+        return 0.0 if self.source.origin is None else self.source.origin
 
     @property
     def largest_margin(self) -> float:
         return float(np.abs(self.difference).sum())
 
     @cached_property
-    def rows(self) -> SignedRows:
-        return SignedRows(self.source, self.sign, self.means.mean(axis=0))
+    def rows(self) -> Rows:
+        center = self.means.mean(axis=0)
+        if self.source.formed:
+            return self.source.take(np.arange(len(self.sign)), self.sign, center)
+        return SignedRows(self.source, self.sign, center)
 
     def costs(self, C: float) -> Any:
         """C times the cost of each row; an infinite C makes hard rows of those that cost."""
@@ -98,11 +156,11 @@ class TwoClass:
 
     @cached_property
     def _constant(self) -> np.ndarray:
-        return self.source.constant(self.means)
-
-    def shift(self, beta: np.ndarray) -> float:
-        """From the line seen from the origin to the line x.beta."""
-        return 0.0 if self.source.origin is None else float(self.source.origin @ beta)
+        """Which columns are one number; the class means tell most of those that are not."""
+        suspect = np.abs(self.difference) <= SAME * np.abs(self.means).max(axis=0)
+        if suspect.any():  # seldom, so that this is seldom a read
+            suspect[suspect] = self.source.unchanging(np.flatnonzero(suspect))
+        return suspect
 
     def line(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The rows on the line seen from the origin, their signs and their weights: one read."""
@@ -117,6 +175,15 @@ class TwoClass:
     def counted(self) -> TwoClass:
         """Without the rows of weight zero, for rows in memory."""
         return self if np.all(self.weight > 0) else self.among(np.flatnonzero(self.weight > 0))
+
+
+def scaled_costs(costs: Any, scale: float) -> Any:
+    """scale times the costs; an infinite scale makes every cost above zero infinite."""
+    if not isinstance(costs, np.ndarray):
+        return costs.scaled(scale)
+    if costs.strides == (0,):  # one number, repeated without memory: stays so
+        return np.broadcast_to(scale * costs[0], costs.shape)
+    return scale * costs if np.isfinite(scale) else np.where(costs > 0, np.inf, 0.0)
 
 
 class Training(Protocol):
@@ -156,16 +223,6 @@ def open_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Trainin
     training: Training = kinds.get(kind, HostTraining).open(estimator, X, y, sample_weight)
     estimator.classes_ = training.classes
     return training
-
-
-def task_name(task: Task, classes: np.ndarray, within: str) -> str:
-    """What a two-class problem is called in messages."""
-    positive = plain(classes[task.positive[0]])
-    if len(task.negative) > 1:
-        name = f"class {positive!r} against the rest"
-    else:
-        name = f"class {plain(classes[task.negative[0]])!r} against class {positive!r}"
-    return f"{name}, {within}" if within else name
 
 
 @dataclass(frozen=True)
@@ -210,12 +267,11 @@ class HostTraining:
         return np.setdiff1d(np.arange(len(self.classes)), self.codes)
 
     def task(self, task: Task, costs: ClassCosts, within: str = "") -> TwoClass:
-        name = task_name(task, self.classes, within)
-        sides = costs.of(task, self.totals)
+        sides, labels = costs.of(task.sides, self.totals), task.labels(self.classes)
         part = self if task.whole else self.fold(task.rows(self.codes))
         weight, sign = part.weight, task.sign(part.codes)
         cost = weight if np.all(costs.factor == 1) else weight * costs.factor[part.codes]
-        return TwoClass(part.X, sign, weight, cost, sides, name, self.began)
+        return TwoClass(part.X, sign, weight, cost, sides, labels, within, self.began)
 
     def fold(self, rows: np.ndarray) -> HostTraining:
         """The rows of a part."""
@@ -268,9 +324,9 @@ class DaskTraining:
         side = np.zeros(len(self.classes))
         side[list(task.negative)], side[list(task.positive)] = -1, 1
         source = self.table.problem(side, costs.factor)
-        name, sides = task_name(task, self.classes, within), costs.of(task, self.totals)
+        sides, labels = costs.of(task.sides, self.totals), task.labels(self.classes)
         parts = (source, source.sign, source.weight, source.costs)
-        return TwoClass(*parts, sides, name, self.began)
+        return TwoClass(*parts, sides, labels, within, self.began)
 
     def seen_as(self, table: Any) -> DaskTraining:
         """The same rows in another form, or other rows of the same classes."""
@@ -329,8 +385,8 @@ class DeviceTraining:
         sign = xp.astype(_among(codes, task.positive), xp.float64)
         sign *= 2
         sign -= 1
-        name = task_name(task, self.classes, within)
-        return TwoClass(X, sign, weight, cost, costs.of(task, self.totals), name, self.began)
+        sides, labels = costs.of(task.sides, self.totals), task.labels(self.classes)
+        return TwoClass(X, sign, weight, cost, sides, labels, within, self.began)
 
 
 def _among(codes: Any, wanted: Sequence[int]) -> Any:

@@ -9,12 +9,19 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent.estimators.certificates import alone, check_margin, controls, generator, judge
 from lincent.estimators.classifier import Classifier, ProjectedLine
-from lincent.estimators.direction import Direction, cut, project_all
-from lincent.estimators.linear_fit import check_line_params
+from lincent.estimators.direction import (
+    Direction,
+    alone,
+    check_margin,
+    controls,
+    cut,
+    generator,
+    judge,
+    project_all,
+)
 from lincent.estimators.problem import TwoClass
-from lincent.estimators.validation import check_choice, check_count
+from lincent.estimators.validation import check_choice, check_count, check_line_params
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
 from lincent.solvers.lp import choose
@@ -198,7 +205,7 @@ class FQCC(ProjectedLine, Classifier):
 
     def _fit_task(self, problem: TwoClass) -> Direction:
         problem = problem.counted()
-        margin = check_margin(self, self.margin, problem.largest_margin, problem.name)
+        margin = check_margin(self, self.margin, problem.largest_margin, problem)
         costs = problem.costs(float(self.C))
         program = RampProgram(problem.rows.materialize(), costs, margin, problem.difference)
         found = self._best(program, problem)

@@ -6,10 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.certificates import controls, generator, judge
 from lincent.estimators.classifier import Classifier, ProjectedLine
-from lincent.estimators.direction import Direction, cut, project_all
-from lincent.estimators.linear_fit import store_directions
+from lincent.estimators.direction import (
+    Direction,
+    controls,
+    cut,
+    generator,
+    judge,
+    project_all,
+    store_directions,
+)
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.regularized_fit import RegularizedFit, balanced, check_problem_finite
 from lincent.estimators.validation import check_choice, check_count, check_positive

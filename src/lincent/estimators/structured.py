@@ -9,10 +9,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.certificates import controls, judge
 from lincent.estimators.classifier import Classifier
-from lincent.estimators.direction import Direction
-from lincent.estimators.linear_fit import store_directions
+from lincent.estimators.direction import Direction, controls, judge, store_directions
 from lincent.estimators.problem import HostTraining, Training, TwoClass
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit, balanced

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -12,8 +13,9 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from lincent.estimators.multiclass import Task
+from lincent.estimators.discriminators import DISCRIMINATORS
 from lincent.passes.source import Kind, kind_of
+from lincent.solvers.lp.choose import SOLVERS
 
 Floats = np.ndarray
 
@@ -59,6 +61,23 @@ def check_count(name: str, value: Any) -> int:
     if not ok:
         raise ValueError(f"{name}={value!r} is not usable: give a whole number of at least 1.")
     return int(value)
+
+
+def check_solve_params(model: Any) -> None:
+    """The parameters of a solve."""
+    check_positive("tol", model.tol)
+    check_count("max_iter", model.max_iter)
+    check_choice("solver", model.solver, SOLVERS)
+    if model.time_limit is not None:
+        check_positive("time_limit", model.time_limit)
+
+
+def check_line_params(model: Any) -> None:
+    """The parameters of a line with one margin, and those of its solve."""
+    check_positive("C", model.C, infinite=True)
+    check_positive("margin", model.margin)
+    check_choice("discriminator", model.discriminator, DISCRIMINATORS)
+    check_solve_params(model)
 
 
 def check_training_data(
@@ -257,9 +276,12 @@ class ClassCosts:
     factor: np.ndarray
     importance: np.ndarray
 
-    def of(self, task: Task, totals: np.ndarray) -> tuple[float, float]:
-        """How much each side of a two-class problem matters."""
-        return task.importance(self.importance, totals)
+    def of(self, sides: Sequence[Sequence[int]], totals: np.ndarray) -> tuple[float, float]:
+        """How much each side of a problem matters: the mean of its classes, by their weight."""
+        low, high = (
+            float(np.average(self.importance[list(s)], weights=totals[list(s)])) for s in sides
+        )
+        return low, high
 
 
 def check_class_weight(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> ClassCosts:

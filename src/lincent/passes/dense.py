@@ -2,6 +2,11 @@
 
 Arrays that BLAS can take as they are go to it whole.  Everything else (float32, strided views, rows
 with an origin) is read in blocks that are converted one at a time, so X is never copied.
+
+The origin is a row of the data that takes a large offset out of all rows.  With values around o and
+a spread of s, a product with X has an error of about eps o, where s is what counts: it loses
+log10(o / s) of its sixteen digits, and so do class centers, which are such products.  But x - o is
+exact for doubles that are this close.  A constant column becomes zero exactly.
 """
 
 from __future__ import annotations
@@ -12,15 +17,21 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.held_rows import DenseRows, single_rows
 from lincent.passes.protocol import Source
-from lincent.passes.rows import cache_blocks, root_mean
-from lincent.programs.arrays import Index, Matrix, Rows, Vector, Weigh
+from lincent.passes.rows import RowsBase, cache_blocks
+from lincent.passes.single_rows import single_rows
+from lincent.programs.arrays import Index, Matrix, Rows, Vector, Weigh, root_mean
 
 BLOCK_BYTES = 2**20
 """A block of this size stays in the processor's cache between conversion and product."""
+FORMED_ENTRIES = 2**16
+"""Up to so many entries (half a megabyte) signed rows are formed at once, as a solve will."""
 FEW_COLUMNS = 3
 """Up to so many vectors at a time BLAS is faster on one after the other."""
+LOOK_ROWS = 64
+"""Rows, evenly along the data, that tell its offsets and spreads."""
+HARMLESS = 1000.0
+"""An offset of up to so many spreads costs three digits of sixteen, and tol needs nine."""
 _own = threading.local()
 
 
@@ -32,16 +43,117 @@ def _scratch(rows: int, columns: int) -> Matrix:
     return buffer[: rows * columns].reshape(rows, columns)
 
 
+def class_means(source: Source, sign: Vector, weight: Vector) -> Matrix:
+    """``Source.class_means`` for vectors in memory: one product."""
+    split = np.empty((2, len(sign)))
+    np.multiply(weight, sign > 0, out=split[1])
+    np.subtract(weight, split[1], out=split[0])
+    totals = split.sum(axis=1)
+    return np.ascontiguousarray((source.combine(split.T) / totals).T)
+
+
+def unchanging(columns: Matrix) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which of these columns are one number."""
+    return np.asarray(np.all(columns == columns[:1], axis=0))
+
+
+class DenseRows(RowsBase):
+    """Signed rows held as a C-ordered float64 array."""
+
+    def __init__(self, rows: Matrix) -> None:
+        self.array = rows
+        self.shape: tuple[int, int] = (rows.shape[0], rows.shape[1])
+        self._scratch: Matrix | None = None
+
+    def dot(self, beta: Vector) -> Vector:
+        return self.array @ beta
+
+    def tdot(self, alpha: Vector) -> Vector:
+        return alpha @ self.array
+
+    def sweep(self, beta: Vector, weigh: Weigh) -> tuple[Vector, Vector]:
+        # Block by block, a row is still in the cache when the second product asks for it.
+        projected, total = np.empty(self.shape[0]), np.zeros(len(beta))
+        for part in cache_blocks(*self.shape):
+            block = self.array[part]
+            there = np.dot(block, beta, out=projected[part])
+            total += weigh(part, there) @ block
+        return projected, total
+
+    def gram(self, weight: Vector) -> Matrix:
+        scaled = np.multiply(self.array, np.sqrt(weight)[:, None], out=self._room())
+        return scaled.T @ scaled
+
+    def outer(self, weight: Vector) -> Matrix:
+        scaled = np.multiply(self.array, np.sqrt(weight), out=self._room())
+        return scaled @ scaled.T
+
+    def _room(self) -> Matrix:
+        """Room for a scaled copy, kept: fresh pages cost more than the product."""
+        if self._scratch is None:
+            self._scratch = np.empty_like(self.array)
+        return self._scratch
+
+    def take(self, index: Index) -> Rows:
+        return DenseRows(self.array[index])
+
+    def columns(self, index: Index) -> Rows:
+        return DenseRows(np.ascontiguousarray(self.array[:, index]))
+
+    def single(self, index: Index | None) -> Rows | None:
+        m, n = self.shape
+        return single_rows(self.array, index, np.ones(m), np.zeros(n))
+
+    def materialize(self) -> Rows:
+        return self
+
+    def dense(self) -> Matrix:
+        return self.array
+
+    def column_scale(self) -> Vector:
+        scale = np.sqrt(np.einsum("ij,ij->j", self.array, self.array) / max(1, self.shape[0]))
+        scale[scale == 0] = 1.0
+        return np.asarray(scale)
+
+
+def some_rows(m: int) -> slice:
+    """The rows to look at among m."""
+    return slice(0, None, max(1, m // LOOK_ROWS))
+
+
+def origin_of(some: np.ndarray[Any, Any]) -> Vector | None:
+    """The offsets to take out of the columns, or None where all are harmless."""
+    if len(some) < 2:  # a single row tells no spread
+        return None
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is found by its sums
+        return _origin(np.asarray(some, dtype=np.float64))
+
+
+def _origin(some: Matrix) -> Vector | None:
+    first = some[0]
+    spread = np.asarray(some.max(axis=0) - some.min(axis=0))
+    moving = spread > 0
+    # A column that seems constant is compared with what the others amount to.
+    spread[~moving] = np.median(spread[moving]) if moving.any() else 0.0
+    far = np.abs(first) > HARMLESS * spread
+    return np.where(far, first, 0.0) if far.any() else None
+
+
 class DenseSource(Source):
     """A NumPy array as a source of rows."""
 
-    def __init__(self, X: np.ndarray[Any, Any], origin: Vector | None = None) -> None:
+    def __init__(
+        self, X: np.ndarray[Any, Any], origin: Vector | None = None, *, centered: bool = False
+    ) -> None:
+        if centered:
+            origin = origin_of(X[some_rows(X.shape[0])])
         self.X, self.origin = X, origin
         self.shape: tuple[int, int] = (X.shape[0], X.shape[1])
         self.dtype = X.dtype
         plain = X.dtype == np.float64 and origin is None
         self._direct = plain and (X.flags.c_contiguous or X.flags.f_contiguous)
         self._swept = plain and X.flags.c_contiguous
+        self.formed = self.shape[0] * self.shape[1] <= FORMED_ENTRIES
 
     def project(self, v: Vector) -> Vector:
         if self._direct:
@@ -50,6 +162,9 @@ class DenseSource(Source):
         for part in self._blocks():
             out[part] = self._block(part) @ v
         return out
+
+    def class_means(self, sign: Any, weight: Any) -> Matrix:
+        return class_means(self, sign, weight)
 
     def combine(self, w: Vector) -> Vector:
         if self._direct and (w.ndim == 1 or w.shape[1] > FEW_COLUMNS):
@@ -123,9 +238,8 @@ class DenseSource(Source):
             total += np.einsum("ij,ij->j", centered, centered)
         return root_mean(total, self.shape[0])
 
-    def _unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        columns = self.X[:, index]
-        return np.asarray(np.all(columns == columns[:1], axis=0))
+    def unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return unchanging(self.X[:, index])
 
     def _blocks(self) -> Iterator[slice]:
         step = max(1, BLOCK_BYTES // (8 * max(1, self.shape[1])))

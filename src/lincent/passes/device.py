@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.origin import origin_of, some_rows
+from lincent.passes.dense import origin_of, some_rows
 from lincent.passes.place import Place
 from lincent.passes.protocol import Source
-from lincent.passes.rows import RowsBase, root_mean
-from lincent.programs.arrays import Index, Matrix, Rows, Vector
+from lincent.passes.rows import RowsBase
+from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
 
 PIECES = 1024
 LONG = 2**12
@@ -240,6 +240,11 @@ class DeviceSource(Source):
         rows *= sign[there][:, None]
         return DeviceRows(rows, self.device)
 
+    def columns(self, index: Index, sign: Any, center: Vector) -> Rows:
+        there = self.device.send(index)
+        rows = self._rows(slice(None))[:, there] - self.device.send(center[index])
+        return DeviceRows(rows * self.device.send(sign)[:, None], self.device)
+
     def array(self) -> Matrix:
         return np.asarray(to_host(self._rows(slice(None))))
 
@@ -251,7 +256,7 @@ class DeviceSource(Source):
         )
         return root_mean(np.asarray(to_host(total)), self.shape[0])
 
-    def _unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
         columns = self.X[:, self.device.send(index)]
         return np.asarray(to_host(self.device.xp.all(columns == columns[:1, :], axis=0)))
 

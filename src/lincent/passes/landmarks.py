@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.held_rows import DenseRows
+from lincent.passes.dense import DenseRows, class_means, unchanging
 from lincent.passes.protocol import Source
-from lincent.passes.rows import root_mean
-from lincent.programs.arrays import Index, Matrix, Rows, Vector
+from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
 
 HOLD_BYTES = 2**28
 """A mapped data set up to this size (256 MiB) is held; a larger one is mapped at each read."""
@@ -120,6 +119,9 @@ class NystroemSource(Source):
             total += self.map.kernel_rows(self.X[part]).T @ w[part]
         return np.asarray(self.map.basis.T @ total)
 
+    def class_means(self, sign: Any, weight: Any) -> Matrix:
+        return class_means(self, sign, weight)
+
     def gram(self, w: Vector) -> Matrix:
         total = np.zeros((self.map.basis.shape[0],) * 2)
         for part in self._blocks():
@@ -141,6 +143,15 @@ class NystroemSource(Source):
 
     def array(self) -> Matrix:
         return self._mapped(np.arange(self.shape[0]))
+
+    def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
+        rows = np.ascontiguousarray(self.array()[:, index])
+        rows -= center[index]
+        rows *= sign[:, None]
+        return DenseRows(rows)
+
+    def unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return unchanging(self.array()[:, index])
 
     def column_scale(self, center: Vector) -> Vector:
         total = np.zeros(self.shape[1])

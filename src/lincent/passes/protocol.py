@@ -20,13 +20,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from lincent.passes.band import RowsAtOnce
-from lincent.passes.held_rows import DenseRows
 from lincent.passes.place import HERE, Place
 from lincent.passes.rows import weighed
 from lincent.programs.arrays import AllRows, Index, Matrix, Rows, Vector, Weigh
-
-SAME = 1e-10
-"""Class means of a column that differ by no more than this share may be those of a constant."""
 
 
 class Source(Protocol):
@@ -36,7 +32,9 @@ class Source(Protocol):
     sparse: bool = False
     dtype: np.dtype[Any] = np.dtype(np.float64)
     origin: Vector | None = None
-    """What is taken off every row before anything else (see ``origin``)."""
+    """What is taken off every row before anything else (see ``dense``)."""
+    formed: bool = False
+    """Whether the signed rows are so few that they are formed at once."""
     far: bool = False
     """Whether a read is dear, and nothing as long as the data should be brought here."""
 
@@ -65,6 +63,18 @@ class Source(Protocol):
     def column_scale(self, center: Vector) -> Vector:
         """The root of the mean square of x - center, 1 where that is 0."""
 
+    @abstractmethod
+    def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
+        """All signed rows, cut down to these columns."""
+
+    @abstractmethod
+    def class_means(self, sign: Any, weight: Any) -> Matrix:
+        """The weighted means of the two classes, negative first: one read."""
+
+    @abstractmethod
+    def unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which of these columns are one number."""
+
     # The rest has a default.
 
     def measure(self, v: Vector) -> Any:
@@ -80,12 +90,6 @@ class Source(Protocol):
     def signed(self, sign: Vector) -> Any:
         """diag(sign) X, sparse where X is."""
         return self.array() * sign[:, None]
-
-    def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
-        rows = np.array(self.array()[:, index], order="C")
-        rows -= center[index]
-        rows *= sign[:, None]
-        return DenseRows(rows)
 
     def single(self, index: Index | None, sign: Vector, center: Vector) -> Rows | None:
         """Signed rows in single precision."""
@@ -104,23 +108,3 @@ class Source(Protocol):
     def all_rows(self, rows: Any, costs: Any, margin: float) -> AllRows:
         """The signed rows of this source as something to look at."""
         return RowsAtOnce(rows, costs, margin)
-
-    def class_means(self, sign: Any, weight: Any) -> Matrix:
-        """The weighted means of the two classes, negative first: one read."""
-        split = np.empty((2, len(sign)))
-        np.multiply(weight, sign > 0, out=split[1])
-        np.subtract(weight, split[1], out=split[0])
-        totals = split.sum(axis=1)
-        return np.ascontiguousarray((self.combine(split.T) / totals).T)
-
-    def constant(self, means: Matrix) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Which columns are one number; the class means tell most of those that are not."""
-        size = np.abs(means).max(axis=0)
-        suspect = np.abs(means[1] - means[0]) <= SAME * size
-        if suspect.any():  # seldom, so that this is seldom a read
-            suspect[suspect] = self._unchanging(np.flatnonzero(suspect))
-        return np.asarray(suspect)
-
-    def _unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        columns = self.array()[:, index]
-        return np.asarray(np.all(columns == columns[:1], axis=0))

@@ -67,10 +67,3 @@ def cache_blocks(m: int, n: int) -> Iterator[slice]:
     parts = -(-m // step)
     for k in range(parts):
         yield slice(k * m // parts, (k + 1) * m // parts)
-
-
-def root_mean(squares: Vector, m: int) -> Vector:
-    """The size of columns from their sums of squares over m rows, never zero."""
-    scale = np.sqrt(squares / max(1, m))
-    scale[scale == 0] = 1.0
-    return np.asarray(scale)

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from lincent.passes.dense import DenseSource
-from lincent.passes.origin import origin_of, some_rows
 from lincent.passes.protocol import Source
 from lincent.passes.sparse import SparseSource
 
@@ -53,4 +52,4 @@ def open_source(X: Any, *, centered: bool = False) -> Source:
         from lincent.passes.device import DeviceSource
 
         return DeviceSource(X, centered=centered)
-    return DenseSource(X, origin_of(X[some_rows(X.shape[0])]) if centered else None)
+    return DenseSource(X, centered=centered)

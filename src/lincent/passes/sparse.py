@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.passes.held_rows import DenseRows
+from lincent.passes.dense import DenseRows, class_means
 from lincent.passes.protocol import Source
-from lincent.passes.rows import root_mean
 from lincent.passes.signed_rows import SignedRows
-from lincent.programs.arrays import Index, Matrix, Rows, Vector
+from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
 
 
 class SparseSource(Source):
@@ -33,6 +32,9 @@ class SparseSource(Source):
 
     def combine(self, w: Vector) -> Vector:
         return np.asarray(self.X.T @ w, dtype=np.float64)
+
+    def class_means(self, sign: Any, weight: Any) -> Matrix:
+        return class_means(self, sign, weight)
 
     def gram(self, w: Vector) -> Matrix:
         weighted = self.signed(np.sqrt(w))
@@ -69,7 +71,7 @@ class SparseSource(Source):
         mean = self.combine(np.full(self.shape[0], 1.0 / m))
         return root_mean(np.maximum(second - m * (2 * mean * center - center**2), 0.0), m)
 
-    def _unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
         columns = self.X[:, index]
         low, high = (np.asarray(v.toarray()).reshape(-1) for v in (columns.min(0), columns.max(0)))
         return np.asarray(low == high)

@@ -148,3 +148,10 @@ class Certificate:
         if not np.isfinite(self.objective):
             return np.inf
         return self.gap / max(self.unit, abs(self.objective))
+
+
+def root_mean(squares: Vector, m: int) -> Vector:
+    """The size of columns from their sums of squares over m rows, never zero."""
+    scale = np.sqrt(squares / max(1, m))
+    scale[scale == 0] = 1.0
+    return np.asarray(scale)

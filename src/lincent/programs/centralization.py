@@ -25,7 +25,7 @@ An infinite cost c_i makes row i a hard constraint a_i.beta >= s.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -52,10 +52,10 @@ class Program:
     lower: Vector
     upper: Vector
     offset: float = 0.0
+    shape: tuple[int, int] = field(init=False, repr=False)
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.rows.shape
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", self.rows.shape)
 
     @property
     def largest_separation(self) -> float:

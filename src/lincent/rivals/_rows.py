@@ -18,7 +18,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from lincent.passes.held_rows import DenseRows
+from lincent.passes.dense import DenseRows
 from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import Kind, kind_of
 from lincent.passes.sparse import SparseSource

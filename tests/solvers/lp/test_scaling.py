@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.passes.held_rows import DenseRows
+from lincent.passes.dense import DenseRows
 from lincent.solvers.lp import choose
 from lincent.solvers.lp.scaling import of_unit_scale
 from lincent.solvers.solution import Controls

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from lincent.passes.held_rows import DenseRows
+from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
 from lincent.solvers.lp import choose

@@ -19,8 +19,8 @@ from lincent.passes.dask.block import (
     tidy,
 )
 from lincent.passes.dask.run import BlockError
+from lincent.passes.dense import origin_of, some_rows
 from lincent.passes.landmarks import MappedRows
-from lincent.passes.origin import origin_of, some_rows
 from lincent.passes.source import Kind, kind_of
 from lincent.programs.arrays import (
     Matrix,
@@ -40,7 +40,7 @@ class Survey:
     first: np.ndarray[Any, Any]  # the number of the first row of each class
     counts: np.ndarray[Any, Any]  # rows of positive weight, blocks by classes
     totals: Matrix  # weight, blocks by classes
-    origin: Vector  # what is taken off every row (see passes.origin)
+    origin: Vector  # what is taken off every row (see passes.dense)
     sums: Matrix  # weighted sums of the rows around it, classes by columns
     least: float  # least and largest positive weight
     most: float

@@ -29,9 +29,8 @@ from lincent.passes.dask.block import OwnColumn, Setting, Sides, Taken, add, cha
 from lincent.passes.dask.run import Schedule, Tell
 from lincent.passes.dask.survey import Survey
 from lincent.passes.protocol import Source
-from lincent.passes.rows import root_mean
 from lincent.passes.source import Kind, kind_of
-from lincent.programs.arrays import Index, Matrix, Rows, Vector
+from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
 
 COLLECT_BYTES = 2**30
 """Rows up to this size are brought to the client where a solver needs them whole."""
@@ -131,6 +130,9 @@ class DaskSource(Source):
         )
         return taken.signed(center).take(np.searchsorted(np.unique(index), index))
 
+    def columns(self, index: Index, sign: Any, center: Vector) -> Rows:
+        return self._everything().signed(center).columns(index)
+
     def array(self) -> Matrix:
         taken = self._everything()
         return np.asarray(taken.signed(np.zeros(self.shape[1])).dense() * taken.sign[:, None])
@@ -152,7 +154,7 @@ class DaskSource(Source):
         total = self.run("scale", block_work.squares, setting=setting, merge=add)
         return root_mean(np.asarray(total), self.shape[0])
 
-    def _unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
         ends = np.array(self.run("extent", block_work.extent, merge=chained, index=index))
         return np.asarray(ends[:, 0].min(axis=0) == ends[:, 1].max(axis=0))
 

@@ -87,7 +87,7 @@ def _attempts(
 ) -> Iterator[Callable[[Controls], Solution]]:
     """The solvers to try, in order."""
     m, n = program.shape
-    screened = solver == "auto" and screening.worthwhile(m, n)
+    screened = solver == "auto" and m > screening.SMALL and screening.worthwhile(m, n)
     if screened:
         yield lambda controls: screening.solve(program, controls, rng)
     if solver != "highs" and (not screened or m * n <= WHOLE_ENTRIES):

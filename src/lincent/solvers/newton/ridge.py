@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from lincent.passes.held_rows import DenseRows
+from lincent.passes.dense import DenseRows
 from lincent.programs.arrays import Index, Vector
 from lincent.programs.regularized import RegularizedProgram, certify
 from lincent.solvers.newton.descent import (

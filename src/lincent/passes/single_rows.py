@@ -1,8 +1,8 @@
-"""Signed rows held as one array, in double or in single precision.
+"""Signed rows in single precision: half the bytes, twice the speed, seven digits.
 
-Single precision is half the bytes, twice the speed and seven digits: enough to come near a solution
-and to know the curvature there; what is certified is computed from the rows themselves.  Rows are
-centered before they are rounded, so a large offset in the data costs no digits.
+Enough to come near a solution and to know the curvature there; what is certified is computed from
+the rows themselves.  Rows are centered before they are rounded, so a large offset in the data costs
+no digits.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.passes.rows import RowsBase, cache_blocks, root_mean
-from lincent.programs.arrays import Index, Matrix, Rows, Vector, Weigh
+from lincent.passes.rows import RowsBase
+from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
 
 Single = NDArray[np.float32]
 BLOCK_BYTES = 2**20
@@ -23,60 +23,6 @@ NEAR_ZERO = 4.0
 """Spreads that a center may be from zero for rounding first to cost no digits."""
 LARGEST = 1e30
 """A sum of squares above this comes too near the range of single precision."""
-
-
-class DenseRows(RowsBase):
-    """Signed rows held as a C-ordered float64 array."""
-
-    def __init__(self, rows: Matrix) -> None:
-        self.array = rows
-        self.shape: tuple[int, int] = (rows.shape[0], rows.shape[1])
-        self._scratch: Matrix | None = None
-
-    def dot(self, beta: Vector) -> Vector:
-        return self.array @ beta
-
-    def tdot(self, alpha: Vector) -> Vector:
-        return alpha @ self.array
-
-    def sweep(self, beta: Vector, weigh: Weigh) -> tuple[Vector, Vector]:
-        # Block by block, a row is still in the cache when the second product asks for it.
-        projected, total = np.empty(self.shape[0]), np.zeros(len(beta))
-        for part in cache_blocks(*self.shape):
-            block = self.array[part]
-            there = np.dot(block, beta, out=projected[part])
-            total += weigh(part, there) @ block
-        return projected, total
-
-    def gram(self, weight: Vector) -> Matrix:
-        scaled = np.multiply(self.array, np.sqrt(weight)[:, None], out=self._room())
-        return scaled.T @ scaled
-
-    def outer(self, weight: Vector) -> Matrix:
-        scaled = np.multiply(self.array, np.sqrt(weight), out=self._room())
-        return scaled @ scaled.T
-
-    def _room(self) -> Matrix:
-        """Room for a scaled copy, kept: fresh pages cost more than the product."""
-        if self._scratch is None:
-            self._scratch = np.empty_like(self.array)
-        return self._scratch
-
-    def take(self, index: Index) -> Rows:
-        return DenseRows(self.array[index])
-
-    def columns(self, index: Index) -> Rows:
-        return DenseRows(np.ascontiguousarray(self.array[:, index]))
-
-    def single(self, index: Index | None) -> Rows | None:
-        m, n = self.shape
-        return single_rows(self.array, index, np.ones(m), np.zeros(n))
-
-    def dense(self) -> Matrix:
-        return self.array
-
-    def column_scale(self) -> Vector:
-        return root_mean(np.einsum("ij,ij->j", self.array, self.array), self.shape[0])
 
 
 class SingleRows(RowsBase):
