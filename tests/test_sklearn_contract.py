@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lincent
+import lincent.features
 import lincent.rivals
 
 VARIANTS = {
@@ -57,7 +58,7 @@ VARIANTS = {
 def public_estimators():
     """All estimator classes that users can import, found by looking."""
     found = {}
-    for module in (lincent, lincent.rivals):
+    for module in (lincent, lincent.features, lincent.rivals):
         for name in module.__all__:
             thing = getattr(module, name)
             if inspect.isclass(thing) and issubclass(thing, BaseEstimator):

@@ -1,5 +1,6 @@
 """Centralization classifiers: pull rows to their own class center, push the centers apart."""
 
+from lincent.estimators.auto import AutoLCC
 from lincent.estimators.kernel import KernelLCC
 from lincent.estimators.lcc_path import lcc_path
 from lincent.estimators.linear import LCC
@@ -14,6 +15,7 @@ __all__ = [
     "FQCC",
     "LCC",
     "LCCCV",
+    "AutoLCC",
     "KernelLCC",
     "RegularizedLCC",
     "RegularizedLCCCV",

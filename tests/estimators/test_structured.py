@@ -8,11 +8,9 @@ from sklearn.datasets import load_iris, make_circles
 from sklearn.preprocessing import scale
 
 from lincent import RegularizedLCC, StructuredLCC, StructuredLCCCV
-from lincent.features import local_centers
-from lincent.features.local_centers import (
-    find_local_centers,
-    squared_distances,
-)
+from lincent.features import clusters, similarity
+from lincent.features.clusters import find_local_centers
+from lincent.features.similarity import squared_distances
 
 
 def ring(m=160, seed=0):
@@ -121,12 +119,10 @@ def test_many_rows_go_through_mini_batches(monkeypatch):
         ]
         return float(np.concatenate(nearest).mean())
 
-    monkeypatch.setattr(local_centers, "SAMPLE_ROWS", 60)
+    monkeypatch.setattr(clusters, "SAMPLE_ROWS", 60)
     found = find_local_centers(X, y, np.ones(2000), 10, 0)
     assert found.sizes.sum() == pytest.approx(2000)
-    monkeypatch.setattr(
-        local_centers, "_means", lambda points, counts, k, seed: sample(points, k, seed)
-    )
+    monkeypatch.setattr(clusters, "_means", lambda points, counts, k, seed: sample(points, k, seed))
 
     def sample(points, k, seed):
         means = KMeans(k, n_init=1, random_state=seed).fit(points[:60])
@@ -134,7 +130,7 @@ def test_many_rows_go_through_mini_batches(monkeypatch):
 
     assert spread(found) < 0.95 * spread(find_local_centers(X, y, np.ones(2000), 10, 0))
     monkeypatch.undo()
-    monkeypatch.setattr(local_centers, "SAMPLE_ROWS", 60)
+    monkeypatch.setattr(clusters, "SAMPLE_ROWS", 60)
     order = np.random.default_rng(1).permutation(int(weight.sum()))
     weighted = find_local_centers(X, y, weight.astype(float), 10, 0)
     again = find_local_centers(
@@ -171,7 +167,7 @@ def test_committee_is_the_weighted_mean_of_its_members():
         found = find_local_centers(X[train], y[train], np.ones(40), 5, seed)
         whitening = found.whitening(1.0)
         psi = [
-            local_centers.extended(part, np.exp(-found.distances(part)), whitening)
+            similarity.extended(part, np.exp(-found.distances(part)), whitening)
             for part in (X[train], X)
         ]
         bent = RegularizedLCC(0.1, (0.0, 2.0), tol=1e-12).fit(psi[0], y[train])

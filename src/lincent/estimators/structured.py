@@ -15,12 +15,8 @@ from lincent.estimators.problem import HostTraining, Training, TwoClass
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit, balanced
 from lincent.estimators.validation import check_count, check_positive, check_rows
-from lincent.features.local_centers import (
-    LocalCenters,
-    extended,
-    find_local_centers,
-    local_scores,
-)
+from lincent.features.clusters import CenterSet, find_local_centers
+from lincent.features.similarity import extended, local_scores
 
 
 class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifier):
@@ -233,8 +229,8 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         del self.centers_, self.solver_, self._seed
         self.pulls_ = self.coef_[:, self.n_features_in_ :] @ self._whitening
 
-    def _map(self) -> LocalCenters:
-        return LocalCenters(
+    def _map(self) -> CenterSet:
+        return CenterSet(
             self.local_centers_, self.local_classes_, self.local_sizes_, self._variance
         )
 

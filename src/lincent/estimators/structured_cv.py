@@ -12,12 +12,8 @@ from lincent.estimators.committee_base import Committee
 from lincent.estimators.folds import Split
 from lincent.estimators.problem import HostTraining
 from lincent.estimators.validation import check_count, check_positive
-from lincent.features.local_centers import (
-    LocalCenters,
-    extended,
-    find_local_centers,
-    local_scores,
-)
+from lincent.features.clusters import CenterSet, find_local_centers
+from lincent.features.similarity import extended, local_scores
 
 
 class StructuredLCCCV(Committee, Classifier):
@@ -184,7 +180,7 @@ class StructuredLCCCV(Committee, Classifier):
         self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], refit: Any
     ) -> None:
         n = self.n_features_in_
-        locals_: list[LocalCenters] = [local for local, _ in made]
+        locals_: list[CenterSet] = [local for local, _ in made]
         ends = np.cumsum([0] + [len(local.centers) for local in locals_])
         self.local_centers_ = np.concatenate([local.centers for local in locals_])
         self.local_classes_ = self.classes_[np.concatenate([local.classes for local in locals_])]

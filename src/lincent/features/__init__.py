@@ -1,1 +1,11 @@
 """Maps of rows to features, on which the classifiers are linear."""
+
+from lincent.features.kernel_landmarks import KernelLandmarks
+from lincent.features.local_centers import LocalCenters
+from lincent.features.spline_features import SplineFeatures
+
+__all__ = ["KernelLandmarks", "LocalCenters", "SplineFeatures"]
+
+# Users and model files know a class by where it is imported from, not by its file.
+for _name in __all__:
+    globals()[_name].__module__ = __name__

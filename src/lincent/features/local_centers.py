@@ -1,162 +1,99 @@
-"""Local centers: the structure within the classes, as features.
-
-In each class k-means finds k = min(K, weight of the class / 4) local centers c_1 .. c_q (q over all
-classes).  With v the total variance of X (the number of columns, if they are standardized),
-
-    k(x)_j = exp(-g |x - c_j|^2 / v),     G_jl = exp(-g |c_j - c_l|^2 / v)
-    psi(x) = [ x ;  sqrt(v) G^(-1/2) k(x) ]              (eigenvalues of G floored at 1e-6)
-
-so that the similarity features are, like x, of total variance about v, and uncorrelated in the
-geometry of the centers.  A linear rule on psi is x.beta + k(x).p - cut with pulls
-p = sqrt(v) G^(-1/2) times its second part: each local center pulls the rows near it to one side.
-
-k-means runs on the distinct rows in the order of their keys, with their total weights: repetition
-and weight are the same, and the order of the rows does not matter.  In a class with more than
-``SAMPLE_ROWS`` distinct rows it runs on that many, the first by key, which is a random sample, and
-mini-batch k-means over all rows goes on from there.  (Begun there it ends lower than from a start
-of its own, and lower than the sample alone; its cost is linear in the number of rows.)
-"""
+"""LocalCenters: similarity to the local centers of the classes, as a transformer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from lincent.passes.row_hash import row_keys
-
-FLOOR = 1e-6
-SAMPLE_ROWS = 10_000
-BATCH_ROWS = 4_096
-BATCH_ROUNDS = 3
-"""Mini-batch k-means reads the rows at most so often."""
-ROWS_PER_CENTER = 4
-BLOCK_ROWS = 2048
+from lincent.features.clusters import find_local_centers
+from lincent.features.similarity import similarity
+from lincent.features.transformer import RowMap, check_labels, check_least, check_width
 
 
-@dataclass(frozen=True)
-class LocalCenters:
-    """Local centers of all classes, and the unit of distance."""
+class LocalCenters(RowMap):
+    """How near each row is to the local centers of the classes, found by k-means in each.
 
-    centers: np.ndarray
-    classes: np.ndarray
-    sizes: np.ndarray
-    variance: float
+    Parameters
+    ----------
+    n_centers : int, default=30
+        Local centers per class, at most a quarter of the weight of the class.
+    gamma : float, default=1.0
+        Width of the similarity exp(-gamma * |x - center|^2 / v), where v is the total variance of
+        the columns.
+    include_columns : bool, default=True
+        Whether the columns themselves come first.
+    categorical_features : array-like of bool, int or str, default=None
+        Further columns to read as categories, beside text and categorical columns of a frame.
+    random_state : int, RandomState instance or None, default=0
+        Starts k-means.
 
-    def distances(self, X: np.ndarray) -> np.ndarray:
-        """|x - c_j|^2 / v for all rows and centers."""
-        return squared_distances(X, self.centers) / self.variance
+    Attributes
+    ----------
+    centers_ : ndarray of shape (n_local, n_encoded)
+    center_classes_ : ndarray of shape (n_local,)
+        The number of the class of each, in the order of the sorted labels.
+    sizes_ : ndarray of shape (n_local,)
+        The weight of the rows nearest to it, within its class.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
 
-    def whitening(self, gamma: float) -> np.ndarray:
-        """sqrt(v) G^(-1/2)."""
-        G = np.exp(-gamma * self.distances(self.centers))
-        values, vectors = np.linalg.eigh((G + G.T) / 2)
-        scale = np.sqrt(self.variance) / np.sqrt(np.maximum(values, FLOOR))
-        return (vectors * scale) @ vectors.T
+    Notes
+    -----
+    Distances compare columns: standardize them first.
 
-
-def squared_distances(X: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """|x - c_j|^2, from centered data so that little is lost to rounding."""
-    origin = centers.mean(axis=0)
-    rows, points = X - origin, centers - origin
-    distances = rows @ (-2.0 * points.T)
-    distances += np.einsum("ij,ij->i", rows, rows)[:, None]
-    distances += np.einsum("ij,ij->i", points, points)
-    return np.maximum(distances, 0.0, out=distances)
-
-
-def find_local_centers(
-    X: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_centers: int, seed: int
-) -> LocalCenters:
-    """k-means in each class."""
-    keys = row_keys(X, seed)
-    found = []
-    for code in range(int(codes.max()) + 1):
-        rows = np.flatnonzero((codes == code) & (weight > 0))
-        if not rows.size:
-            continue
-        centers, sizes = _cluster(X, keys, weight, rows, n_centers, seed)
-        found.append((centers, np.full(len(centers), code), sizes))
-    centers, classes, sizes = (np.concatenate(part) for part in zip(*found, strict=True))
-    return LocalCenters(centers, classes, sizes, total_variance(X, weight))
-
-
-def _cluster(
-    X: np.ndarray,
-    keys: np.ndarray,
-    weight: np.ndarray,
-    rows: np.ndarray,
-    n_centers: int,
-    seed: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    _, first, kind = np.unique(keys[rows], return_index=True, return_inverse=True)
-    counts = np.bincount(kind.reshape(-1), weights=weight[rows])
-    k = max(1, min(n_centers, int(counts.sum() / ROWS_PER_CENTER), len(first)))
-    points = np.ascontiguousarray(X[rows[first]], dtype=np.float64)
-    centers, labels = _means(points, counts, k, seed)
-    return centers, np.bincount(labels, weights=counts, minlength=k)
-
-
-def _means(
-    points: np.ndarray, counts: np.ndarray, k: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The centers of k-means, and the one nearest to each point."""
-    from sklearn.cluster import KMeans, MiniBatchKMeans  # late: as long to import as lincent
-
-    some = slice(SAMPLE_ROWS)
-    means = KMeans(k, n_init=1, random_state=seed).fit(points[some], sample_weight=counts[some])
-    if len(points) > SAMPLE_ROWS:
-        means = MiniBatchKMeans(
-            k,
-            init=means.cluster_centers_,
-            n_init=1,
-            batch_size=BATCH_ROWS,
-            max_iter=BATCH_ROUNDS,
-            reassignment_ratio=0.0,
-            random_state=seed,
-        ).fit(points, sample_weight=counts)
-    return means.cluster_centers_, means.labels_
-
-
-def total_variance(X: np.ndarray, weight: np.ndarray) -> float:
-    """The sum of the columns' variances; 1 if there is none."""
-    share = weight / weight.sum()
-    mean = share @ X
-    spread = X - mean
-    spread *= spread
-    variance = float((share @ spread).sum())
-    return variance if variance > 0 else 1.0
-
-
-def extended(X: np.ndarray, similarity: np.ndarray, whitening: np.ndarray) -> np.ndarray:
-    """psi(x) from x and exp(-g distances)."""
-    m, n = X.shape
-    psi = np.empty((m, n + whitening.shape[1]))
-    psi[:, :n] = X
-    np.matmul(similarity, whitening, out=psi[:, n:])
-    return psi
-
-
-def local_scores(
-    X: np.ndarray,
-    linear: np.ndarray,
-    intercept: np.ndarray,
-    centers: np.ndarray,
-    scales: np.ndarray,
-    pulls: np.ndarray,
-) -> np.ndarray:
-    """x.linear + intercept + sum over widths and centers of pull * exp(-scale |x - c|^2).
-
-    ``linear`` is (tasks, columns), ``scales`` (widths, centers), ``pulls`` tasks by both.
-    Rows are taken in blocks, so that memory beyond the result does not grow with their number.
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from lincent.features import LocalCenters
+    >>> X, y = make_circles(200, factor=0.4, noise=0.05, random_state=0)
+    >>> LocalCenters(n_centers=5).fit_transform(X, y).shape
+    (200, 12)
     """
-    scores = np.empty((X.shape[0], len(linear)))
-    for start in range(0, X.shape[0], BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
-        rows = np.asarray(X[part], dtype=np.float64)
-        block = rows @ linear.T + intercept
-        distances = squared_distances(rows, centers)
-        for width, scale in enumerate(scales):
-            block += np.exp(-scale * distances) @ pulls[:, width].T
-        scores[part] = block
-    return scores
+
+    def __init__(
+        self,
+        n_centers: int = 30,
+        gamma: float = 1.0,
+        *,
+        include_columns: bool = True,
+        categorical_features: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_centers = n_centers
+        self.gamma = gamma
+        self.include_columns = include_columns
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def _check_params(self) -> None:
+        check_width(self.gamma)
+        check_least("n_centers", self.n_centers, 1)
+
+    def _codes(self, y: Any, n_samples: int) -> np.ndarray:
+        return check_labels(self, y, n_samples)
+
+    def learn(
+        self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
+    ) -> LocalCenters:
+        """Fit to encoded rows."""
+        groups = np.zeros(len(Z), dtype=np.intp) if codes is None else codes
+        found = find_local_centers(Z, groups, weight, self.n_centers, seed)
+        self.centers_, self.center_classes_, self.sizes_ = found.centers, found.classes, found.sizes
+        self.variance_ = found.variance
+        self.whitening_ = found.whitening(self.gamma)
+        return self
+
+    def apply(self, Z: np.ndarray) -> np.ndarray:
+        """The features of encoded rows."""
+        near = similarity(Z, self.centers_, self.gamma / self.variance_) @ self.whitening_
+        return np.concatenate([Z, near], axis=1) if self.include_columns else near
+
+    def _names(self, columns: list[str]) -> list[str]:
+        near = [f"center {j}" for j in range(len(self.centers_))]
+        return [*columns, *near] if self.include_columns else near
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,464 @@
+"""AutoLCC: a portfolio of maps, the best few rules averaged."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from lincent import _threads
+from lincent.estimators.auto_choice import (
+    Rows,
+    hard_labels,
+    judges_labels,
+    measure_of,
+)
+from lincent.estimators.auto_members import Member, fit_members
+from lincent.estimators.auto_search import Costs, Search, run_search
+from lincent.estimators.auto_verdict import Verdict, judge
+from lincent.estimators.folds import make_folds
+from lincent.estimators.portfolio import (
+    COLUMNS,
+    MAPS,
+    Blocks,
+    TrainingRows,
+    common_units,
+    seen_by,
+    usable_maps,
+)
+from lincent.estimators.regularized import check_hinge_range
+from lincent.estimators.validation import (
+    check_class_weight,
+    check_classes,
+    check_count,
+    check_positive,
+    check_weights,
+    label_codes,
+)
+from lincent.features.table import Table, TableEncoder, read_table
+from lincent.features.transformer import by_blocks
+from lincent.features.weighted import mean_and_deviation
+from lincent.passes.row_hash import row_keys
+from lincent.solvers.solution import silent
+
+FOLDS = 4
+FOLDS_MANY = 3
+"""For more than two classes, where a fold costs more and says more."""
+SEARCH_ROWS = 5_000
+"""Maps and C are chosen on so many rows; a choice among a few settings needs no more."""
+FIT_ROWS = 20_000
+LEAST_SPREAD = 0.2
+"""Indicators are scaled as if they had at least this deviation: rare ones are not blown up."""
+KEPT_MAPS = 6
+KEPT_MAPS_MANY = 3
+MEMBERS = 16
+MEMBERS_MANY = 4
+
+
+class AutoLCC(ClassifierMixin, BaseEstimator):
+    """The estimator to use when the best answer is wanted and little is known about the data.
+
+    Centralization (RegularizedLCC) on a portfolio of maps: the columns, splines, local centers,
+    kernel landmarks of three widths, and combinations. All maps and values of C are
+    cross-validated, weak maps are dropped after the first fold, and the best settings are fitted to
+    all rows and averaged. Takes frames with missing values, text and categories; columns are scaled
+    inside.
+
+    Parameters
+    ----------
+    n_members : int, default=None
+        How many of the best settings (map and C) are averaged; None is 16 for two classes and 4
+        for more.
+    maps : list of str, default=None
+        The maps to try, by the names in ``cv_results_["map"]``; None is all that suit the data.
+    scoring : str or callable, default=None
+        What is best: any scorer of scikit-learn. None is the area under the ROC curve for two
+        classes and the class-balanced log-likelihood for more. Where the scorer judges hard labels
+        (``"accuracy"``, ``"f1"``), the cut is chosen by it as well.
+    cv : int, splitter or iterable, default=None
+        None is 4 stratified folds, dealt by row values.
+    margins : tuple of two floats, default=(-1.0, 3.0)
+        The range of margins over which the hinge is averaged.
+    class_weight : dict, "balanced" or None, default="balanced"
+        What the classes cost; "balanced" gives all the same total.
+    categorical_features : array-like of bool, int or str, default=None
+        Further columns to read as categories, beside text and categorical columns of a frame.
+    tol : float, default=1e-9
+        Bound on the relative duality gap of every member.
+    max_iter : int, default=200
+        Largest number of steps for one member.
+    time_limit : float, default=None
+        Seconds after which no further fold is begun and members are taken as they are.
+    n_jobs : int, default=None
+        Maps that are cross-validated side by side.
+    random_state : int, RandomState instance or None, default=0
+        Deals the folds, draws landmarks, starts k-means.
+    verbose : int, default=0
+        1 prints one line per fold and one for the members.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    members_ : list of dict
+        ``map``, ``C`` (per row), ``weight``, ``score`` and ``duality_gap`` of each member.
+    cv_results_ : dict of ndarrays
+        ``map``, ``C``, ``score``, ``rank`` and ``weight`` of every setting, and ``folds``, on how
+        many it was tried; the score of a map that was dropped is over those.
+    honest_score_ : float
+        The measure on folds that took no part in choosing members and cut for them.
+    shift_ : ndarray of shape (1,) or (n_classes,)
+        What was added to the scores to move the cut.
+    held_out_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        Decision values of the training rows from rules that have not seen them; NaN where there
+        are none.
+    held_out_probabilities_ : ndarray of shape (n_samples, n_classes)
+        The same as probabilities.
+    duality_gap_ : float
+        The largest relative duality gap among the members.
+    n_iter_ : int
+        Steps of all members together.
+    blocks_ : dict
+        The fitted maps (transformers of ``lincent.features``) that the members use.
+    coef_ : dict
+        For each block, the coefficients of its features in the score of each rule.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    See Also
+    --------
+    StructuredLCCCV : Local centers alone.
+    AdditiveLCCCV : A model that can be read curve by curve.
+
+    Notes
+    -----
+    More than 5,000 rows: maps and C are chosen on a stratified sample of that size.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lincent import AutoLCC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AutoLCC().fit(X, y)
+    >>> bool(model.honest_score_ > 0.98)
+    True
+    >>> model.predict_proba(X[:2]).shape
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        n_members: int | None = None,
+        *,
+        maps: Any = None,
+        scoring: Any = None,
+        cv: Any = None,
+        margins: tuple[float, float] = (-1.0, 3.0),
+        class_weight: Any = "balanced",
+        categorical_features: Any = None,
+        tol: float = 1e-9,
+        max_iter: int = 200,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.n_members = n_members
+        self.maps = maps
+        self.scoring = scoring
+        self.cv = cv
+        self.margins = margins
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AutoLCC:
+        """Choose maps and C by cross-validation, and fit the best.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Missing values and, in a frame, text and categories are accepted.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; any nonnegative numbers.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        before = dict(vars(self))
+        try:
+            with _threads.for_data(X):
+                return self._fit(X, y, sample_weight)
+        except Exception:
+            self.__dict__ = before  # a model fitted earlier is not lost to bad input
+            raise
+        except BaseException:
+            # An interrupt leaves it unfitted: the fit that was asked for did not happen.
+            for name in vars(self).keys() - vars(clone(self)).keys():
+                delattr(self, name)
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> AutoLCC:
+        self._check_params()
+        ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
+
+        def out_of_time() -> bool:
+            return time.monotonic() >= ends
+
+        table = read_table(self, X, self.categorical_features, reset=True)
+        codes = self._codes(y, table.shape[0])
+        weight = check_weights(sample_weight, table.shape[0])
+        total = np.bincount(codes, weights=weight)
+        total *= check_class_weight(self.class_weight, self.classes_, total).factor
+        costs = Costs(total / total.sum(), check_hinge_range(self.margins))
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        data = self._learn_scale(table, codes, weight, seed)
+        # Folds of the user's own name rows of X by their places: then all are searched.
+        own = not (self.cv is None or isinstance(self.cv, int | np.integer))
+        index = np.arange(len(codes)) if own else data.sample(SEARCH_ROWS)
+        chosen = self._search(data[index], costs, seed, out_of_time)
+        self._remember(chosen, index, len(codes))
+        blocks = Blocks.of(data[data.sample(FIT_ROWS)].merged(), seed)
+        by_map: dict[str, list[float]] = {}
+        for setting in (chosen.settings[k] for k in chosen.members):
+            by_map.setdefault(setting.map, []).append(setting.C)
+        members = fit_members(blocks, costs, by_map, self.tol, self.max_iter, out_of_time)
+        self._keep(members, chosen, blocks)
+        return self
+
+    def _check_params(self) -> None:
+        if self.n_members is not None:
+            check_count("n_members", self.n_members)
+        check_count("max_iter", self.max_iter)
+        check_positive("tol", self.tol)
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+        check_hinge_range(self.margins)
+        if self.maps is not None and not (len(self.maps) and set(self.maps) <= set(MAPS)):
+            raise ValueError(
+                f"maps={self.maps!r} is not usable: choose among {', '.join(map(repr, MAPS))}."
+            )
+
+    def _maps(self) -> list[str]:
+        usable = usable_maps(self.units_)
+        wanted = usable if self.maps is None else [name for name in usable if name in self.maps]
+        if not wanted:
+            raise ValueError(
+                f"maps={self.maps!r} is not usable here: even maps are for columns that have one "
+                "unit, and these columns' ranges differ too much."
+            )
+        return wanted
+
+    @property
+    def _many(self) -> bool:
+        return len(self.classes_) > 2
+
+    def _count(self) -> int:
+        if self.n_members is not None:
+            return int(self.n_members)
+        return MEMBERS_MANY if self._many else MEMBERS
+
+    def _codes(self, y: Any, n_samples: int) -> np.ndarray:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
+        if len(y) != n_samples:
+            raise ValueError(f"X has {n_samples} rows and y has {len(y)}: give one label per row.")
+        self.classes_, codes = label_codes(y)
+        check_classes(self.classes_)
+        return codes
+
+    def _learn_scale(
+        self, table: Table, codes: np.ndarray, weight: np.ndarray, seed: int
+    ) -> TrainingRows:
+        """The rows as numbers, each column of mean zero and, as a rule, deviation one.
+
+        Center and scale are rounded: sums in another order must not show in the rows.
+        """
+        self.encoder_ = TableEncoder.learn(table, weight)
+        encoded = self.encoder_.encode(table)
+        center, spread = mean_and_deviation(encoded, weight)
+        binary = np.array(self.encoder_.indicators)
+        spread = np.where(binary, np.maximum(spread, LEAST_SPREAD), spread)
+        self.scale_ = spread.astype(np.float32).astype(np.float64)
+        self.center_ = self.scale_ * np.round(center / self.scale_, 6)
+        self.units_ = common_units(encoded, self.scale_)
+        Z = (encoded - self.center_) / self.scale_
+        return TrainingRows(Z, row_keys(encoded, seed), codes, weight, self.units_)
+
+    def _search(self, data: TrainingRows, costs: Costs, seed: int, out_of_time: Any) -> Verdict:
+        cv = (FOLDS_MANY if self._many else FOLDS) if self.cv is None else self.cv
+        folds = make_folds(cv, data.Z, data.codes, data.weight, 1, seed)
+        measure = measure_of(self.scoring, self.classes_)
+        labels = Rows(data.codes, data.weight, len(self.classes_))
+
+        def keep(search: Search, alive: Any) -> list[str]:
+            held = folds[0][1]
+            values = [
+                max(measure(scores[held], labels[held]) for scores in search.scores[name])
+                for name in alive
+            ]
+            count = KEPT_MAPS_MANY if self._many else KEPT_MAPS
+            order = np.argsort(-np.array(values), kind="stable")[:count]
+            return [alive[k] for k in sorted(order)]
+
+        tell = print if self.verbose else silent
+        search = run_search(
+            data, folds, costs, self._maps(), seed, keep, self.n_jobs, out_of_time, tell
+        )
+        by_labels = judges_labels(self.scoring, self.classes_)
+        return judge(search, labels, measure, self._count(), by_labels)
+
+    def _remember(self, verdict: Verdict, index: np.ndarray, n_samples: int) -> None:
+        """What cross-validation says, for users."""
+        self.shift_, self.honest_score_ = verdict.shift, verdict.honest
+        self.calibrator_ = verdict.calibrator
+        self.cv_results_ = verdict.table()
+        scores = np.full((n_samples, len(verdict.shift)), np.nan)
+        scores[index[verdict.judged]] = verdict.blended
+        self.held_out_probabilities_ = self._probabilities(scores)
+        self.held_out_scores_ = self._decisions(scores)
+
+    def _keep(self, members: list[Member], verdict: Verdict, blocks: Blocks) -> None:
+        """The members added up, block by block: one linear rule on the union of the blocks."""
+        table, count = self.cv_results_, len(members)
+        self.members_ = []
+        self.coef_: dict[str, np.ndarray] = {}
+        self.intercept_ = np.zeros(len(verdict.shift))
+        for member in members:
+            k = int(np.flatnonzero((table["map"] == member.map) & (table["C"] == member.C))[0])
+            share = 1.0 / (count * verdict.settings[k].deviation)
+            self.intercept_ += share * member.rules[-1]
+            start = 0
+            for name in MAPS[member.map]:
+                width = blocks.width(name)
+                part = share * member.rules[start : start + width]
+                self.coef_[name] = self.coef_.get(name, 0.0) + part
+                start += width
+            self.members_.append(
+                {
+                    "map": member.map,
+                    "C": member.C,
+                    "weight": 1.0 / count,
+                    "score": float(table["score"][k]),
+                    "duality_gap": member.gap,
+                }
+            )
+        self.blocks_ = {name: blocks.block(name) for name in self.coef_ if name != COLUMNS}
+        self.n_iter_ = sum(member.iterations for member in members)
+        self.duality_gap_ = max(member.gap for member in members)
+        tell = print if self.verbose else silent
+        tell(f"{count} members, largest relative duality gap {self.duality_gap_:.1e}")
+        if self.duality_gap_ > self.tol:
+            warnings.warn(
+                "Some members are not certified: the worst relative duality gap is "
+                f"{self.duality_gap_:.1e} (tol {self.tol:g}). Raise max_iter or time_limit.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Scores (rows, rules), before the cut is moved."""
+        check_is_fitted(self)
+        table = read_table(self, X, self.encoder_.categorical, reset=False)
+        return by_blocks(self._block_scores, self.encoder_.encode(table))
+
+    def _block_scores(self, encoded: np.ndarray) -> np.ndarray:
+        Z = (encoded - self.center_) / self.scale_
+        out = np.tile(self.intercept_, (len(Z), 1))
+        for name, coef in self.coef_.items():
+            seen = seen_by(name, Z, self.units_)
+            out += (seen if name == COLUMNS else self.blocks_[name].apply(seen)) @ coef
+        return out
+
+    def _decisions(self, scores: np.ndarray) -> np.ndarray:
+        moved = scores + self.shift_
+        return moved if moved.shape[1] > 1 else moved[:, 0]
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        return np.asarray(self.calibrator_.probability(scores))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Signed scores: positive means ``classes_[1]``; with more classes the largest wins.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores.
+        """
+        return self._decisions(self._scores(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The classes.
+        """
+        scores = self._scores(X)
+        return np.asarray(self.classes_[hard_labels(scores + self.shift_)])
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classes, calibrated on rows that the rules had not seen.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The probabilities, in the order of ``classes_``.
+        """
+        return self._probabilities(self._scores(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of the probabilities.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The logarithms, in the order of ``classes_``.
+        """
+        return np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,77 @@
+"""The members of AutoLCC: rules on maps, fitted to all rows and certified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lincent.estimators.auto_search import Costs
+from lincent.estimators.portfolio import Blocks
+from lincent.programs.joint import Native, Separate
+from lincent.solvers.newton.joint import Design, JointSolution, solve_path
+
+
+@dataclass(frozen=True)
+class Member:
+    """One rule (or one for each class) on one map; the last row of ``rules`` is the offset."""
+
+    map: str
+    C: float
+    rules: np.ndarray
+    objective: np.ndarray
+    gap: float
+    iterations: int
+
+
+def fit_members(
+    blocks: Blocks,
+    costs: Costs,
+    chosen: Mapping[str, Sequence[float]],
+    tol: float,
+    max_iter: int,
+    out_of_time: Callable[[], bool],
+) -> list[Member]:
+    """For each map the rules for some C (per row) on the rows of ``blocks``."""
+    coupling = costs.coupling(blocks.codes, blocks.weight)
+    weight = float(blocks.weight.sum())
+    members = []
+    for name, Cs in chosen.items():
+        features = blocks.features(name, blocks.Z)
+        rising = sorted(Cs)
+        scales = [C * weight for C in rising]
+        path = fit_path(features, coupling, scales, tol, max_iter, out_of_time)
+        for C, found in zip(rising, path, strict=True):
+            gap = float(found.relative_gap.max())
+            members.append(Member(name, C, found.rules, found.objective, gap, found.iterations))
+    return members
+
+
+def fit_path(
+    features: np.ndarray,
+    coupling: Separate | Native,
+    scales: Sequence[float],
+    tol: float,
+    max_iter: int,
+    out_of_time: Callable[[], bool],
+) -> list[JointSolution]:
+    """Certified rules; with more columns than rows they are found as combinations of the rows."""
+    m, n = features.shape
+    basis = None
+    if n > m:
+        basis, turned = np.linalg.qr(features.T)
+        features = np.ascontiguousarray(turned.T)
+    design = Design(features, coupling.codes, coupling.weight)
+    path = solve_path(design, coupling, scales, tol, max_iter, out_of_time=out_of_time)
+    if basis is None:
+        return path
+    return [
+        JointSolution(
+            np.concatenate([basis @ found.rules[:-1], found.rules[-1:]]),
+            found.objective,
+            found.bound,
+            found.iterations,
+        )
+        for found in path
+    ]

@@ -1,0 +1,158 @@
+"""The maps among which AutoLCC chooses, made of blocks of features that maps share.
+
+A block is learned once for some training rows and applied once to any rows, whichever maps use it.
+Which map is best varies over data sets: landmarks suit smooth borders in few columns, splines
+tables with skewed columns, plain columns wide data with little noise.
+
+Blocks see columns in units of their deviation.  Where all columns have the same unit (pixels,
+channels, votes), the deviation of a column says how much it matters, and "even" blocks see them in
+that common unit; such maps are tried on such data only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
+from lincent.features.transformer import RowMap, by_blocks
+from lincent.features.weighted import merged
+
+COLUMNS = "columns"
+EVEN = "even "
+LANDMARKS = 300
+CENTERS = 300
+"""Local centers of all classes together, at most 30 for each."""
+BLOCKS: dict[str, Callable[[int], RowMap]] = {
+    "splines": lambda classes: SplineFeatures(5, 0.05),
+    "centers": lambda classes: LocalCenters(
+        max(2, min(30, CENTERS // classes)), 1.0, include_columns=False
+    ),
+    "landmarks 0.3": lambda classes: KernelLandmarks(LANDMARKS, 0.3, include_columns=False),
+    "landmarks 1": lambda classes: KernelLandmarks(LANDMARKS, 1.0, include_columns=False),
+    "landmarks 3": lambda classes: KernelLandmarks(LANDMARKS, 3.0, include_columns=False),
+    "even landmarks 1": lambda classes: KernelLandmarks(LANDMARKS, 1.0, include_columns=False),
+}
+"""From the number of classes to a block that is not learned yet."""
+MAPS: dict[str, tuple[str, ...]] = {
+    "columns": (COLUMNS,),
+    "splines": ("splines",),
+    "centers": (COLUMNS, "centers"),
+    "splines + centers": ("splines", "centers"),
+    "landmarks 0.3": (COLUMNS, "landmarks 0.3"),
+    "landmarks 1": (COLUMNS, "landmarks 1"),
+    "landmarks 3": (COLUMNS, "landmarks 3"),
+    "splines + landmarks 1": ("splines", "landmarks 1"),
+    "splines + landmarks 3": ("splines", "landmarks 3"),
+    "even landmarks 1": ("even landmarks 1",),
+}
+SAME_UNIT = 0.5
+"""Columns have one unit if this share of them has at least this share of the largest range."""
+
+
+def common_units(encoded: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
+    """Factors from columns in units of ``scale`` to a common unit, if they seem to have one."""
+    reach = np.ptp(encoded, axis=0)
+    wide = reach >= SAME_UNIT * max(float(reach.max()), 1e-300)
+    if len(reach) < 2 or np.mean(wide) < SAME_UNIT or np.allclose(scale, scale[0]):
+        return None
+    return np.asarray(scale / np.sqrt(np.mean(scale**2)))
+
+
+def usable_maps(units: np.ndarray | None) -> list[str]:
+    """The maps for such data."""
+    return [name for name in MAPS if units is not None or not name.startswith(EVEN)]
+
+
+def seen_by(name: str, Z: np.ndarray, units: np.ndarray | None) -> np.ndarray:
+    """The rows as a block sees them."""
+    return Z * units if name.startswith(EVEN) and units is not None else Z
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows in units of the columns' deviations, with keys (of their values), classes, weights."""
+
+    Z: np.ndarray
+    keys: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+    units: np.ndarray | None
+
+    def __getitem__(self, index: np.ndarray) -> TrainingRows:
+        return TrainingRows(
+            self.Z[index], self.keys[index], self.codes[index], self.weight[index], self.units
+        )
+
+    def merged(self) -> TrainingRows:
+        """One of each kind of row, in an order that values decide, with its total weight."""
+        everything = np.arange(len(self.codes))
+        index, weight = merged(everything, self.keys, self.codes, self.weight)
+        return replace(self[index], weight=weight)
+
+    def sample(self, count: int) -> np.ndarray:
+        """About ``count`` of the rows that count, the same share of the rows of each class.
+
+        By keys, so repetitions of a row stay together.  A small class keeps a twentieth of the
+        sample, as far as it has the rows.
+        """
+        counted = self.weight > 0
+        if np.count_nonzero(counted) <= count:
+            return np.flatnonzero(counted)
+        taken = np.zeros(len(counted), dtype=bool)
+        share = count / np.count_nonzero(counted)
+        for code in np.unique(self.codes[counted]):
+            rows = np.flatnonzero(counted & (self.codes == code))
+            kinds = np.unique(self.keys[rows])
+            wanted = max(round(share * len(kinds)), min(len(kinds), count // 20))
+            taken[rows[self.keys[rows] <= kinds[wanted - 1]]] = True
+        return np.flatnonzero(taken)
+
+
+class Blocks:
+    """The blocks of some training rows."""
+
+    @classmethod
+    def of(cls, rows: TrainingRows, seed: int) -> Blocks:
+        return cls(rows.Z, rows.codes, rows.weight, seed, rows.units)
+
+    def __init__(
+        self,
+        Z: np.ndarray,
+        codes: np.ndarray,
+        weight: np.ndarray,
+        seed: int,
+        units: np.ndarray | None = None,
+    ) -> None:
+        self.Z, self.codes, self.weight, self.seed = Z, codes, weight, seed
+        self.units = units
+        self.learned: dict[str, RowMap] = {}
+        self._made: dict[tuple[str, int], np.ndarray] = {}
+
+    def block(self, name: str) -> RowMap:
+        """The learned block of this name."""
+        if name not in self.learned:
+            made = BLOCKS[name](int(self.codes.max()) + 1)
+            Z = seen_by(name, self.Z, self.units)
+            self.learned[name] = made.learn(Z, self.codes, self.weight, self.seed)
+        return self.learned[name]
+
+    def features(self, map_name: str, Z: np.ndarray) -> np.ndarray:
+        """The features of a map for these rows; rows that were seen before cost nothing."""
+        parts = [self._of(name, Z) for name in MAPS[map_name]]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    def width(self, name: str) -> int:
+        """How many features a block has."""
+        return int(self._of(name, self.Z[:1]).shape[1])
+
+    def _of(self, name: str, Z: np.ndarray) -> np.ndarray:
+        key = (name, id(Z))
+        if key not in self._made:
+            found = Z
+            if name != COLUMNS:
+                found = by_blocks(self.block(name).apply, seen_by(name, Z, self.units))
+            self._made[key] = found
+        return self._made[key]

@@ -1,0 +1,99 @@
+"""Local centers: k-means in each class.
+
+In each class k-means finds k = min(K, weight of the class / 4) local centers c_1 .. c_q (q over all
+classes).  As features they are ``features.similarity``; a linear rule on psi = [x ; psi(x)] is
+x.beta + k(x).p - cut with pulls p = sqrt(v) G^(-1/2) times its second part: each local center pulls
+the rows near it to one side.
+
+k-means runs on the distinct rows in the order of their keys, with their total weights: repetition
+and weight are the same, and the order of the rows does not matter.  In a class with more than
+``SAMPLE_ROWS`` distinct rows it runs on that many, the first by key, which is a random sample, and
+mini-batch k-means over all rows goes on from there.  (Begun there it ends lower than from a start
+of its own, and lower than the sample alone; its cost is linear in the number of rows.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lincent.features.similarity import squared_distances, total_variance, whitening
+from lincent.features.weighted import SAMPLE_ROWS
+from lincent.passes.row_hash import row_keys
+
+BATCH_ROWS = 4_096
+BATCH_ROUNDS = 3
+"""Mini-batch k-means reads the rows at most so often."""
+ROWS_PER_CENTER = 4
+
+
+@dataclass(frozen=True)
+class CenterSet:
+    """Local centers of all classes, and the unit of distance."""
+
+    centers: np.ndarray
+    classes: np.ndarray
+    sizes: np.ndarray
+    variance: float
+
+    def distances(self, X: np.ndarray) -> np.ndarray:
+        """|x - c_j|^2 / v for all rows and centers."""
+        return squared_distances(X, self.centers) / self.variance
+
+    def whitening(self, gamma: float) -> np.ndarray:
+        """sqrt(v) G^(-1/2)."""
+        return whitening(self.centers, gamma / self.variance, self.variance)
+
+
+def find_local_centers(
+    X: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_centers: int, seed: int
+) -> CenterSet:
+    """k-means in each class."""
+    keys = row_keys(X, seed)
+    found = []
+    for code in range(int(codes.max()) + 1):
+        rows = np.flatnonzero((codes == code) & (weight > 0))
+        if not rows.size:
+            continue
+        centers, sizes = _cluster(X, keys, weight, rows, n_centers, seed)
+        found.append((centers, np.full(len(centers), code), sizes))
+    centers, classes, sizes = (np.concatenate(part) for part in zip(*found, strict=True))
+    return CenterSet(centers, classes, sizes, total_variance(X, weight))
+
+
+def _cluster(
+    X: np.ndarray,
+    keys: np.ndarray,
+    weight: np.ndarray,
+    rows: np.ndarray,
+    n_centers: int,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    _, first, kind = np.unique(keys[rows], return_index=True, return_inverse=True)
+    counts = np.bincount(kind.reshape(-1), weights=weight[rows])
+    k = max(1, min(n_centers, int(counts.sum() / ROWS_PER_CENTER), len(first)))
+    points = np.ascontiguousarray(X[rows[first]], dtype=np.float64)
+    centers, labels = _means(points, counts, k, seed)
+    return centers, np.bincount(labels, weights=counts, minlength=k)
+
+
+def _means(
+    points: np.ndarray, counts: np.ndarray, k: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The centers of k-means, and the one nearest to each point."""
+    from sklearn.cluster import KMeans, MiniBatchKMeans  # late: as long to import as lincent
+
+    some = slice(SAMPLE_ROWS)
+    means = KMeans(k, n_init=1, random_state=seed).fit(points[some], sample_weight=counts[some])
+    if len(points) > SAMPLE_ROWS:
+        means = MiniBatchKMeans(
+            k,
+            init=means.cluster_centers_,
+            n_init=1,
+            batch_size=BATCH_ROWS,
+            max_iter=BATCH_ROUNDS,
+            reassignment_ratio=0.0,
+            random_state=seed,
+        ).fit(points, sample_weight=counts)
+    return means.cluster_centers_, means.labels_

@@ -1,0 +1,91 @@
+"""KernelLandmarks: similarity to rows drawn from the data (Nyström), as a transformer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lincent.features.similarity import similarity, total_variance, triangular_whitening
+from lincent.features.transformer import RowMap, check_least, check_width
+from lincent.features.weighted import sample_by_key
+from lincent.passes.row_hash import row_keys
+
+
+class KernelLandmarks(RowMap):
+    """Features whose inner products approximate the Gaussian kernel (Williams and Seeger, 2001).
+
+    Parameters
+    ----------
+    n_landmarks : int, default=300
+        How many different rows are drawn as landmarks, at most half of the different rows.
+    gamma : float, default=1.0
+        Width of the kernel exp(-gamma * |x - z|^2 / v), where v is the total variance of the
+        columns.
+    include_columns : bool, default=True
+        Whether the columns themselves come first.
+    categorical_features : array-like of bool, int or str, default=None
+        Further columns to read as categories, beside text and categorical columns of a frame.
+    random_state : int, RandomState instance or None, default=0
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    landmarks_ : ndarray of shape (n_drawn, n_encoded)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+
+    Notes
+    -----
+    Distances compare columns: standardize them first. The features have a total variance of about
+    that of the columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from lincent.features import KernelLandmarks
+    >>> X, y = make_circles(200, factor=0.4, noise=0.05, random_state=0)
+    >>> KernelLandmarks(50).fit_transform(X).shape
+    (200, 52)
+    """
+
+    def __init__(
+        self,
+        n_landmarks: int = 300,
+        gamma: float = 1.0,
+        *,
+        include_columns: bool = True,
+        categorical_features: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.gamma = gamma
+        self.include_columns = include_columns
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def _check_params(self) -> None:
+        check_width(self.gamma)
+        check_least("n_landmarks", self.n_landmarks, 1)
+
+    def learn(
+        self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
+    ) -> KernelLandmarks:
+        """Fit to encoded rows."""
+        rows, counts = sample_by_key(row_keys(Z, seed), weight)
+        some = Z[rows]
+        self.variance_ = total_variance(some, counts)
+        self.landmarks_ = some[: max(1, min(self.n_landmarks, len(some) // 2))]
+        self.whitening_ = triangular_whitening(
+            self.landmarks_, self.gamma / self.variance_, self.variance_
+        )
+        return self
+
+    def apply(self, Z: np.ndarray) -> np.ndarray:
+        """The features of encoded rows."""
+        near = similarity(Z, self.landmarks_, self.gamma / self.variance_) @ self.whitening_
+        return np.concatenate([Z, near], axis=1) if self.include_columns else near
+
+    def _names(self, columns: list[str]) -> list[str]:
+        near = [f"landmark {j}" for j in range(len(self.landmarks_))]
+        return [*columns, *near] if self.include_columns else near

@@ -1,0 +1,151 @@
+"""Cubic splines per column: curves that a linear rule can use.
+
+A column x in units of its deviation, with knots k_1 < .. < k_q at quantiles, is given the natural
+cubic splines on these knots: cubic between them, linear beyond the first and the last.  Of their
+q dimensions one is constant, one is x itself, and q - 2 are curved.  The curved ones are made
+uncorrelated with 1 and x, and among themselves such that, over the training rows,
+
+    mean psi_j psi_l = [j = l],      integral psi_j'' psi_l'' = [j = l] roughness_j * unit
+
+(Demmler and Reinsch, 1975): psi_1 is the slowest bend, psi_2 the next.  The unit of roughness is
+that of the slowest bend, whatever the units and the skew of the column.  A feature is
+
+    psi_j / sqrt(1 + smoothing * roughness_j)
+
+so that an L2 term on the coefficients of these features is an L2 term on the curve plus
+``smoothing`` times its squared curvature, and the solver need not know.
+
+A column with few values gets an indicator for each value beside itself instead; one with two values
+is left alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from lincent.features.weighted import quantiles
+
+FEW_VALUES = 8
+"""A column with so many different values gets indicators: a curve through them says no more."""
+LEAST_SPREAD = 0.05
+"""Indicators are centered, and scaled as if their value had at least this share of the rows."""
+ROUNDING = 1e-9
+OUTER = 0.02
+"""The outer knots are at this quantile and at one minus it: outliers are on the linear part."""
+
+
+@dataclass(frozen=True)
+class ColumnCurve:
+    """The features of one column: itself, then curved terms or indicators."""
+
+    mean: float
+    deviation: float
+    knots: np.ndarray
+    basis: np.ndarray
+    """(2 + knots, terms): coefficients of the curved terms on 1, x and the truncated cubes."""
+    roughness: np.ndarray
+    levels: np.ndarray
+    shares: np.ndarray
+
+    @property
+    def width(self) -> int:
+        return 1 + self.basis.shape[1] + len(self.levels)
+
+    def names(self, name: str) -> list[str]:
+        bends = [f"{name} bend {j + 1}" for j in range(self.basis.shape[1])]
+        return [name, *bends, *(f"{name}={level:g}" for level in self.levels)]
+
+    def values(self, column: np.ndarray, smoothing: float) -> np.ndarray:
+        """The features of these values, one row each."""
+        out = np.empty((len(column), self.width))
+        x = (column - self.mean) / self.deviation
+        out[:, 0] = x
+        if len(self.levels):
+            spread = np.sqrt(np.maximum(self.shares, LEAST_SPREAD))
+            out[:, 1:] = ((column[:, None] == self.levels) - self.shares) / spread
+        elif self.basis.shape[1]:
+            scale = 1.0 / np.sqrt(1.0 + smoothing * self.roughness)
+            out[:, 1:] = natural(x, self.knots) @ (self.basis * scale)
+        return out
+
+
+def natural(x: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    """1, x and the q - 2 natural cubic splines on the knots (Hastie et al., 2009, 5.4)."""
+    reach = knots[-1] - knots[0]
+    cubes = np.maximum(x[:, None] - knots, 0.0)
+    cubes /= reach
+    cubes *= cubes * cubes
+    bends = (cubes[:, :-1] - cubes[:, -1:]) / ((knots[-1] - knots[:-1]) / reach)
+    out = np.empty((len(x), len(knots)))
+    out[:, 0], out[:, 1] = 1.0, x
+    np.subtract(bends[:, :-1], bends[:, -1:], out=out[:, 2:])
+    return out
+
+
+def curvature(knots: np.ndarray) -> np.ndarray:
+    """The integrals of the products of second derivatives of the curved splines."""
+    reach = knots[-1] - knots[0]
+    # Second derivatives are linear between knots, and zero at the outer two.
+    ramps = 6.0 * np.maximum(knots[:, None] - knots, 0.0) / reach**3
+    bends = (ramps[:, :-1] - ramps[:, -1:]) / ((knots[-1] - knots[:-1]) / reach)
+    second = bends[:, :-1] - bends[:, -1:]
+    left, right, step = second[:-1], second[1:], np.diff(knots)[:, None] / 6
+    total = (step * left).T @ (2 * left + right) + (step * right).T @ (left + 2 * right)
+    return (total + total.T) / 2
+
+
+def learn_curve(column: np.ndarray, weight: np.ndarray, n_knots: int) -> ColumnCurve:
+    """Knots and terms from the values of a sample."""
+    share = weight / weight.sum()
+    mean = float(share @ column)
+    deviation = float(np.sqrt(share @ (column - mean) ** 2))
+    if deviation <= 1e-12 * max(abs(mean), 1e-300):
+        return _plain(mean, 1.0)
+    levels, place = np.unique(column, return_inverse=True)
+    if len(levels) <= FEW_VALUES:
+        if len(levels) == 2:
+            return _plain(mean, deviation)
+        shares = np.bincount(place.reshape(-1), weights=share)
+        return ColumnCurve(mean, deviation, *_no_terms(), levels, shares)
+    x = (column - mean) / deviation
+    knots = np.unique(quantiles(x, weight, np.linspace(OUTER, 1 - OUTER, n_knots)))
+    # Knots that all but coincide carry the same curve, and spoil the basis.
+    apart = np.diff(knots, prepend=-np.inf) > 1e-3 * (knots[-1] - knots[0])
+    knots = knots[apart]
+    if len(knots) < 3:
+        return _plain(mean, deviation)
+    basis, roughness = _slow_to_fast(x, share, knots)
+    nothing = np.empty(0)
+    return ColumnCurve(mean, deviation, knots, basis, roughness, nothing, nothing)
+
+
+def _plain(mean: float, deviation: float) -> ColumnCurve:
+    return ColumnCurve(mean, deviation, *_no_terms(), np.empty(0), np.empty(0))
+
+
+def _no_terms() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.empty(0), np.empty((0, 0)), np.empty(0)
+
+
+def _slow_to_fast(
+    x: np.ndarray, share: np.ndarray, knots: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The curved terms in the order of their roughness, as coefficients on ``natural``."""
+    design = natural(x, knots)
+    root = np.sqrt(share)[:, None]
+    straight, bent = design[:, :2] * root, design[:, 2:] * root
+    line = np.linalg.lstsq(straight, bent, rcond=None)[0]
+    rest = bent - straight @ line
+    spread, rough = rest.T @ rest, curvature(knots)
+    unit = 1.0 / np.sqrt(np.diag(rough))
+    rough, spread = rough * unit * unit[:, None], spread * unit * unit[:, None]
+    # rough is positive definite; spread may be singular where the rows miss a bend.
+    values, vectors = eigh(spread, rough)
+    kept = values > ROUNDING * values[-1]
+    values, vectors = values[kept][::-1], vectors[:, kept][:, ::-1]
+    terms = unit[:, None] * vectors / np.sqrt(values)
+    terms *= np.where(terms[0] < 0, -1.0, 1.0)
+    return np.concatenate([-line @ terms, terms]), values[0] / values

@@ -1,0 +1,167 @@
+"""What the maps share: the contract of a transformer around a pure function of encoded rows.
+
+``fit`` reads the table (``features.table``), learns from the encoded rows and keeps small arrays;
+``transform`` encodes and maps, block by block, so memory beyond the answer does not grow with the
+number of rows.  An estimator that has encoded its rows already uses ``learn`` and ``apply``.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_feature_names_in,
+    check_is_fitted,
+    column_or_1d,
+)
+
+from lincent.features.table import TableEncoder, read_table
+
+BLOCK_ROWS = 4096
+
+
+class RowMap(TransformerMixin, BaseEstimator):
+    """A transformer that maps rows one by one.
+
+    Subclasses have the parameters ``categorical_features`` and ``random_state``.
+    """
+
+    def learn(self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int) -> Self:
+        """Fit to encoded rows; ``codes`` are class numbers from 0, where there are classes."""
+        raise NotImplementedError
+
+    def apply(self, Z: np.ndarray) -> np.ndarray:
+        """The features of encoded rows."""
+        raise NotImplementedError
+
+    def _names(self, columns: list[str]) -> list[str]:
+        """Names of the features, given those of the encoded columns."""
+        raise NotImplementedError
+
+    def _check_params(self) -> None:
+        """Raise a sentence for any unusable parameter."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the map.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Missing values and, in a frame, text and categories are accepted.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, where the map needs them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; any nonnegative numbers.
+
+        Returns
+        -------
+        self
+        """
+        self._check_params()
+        table = read_table(self, X, self.categorical_features, reset=True)
+        weight = _weights(sample_weight, table.shape[0])
+        codes = self._codes(y, table.shape[0])
+        self.encoder_ = TableEncoder.learn(table, weight)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        return self.learn(self.encoder_.encode(table), codes, weight, seed)
+
+    def _codes(self, y: Any, n_samples: int) -> np.ndarray | None:
+        return None
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The features of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+        """
+        check_is_fitted(self)
+        table = read_table(self, X, self._categorical(), reset=False)
+        return by_blocks(self.apply, self.encoder_.encode(table))
+
+    def _categorical(self) -> list[bool]:
+        """Columns that were categories in ``fit`` are read as such in any table."""
+        return self.encoder_.categorical
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the features.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns, where ``fit`` has not seen any.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        given = _check_feature_names_in(self, input_features)
+        return np.asarray(self._names(self.encoder_.renamed(given)), dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def by_blocks(function: Any, Z: np.ndarray, rows: int = BLOCK_ROWS) -> np.ndarray:
+    """A pure function of rows, applied to a block at a time."""
+    if len(Z) <= rows:
+        return np.asarray(function(Z))
+    first = function(Z[:rows])
+    out = np.empty((len(Z), *first.shape[1:]), dtype=first.dtype)
+    out[:rows] = first
+    for start in range(rows, len(Z), rows):
+        out[start : start + rows] = function(Z[start : start + rows])
+    return out
+
+
+def _weights(sample_weight: Any, n_samples: int) -> np.ndarray:
+    if sample_weight is None:
+        return np.ones(n_samples)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n_samples,) or not np.all(np.isfinite(weight)) or np.any(weight < 0):
+        raise ValueError(
+            f"sample_weight must be {n_samples} finite numbers of at least 0, one for each row; "
+            f"its shape is {weight.shape}."
+        )
+    if not np.any(weight > 0):
+        raise ValueError("All sample weights are zero; give some row a positive weight.")
+    return weight
+
+
+def check_width(gamma: Any) -> None:
+    """A number above zero."""
+    if not isinstance(gamma, numbers.Real) or not 0 < float(gamma) < np.inf:
+        raise ValueError(f"gamma={gamma!r} is not usable: give a finite number above 0.")
+
+
+def check_least(name: str, value: Any, least: int) -> None:
+    """A whole number of at least ``least``."""
+    if not isinstance(value, numbers.Integral) or value < least:
+        raise ValueError(f"{name}={value!r} is not usable: give at least {least}.")
+
+
+def check_labels(estimator: Any, y: Any, n_samples: int) -> np.ndarray:
+    """The class number of each row."""
+    name = type(estimator).__name__
+    if y is None:
+        raise ValueError(
+            f"{name} requires y to be passed, but the target y is None: it looks for the centers "
+            "of each class."
+        )
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    if len(y) != n_samples:
+        raise ValueError(f"X has {n_samples} rows and y has {len(y)}: give one label per row.")
+    return np.asarray(np.unique(y, return_inverse=True)[1])

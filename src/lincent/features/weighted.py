@@ -1,0 +1,56 @@
+"""Weighted statistics of columns: a weight of two is the same as a repeated row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+SAMPLE_ROWS = 10_000
+"""Quantiles, knots and landmarks come from at most so many different rows, whatever the data."""
+
+
+def sample_by_key(keys: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(index, weight) of at most ``SAMPLE_ROWS`` different rows, those with the lowest keys.
+
+    Keys depend on values alone (``passes.row_hash``), so this is a random sample that neither the
+    order of the rows nor their repetition can change.
+    """
+    counted = np.flatnonzero(weight > 0)
+    _, first, kind = np.unique(keys[counted], return_index=True, return_inverse=True)
+    total = np.bincount(kind.reshape(-1), weights=weight[counted])
+    return counted[first[:SAMPLE_ROWS]], total[:SAMPLE_ROWS]
+
+
+def merged(
+    rows: np.ndarray, keys: np.ndarray, codes: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(index, weight): one of each kind of row, in the order of their keys, with its total weight.
+
+    Sums over rows that are merged first are the same to the last digit for a weight of two and for
+    a repeated row, and in whatever order the rows come.
+    """
+    rows = rows[weight[rows] > 0]
+    order = rows[np.lexsort((codes[rows], keys[rows]))]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (np.diff(codes[order]) != 0) | (keys[order][1:] != keys[order][:-1])
+    return order[new], np.add.reduceat(weight[order], np.flatnonzero(new))
+
+
+def quantiles(values: np.ndarray, weight: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """The smallest values at which the shares of the total weight are reached."""
+    order = np.argsort(values, kind="stable")
+    reach = np.cumsum(weight[order])
+    # A share that is reached exactly but for rounding counts as reached.
+    spots = np.searchsorted(reach, shares * reach[-1] * (1 - 1e-12))
+    return np.asarray(values[order][np.minimum(spots, len(values) - 1)], dtype=np.float64)
+
+
+def mean_and_deviation(X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each column; a column without spread has deviation 1."""
+    share = weight / weight.sum()
+    mean = share @ X
+    deviation = np.empty(X.shape[1])
+    for j in range(X.shape[1]):  # column by column: no second array of the size of X
+        difference = X[:, j] - mean[j]
+        deviation[j] = np.sqrt(share @ (difference * difference))
+    rounding = 1e-12 * np.maximum(np.abs(mean), 1e-300)
+    return mean, np.where(deviation > rounding, deviation, 1.0)

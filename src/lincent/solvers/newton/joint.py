@@ -1,0 +1,292 @@
+"""Newton's method for several rules on the same rows.
+
+Where the rules fall into few small problems, the Hessian of each is formed and factored.  Elsewhere
+it is never formed: steps come from conjugate gradients, preconditioned by one matrix for each rule,
+
+    r I + C sum_c h_kc G_c,       G_c = sum over rows of class c of (x, 1)(x, 1)',
+
+with h the curvature that a row of class c can contribute: the Hessian, if all rows were between the
+margins.  The G_c are made once for all rules and all C, so the price of one more class or one more
+C is a factorization, and a product with the rows for each step of the gradients, which all rules
+share.  A line search reads scores only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+
+from lincent.programs.arrays import Matrix, Vector
+from lincent.programs.joint import Coupling
+
+FORMED = 600
+"""Up to this many columns, of all problems together, Hessians are formed."""
+CG_STEPS = 40
+CG_SHARE = 0.1
+"""A step is solved until this share of the gradient is left; less near the solution."""
+FULL_STEP = 0.5
+"""A length will do where the slope along the step, still downward, is this share of the first."""
+OVER = 0.1
+"""The same for a slope that is upward again."""
+SHORT = 0.1
+SEARCHES = 30
+ROUNDING = 1e-12
+LEAST_STEPS = 3
+"""Taken in any case: fewer than these are no rule at all."""
+PATIENCE = 3
+"""Give up after so many steps that lower neither the objectives nor the gradients."""
+
+
+@dataclass(frozen=True)
+class JointSolution:
+    """Rules as columns (the last row is the offset), with their certificate."""
+
+    rules: Matrix
+    objective: Vector
+    bound: Vector
+    iterations: int
+
+    @property
+    def relative_gap(self) -> Vector:
+        gap = np.maximum(self.objective - self.bound, 0.0)
+        return np.asarray(gap / np.maximum(1.0, np.abs(self.objective)))
+
+
+class Design:
+    """Rows with a column of ones, in the precision of ``X``."""
+
+    def __init__(self, X: Matrix, codes: np.ndarray, weight: Vector) -> None:
+        self.X = X
+        self.shape: tuple[int, int] = (X.shape[0], X.shape[1] + 1)
+        self._codes, self._weight = codes, weight
+
+    def dot(self, rules: Matrix) -> Matrix:
+        scores = self.X @ rules[:-1].astype(self.X.dtype, copy=False)
+        scores += rules[-1].astype(self.X.dtype)
+        return scores
+
+    def tdot(self, amounts: Matrix) -> Matrix:
+        out = np.empty((self.shape[1], amounts.shape[1]))
+        out[:-1] = self.X.T @ amounts
+        out[-1] = amounts.sum(axis=0, dtype=np.float64)
+        return out
+
+    def gram(self, weight: Vector) -> Matrix:
+        """sum of weight (x, 1)(x, 1)' over the rows where it is not zero."""
+        rows = np.flatnonzero(weight)
+        root = np.sqrt(weight[rows]).astype(self.X.dtype)[:, None]
+        scaled = np.empty((len(rows), self.shape[1]), dtype=self.X.dtype)
+        np.multiply(self.X[rows], root, out=scaled[:, :-1])
+        scaled[:, -1:] = root
+        return scaled.T @ scaled
+
+    @cached_property
+    def grams(self) -> Matrix:
+        """The sums over the rows of each class."""
+        there = [self._weight * (self._codes == k) for k in range(int(self._codes.max()) + 1)]
+        return np.stack([self.gram(weight) for weight in there])
+
+
+def solve_path(
+    design: Design,
+    coupling: Coupling,
+    scales: Sequence[float],
+    tol: float,
+    max_iter: int,
+    *,
+    certify: bool = True,
+    start: Matrix | None = None,
+    out_of_time: Any = None,
+) -> list[JointSolution]:
+    """The rules for each scale C, each started from the one before."""
+    rules = coupling.curvature().shape[0]
+    point = np.zeros((design.shape[1], rules)) if start is None else start
+    found = []
+    for scale in scales:
+        walk = _Walk(design, coupling, float(scale), point)
+        walk.go(tol, max_iter, certify, out_of_time)
+        point = walk.rules
+        found.append(walk.solution(certify))
+    return found
+
+
+class _Walk:
+    """The way to the solution for one C."""
+
+    def __init__(self, design: Design, coupling: Coupling, scale: float, start: Matrix) -> None:
+        self.design, self.coupling, self.scale = design, coupling, scale
+        self.rules = start.copy()
+        self.scores = design.dot(start)
+        self.steps = 0
+        self.short = False
+        self.factors: list[Matrix] = []
+        self._read()
+
+    def _read(self) -> None:
+        self.at = self.coupling.read(self.scores)
+        self.gradient = self.design.tdot(self.scale * self.at.slope)
+        self.gradient[:-1] += self.coupling.ridge * self.rules[:-1]
+
+    def objective(self) -> Vector:
+        size = self.coupling.ridge / 2 * (self.rules[:-1] ** 2).sum(axis=0)
+        return self._blocks(size + self.scale * self.at.loss)
+
+    def _blocks(self, by_rule: Vector) -> Vector:
+        """Sums over the rules of each independent problem."""
+        return by_rule if self.coupling.blocks > 1 else by_rule.sum(keepdims=True)
+
+    def left(self) -> Vector:
+        """About the relative gap: |gradient|^2 / (2 r), as if the offset were at its best."""
+        size = (self.gradient[:-1] ** 2).sum(axis=0) / (2 * self.coupling.ridge)
+        size += np.abs(self.gradient[-1]) * np.maximum(1.0, np.abs(self.rules[-1]))
+        return np.asarray(self._blocks(size) / np.maximum(1.0, np.abs(self.objective())))
+
+    def go(self, tol: float, max_iter: int, certify: bool, out_of_time: Any) -> None:
+        least, still, lowest = np.inf, 0, np.inf
+        while self.steps < max_iter and still < PATIENCE:
+            left, total = float(self.left().max()), float(self.objective().sum())
+            if left <= tol and (not certify or self.gap() <= tol):
+                return
+            if out_of_time is not None and self.steps >= LEAST_STEPS and out_of_time():
+                return
+            fell = lowest - total > ROUNDING * abs(total)
+            still = 0 if fell or left < least / 2 else still + 1
+            least, lowest = min(least, left), min(lowest, total)
+            self._step()
+            self.steps += 1
+
+    def gap(self) -> float:
+        return float(self.solution(True).relative_gap.max())
+
+    def solution(self, certify: bool) -> JointSolution:
+        objective = self.objective()
+        bound = np.full_like(objective, np.nan)
+        if certify:
+            bound = self.coupling.bound(
+                self.at.pull, self.scale, lambda amounts: self.design.tdot(amounts)[:-1]
+            )
+        return JointSolution(self.rules, objective, bound, self.steps)
+
+    def _step(self) -> None:
+        if self.short:
+            # The last step was cut short, the curvature misled: that of all rows does not.
+            move = self._precondition(-self.gradient)
+        elif self._formed:
+            move = self._newton()
+        else:
+            move = self._conjugate_gradients()
+        change = self.design.dot(move)
+        length = self._length(move, change)
+        self.short = not self.short and bool(np.any(length < SHORT))
+        self.rules += length * move
+        self.scores = self.scores + (length * change).astype(self.scores.dtype)
+        self._read()
+
+    # The direction.
+
+    @property
+    def _formed(self) -> bool:
+        rules = self.rules.shape[1]
+        return bool(self.coupling.blocks == rules and rules * len(self.rules) <= FORMED)
+
+    def _newton(self) -> Matrix:
+        """Each rule by itself, its Hessian formed."""
+        move = np.empty_like(self.rules)
+        for k, bent in enumerate(self.coupling.bends(self.at).T):
+            factor = _factored(self.design.gram(self.scale * bent), self.coupling.ridge)
+            move[:, k] = _solved(factor, -self.gradient[:, k])
+        return move
+
+    def _conjugate_gradients(self) -> Matrix:
+        x = np.zeros_like(self.rules)
+        residual = -self.gradient
+        scaled = self._precondition(residual)
+        direction = scaled
+        size = self._inner(residual, scaled)
+        first = size
+        enough = first * min(CG_SHARE, float(np.sqrt(self.left().max()))) ** 2
+        for _ in range(CG_STEPS):
+            product = self._hessian(direction)
+            length = size / np.maximum(self._inner(direction, product), 1e-300)
+            x += length * direction
+            residual = residual - length * product
+            scaled = self._precondition(residual)
+            previous, size = size, self._inner(residual, scaled)
+            if np.all(size <= enough):
+                break
+            direction = scaled + size / np.maximum(previous, 1e-300) * direction
+        return x
+
+    def _inner(self, a: Matrix, b: Matrix) -> Vector:
+        return self._blocks(np.einsum("ij,ij->j", a, b))
+
+    def _hessian(self, direction: Matrix) -> Matrix:
+        bent = self.coupling.bend(self.at, self.design.dot(direction))
+        out = self.design.tdot(self.scale * bent)
+        out[:-1] += self.coupling.ridge * direction[:-1]
+        return out
+
+    def _precondition(self, residual: Matrix) -> Matrix:
+        if not self.factors:
+            grams, kind = self.design.grams, self.design.X.dtype
+            for weights in self.coupling.curvature():
+                matrix = np.tensordot((self.scale * weights).astype(kind), grams, axes=1)
+                self.factors.append(_factored(matrix, self.coupling.ridge))
+        columns = [_solved(f, residual[:, k]) for k, f in enumerate(self.factors)]
+        return np.stack(columns, axis=1)
+
+    # How far to go.
+
+    def _length(self, move: Matrix, change: Matrix) -> Vector:
+        """For each block a length at which the slope along the step has all but vanished."""
+        start = self._inner(self.gradient, move)
+        length = np.ones_like(start)
+        slope = self._slope_at(length, move, change)
+        low, low_slope = np.zeros_like(start), start
+        high, high_slope = np.full_like(start, np.inf), np.full_like(start, np.inf)
+        for _ in range(SEARCHES):
+            done = (slope >= FULL_STEP * start) & (slope <= -OVER * start)
+            if np.all(done):
+                break
+            ahead = slope < 0
+            low, low_slope = np.where(ahead, length, low), np.where(ahead, slope, low_slope)
+            high = np.where(ahead, high, length)
+            high_slope = np.where(ahead, high_slope, slope)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                share = np.clip(low_slope / (low_slope - high_slope), 0.1, 0.9)
+                inner = low + share * (high - low)
+            length = np.where(done, length, np.where(np.isinf(high), 2 * length, inner))
+            slope = self._slope_at(length, move, change)
+        return length
+
+    def _slope_at(self, length: Vector, move: Matrix, change: Matrix) -> Vector:
+        at = self.coupling.read(self.scores + (length * change).astype(change.dtype))
+        by_rule = self.scale * np.einsum("ij,ij->j", at.slope, change, dtype=np.float64)
+        here = self.rules[:-1] + length * move[:-1]
+        by_rule += self.coupling.ridge * np.einsum("ij,ij->j", here, move[:-1])
+        return self._blocks(by_rule)
+
+
+def _factored(matrix: Matrix, ridge: float) -> Matrix:
+    """The Cholesky factor with ``ridge`` on the diagonal but for the offset; matrix is used up."""
+    n = len(matrix)
+    matrix.flat[: n * (n - 1) : n + 1] += ridge
+    single = matrix.dtype == np.float32
+    factor, more = (lapack.spotrf, 1e-6) if single else (lapack.dpotrf, 1e-13)
+    found, failed = factor(matrix, lower=1)
+    while failed:
+        # Rounding, or an offset on which no row depends, leaves the matrix not quite definite.
+        matrix.flat[:: n + 1] += more * float(matrix.diagonal().max())
+        found, failed = factor(matrix, lower=1)
+        more *= 10
+    return np.asarray(found)
+
+
+def _solved(factor: Matrix, b: Vector) -> Vector:
+    solve = lapack.spotrs if factor.dtype == np.float32 else lapack.dpotrs
+    return np.asarray(solve(factor, b.astype(factor.dtype), lower=1)[0], dtype=np.float64)

@@ -1,0 +1,207 @@
+"""AutoLCC: what it chooses, what it says about itself, tables, limits, interrupts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, make_circles, make_classification
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
+
+from lincent import AutoLCC
+from lincent.estimators import auto
+
+
+def ring(m=160, seed=0):
+    return make_circles(m, factor=0.5, noise=0.1, random_state=seed)
+
+
+def two(m=200, **named):
+    return make_classification(m, 8, n_informative=4, random_state=0, flip_y=0.05, **named)
+
+
+def frame(m=150, seed=0):
+    rng = np.random.default_rng(seed)
+    number, word = rng.normal(size=m), rng.choice(["red", "green", "blue"], m)
+    y = np.where((word == "red") | (number > 1), "yes", "no")
+    table = pd.DataFrame({"number": number, "word": word, "noise": rng.normal(size=m)})
+    table.loc[::7, "number"] = np.nan
+    return table, y
+
+
+def test_a_curved_border_is_found_and_members_are_certified():
+    X, y = ring()
+    model = AutoLCC().fit(X, y)
+    assert model.score(X, y) > 0.98
+    assert model.honest_score_ > 0.99
+    assert model.duality_gap_ <= 1e-9
+    assert max(member["duality_gap"] for member in model.members_) == model.duality_gap_
+    assert sum(member["weight"] for member in model.members_) == pytest.approx(1.0)
+    assert "columns" not in {member["map"] for member in model.members_}  # no line separates
+
+
+def test_cv_results_tell_what_was_tried():
+    X, y = two()
+    model = AutoLCC(n_members=3).fit(X, y)
+    table = model.cv_results_
+    assert {len(column) for column in table.values()} == {len(table["map"])}
+    assert np.count_nonzero(table["weight"]) == len(model.members_) == 3
+    dropped = table["folds"] == 1
+    assert dropped.any()
+    assert not table["weight"][dropped].any()
+    whole = np.where(dropped, -np.inf, table["score"])
+    assert table["weight"][whole.argmax()] > 0
+
+
+def test_one_seed_one_result_whatever_the_order_and_the_jobs():
+    X, y = two()
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    one, two_, other = (
+        AutoLCC().fit(X, y),
+        AutoLCC(n_jobs=2).fit(X, y),
+        AutoLCC().fit(X[shuffled], y[shuffled]),
+    )
+    np.testing.assert_array_equal(one.decision_function(X), two_.decision_function(X))
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-7)
+
+
+def test_weights_are_repetitions():
+    X, y = two(120)
+    w = np.random.default_rng(0).integers(0, 3, len(y))
+    weighted = AutoLCC().fit(X, y, w)
+    repeated = AutoLCC().fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    np.testing.assert_allclose(
+        weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-6, atol=1e-9
+    )
+
+
+def test_frames_with_gaps_and_words():
+    table, y = frame()
+    model = AutoLCC().fit(table, y)
+    assert model.score(table, y) > 0.9
+    unknown = table.assign(word="violet", number=np.nan)
+    assert set(model.predict(unknown)) <= {"yes", "no"}
+    pl = pytest.importorskip("polars")
+    spoken = pl.from_pandas(table)
+    other = AutoLCC().fit(spoken, y)
+    np.testing.assert_array_equal(model.predict(table), other.predict(spoken))
+
+
+def test_many_classes():
+    X, y = load_iris(return_X_y=True)
+    model = AutoLCC().fit(X, y)
+    assert model.score(X, y) > 0.95
+    assert model.decision_function(X).shape == model.predict_proba(X).shape == (150, 3)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+    assert model.duality_gap_ <= 1e-9
+
+
+def test_probabilities_are_calibrated_on_unseen_rows():
+    X, y = two(600, weights=[0.8])
+    model = AutoLCC().fit(X[:400], y[:400])
+    p = model.predict_proba(X[400:])[:, 1]
+    assert p.mean() == pytest.approx(y[400:].mean(), abs=0.06)
+    assert log_loss(y[400:], p) < log_loss(y[400:], np.full(200, y[:400].mean()))
+    seen = model.held_out_probabilities_
+    assert seen.shape == (400, 2)
+    assert np.isfinite(seen).all()
+    np.testing.assert_allclose(np.log(model.predict_proba(X)), model.predict_log_proba(X))
+
+
+def test_the_cut_follows_the_scorer():
+    X, y = two(500, weights=[0.9], class_sep=0.5)
+    even, many = AutoLCC().fit(X, y), AutoLCC(scoring="accuracy").fit(X, y)
+    held_even, held_many = even.held_out_scores_ > 0, many.held_out_scores_ > 0
+    assert accuracy_score(y, held_many) > accuracy_score(y, held_even)
+    assert balanced_accuracy_score(y, held_even) > balanced_accuracy_score(y, held_many)
+    assert np.all(even.shift_ == 0.0)
+    assert many.honest_score_ == pytest.approx(accuracy_score(y, held_many), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "scoring", ["neg_log_loss", "f1_macro", "roc_auc_ovr", "average_precision"]
+)
+def test_scorers_of_all_kinds(scoring):
+    X, y = (load_iris(return_X_y=True)) if scoring == "roc_auc_ovr" else two()
+    assert np.isfinite(
+        AutoLCC(scoring=scoring, maps=["columns", "splines"]).fit(X, y).honest_score_
+    )
+
+
+def test_the_honest_score_is_not_flattered_by_noise():
+    rng = np.random.default_rng(0)
+    honest = [
+        AutoLCC(random_state=k).fit(rng.normal(size=(80, 6)), np.arange(80) % 2).honest_score_
+        for k in range(4)
+    ]
+    assert abs(np.mean(honest) - 0.5) < 0.12
+
+
+def test_a_sample_stands_for_many_rows(monkeypatch):
+    X, y = two(900)
+    monkeypatch.setattr(auto, "SEARCH_ROWS", 300)
+    model = AutoLCC().fit(X, y)
+    searched = np.isfinite(model.held_out_scores_)
+    assert 250 < searched.sum() < 350
+    assert model.score(X, y) > 0.85
+
+
+def test_a_time_limit_ends_the_search():
+    X, y = two()
+    with pytest.warns(Warning, match="not certified"):
+        model = AutoLCC(time_limit=1e-6).fit(X, y)
+    assert set(model.cv_results_["folds"]) == {1}
+    assert model.score(X, y) > 0.7
+
+
+def test_an_interrupt_leaves_it_unfitted(monkeypatch):
+    X, y = two()
+    model = AutoLCC().fit(X, y)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(auto, "run_search", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not hasattr(model, "members_")
+
+
+def test_bad_input_leaves_the_fitted_model():
+    X, y = two()
+    model = AutoLCC().fit(X, y)
+    with pytest.raises(ValueError, match="one label per row"):
+        model.fit(X, y[:-1])
+    assert model.score(X, y) > 0.8
+
+
+def test_verbose_tells_each_fold(capsys):
+    X, y = two(80)
+    AutoLCC(verbose=1, maps=["columns"]).fit(X, y)
+    told = capsys.readouterr().out
+    assert "fold 4 of 4" in told
+    assert "duality gap" in told
+
+
+def test_pixels_are_seen_in_their_common_unit():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 16, (120, 6)).astype(float)
+    X[:, 3] = (rng.random(120) < 0.05) * 16.0  # rarely lit: standardized, it would be all there is
+    model = AutoLCC(maps=["even landmarks 1"]).fit(X, X[:, 0] + X[:, 1] > 15)
+    assert model.units_ is not None
+    assert {member["map"] for member in model.members_} == {"even landmarks 1"}
+    with pytest.raises(ValueError, match="one unit"):
+        AutoLCC(maps=["even landmarks 1"]).fit(X * [1, 10, 100, 1e3, 1e4, 1e5], X[:, 0] > 7)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"maps": ["nowhere"]}, "choose among"),
+        ({"n_members": 0}, "n_members"),
+        ({"margins": (1.0, 1.0)}, "corner"),
+        ({"time_limit": -1}, "time_limit"),
+    ],
+)
+def test_unusable_parameters(wrong, told):
+    X, y = two(40)
+    with pytest.raises(ValueError, match=told):
+        AutoLCC(**wrong).fit(X, y)
