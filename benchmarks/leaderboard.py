@@ -11,7 +11,6 @@ score AUC inside the training part, and counts as fit time.
 """
 
 import argparse
-import time
 
 import numpy as np
 from leaderboard_sets import PAPER, ROOT, all_sets
@@ -26,9 +25,7 @@ from lincent import LCC, RegularizedLCC, RegularizedLCCCV, StructuredLCC, Struct
 from lincent.study import Problem
 from lincent.study.procedures import procedure1
 from lincent.study.reports.terminal import progress_bar
-from lincent.study.results import StudyResult, common_config, method_records, problem_records
-from lincent.study.runner import run_plan
-from lincent.study.store import RunStore, frame_of
+from lincent.study.results import run_study
 
 FOLDER = ROOT / "results" / "leaderboard"
 C_WIDE = list(10.0 ** np.arange(-4, 3))
@@ -98,17 +95,12 @@ def plan(n_splits):
 
 def run(n_splits, jobs, time_limit):
     """Run what is not yet in the folder, and describe it beside the rows."""
-    todo, started = plan(n_splits), time.time()
     with progress_bar() as progress:
-        rows = run_plan(todo, RunStore(FOLDER), jobs=jobs, time_limit=time_limit, progress=progress)
-    StudyResult(
-        "leaderboard",
-        frame_of(rows),
-        problem_records(todo.problems.values()),
-        method_records(todo.methods.values()),
-        (),
-        common_config(0, jobs, time_limit, started, time.time()),
-    ).save(FOLDER)
+        result = run_study(
+            "leaderboard", plan(n_splits), {"runs": n_splits}, (), seed=0, jobs=jobs,
+            time_limit=time_limit, folder=FOLDER, progress=progress, retry=False,
+        )  # fmt: skip
+    result.save(FOLDER)
 
 
 if __name__ == "__main__":

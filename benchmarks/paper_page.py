@@ -196,6 +196,7 @@ def from_study(result):
         f"against {worst.theirs:.2f}",
         "agreement-lcc": f"largest difference {max(abs(c.difference) for c in own):.2f} points",
         "conclusions": f"{sum(item.holds for item in found)} of {len(found)}",
+        "conclusions-not": "; ".join(item.claim for item in found if not item.holds),
         "ranks-tuned": ", ".join(f"{m} {ranks[m]:.2f}" for m in paper.METHODS),
         "measured": f"{result.config['finished'][:10]}, {len(frame)} fits, "
         f"{result.config['machine']['cores']} cores",

@@ -171,7 +171,7 @@ def main():
     bad = result.frame[(result.frame["status"] != "ok") & (result.frame["procedure"] != "folds")]
     wall = duration(options.wall or config["wall_seconds"])
     total = duration(float(result.frame[["fit_seconds", "score_seconds"]].sum().sum()))
-    versions = ", ".join(f"{k} {v}" for k, v in config["versions"].items())
+    versions = ", ".join(f"{k} {v}" for k, v in config["versions"].items() if v != "absent")
     text = [
         BEGIN,
         *concluded(result),
@@ -180,9 +180,9 @@ def main():
         *ranks(result),
         *today(result),
         "## How it was measured",
-        f"{config['finished'][:10]}, 2 shared CPU cores, {config['jobs']} worker process(es) of "
-        f"one "
-        f"thread, {len(result.frame)} fits, wall time {wall} (fits and scoring alone {total}), "
+        f"{config['finished'][:10]}, {config['machine']['cores']} cores, {config['jobs']} worker "
+        f"process(es) of one thread, {len(result.frame)} fits, wall time {wall} (fits and scoring "
+        f"alone {total}), "
         f"{len(bad)} marked cells outside procedure 2. {versions}. Page written "
         f"{datetime.date.today().isoformat()} by `benchmarks/study_page.py`.",
         END,

@@ -15,6 +15,21 @@ class Column:
     hint: str = ""
 
 
+def columns(*titles: str) -> tuple[Column, ...]:
+    """Return columns from titles of ours: ``#`` at the end is a number, ``|`` sets off a hint.
+
+    Examples
+    --------
+    >>> columns("Set", "Rank#|1 is best")[1]
+    Column(title='Rank', number=True, hint='1 is best')
+    """
+    found = []
+    for given in titles:
+        title, _, hint = given.partition("|")
+        found.append(Column(title.removesuffix("#"), title.endswith("#"), hint))
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class Item:
     """A cell: what is shown, what it sorts by, and how it is marked."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
-import time
 import warnings
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -17,14 +15,8 @@ from lincent.study.methods import Method, find_method, list_methods
 from lincent.study.metrics import METRICS
 from lincent.study.problem import Problem, load_problem
 from lincent.study.procedures import nested, procedure1
-from lincent.study.results import (
-    StudyResult,
-    common_config,
-    method_records,
-    problem_records,
-)
-from lincent.study.runner import Progress, run_plan
-from lincent.study.store import RunStore, frame_of
+from lincent.study.results import StudyResult, run_study
+from lincent.study.runner import Progress
 from lincent.tables import AS_FOUND, Reading, TableError, Understood, Wishes, read_table, understand
 from lincent.tables.as_code import estimator_code
 
@@ -221,14 +213,7 @@ def compare(
     found, missing = find_methods(COMPARE_METHODS if methods is None else methods)
     problem = problem or make_problem(data, target, **reading)
     plan = (nested if tune else procedure1)([problem], found, runs=runs, seed=seed)
-    started = time.time()
-    with tempfile.TemporaryDirectory() as temporary:
-        store = RunStore(folder if folder is not None else temporary)
-        rows = run_plan(
-            plan, store, jobs=jobs, time_limit=time_limit, progress=progress, retry=retry
-        )
-    config = common_config(seed, jobs, time_limit, started, time.time())
-    config |= {
+    config: dict[str, Any] = {
         "metric": metric,
         "runs": runs,
         "procedure": "nested" if tune else "holdout",
@@ -241,13 +226,17 @@ def compare(
     config["wishes"].pop("reading", None)
     if problem.schema is not None:
         config |= {"schema": problem.schema.to_json(), "reading": asdict(problem.reading)}
-    return StudyResult(
+    return run_study(
         "compare",
-        frame_of(rows),
-        problem_records([problem]),
-        method_records(found),
-        tuple(missing),
+        plan,
         config,
+        missing,
+        seed=seed,
+        jobs=jobs,
+        time_limit=time_limit,
+        folder=folder,
+        progress=progress,
+        retry=retry,
     )
 
 

@@ -128,8 +128,8 @@ def _tuned(frame: Any, sets: tuple[str, ...]) -> list[Conclusion]:
     return [_first(claim, paper.ranks_from_one(), ranks)]
 
 
-def tuned_ranks(frame: Any, sets: tuple[str, ...]) -> dict[str, float]:
-    """Return the mean ranks of procedure 2 for the paper's methods that were run."""
+def tuned_scores(frame: Any, sets: tuple[str, ...]) -> Any:
+    """Return the best scores of procedure 2, sets by those of the paper's methods that were run."""
     best = best_of_grids(frame)
     scores = pandas.DataFrame(
         {
@@ -138,7 +138,12 @@ def tuned_ranks(frame: Any, sets: tuple[str, ...]) -> dict[str, float]:
             if any(b.method == method for b in best)
         }
     )
-    return mean_ranks(scores.reindex(list(sets)))
+    return scores.reindex(list(sets))
+
+
+def tuned_ranks(frame: Any, sets: tuple[str, ...]) -> dict[str, float]:
+    """Return the mean ranks of procedure 2 for the paper's methods that were run."""
+    return mean_ranks(tuned_scores(frame, sets))
 
 
 def _first(claim: str, theirs: dict[str, float], ours: dict[str, float]) -> Conclusion:

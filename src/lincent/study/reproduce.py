@@ -14,10 +14,8 @@ Sets that are not on this machine are listed with the way to get them.
 from __future__ import annotations
 
 import os
-import tempfile
-import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -32,14 +30,8 @@ from lincent.study.pictures import chosen_widths, example_picture, shape_picture
 from lincent.study.problem import Problem, load_problem
 from lincent.study.procedures import nested, procedure1, procedure2
 from lincent.study.readings import reading_plan
-from lincent.study.results import (
-    StudyResult,
-    common_config,
-    method_records,
-    problem_records,
-)
-from lincent.study.runner import TIME_LIMIT, Plan, Progress, run_plan
-from lincent.study.store import RunStore, frame_of
+from lincent.study.results import StudyResult, run_study
+from lincent.study.runner import TIME_LIMIT, Plan, Progress
 
 PARTS = ("procedure1", "procedure2", "nested", "kernel", "readings")
 SHAPES = ("Jain", "Spiral", "Circles", "Flame")
@@ -140,33 +132,24 @@ def reproduce(
             "No data set of the paper is on this machine: "
             + "; ".join(f"{name}: {how}" for name, how in absent)
         )
-    started = time.time()
-    with tempfile.TemporaryDirectory() as temporary:
-        store = RunStore(folder if folder is not None else temporary)
-        rows = run_plan(
-            plan, store, jobs=jobs, time_limit=time_limit, progress=progress, retry=retry
-        )
-    pictures = {"example": example_picture()}
-    if shapes:
-        pictures["shapes"] = shape_pictures(shapes, chosen_widths(rows))
-    config = common_config(seed, jobs, time_limit, started, time.time())
-    config |= {
-        "quick": quick,
-        "metric": "paper_auc",
-        "sets": list(sets),
-        "parts": list(parts),
-        **{name: getattr(extent, name) for name in Extent.__dataclass_fields__},
-        "cells": len(plan.cells),
-    }
-    absent += [*absent_shapes, ("SD", f"the 12 subjects: {SEIZURE_HOW}"), *missing]
-    return StudyResult(
+
+    def pictures(rows: list[dict[str, Any]]) -> dict[str, Any]:
+        drawn = {"example": example_picture()}
+        return drawn | ({"shapes": shape_pictures(shapes, chosen_widths(rows))} if shapes else {})
+
+    return run_study(
         "reproduce",
-        frame_of(rows),
-        problem_records([*problems, *shapes]),
-        method_records(plan.methods.values()),
-        tuple(absent),
-        config,
-        pictures,
+        plan,
+        {"quick": quick, "metric": "paper_auc", "sets": list(sets), "parts": list(parts)}
+        | asdict(extent),
+        [*absent, *absent_shapes, ("SD", f"the 12 subjects: {SEIZURE_HOW}"), *missing],
+        seed=seed,
+        jobs=jobs,
+        time_limit=time_limit,
+        folder=folder,
+        progress=progress,
+        retry=retry,
+        pictures=pictures,
     )
 
 

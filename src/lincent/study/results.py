@@ -12,7 +12,9 @@ from __future__ import annotations
 import datetime
 import json
 import os
-from collections.abc import Iterable
+import tempfile
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,9 +23,9 @@ from lincent._files import write_whole
 from lincent.study.cells import settings_of
 from lincent.study.methods import Method
 from lincent.study.problem import Problem
-from lincent.study.runner import machine, versions
+from lincent.study.runner import Plan, Progress, machine, run_plan, versions
 from lincent.study.statistics import TEST
-from lincent.study.store import TABLE, read_runs
+from lincent.study.store import TABLE, RunStore, frame_of, read_runs
 
 RECORD, PICTURES = "study.json", "pictures.json"
 
@@ -155,17 +157,59 @@ def method_records(methods: Iterable[Method]) -> tuple[MethodRecord, ...]:
     )
 
 
-def common_config(
-    seed: int, jobs: int, time_limit: float, started: float, ended: float
-) -> dict[str, Any]:
-    """Return the settings that every study records."""
-    return {
+def run_study(
+    kind: str,
+    plan: Plan,
+    config: dict[str, Any],
+    missing: Iterable[tuple[str, str]],
+    *,
+    seed: int,
+    jobs: int,
+    time_limit: float,
+    folder: str | os.PathLike[str] | None,
+    progress: Progress | None,
+    retry: bool,
+    pictures: Callable[[list[dict[str, Any]]], dict[str, Any]] | None = None,
+) -> StudyResult:
+    """Run a plan and describe the outcome.
+
+    Parameters
+    ----------
+    kind, missing
+        As in `StudyResult`.
+    plan : Plan
+    config : dict
+        What is particular to this study; seed, versions, machine and the like are added.
+    seed, jobs, time_limit, progress, retry
+        As in `run_plan`.
+    folder : path or None
+        Where the rows are kept; None keeps nothing.
+    pictures : callable or None
+        Makes the pictures from the rows.
+    """
+    started = time.time()
+    with tempfile.TemporaryDirectory() as temporary:
+        store = RunStore(folder if folder is not None else temporary)
+        rows = run_plan(
+            plan, store, jobs=jobs, time_limit=time_limit, progress=progress, retry=retry
+        )
+    common = {
         "seed": seed,
         "jobs": jobs,
         "time_limit": time_limit,
-        "wall_seconds": round(ended - started, 1),
+        "cells": len(plan.cells),
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "versions": versions(),
         "machine": machine(),
         "statistics": TEST,
     }
+    drawn = {} if pictures is None else pictures(rows)
+    return StudyResult(
+        kind,
+        frame_of(rows),
+        problem_records(plan.problems.values()),
+        method_records(plan.methods.values()),
+        tuple(missing),
+        common | {"wall_seconds": round(time.time() - started, 1)} | config,
+        drawn,
+    )

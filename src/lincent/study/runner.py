@@ -296,7 +296,8 @@ def versions() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"python": platform.python_version()}
-    for name in ("lincent", "numpy", "scipy", "scikit-learn", "clarabel"):
+    found["lincent"] = str(getattr(sys.modules["lincent"], "__version__", "unknown"))
+    for name in ("numpy", "scipy", "scikit-learn", "clarabel"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

@@ -11,8 +11,6 @@ its own name and no number of the paper beside it.
 from __future__ import annotations
 
 import os
-import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -37,9 +35,8 @@ from lincent.study.compare import find_methods
 from lincent.study.methods import Method
 from lincent.study.problem import Problem
 from lincent.study.procedures import procedure1
-from lincent.study.results import StudyResult, common_config, method_records, problem_records
-from lincent.study.runner import TIME_LIMIT, Progress, run_plan
-from lincent.study.store import RunStore, frame_of
+from lincent.study.results import StudyResult, run_study
+from lincent.study.runner import TIME_LIMIT, Progress
 
 METHODS = tuple(method for method in paper.METHODS if method != "SMP")
 CODES = tuple(subject.code for subject in SUBJECTS)
@@ -193,30 +190,25 @@ def reproduce_seizure(
         tell=tell,
     )
     plan = procedure1(problems, found, runs=runs, seed=seed)
-    started = time.time()
-    with tempfile.TemporaryDirectory() as temporary:
-        store = RunStore(folder if folder is not None else temporary)
-        rows = run_plan(
-            plan, store, jobs=jobs, time_limit=time_limit, progress=progress, retry=retry
-        )
-    config = common_config(seed, jobs, time_limit, started, time.time())
-    config |= {
-        "metric": "paper_auc",
-        "runs": runs,
-        "interictal": interictal,
-        "lenient": lenient,
-        "cells": len(plan.cells),
-        "root": Path(root).name,
-    }
     there = {problem.name for problem in problems}
     absent = ", ".join(code for code in CODES if code not in there)
-    return StudyResult(
+    return run_study(
         "seizure",
-        frame_of(rows),
-        problem_records(problems),
-        method_records(found),
-        (*(((absent, HOW),) if absent else ()), *missing),
-        config,
+        plan,
+        {
+            "metric": "paper_auc",
+            "runs": runs,
+            "interictal": interictal,
+            "lenient": lenient,
+            "root": Path(root).name,
+        },
+        [*([(absent, HOW)] if absent else []), *missing],
+        seed=seed,
+        jobs=jobs,
+        time_limit=time_limit,
+        folder=folder,
+        progress=progress,
+        retry=retry,
     )
 
 

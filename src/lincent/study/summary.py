@@ -102,7 +102,7 @@ def pairs(
     table = pivot(frame, dataset, column, procedure)
     if reference not in table:
         return []
-    share = _test_to_train(frame, dataset, procedure)
+    share = share_of_test(frame, dataset, procedure)
     raw = []
     for method in table.columns:
         both = table[[reference, method]].dropna() if method != reference else table[[]]
@@ -129,7 +129,8 @@ def pairs(
     ]
 
 
-def _test_to_train(frame: Any, dataset: str, procedure: str) -> float:
+def share_of_test(frame: Any, dataset: str, procedure: str = "holdout") -> float:
+    """Return the ratio of test to training rows, which the corrected interval needs."""
     rows = frame[
         (frame["dataset"] == dataset) & (frame["procedure"] == procedure) & (frame["status"] == OK)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lincent.pages.blocks import Column, Paragraph, Section, Table, number, text
+from lincent.pages.blocks import Paragraph, Section, Table, columns, number, text
 from lincent.study import paper
 from lincent.study.conclusions import Conclusion, conclusions
 from lincent.study.readings import IS_32, READINGS, Effect, effects
@@ -26,12 +26,12 @@ def conclusion_section(result: StudyResult) -> Section | None:
         )
         for item in found
     )
-    columns = (Column("The paper's conclusion"), Column("Paper"), Column("Ours"), Column("Holds?"))
+    head = columns("The paper's conclusion", "Paper", "Ours", "Holds?")
     caption = (
         "Wins and losses are sets on which the paired signed-rank test at 0.05 finds a difference; "
         "a relation holds where it has the same sign. Ranks count from 1."
     )
-    blocks = (Paragraph(conclusion_sentence(found)), Table(columns, rows, caption))
+    blocks = (Paragraph(conclusion_sentence(found)), Table(head, rows, caption))
     return Section("conclusions", "Which conclusions hold", blocks)
 
 
@@ -57,21 +57,17 @@ def readings_section(result: StudyResult) -> Section | None:
             rows.append(_reading_row(method, found))
     if not rows:
         return None
-    columns = (
-        Column("Method"),
-        Column("Read with"),
-        Column("Distance, taken", True, "mean absolute difference to the printed test numbers"),
-        Column("Distance, so", True),
-        Column("Largest change", True, "points of hard-label AUC on test"),
-        Column("on"),
-        Column("Splits", True),
-    )
+    head = columns(
+        "Method", "Read with",
+        "Distance, taken#|mean absolute difference to the printed test numbers", "Distance, so#",
+        "Largest change#|points of hard-label AUC on test", "on", "Splits#",
+    )  # fmt: skip
     caption = (
         "Readings that the text allows and that were not taken, on the same splits: the mean "
         "distance to the paper's test numbers over the sets with the reading taken and with this "
         "one, and where it changes most."
     )
-    return Section("readings", "Other readings", (Table(columns, tuple(rows), caption),))
+    return Section("readings", "Other readings", (Table(head, tuple(rows), caption),))
 
 
 def _reading_row(method: str, found: list[Effect]) -> tuple:

@@ -10,12 +10,12 @@ import numpy as np
 import pandas
 
 from lincent.pages.blocks import (
-    Column,
     Figure,
     Item,
     Paragraph,
     Section,
     Table,
+    columns,
     number,
     probability,
     text,
@@ -53,9 +53,8 @@ def _panels(result: StudyResult, methods: tuple[str, ...]) -> Panels:
 
 def _numbers(panels: Panels, methods: tuple[str, ...], more: dict[str, list[Item]]) -> Table:
     """The table behind a figure of panels; ``more`` adds columns."""
-    columns = [Column("Set")]
-    columns += [Column(f"{method} {row}", True) for row in panels for method in methods]
-    columns += [Column(title, True) for title in more]
+    titles = [f"{method} {row}#" for row in panels for method in methods]
+    head = columns("Set", *titles, *(f"{title}#" for title in more))
     rows = []
     for k, dataset in enumerate(panels[ROWS[0]][0].index):
         cells = [
@@ -67,7 +66,7 @@ def _numbers(panels: Panels, methods: tuple[str, ...], more: dict[str, list[Item
             for method in methods
         ]
         rows.append((text(dataset), *cells, *(items[k] for items in more.values())))
-    return Table(tuple(columns), tuple(rows), "Mean ± standard deviation over the splits, percent.")
+    return Table(head, tuple(rows), "Mean ± standard deviation over the splits, percent.")
 
 
 def discriminator_section(result: StudyResult) -> Section | None:
@@ -123,61 +122,46 @@ def fqcc_section(result: StudyResult) -> Section | None:
 
 def kernel_section(result: StudyResult) -> Section | None:
     """Return the kernel test: scores by two ways to choose the width, and the four panels."""
-    frame = result.frame
     rows = []
     for shape, (train, test) in paper.KERNEL.items():
-        best = best_width(frame, shape)
+        best = best_width(result.frame, shape)
         if best is None:
             continue
-        honest = _nested(frame, shape)
+        inside = _nested(result.frame, shape)
+        scores = (train, 100 * best.train, inside[0], test, 100 * best.test, inside[1])
         rows.append(
             (
                 text(shape),
-                number(train, 1),
-                number(100 * best.train, 1),
-                number(honest[0], 1),
-                number(test, 1),
-                number(100 * best.test, 1),
-                number(honest[1], 1),
+                *(number(value, 1) for value in scores),
                 number(json.loads(best.params)["gamma"], 4),
-                text(honest[2]),
+                text(inside[2]),
                 number(best.runs, 0),
             )
         )
-    if not rows:
-        return None
-    columns = (
-        Column("Shape"),
-        Column("Train, paper", True),
-        Column("best", True, "the width that is best on the splits that give the score"),
-        Column("chosen inside", True, "the width chosen inside each training part"),
-        Column("Test, paper", True),
-        Column("best", True),
-        Column("chosen inside", True),
-        Column("best gamma", True, "1 / (2 w²) for an RBF kernel of width w"),
-        Column("chosen gammas"),
-        Column("Runs", True),
-    )
+    ways = ("best#|the width that is best on the splits that give the score",
+            "chosen inside#|the width chosen inside each training part")  # fmt: skip
+    head = columns(
+        "Shape", "Train, paper#", *ways, "Test, paper#", *ways,
+        "best gamma#|1 / (2 w²) for an RBF kernel of width w", "chosen gammas", "Runs#",
+    )  # fmt: skip
     caption = (
         "KernelLCC, RBF, five widths, percent. The paper does not say how it chose the width: "
         "“best” is the best of five on the splits that give the score, “chosen inside” never looks "
         "at a test row. Spiral is one arm against the rest; Circles is synthetic, the set of the "
         "paper is not published."
     )
-    blocks: list[Any] = [Table(columns, tuple(rows), caption)]
+    blocks: list[Any] = [*_shapes_figure(result), Table(head, tuple(rows), caption)]
+    return Section("kernel", "The kernel test", tuple(blocks)) if rows else None
+
+
+def _shapes_figure(result: StudyResult) -> list[Figure]:
     shapes = result.pictures.get("shapes")
-    if shapes:
-        blocks.insert(
-            0,
-            Figure(
-                "kernel",
-                figures.kernel_panels(shapes),
-                "Regions of KernelLCC on the shapes",
-                "KernelLCC fitted on all points of each shape, at the width chosen most often "
-                "inside the training parts: the two regions and the points.",
-            ),
-        )
-    return Section("kernel", "The kernel test", tuple(blocks))
+    caption = (
+        "KernelLCC fitted on all points of each shape, at the width chosen most often inside the "
+        "training parts: the two regions and the points."
+    )
+    alt = "Regions of KernelLCC on the shapes"
+    return [Figure("kernel", figures.kernel_panels(shapes), alt, caption)] if shapes else []
 
 
 def _nested(frame: Any, shape: str) -> tuple[float, float, str]:
@@ -202,7 +186,7 @@ def example_section(result: StudyResult) -> Section | None:
         return None
     beta = drawn["beta"]
     numbers = Table(
-        (Column("What"), Column("Value", True)),
+        columns("What", "Value#"),
         (
             (text("beta 1"), number(beta[0], 4, signed=True)),
             (text("beta 2"), number(beta[1], 4, signed=True)),

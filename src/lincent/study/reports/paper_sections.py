@@ -7,27 +7,22 @@ from typing import Any
 
 from lincent.pages.blocks import (
     Bullets,
-    Column,
     Item,
     Paragraph,
     Section,
     Table,
+    columns,
     number,
+    seconds,
     text,
 )
 from lincent.study import paper
-from lincent.study.agreement import (
-    POINTS,
-    Agreement,
-    CompactCell,
-    compact_table,
-)
-from lincent.study.cells import OK
+from lincent.study.agreement import POINTS, Agreement, compact_table
 from lincent.study.conclusions import RIVALS
 from lincent.study.readings import explanation
 from lincent.study.results import StudyResult
 from lincent.study.statistics import interval
-from lincent.study.summary import pivot
+from lincent.study.summary import pivot, share_of_test
 
 
 def sets_of(result: StudyResult) -> tuple[str, ...]:
@@ -38,12 +33,33 @@ def sets_of(result: StudyResult) -> tuple[str, ...]:
 
 def agreement_section(result: StudyResult, cells: Sequence[Agreement]) -> Section:
     """Return the appendix table of the paper, ours with theirs in brackets."""
+    blocks: list[Any] = [agreement_table(cells, paper.SETS, paper.METHODS)]
+    far = disagreement_sentences(result.frame, cells)
+    if far:
+        blocks += [Paragraph("The cells farthest from the paper, and what was measured about why:")]
+        blocks += [Bullets(tuple(far))]
+    if cells:
+        inside = sum(cell.within_error for cell in cells)
+        blocks.append(
+            Paragraph(
+                f"{inside} of {len(cells)} differences are within two combined standard errors. "
+                "The paper prints no spread; the error takes ours for both and the "
+                f"{paper.RUNS_APPENDIX} runs of its appendix."
+            )
+        )
+    return Section("procedure-1", "Procedure 1: the paper's table", tuple(blocks))
+
+
+def agreement_table(
+    cells: Sequence[Agreement], sets: Sequence[str], methods: Sequence[str]
+) -> Table:
+    """Return train and test of each set, ours with the paper's number in brackets."""
     by_place = {(cell.dataset, cell.row, cell.method): cell for cell in cells}
     rows = []
-    for dataset in paper.SETS:
+    for dataset in sets:
         for row in ("train", "test"):
             line = [text(f"{dataset} {row}")]
-            for method in paper.METHODS:
+            for method in methods:
                 theirs = paper.printed(dataset, row, method).value
                 cell = by_place.get((dataset, row, method))
                 if cell is None:
@@ -56,27 +72,11 @@ def agreement_section(result: StudyResult, cells: Sequence[Agreement]) -> Sectio
                 mark = "" if cell.within_points else "bad"
                 line.append(Item(f"{cell.ours:.2f} ({theirs:.2f})", cell.ours, mark, hint))
             rows.append(tuple(line))
-    columns = (Column("Set"), *(Column(method, True) for method in paper.METHODS))
     caption = (
         f"Hard-label AUC in percent, mean over runs: ours, in brackets the paper's. Red: more than "
         f"{POINTS} points apart."
     )
-    blocks: list[Any] = [Table(columns, tuple(rows), caption)]
-    far = disagreement_sentences(result.frame, cells)
-    if far:
-        blocks += [Paragraph("The cells farthest from the paper, and what was measured about why:")]
-        blocks += [Bullets(tuple(far))]
-    outside = [cell for cell in cells if not cell.within_error]
-    if cells:
-        blocks.append(
-            Paragraph(
-                f"{len(cells) - len(outside)} of {len(cells)} differences are within two combined "
-                "standard errors. The paper prints no spread; the error takes ours for both and "
-                "the "
-                f"{paper.RUNS_APPENDIX} runs of its appendix."
-            )
-        )
-    return Section("procedure-1", "Procedure 1: the paper's table", tuple(blocks))
+    return Table(columns("Set", *(f"{method}#" for method in methods)), tuple(rows), caption)
 
 
 def disagreement_sentences(frame: Any, cells: Sequence[Agreement]) -> list[str]:
@@ -91,139 +91,105 @@ def disagreement_sentences(frame: Any, cells: Sequence[Agreement]) -> list[str]:
 
 def every_number_section(cells: Sequence[Agreement]) -> Section:
     """Return ours, theirs, the difference and the error of each printed number."""
+
+    def yes(value: bool) -> Item:
+        return text("yes" if value else "no", "quiet" if value else "bad")
+
     rows = tuple(
         (
-            text(c.dataset),
-            text(c.row),
-            text(c.method),
-            number(c.ours, 2),
-            number(c.theirs, 2),
+            *(text(value) for value in (c.dataset, c.row, c.method)),
+            *(number(value, 2) for value in (c.ours, c.theirs)),
             number(c.difference, 2, signed=True, mark="" if c.within_points else "bad"),
             number(c.error, 2),
-            text("yes" if c.within_error else "no", "quiet" if c.within_error else "bad"),
-            text("yes" if c.within_points else "no", "quiet" if c.within_points else "bad"),
+            yes(c.within_error),
+            yes(c.within_points),
         )
         for c in cells
     )
-    columns = (
-        Column("Set"),
-        Column("Row"),
-        Column("Method"),
-        Column("Ours", True),
-        Column("Theirs", True),
-        Column("Difference", True),
-        Column("Combined SE", True),
-        Column("Within 2 SE"),
-        Column(f"Within {POINTS}"),
-    )
-    return Section("every-number", "Every printed number", (Table(columns, rows),))
+    head = columns(
+        "Set", "Row", "Method", "Ours#", "Theirs#", "Difference#", "Combined SE#", "Within 2 SE",
+        f"Within {POINTS}",
+    )  # fmt: skip
+    return Section("every-number", "Every printed number", (Table(head, rows),))
 
 
 def compact_section(result: StudyResult) -> Section:
-    """Return the paper's compact table of significant wins and losses."""
-    sets = sets_of(result)
+    """Return the paper's compact table, with the other methods of the study below its own."""
     others = [m.code for m in result.methods if m.code not in paper.METHODS]
-    cells = compact_table(result.frame, (*RIVALS, *others), sets)
-    cells = [cell for cell in cells if cell.sets]
-    methods = [m for m in (*RIVALS, *others) if any(c.method == m for c in cells)]
+    sets = sets_of(result)
+    note = Paragraph(
+        "The paper's test calls small differences significant because splits of one set overlap. "
+        "The corrected intervals against today's methods are in the next section."
+    )
+    table = wins_table(result, sets, (*RIVALS, *others), paper.COMPACT, f"{len(paper.SETS)} sets")
+    return Section("compact", "Wins and losses of LCC", (table, note))
+
+
+def wins_table(
+    result: StudyResult,
+    sets: tuple[str, ...],
+    methods: Sequence[str],
+    printed: dict[str, dict[str, tuple[int, int]]],
+    in_the_paper: str,
+) -> Table:
+    """Return on how many sets LCC is significantly better and worse, ours and the paper's."""
+    cells = [cell for cell in compact_table(result.frame, tuple(methods), sets) if cell.sets]
     by_place = {(cell.row, cell.method): cell for cell in cells}
-    rows = tuple(
-        (
-            text(method),
-            *(
-                item
-                for row in ("train", "test", "time")
-                for item in _compact_items(by_place.get((row, method)))
-            ),
-        )
-        for method in methods
-    )
-    columns = (
-        Column("LCC against"),
-        *(Column(title) for row in ("Train", "Test", "Time") for title in (row, f"{row}, paper")),
-    )
+    rows = []
+    for method in dict.fromkeys(cell.method for cell in cells):
+        line = [text(method)]
+        for row in ("train", "test", "time"):
+            cell, theirs = by_place.get((row, method)), printed[row].get(method)
+            line.append(_count(None if cell is None else (cell.better, cell.worse)))
+            line.append(_count(theirs, "quiet"))
+        rows.append(tuple(line))
     caption = (
         f"On how many of {len(sets)} sets LCC is significantly better (in brackets: worse), paired "
-        "signed-rank test at 0.05, uncorrected, as in the paper. The paper has 7 sets."
+        f"signed-rank test at 0.05, uncorrected, as in the paper. The paper has {in_the_paper}."
     )
-    return Section(
-        "compact",
-        "Wins and losses of LCC",
-        (
-            Table(columns, rows, caption),
-            Paragraph(
-                "The paper's test calls small differences significant because splits of one set "
-                "overlap. The corrected intervals against today's methods are in the next section."
-            ),
-        ),
-    )
+    parts = [name for row in ("Train", "Test", "Time") for name in (row, f"{row}, paper")]
+    return Table(columns("LCC against", *parts), tuple(rows), caption)
 
 
-def _compact_items(cell: CompactCell | None) -> tuple[Item, Item]:
-    if cell is None:
-        return text("–"), text("–")
-    ours = Item(f"{cell.better} ({cell.worse})", float(cell.better - cell.worse))
-    if cell.theirs is None:
-        return ours, text("–", "quiet")
-    better, worse = cell.theirs
-    return ours, Item(f"{better} ({worse})", float(better - worse), "quiet")
+def _count(pair: tuple[int, int] | None, mark: str = "") -> Item:
+    if pair is None:
+        return text("–", "quiet")
+    return Item(f"{pair[0]} ({pair[1]})", float(pair[0] - pair[1]), mark)
 
 
-def time_section(result: StudyResult) -> Section:
-    """Return fit times: ours, theirs, and each relative to LCC."""
+def time_section(
+    result: StudyResult, sets: Sequence[str], methods: Sequence[str] = paper.METHODS
+) -> Section:
+    """Return fit times: LCC's, and each method's as a multiple of it, ours and the paper's."""
     rows = []
-    for dataset in sets_of(result):
-        table = 1000 * pivot(result.frame, dataset, "fit_seconds")
+    for dataset in sets:
+        table = pivot(result.frame, dataset, "fit_seconds").median()
         if "LCC" not in table:
             continue
-        ours_lcc = float(table["LCC"].median())
-        theirs_lcc = paper.printed(dataset, "time", "LCC").value
-        for method in paper.METHODS:
-            if method in table:
-                ours, theirs = (
-                    float(table[method].median()),
-                    paper.printed(dataset, "time", method).value,
-                )
-                rows.append(
-                    (
-                        text(dataset),
-                        text(method),
-                        number(ours, 2),
-                        number(theirs, 1),
-                        number(ours / ours_lcc, 2),
-                        number(theirs / theirs_lcc, 2),
-                    )
-                )
-    columns = (
-        Column("Set"),
-        Column("Method"),
-        Column("Ours, ms", True),
-        Column("Paper, ms", True),
-        Column("Ours / LCC", True),
-        Column("Paper / LCC", True),
-    )
+        own, theirs = float(table["LCC"]), paper.printed(dataset, "time", "LCC").value
+        line = [text(dataset), seconds(own), number(theirs, 1)]
+        for method in methods[1:]:
+            ours = float(table.get(method, float("nan"))) / own
+            printed = paper.printed(dataset, "time", method).value / theirs
+            line.append(Item(f"{ours:.2f} ({printed:.2f})", ours))
+        rows.append(tuple(line))
     caption = (
-        "Median fit time. Two machines and two languages: compare the ratios, not the milliseconds."
+        "Median fit time of LCC, and of the others as a multiple of it on the same splits; in "
+        "brackets the paper's multiple. Two machines and two languages: compare the multiples."
     )
-    return Section("time", "Time", (Table(columns, tuple(rows), caption),))
+    head = columns("Set", "LCC#", "LCC, paper, ms#", *(f"{method}#" for method in methods[1:]))
+    return Section("time", "Time", (Table(head, tuple(rows), caption),))
 
 
 def missing_section(result: StudyResult) -> Section | None:
     """Return what could not be run, and how to get it."""
-    if not result.missing:
-        return None
     rows = tuple((text(name), text(how, "wrap")) for name, how in result.missing)
-    return Section(
-        "missing",
-        "What is missing, and how to get it",
-        (Table((Column("What"), Column("How to get it, or why")), rows),),
-    )
+    table = Table(columns("What", "How to get it, or why"), rows)
+    return Section("missing", "What is missing, and how to get it", (table,)) if rows else None
 
 
 def corrected(result: StudyResult, dataset: str, a: str, b: str, column: str) -> Any:
     """Return the corrected interval of a minus b on one set, in points."""
     table = 100 * pivot(result.frame, dataset, column)
     both = table[[a, b]].dropna()
-    frame = result.frame[(result.frame["dataset"] == dataset) & (result.frame["status"] == OK)]
-    share = float((frame["n_test"] / frame["n_train"]).mean())
-    return interval(both[a].to_numpy() - both[b].to_numpy(), share)
+    return interval(both[a].to_numpy() - both[b].to_numpy(), share_of_test(result.frame, dataset))

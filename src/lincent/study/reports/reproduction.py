@@ -27,6 +27,7 @@ from lincent.study.reports.paper_sections import (
     disagreement_sentences,
     every_number_section,
     missing_section,
+    sets_of,
     time_section,
 )
 from lincent.study.reports.settings import (
@@ -92,7 +93,7 @@ def reproduction_page(result: StudyResult) -> Page:
         rank_section(result),
         discriminator_section(result),
         fqcc_section(result),
-        time_section(result),
+        time_section(result, sets_of(result)),
         kernel_section(result),
         example_section(result),
         readings_section(result),

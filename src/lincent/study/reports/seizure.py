@@ -11,27 +11,29 @@ from typing import Any
 import numpy as np
 
 from lincent.pages.blocks import (
-    Column,
-    Item,
     Page,
     Paragraph,
     Section,
     Table,
+    columns,
     duration,
     number,
     seconds,
     text,
 )
 from lincent.study import paper
-from lincent.study.agreement import Agreement, agreements, compact_table
+from lincent.study.agreement import Agreement, agreements
 from lincent.study.reports.paper_sections import (
+    agreement_table,
     every_number_section,
     missing_section,
+    time_section,
+    wins_table,
 )
 from lincent.study.reports.settings import settings_section
 from lincent.study.results import StudyResult
 from lincent.study.seizure import CODES, METHODS
-from lincent.study.summary import lines, pivot
+from lincent.study.summary import lines
 
 RIVALS = tuple(method for method in METHODS if method != "LCC")
 
@@ -76,9 +78,7 @@ def seizure_page(result: StudyResult) -> Page:
     cells = _compared(result)
     sections = [
         data_section(result),
-        score_section(result, cells),
-        compact_section(result),
-        time_section(result),
+        *(paper_sections(result, cells) if cells else ()),
         *(standin_section(result, name) for name in standins_of(result)),
         missing_section(result),
         every_number_section(cells) if cells else None,
@@ -103,6 +103,17 @@ def seizure_page(result: StudyResult) -> Page:
     )
 
 
+def paper_sections(result: StudyResult, cells: list[Agreement]) -> tuple[Section, ...]:
+    """Return what is compared with the paper's numbers."""
+    there = subjects_of(result)
+    wins = wins_table(result, there, RIVALS, paper.COMPACT_SEIZURE, "12 subjects")
+    return (
+        Section("procedure-1", "Procedure 1", (agreement_table(cells, there, METHODS),)),
+        Section("compact", "Wins and losses of LCC", (wins,)),
+        time_section(result, there, METHODS),
+    )
+
+
 def _rule(interictal: str) -> str:
     return {
         "random": "one by one at random, as in the paper",
@@ -123,84 +134,11 @@ def data_section(result: StudyResult) -> Section:
         )
         for problem in result.problems
     )
-    columns = (
-        Column("Set"),
-        Column("What was read"),
-        Column("Ictal", True),
-        Column("Interictal", True),
-        Column("Features", True),
-        Column("Against the paper's table"),
+    head = columns(
+        "Set", "What was read", "Ictal#", "Interictal#", "Features#", "Against the paper's table"
     )
     caption = "Class counts, channels and rate are compared; the paper prints no number of events."
-    return Section("data", "The recordings", (Table(columns, rows, caption),))
-
-
-def score_section(result: StudyResult, cells: list[Agreement]) -> Section | None:
-    """Return the appendix table: ours, in brackets the paper's."""
-    by_place = {(cell.dataset, cell.row, cell.method): cell for cell in cells}
-    rows = []
-    for subject in subjects_of(result):
-        for row in ("train", "test"):
-            line = [text(f"{subject} {row}")]
-            for method in METHODS:
-                theirs = paper.printed(subject, row, method).value
-                cell = by_place.get((subject, row, method))
-                shown = "missing" if cell is None else f"{cell.ours:.2f}"
-                value = None if cell is None else cell.ours
-                line.append(Item(f"{shown} ({theirs:.2f})", value))
-            rows.append(tuple(line))
-    if not rows:
-        return None
-    columns = (Column("Subject"), *(Column(method, True) for method in METHODS))
-    caption = "Hard-label AUC in percent, mean over runs: ours, in brackets the paper's."
-    return Section("procedure-1", "Procedure 1", (Table(columns, tuple(rows), caption),))
-
-
-def compact_section(result: StudyResult) -> Section | None:
-    """Return significant wins and losses of LCC, ours and theirs."""
-    subjects = subjects_of(result)
-    cells = compact_table(result.frame, RIVALS, subjects)
-    by_place = {(cell.row, cell.method): cell for cell in cells if cell.sets}
-    if not by_place:
-        return None
-    rows = []
-    for method in RIVALS:
-        line = [text(method)]
-        for row in ("train", "test", "time"):
-            cell = by_place.get((row, method))
-            line.append(text("–" if cell is None else f"{cell.better} ({cell.worse})"))
-            line.append(text("{} ({})".format(*paper.COMPACT_SEIZURE[row][method]), "quiet"))
-        rows.append(tuple(line))
-    columns = (
-        Column("LCC against"),
-        *(Column(name) for row in ("Train", "Test", "Time") for name in (row, f"{row}, paper")),
-    )
-    caption = (
-        f"On how many of {len(subjects)} subjects LCC is significantly better (in brackets: "
-        "worse), paired signed-rank test at 0.05, uncorrected. The paper has 12 subjects."
-    )
-    return Section("compact", "Wins and losses of LCC", (Table(columns, tuple(rows), caption),))
-
-
-def time_section(result: StudyResult) -> Section | None:
-    """Return each method's median time relative to LCC, ours and the paper's."""
-    rows = []
-    for subject in subjects_of(result):
-        table = pivot(result.frame, subject, "fit_seconds").median()
-        if "LCC" not in table:
-            continue
-        line: list[Item] = [text(subject), seconds(float(table["LCC"]))]
-        own = paper.printed(subject, "time", "LCC").value
-        for method in RIVALS:
-            theirs = paper.printed(subject, "time", method).value / own
-            ours = float(table.get(method, np.nan)) / float(table["LCC"])
-            line.append(Item(f"{ours:.2f} ({theirs:.2f})", ours))
-        rows.append(tuple(line))
-    if not rows:
-        return None
-    columns = (Column("Subject"), Column("LCC", True), *(Column(m, True) for m in RIVALS))
-    caption = "Median fit time as a multiple of LCC's on the same splits; in brackets the paper's."
-    return Section("time", "Time", (Table(columns, tuple(rows), caption),))
+    return Section("data", "The recordings", (Table(head, rows, caption),))
 
 
 def standin_section(result: StudyResult, name: str) -> Section:
@@ -220,18 +158,12 @@ def standin_section(result: StudyResult, name: str) -> Section:
         )
         for line in hard
     )
-    columns = (
-        Column("Method"),
-        Column("Hard-label AUC", True),
-        Column("sd over splits", True),
-        Column("Score AUC", True),
-        Column("sd over splits", True),
-        Column("Fit", True),
-        Column("Runs", True),
-        Column("Marked"),
-    )
+    head = columns(
+        "Method", "Hard-label AUC#", "sd over splits#", "Score AUC#", "sd over splits#", "Fit#",
+        "Runs#", "Marked",
+    )  # fmt: skip
     warning = "This is a stand-in. Its numbers are not comparable with the paper's."
-    blocks: tuple[Any, ...] = (Paragraph(warning), Table(columns, rows))
+    blocks: tuple[Any, ...] = (Paragraph(warning), Table(head, rows))
     return Section(f"standin-{name}", f"Stand-in: {name}", blocks)
 
 

@@ -7,10 +7,10 @@ import json
 from lincent.pages.blocks import (
     Bullets,
     Code,
-    Column,
     Paragraph,
     Section,
     Table,
+    columns,
     duration,
     number,
     text,
@@ -34,14 +34,10 @@ def method_table(result: StudyResult) -> Table:
                 text(method.note, "wrap"),
             )
         )
-    columns = (
-        Column("Method"),
-        Column("What it is"),
-        Column("Settings"),
-        Column("Grid values", True, "how many values tuning tries"),
-        Column("Note"),
+    head = columns(
+        "Method", "What it is", "Settings", "Grid values#|how many values tuning tries", "Note"
     )
-    return Table(columns, tuple(rows), "Every method receives z-scored features.")
+    return Table(head, tuple(rows), "Every method receives z-scored features.")
 
 
 def problem_table(result: StudyResult) -> Table:
@@ -59,17 +55,10 @@ def problem_table(result: StudyResult) -> Table:
         )
         for problem in result.problems
     )
-    columns = (
-        Column("Set"),
-        Column("What it is"),
-        Column("Rows", True),
-        Column("Columns", True),
-        Column("Classes"),
-        Column("Taken from"),
-        Column("Licence"),
-        Column("Fingerprint"),
+    head = columns(
+        "Set", "What it is", "Rows#", "Columns#", "Classes", "Taken from", "Licence", "Fingerprint"
     )
-    return Table(columns, rows)
+    return Table(head, rows)
 
 
 def settings_section(result: StudyResult, command: str) -> Section:

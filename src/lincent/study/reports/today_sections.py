@@ -7,17 +7,18 @@ from typing import Any
 import pandas
 
 from lincent.pages.blocks import (
-    Column,
     Figure,
     Item,
     Paragraph,
     Section,
     Table,
+    columns,
     number,
     probability,
     text,
 )
 from lincent.study import paper
+from lincent.study.conclusions import tuned_scores
 from lincent.study.methods import TWINS
 from lincent.study.reports import figures
 from lincent.study.reports.notes import (
@@ -37,15 +38,15 @@ from lincent.study.summary import Best, best_of_grids, mean_ranks, means, short_
 
 def today_section(result: StudyResult) -> Section:
     """Return all methods on all sets, the Friedman test, and LCC against today's methods."""
-    sets = list(sets_of(result))
-    hard = (100 * means(result.frame, "test_hard_auc")).reindex(sets)
-    score = (100 * means(result.frame, "test_score_auc")).reindex(sets)
-    few = short_of_runs(result)
-    hard, score = (table.drop(columns=few, errors="ignore") for table in (hard, score))
+    sets, few = list(sets_of(result)), short_of_runs(result)
+    hard, score = (
+        (100 * means(result.frame, column)).reindex(sets).drop(columns=few, errors="ignore")
+        for column in ("test_hard_auc", "test_score_auc")
+    )
     ranks, score_ranks = mean_ranks(hard / 100), mean_ranks(score / 100)
-    order = sorted(hard.columns, key=lambda m: ranks.get(m, 99.0))
+    nothing = float("nan")
     rows = []
-    for method in order:
+    for method in sorted(hard.columns, key=lambda m: ranks.get(m, 99.0)):
         cells = [
             number(value, 1, mark="best" if value == hard.loc[s].max() else "")
             for s, value in hard[method].items()
@@ -53,34 +54,27 @@ def today_section(result: StudyResult) -> Section:
         rows.append(
             (
                 text(method),
-                number(ranks.get(method, float("nan")), 2),
+                number(ranks.get(method, nothing), 2),
                 number(hard[method].mean(), 1),
                 *cells,
                 number(score[method].mean(), 1),
-                number(score_ranks.get(method, float("nan")), 2),
+                number(score_ranks.get(method, nothing), 2),
             )
         )
-    columns = (
-        Column("Method"),
-        Column("Mean rank", True, "1 is best"),
-        Column("Mean", True),
-        *(Column(s, True) for s in sets),
-        Column("Score AUC", True, "mean over sets of the AUC of the continuous score"),
-        Column("its rank", True),
-    )
+    head = columns(
+        "Method", "Mean rank#|1 is best", "Mean#", *(f"{s}#" for s in sets),
+        "Score AUC#|mean over sets of the AUC of the continuous score", "its rank#",
+    )  # fmt: skip
     caption = (
         "Hard-label AUC on held-out rows at default parameters, percent; each method's own rule."
     )
     if few:
         caption += f" Not ranked, since they were run on fewer splits: {', '.join(few)}."
-    blocks: list[Any] = [Table(columns, tuple(rows), caption)]
+    blocks: list[Any] = [Table(head, tuple(rows), caption)]
     blocks += _friedman_blocks(hard, "all", "all methods of this study")
     blocks += _against_today(result, sets)
-    return Section(
-        "today",
-        "All methods, and what people use today",
-        (*blocks, IMBALANCE, HARD_AND_SCORE, REAL),
-    )
+    title = "All methods, and what people use today"
+    return Section("today", title, (*blocks, IMBALANCE, HARD_AND_SCORE, REAL))
 
 
 def _friedman_blocks(table: Any, name: str, what: str) -> list[Any]:
@@ -94,8 +88,7 @@ def _friedman_blocks(table: Any, name: str, what: str) -> list[Any]:
         "Critical-difference diagram",
         f"Mean ranks of {what} over {test.n_sets} sets, 1 is best. Friedman: chi-square "
         f"{test.statistic:.1f}, p {_p(test.p)}. A bar joins methods that Nemenyi's test cannot "
-        f"tell "
-        f"apart (critical difference {test.critical_difference:.2f} ranks): with "
+        f"tell apart (critical difference {test.critical_difference:.2f} ranks): with "
         f"{test.n_sets} sets and {len(test.ranks)} methods only very large gaps show.",
         _nemenyi_table(test),
         wide=True,
@@ -109,7 +102,7 @@ def _p(value: float) -> str:
 
 def _nemenyi_table(test: Friedman) -> Table:
     names = sorted(test.ranks, key=lambda method: test.ranks[method])
-    columns = (Column("Method"), Column("Rank", True), *(Column(name, True) for name in names))
+    head = columns("Method", "Rank#", *(f"{name}#" for name in names))
     rows = tuple(
         (
             text(a),
@@ -118,7 +111,7 @@ def _nemenyi_table(test: Friedman) -> Table:
         )
         for a in names
     )
-    return Table(columns, rows, "Mean ranks and Nemenyi's p values.")
+    return Table(head, rows, "Mean ranks and Nemenyi's p values.")
 
 
 def _against_today(result: StudyResult, sets: list[str]) -> list[Any]:
@@ -146,22 +139,15 @@ def _against_today(result: StudyResult, sets: list[str]) -> list[Any]:
             )
     if not rows:
         return []
-    columns = (
-        Column("Set"),
-        Column("LCC minus"),
-        Column("Hard AUC", True, "points"),
-        Column("95 % interval"),
-        Column("Real?"),
-        Column("Score AUC", True, "points"),
-        Column("95 % interval"),
-        Column("Real?"),
-    )
+    head = columns(
+        "Set", "LCC minus", "Hard AUC#|points", "95 % interval", "Real?", "Score AUC#|points",
+        "95 % interval", "Real?",
+    )  # fmt: skip
     caption = (
         "LCC against methods that balance the classes: difference in points, interval corrected "
-        "for "
-        "overlapping splits."
+        "for overlapping splits."
     )
-    return [Table(columns, tuple(rows), caption)]
+    return [Table(head, tuple(rows), caption)]
 
 
 def _span(gap: Any) -> str:
@@ -182,58 +168,8 @@ def rank_section(result: StudyResult) -> Section | None:
     if not best:
         return None
     sets = list(sets_of(result))
-    scores = pandas.DataFrame(
-        {
-            method: {b.dataset: b.score for b in best if b.method == method}
-            for method in paper.METHODS
-            if any(b.method == method for b in best)
-        }
-    ).reindex(sets)
+    scores = tuned_scores(result.frame, tuple(sets))
     ranks = mean_ranks(scores)
-    nested = means(result.frame, "test_paper_auc", "nested").reindex(sets)
-    has_nested = not nested.dropna(how="all").empty
-    shared = [m for m in paper.METHODS if m in nested.columns]
-    nested_ranks = mean_ranks(nested[shared]) if has_nested else {}
-    rows = [
-        (
-            text(method),
-            number(ranks.get(method, float("nan")), 2),
-            number(paper.ranks_from_one()[method], 2),
-            *([number(nested_ranks.get(method, float("nan")), 2)] if has_nested else []),
-            *(number(100 * scores.at[s, method], 2) for s in sets),
-            *(
-                [number(100 * nested[method].mean(), 2) if method in nested else text("–")]
-                if has_nested
-                else []
-            ),
-        )
-        for method in scores.columns
-    ]
-    columns = (
-        Column("Method"),
-        Column("Mean rank", True),
-        Column("paper", True),
-        *(
-            [Column("nested", True, "mean rank with selection inside the training part")]
-            if has_nested
-            else []
-        ),
-        *(Column(s, True) for s in sets),
-        *(
-            [Column("nested mean", True, "mean score over sets, selection inside")]
-            if has_nested
-            else []
-        ),
-    )
-    config = result.config
-    coarse = f"coarse grids (every {config['every']}th value)"
-    grid = "15-value grids" if config["every"] == 1 else coarse
-    caption = (
-        f"Procedure 2: {config['folds']} of 10 folds, {grid}, best mean over the test folds in "
-        "percent; ranks from 1, ties shared (the paper counts from 0: its ranks are shown plus 1). "
-        "A grid value without a solution (an LCC margin beyond the largest feasible one) does not "
-        "count."
-    )
     blocks: list[Any] = []
     if ranks:
         blocks.append(
@@ -244,22 +180,57 @@ def rank_section(result: StudyResult) -> Section | None:
                 "Mean ranks of procedure 2, ours and the paper's.",
             )
         )
-    blocks.append(Table(columns, tuple(rows), caption))
-    blocks.append(_grid_table(best, list(scores.columns), sets))
+    blocks += [_rank_table(result, scores), _grid_table(best, list(scores.columns), sets)]
     blocks += _untied_blocks(best, scores)
     blocks += _friedman_blocks(100 * scores, "two", "the paper's methods in procedure 2")
-    if has_nested and "LogReg-bal" in nested.columns:
-        both = 100 * nested[["LCC", "LogReg-bal"]].dropna()
-        blocks.append(
-            Paragraph(
-                f"Nested, {config['nested_runs']} splits: LCC {both['LCC'].mean():.1f} %, balanced "
-                f"logistic regression {both['LogReg-bal'].mean():.1f} % on average over "
-                f"{len(both)} sets."
-            )
+    blocks += [_nested_sentence(result, sets), OPTIMISTIC]
+    return Section("procedure-2", "Procedure 2: ranks with tuned parameters", tuple(blocks))
+
+
+def _rank_table(result: StudyResult, scores: Any) -> Table:
+    """Ranks and scores of procedure 2, and where it was run the ranks of the nested version."""
+    config, sets = result.config, list(scores.index)
+    nested = means(result.frame, "test_paper_auc", "nested").reindex(sets)
+    shared = [m for m in paper.METHODS if m in nested.columns]
+    ours, theirs = mean_ranks(scores), paper.ranks_from_one()
+    inside = mean_ranks(nested[shared]) if shared else {}
+    nothing = float("nan")
+    rows = [
+        (
+            text(method),
+            number(ours.get(method, nothing), 2),
+            number(theirs[method], 2),
+            number(inside.get(method, nothing), 2),
+            *(number(100 * scores.at[s, method], 2) for s in sets),
+            number(100 * nested[method].mean() if method in nested else nothing, 2),
         )
-    elif not has_nested:
-        blocks.append(Paragraph("The nested version was not run (it is part of the full study)."))
-    return Section("procedure-2", "Procedure 2: ranks with tuned parameters", (*blocks, OPTIMISTIC))
+        for method in scores.columns
+    ]
+    head = columns(
+        "Method", "Mean rank#", "paper#",
+        "nested#|mean rank with selection inside the training part", *(f"{s}#" for s in sets),
+        "nested mean#|mean score over sets, selection inside",
+    )  # fmt: skip
+    coarse = f"coarse grids (every {config['every']}th value)"
+    grid = "15-value grids" if config["every"] == 1 else coarse
+    caption = (
+        f"Procedure 2: {config['folds']} of 10 folds, {grid}, best mean over the test folds in "
+        "percent; ranks from 1, ties shared (the paper counts from 0: its ranks are shown plus 1). "
+        "A grid value without a solution (an LCC margin beyond the largest feasible one) does not "
+        "count."
+    )
+    return Table(head, tuple(rows), caption)
+
+
+def _nested_sentence(result: StudyResult, sets: list[str]) -> Paragraph:
+    nested = 100 * means(result.frame, "test_paper_auc", "nested").reindex(sets)
+    if not {"LCC", "LogReg-bal"} <= set(nested.columns):
+        return Paragraph("The nested version was not run (it is part of the full study).")
+    both = nested[["LCC", "LogReg-bal"]].dropna()
+    return Paragraph(
+        f"Nested, {result.config['nested_runs']} splits: LCC {both['LCC'].mean():.1f} %, balanced "
+        f"logistic regression {both['LogReg-bal'].mean():.1f} % on average over {len(both)} sets."
+    )
 
 
 def _untied_blocks(best: list[Best], scores: Any) -> list[Any]:
@@ -287,20 +258,15 @@ def _untied_blocks(best: list[Best], scores: Any) -> list[Any]:
         )
         for method in scores.columns
     )
-    columns = (
-        Column("Method"),
-        Column("Rank, tied", True),
-        Column("Rank, untied", True),
-        *(
-            Column(str(s), True, "points gained by tuning the constants apart")
-            for s in scores.index
-        ),
-    )
+    head = columns(
+        "Method", "Rank, tied#", "Rank, untied#",
+        *(f"{s}#|points gained by tuning them apart" for s in scores.index),
+    )  # fmt: skip
     caption = (
         "The twin machines with their cost and their ridge tuned apart (225 points) instead of "
         "together (15): mean ranks either way, and the points gained on each set."
     )
-    return [Table(columns, rows, caption)]
+    return [Table(head, rows, caption)]
 
 
 def _grid_table(best: list[Best], methods: list[str], sets: list[str]) -> Table:
@@ -310,8 +276,7 @@ def _grid_table(best: list[Best], methods: list[str], sets: list[str]) -> Table:
         for method in methods
         if any(place.get((s, method), "{}") != "{}" for s in sets)
     )
-    columns = (Column("Method"), *(Column(s) for s in sets))
-    return Table(columns, rows, "The best value of each grid.")
+    return Table(columns("Method", *sets), rows, "The best value of each grid.")
 
 
 def _short(params: str) -> str:
