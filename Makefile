@@ -22,7 +22,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-oldest lint format types wheel bench docs clean
+.PHONY: help run check test test-oldest lint format types wheel bench docs check-docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,11 +66,17 @@ bench: $(VENV)/.ready-test ## fit times beside scikit-learn's (benchmarks/bench_
 		echo "== $$script"; env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS $(BIN)/python "$$script" || exit 1; \
 	done
 
-docs: $(VENV)/.ready-docs ## build the documentation into doc/_build/html
-	$(BIN)/python -m sphinx -b html -W --keep-going doc doc/_build/html
+docs: $(VENV)/.ready-docs ## build the site into doc/_build/html: pages, gallery, tutorials; warnings are errors
+	$(BIN)/python -m sphinx -b html -j 2 -W --keep-going -q doc doc/_build/html
+
+# axe-core is looked for with npm; without it the browser tests say that they did not judge accessibility.
+AXE := 4.14.0
+check-docs: docs $(VENV)/.ready-test ## the built site: links, headings, texts, browsers, accessibility
+	@[ -e doc/_build/axe/axe.min.js ] || { command -v npm > /dev/null && npm install --silent --no-save --prefix doc/_build/axe-core axe-core@$(AXE) && mkdir -p doc/_build/axe && cp doc/_build/axe-core/node_modules/axe-core/axe.min.js doc/_build/axe/; } || echo "axe-core could not be installed"
+	$(BIN)/python -m pytest -q doc/checks $(PYTEST_ARGS)
 
 clean: ## remove environments, builds and caches
-	rm -rf $(VENV) $(OLDEST) dist build doc/_build doc/gallery doc/api doc/sg_execution_times.rst
+	rm -rf $(VENV) $(OLDEST) dist build doc/_build doc/gallery doc/api doc/jupyter_execute doc/sg_execution_times.rst
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests examples doc -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -90,7 +96,7 @@ $(VENV)/.ready-test: $(VENV)/.made pyproject.toml constraints.txt
 	touch $@ $(VENV)/.ready-run
 
 $(VENV)/.ready-docs: $(VENV)/.ready-run pyproject.toml constraints.txt
-	$(PIP) install --quiet -c constraints.txt -e ".[app,docs]"
+	$(PIP) install --quiet -c constraints.txt -e ".[app,dask,docs]"
 	touch $@
 
 $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt

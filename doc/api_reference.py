@@ -13,7 +13,12 @@ from dataclasses import dataclass
 PRESENT = "0.1.0"
 """The version of names that ADDED does not list."""
 
-ADDED = {}
+ADDED = {
+    "lincent.AutoLCC": "0.2.0",
+    "lincent.features.KernelLandmarks": "0.2.0",
+    "lincent.features.LocalCenters": "0.2.0",
+    "lincent.features.SplineFeatures": "0.2.0",
+}
 """Full name: the version it came with."""
 
 
@@ -53,10 +58,23 @@ MODULES = (
             ),
             Group(
                 "Classifiers that go further",
-                ("RegularizedLCC", "RegularizedLCCCV", "StructuredLCC", "StructuredLCCCV"),
-                "A smooth loss, balanced classes, a free threshold; several centers per class.",
+                (
+                    "AutoLCC",
+                    "RegularizedLCC",
+                    "RegularizedLCCCV",
+                    "StructuredLCC",
+                    "StructuredLCCCV",
+                ),
+                "A smooth loss, balanced classes, a free threshold; local centers; a portfolio.",
             ),
         ),
+    ),
+    Module(
+        "lincent.features",
+        "Maps",
+        "What the curved estimators are made of, as transformers: a straight rule on mapped rows "
+        "is a bent rule on the columns.",
+        (Group("Transformers", ("SplineFeatures", "LocalCenters", "KernelLandmarks")),),
     ),
     Module(
         "lincent.displays",

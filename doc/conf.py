@@ -82,6 +82,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "remove_config_comments": True,
     "min_reported_time": 1,
+    "write_computation_times": False,
     "thumbnail_size": (400, 280),
 }
 
@@ -95,6 +96,7 @@ html_copy_source = False
 html_theme_options = {
     "logo": {"text": f"lincent {release}", "image_light": "mark.svg", "image_dark": "mark.svg"},
     "header_links_before_dropdown": 7,
+    "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
     "show_prev_next": False,
     "show_toc_level": 2,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -73,6 +74,19 @@ def describe(app, pagename, templatename, context, doctree):
     context["metatags"] = context.get("metatags", "") + tag
 
 
+THUMBNAIL = re.compile(
+    r'<img alt="" (src="[^"]*_thumb\.png" />\s*<p><a class="reference internal") '
+    r'(href="[^"]*"><span class="(?:std std-ref|doc)">)([^<]*)'
+)
+
+
+def name_thumbnails(app, pagename, templatename, context, doctree):
+    """The gallery hides the text of its links: say it to those who listen."""
+    if "body" in context:
+        named = r'<img alt="\3" \1 aria-label="\3" \2\3'
+        context["body"] = THUMBNAIL.sub(named, context["body"])
+
+
 def write_sitemap(app, error):
     """sitemap.xml: every page, under the site's address where one is given."""
     if error is not None or app.builder.format != "html":
@@ -89,5 +103,6 @@ def write_sitemap(app, error):
 def setup(app):
     app.connect("config-inited", write_api_pages)  # before Sphinx looks which pages there are
     app.connect("html-page-context", describe)
+    app.connect("html-page-context", name_thumbnails)
     app.connect("build-finished", write_sitemap)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

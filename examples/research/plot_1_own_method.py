@@ -1,0 +1,41 @@
+"""
+How do I put my own method into the study?
+==========================================
+
+Any scikit-learn classifier takes part once it has a name and, if it is to be tuned, a grid. Here a
+nearest-center rule, the simplest relative of LCC, which knows centers and no direction.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_wine
+from sklearn.neighbors import NearestCentroid
+
+from lincent.study import Method, Problem, StudyResult, compare, list_methods, register_method
+
+method: Method = register_method(
+    "centers",
+    NearestCentroid(),
+    grid=[{"shrink_threshold": value} for value in (None, 0.1, 0.5)],
+    title="nearest center",
+)
+print(method.title, "is one of", len(list_methods()), "methods now")
+
+# %%
+# Its first study
+# ---------------
+wine = load_wine()
+problem = Problem("wine", wine.data, wine.target_names[wine.target], title="wine cultivars")
+codes = ["centers", "LCC", "RegularizedLCC", "LDA"]
+result: StudyResult = compare(None, problem=problem, methods=codes, runs=8, tune=False)
+table = result.frame.pivot_table(index="split", columns="method", values="test_balanced_accuracy")[
+    codes
+]
+print((100 * table).describe().loc[["mean", "min", "max"]].round(1))
+
+# %%
+# The picture
+# -----------
+figure, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
+ax.boxplot(100 * table.to_numpy(), tick_labels=codes)
+ax.set(ylabel="balanced accuracy, percent", title="eight splits of the wine table")
+plt.show()

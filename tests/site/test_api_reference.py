@@ -1,0 +1,74 @@
+"""The public names: all on the API pages, all in an example, all documented."""
+
+import ast
+import importlib
+import inspect
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "doc"))
+from api_reference import ADDED, MODULES  # noqa: E402
+
+# Names that no example can use, each with its reason.
+WITHOUT_EXAMPLE = {
+    "write_bonn": "needs recordings that may not be shipped",
+    "DatasetChecksumError": "needs a data file that somebody has changed",
+}
+# Codes of numpydoc's validator that are a matter of taste, not of completeness.
+NOT_ASKED = {
+    "SA01",  # a See Also section: written where there is something to say
+    "ES01",  # an extended summary: one sentence is often enough
+    "EX01",  # an example: the gallery has one for every name
+    "GL08",  # a method without a docstring: described by its class (ruff D102)
+}
+
+
+def things():
+    for module in MODULES:
+        imported = importlib.import_module(module.name)
+        for name in module.names():
+            yield f"{module.name}.{name}", getattr(imported, name)
+
+
+def documented():
+    """Classes, functions and our own methods of the classes."""
+    for name, thing in things():
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            yield name
+        if inspect.isclass(thing):
+            for method, function in inspect.getmembers(thing, inspect.isfunction):
+                if not method.startswith("_") and function.__module__.startswith("lincent"):
+                    yield f"{name}.{method}"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.name)
+def test_the_list_has_every_public_name(module):
+    imported = importlib.import_module(module.name)
+    public = getattr(imported, "__all__", None)
+    if public is None:  # displays: its classes
+        classes = inspect.getmembers(imported, inspect.isclass)
+        public = [name for name, cls in classes if cls.__module__ == module.name]
+    assert sorted(module.names()) == sorted(set(public) - {"__version__"})
+
+
+def test_versions_are_given_for_names_that_exist():
+    assert set(ADDED) <= {name for name, _ in things()}
+
+
+def names_in_examples():
+    used = set()
+    for path in (REPOSITORY / "examples").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Name):
+                used.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                used.add(node.attr)
+    return used
+
+
+def test_every_public_name_is_used_by_an_example():
+    names = {name.rpartition(".")[2] for name, _ in things()}
+    assert names - names_in_examples() == set(WITHOUT_EXAMPLE)
