@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from lincent.passes.dense import DenseRows
-from lincent.programs import evaluation, proof
+from lincent.programs import evaluation
 from lincent.programs.centralization import certify, lcc_program
-from lincent.programs.evaluation import LabeledRows
+from lincent.programs.evaluation import LabeledRows, evaluated
 from lincent.programs.proof import estimated_rounding, proved
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls
@@ -81,7 +81,6 @@ def test_certificates_in_rational_arithmetic(kind, seed):
 def test_evaluation_is_exact(kind, seed, monkeypatch):
     """Both numbers of any point, optimal or not, without refined multipliers."""
     monkeypatch.setattr(evaluation, "REFINEMENTS", 0)
-    monkeypatch.setattr(proof, "ENOUGH", 0.0)
     X, sign, weight, margin = problem(kind, seed)
     program = program_of(X, sign, weight, margin)
     rng = np.random.default_rng(seed)
@@ -91,7 +90,7 @@ def test_evaluation_is_exact(kind, seed, monkeypatch):
     data = LabeledRows(lambda part: X[part], sign, weight, X.shape)
     centers = ExactProgram.of_data(X, sign, weight, program.costs, program.margin)
     for given, exact in ((None, ExactProgram.of(program)), (data, centers)):
-        found = proved(program, answer, 1e-9, data=given)
+        found = evaluated(program, answer, given)
         assert near(found.objective, exact.primal(answer.beta), found.rounding)
         assert near(found.dual_objective, exact.dual(answer.alpha, answer.t), found.rounding)
         short = max(Fraction(program.separation) - exact.reach(answer.beta), Fraction(0))

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from lincent.estimators.calibration import Calibrator
 from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
+from lincent.estimators.precision import about_what_is_stored, warn_of_offset
 from lincent.estimators.problem import TwoClass
 from lincent.passes.source import open_source
 from lincent.solvers.lp import choose
@@ -103,8 +104,12 @@ def fit_direction(model: Any, problem: TwoClass, margin: float) -> Direction:
     """The certified direction of a problem, by the estimator's C, solver and rule."""
     program = problem.program(problem.costs(float(model.C)), margin)
     solution = choose.solve(program, model.solver, controls(model, problem.began), generator(model))
+    solution = about_what_is_stored(problem, program, solution, model.tol)
     judge(model, problem, margin, solution)
-    return cut(problem, solution.certificate.beta, solution, str(model.discriminator))
+    found = cut(problem, solution.certificate.beta, solution, str(model.discriminator))
+    reach = float(np.abs(found.centers).max(axis=0) @ np.abs(found.beta))
+    warn_of_offset(problem.name, reach, found.width)
+    return found
 
 
 def check_margin(model: Any, margin: float, largest: float, problem: TwoClass) -> float:
@@ -136,6 +141,8 @@ def judge(model: Any, problem: TwoClass, margin: float, solution: Solution) -> N
         Status.TIME_LIMIT: f"time_limit={model.time_limit} s ended the solve",
         Status.ITERATION_LIMIT: f"max_iter={model.max_iter} ended the solve",
     }.get(solution.status, "the solvers stalled")
+    if answer.rounding > model.tol / 2 * max(1.0, abs(answer.objective)):
+        cause = "rounding, on data of this scale, ends the proof"
     warnings.warn(
         f"The optimum is not certified ({problem.name}): {cause} at a duality gap of "
         f"{answer.gap:.3g} (relative {answer.relative_gap:.1e}, tol {model.tol:g}). The model is "

@@ -29,6 +29,7 @@ from lincent.estimators.kernels import (
     kernel_width,
     width_of,
 )
+from lincent.estimators.precision import warn_of_offset
 from lincent.estimators.problem import DaskTraining, HostTraining, Training, TwoClass, scaled_costs
 from lincent.estimators.representer import Kinds, Representer, without_negligible
 from lincent.estimators.validation import check_count, check_line_params, refuse_elsewhere
@@ -263,7 +264,7 @@ default="rbf"
             self.gamma_ = kernel_width(self.gamma, X, weight)
             self._training_rows, function = X, self._function(self.gamma_)
         if self.n_components is None:
-            return training.seen_as(KernelSource(X, np.arange(X.shape[0]), function))
+            return training.seen_as(KernelSource.of(X, function))
         seed = int(generator(self).integers(2**62))
         self._landmarks = draw_distinct(X, weight > 0, self.n_components, seed)
         # Landmarks are rows or, in a kernel matrix, columns.
@@ -310,8 +311,13 @@ default="rbf"
         projected = form.projected(program, alpha)
         line = Line(projected, problem.sign, problem.weight, (low, high), problem.importance)
         rule = fit_discriminator(self.discriminator, line)
-        ends = np.array([low, high])
-        return Direction(form.spread(alpha), ends, line.midpoint, high - low, rule, solution)
+        spread = form.spread(alpha)
+        shift = problem.X.shift(spread)
+        reach = float(np.abs(form.centers).max(axis=0) @ np.abs(alpha)) + abs(shift)
+        warn_of_offset(problem.name, reach, high - low)
+        ends = np.array([low, high]) + shift
+        middle = line.midpoint + shift
+        return Direction(spread, ends, middle, high - low, rule.shifted(shift), solution)
 
     def _fit_in_map(self, problem: TwoClass) -> Direction:
         if not problem.source.far:  # blocks leave out rows without weight

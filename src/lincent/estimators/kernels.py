@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lincent.estimators.validation import check_choice, check_positive
+from lincent.passes.dense import origin_of, some_rows
 from lincent.passes.source import Kind, kind_of
 
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed")
@@ -82,6 +83,10 @@ class KernelFunction:
 
         values = {name: getattr(self, name) for name in _PARAMETERS[self.name]}
         X, Y = (_double(A) for A in (X, Y))
+        if self.name == "rbf" and kind_of(X) is kind_of(Y) is Kind.DENSE:
+            # Distances do not change with the origin, but their digits do.
+            origin = origin_of(Y[some_rows(len(Y))])
+            X, Y = (X, Y) if origin is None else (X - origin, Y - origin)
         return np.asarray(pairwise_kernels(X, Y, metric=self.name, **values), dtype=np.float64)
 
     def _called(self, X: Any, Y: Any) -> np.ndarray:
@@ -124,6 +129,19 @@ class KernelSource:
     X: Any
     index: np.ndarray
     kernel: KernelFunction
+    origin: np.ndarray | None = None
+    """For the linear kernel: <x - origin, x_j> differs from <x, x_j> by a constant in each column,
+    which the program does not see, and has all its digits where X is far from zero."""
+
+    @classmethod
+    def of(cls, X: Any, kernel: KernelFunction) -> KernelSource:
+        linear = kernel.name == "linear" and kind_of(X) is Kind.DENSE
+        origin = origin_of(X[some_rows(len(X))]) if linear else None
+        return cls(X, np.arange(X.shape[0]), kernel, origin)
+
+    def shift(self, alpha: np.ndarray) -> float:
+        """From the line seen from the origin to the line of the kernel; alpha of all rows."""
+        return 0.0 if self.origin is None else float((self.X @ self.origin) @ alpha)
 
     @property
     def precomputed(self) -> bool:
@@ -131,7 +149,7 @@ class KernelSource:
 
     def __getitem__(self, rows: Any) -> KernelSource:
         X = self.X if self.precomputed else self.X[rows]
-        return KernelSource(X, self.index[rows], self.kernel)
+        return KernelSource(X, self.index[rows], self.kernel, self.origin)
 
     def matrix(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """A new array of the kernel between these rows and those."""
@@ -141,7 +159,8 @@ class KernelSource:
         matrix = np.empty((len(rows), len(columns)))
         Y = self.X[columns]
         for part in blocks(len(rows), len(columns), least=PARTS):
-            matrix[part] = self.kernel(self.X[rows[part]], Y)
+            some = self.X[rows[part]]
+            matrix[part] = self.kernel(some if self.origin is None else some - self.origin, Y)
         return matrix
 
 

@@ -39,6 +39,7 @@ from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import Kind, kind_of, open_source
 from lincent.programs.arrays import Rows
 from lincent.programs.centralization import Program, lcc_program
+from lincent.programs.evaluation import LabeledRows
 from lincent.solvers.solution import silent
 
 SAME = 1e-10
@@ -148,6 +149,18 @@ class TwoClass:
     def program(self, costs: Any, margin: float) -> Program:
         """Equation LCC of the paper."""
         return lcc_program(self.rows, self.difference, costs, margin)
+
+    def labeled(self) -> LabeledRows | None:
+        """X as it is, for a proof that includes the class centers; None where X is not at hand."""
+        kind = kind_of(self.X)
+        if kind not in (Kind.DENSE, Kind.SPARSE):
+            return None
+
+        def read(part: slice | np.ndarray) -> np.ndarray:
+            rows = self.X[part].toarray() if kind is Kind.SPARSE else self.X[part]
+            return np.asarray(rows, dtype=np.float64)
+
+        return LabeledRows(read, self.sign, np.asarray(self.weight), self.X.shape)
 
     def direction(self, beta: np.ndarray) -> np.ndarray:
         """The coefficients, without those of constant columns: nothing but rounding chose them."""

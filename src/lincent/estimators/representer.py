@@ -19,6 +19,7 @@ from lincent.estimators.kernels import KernelSource
 from lincent.passes.kernel_rows import SquareRows
 from lincent.passes.row_hash import distinct_rows
 from lincent.programs.centralization import Program, certify, lcc_program
+from lincent.programs.proof import proved
 from lincent.solvers.solution import Solution
 
 NEGLIGIBLE = (1e-6, 1e-8, 1e-10, 1e-12)
@@ -99,5 +100,6 @@ def without_negligible(program: Program, solution: Solution, tol: float) -> Solu
             continue
         trial = certify(program, np.where(small, 0.0, answer.beta), answer.alpha, answer.t)
         if trial.relative_gap <= bound and np.all(trial.beta[small] == 0):
-            return replace(solution, certificate=trial)
+            proof = proved(program, trial, tol, scale=solution.scale)
+            return replace(solution, certificate=proof)
     return solution

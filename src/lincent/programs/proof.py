@@ -29,6 +29,8 @@ DEPTH = 16_384
 """Longer sums are made of blocks, whose partial sums start anew."""
 ENOUGH = 0.1
 """The estimate may be this share of ``tol``; beyond it the certificate is evaluated."""
+EXPLAINED = 1000.0
+"""Multipliers in doubles leave a gap of the size of their rounding, seldom more than this."""
 MOST_ENTRIES = 100_000_000
 """Evaluating more would take longer than solving."""
 
@@ -75,10 +77,12 @@ def proved(
         return answer
     scale = program.rows.column_scale() if scale is None else scale
     estimate = estimated_rounding(program, answer, scale)
-    enough = ENOUGH * tol * max(1.0, abs(answer.objective))
+    asked = tol * max(1.0, abs(answer.objective))
     small = program.shape[0] * program.shape[1] <= MOST_ENTRIES
     near = isinstance(answer.alpha, np.ndarray)
-    if estimate <= enough or not small or not near:
+    # A gap that no rounding explains is there whatever the digits.
+    open_gap = replace(answer, rounding=0.0).gap > max(asked, EXPLAINED * estimate)
+    if estimate <= ENOUGH * asked or open_gap or not small or not near:
         return replace(answer, rounding=estimate)
     found = evaluated(program, answer, data)
     return replace(answer, rounding=estimate) if found is None else found
