@@ -56,7 +56,7 @@ def check_problem_finite(problem: TwoClass) -> None:
 def balanced(problem: TwoClass) -> TwoClass:
     """Costs that give both classes half of the total weight."""
     weight, high = problem.weight, problem.sign > 0
-    up, down = (float(np.sum(weight, where=side)) for side in (high, ~high))
+    up, down = (float(weight @ side) for side in (high, ~high))
     half = (up + down) / 2
     cost = np.where(high, half / up, half / down)
     cost *= weight
@@ -67,7 +67,7 @@ def _mean_rows(problem: TwoClass) -> np.ndarray | None:
     """The mean signed row of each class by cost, where it is that by weight: half of C+ - C-."""
     weight, cost, high = problem.weight, problem.cost, problem.sign > 0
     sides = (~high, high)
-    factors = [float(cost.sum(where=side)) / float(weight.sum(where=side)) for side in sides]
+    factors = [float(cost @ side) / float(weight @ side) for side in sides]
     expected = np.where(high, factors[1], factors[0])
     expected *= weight
     expected -= cost

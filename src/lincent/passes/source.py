@@ -47,7 +47,7 @@ def open_source(X: Any, *, centered: bool = False) -> Source:
         opened: Source = X
         return opened
     if kind is Kind.SPARSE:
-        return SparseSource(X)
+        return SparseSource(X, centered=centered)
     if kind is Kind.DEVICE:
         from lincent.passes.device import DeviceSource
 

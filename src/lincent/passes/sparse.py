@@ -1,7 +1,8 @@
 """Rows in a SciPy sparse matrix or array, never made dense as a whole.
 
 Centering would fill the matrix, so the signed rows stay implicit: every product is one with the
-sparse X and a rank-one correction (see ``SignedRows``).
+sparse X and a rank-one correction (see ``SignedRows``).  An origin (see ``dense``) is taken off
+columns that have an entry in every row: these stay as full as they are.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.passes.dense import DenseRows, class_means
+from lincent.passes.dense import DenseRows, class_means, origin_of, some_rows
 from lincent.passes.protocol import Source
 from lincent.passes.signed_rows import SignedRows
 from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
@@ -22,10 +23,14 @@ class SparseSource(Source):
 
     sparse = True
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, *, centered: bool = False) -> None:
         self.X = sp.csr_array(X)
         self.dtype = self.X.dtype
         self.shape: tuple[int, int] = (self.X.shape[0], self.X.shape[1])
+        self.origin = _origin(self.X) if centered else None
+        if self.origin is not None:
+            data = self.X.data - self.origin[self.X.indices]
+            self.X = sp.csr_array((data, self.X.indices, self.X.indptr), shape=self.shape)
 
     def project(self, v: Vector) -> Vector:
         return np.asarray(self.X @ v, dtype=np.float64)
@@ -75,3 +80,19 @@ class SparseSource(Source):
         columns = self.X[:, index]
         low, high = (np.asarray(v.toarray()).reshape(-1) for v in (columns.min(0), columns.max(0)))
         return np.asarray(low == high)
+
+
+def _origin(X: Any) -> Vector | None:
+    """The offsets of columns without a hole, where they are large."""
+    m, n = X.shape
+    some = X[some_rows(m)]
+    full = np.bincount(some.indices, minlength=n) == some.shape[0]
+    if m and full.any():  # seldom, so that this is seldom a read
+        full = np.bincount(X.indices, minlength=n) == m
+    columns = np.flatnonzero(full)
+    found = origin_of(some[:, columns].toarray()) if len(columns) else None
+    if found is None:
+        return None
+    origin = np.zeros(n)
+    origin[columns] = found
+    return origin

@@ -1,6 +1,8 @@
 """time_limit, Ctrl-C, max_iter, verbose: what happens when a fit does not run to its end."""
 
 import _thread
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -10,7 +12,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from lincent import LCC
+import lincent
+from lincent import LCC, rivals
 from lincent.solvers.lp import (
     choose,
     interior_point,
@@ -203,3 +206,79 @@ class TestVerbose:
     def test_silent_by_default(self, capsys):
         LCC().fit(*two_classes())
         assert capsys.readouterr().out == ""
+
+
+class TestWholeOrNothing:
+    """One mechanism for the package: what others put on an estimator is theirs."""
+
+    CODE = """
+import os, signal, sys, threading, time
+import numpy as np
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import GridSearchCV
+import lincent, lincent.solvers.lp.interior_point as solver
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((3000, 600))
+y = (X[:, 0] + 3 * rng.standard_normal(3000) > 0).astype(int)
+begun = threading.Event()
+step = solver.InteriorPoint.step
+solver.InteriorPoint.step = lambda point: (begun.set(), step(point))[1]
+def interrupt():
+    begun.wait()
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, daemon=True).start()
+model = make_pipeline(StandardScaler(), lincent.LCC())
+if sys.argv[1] == "search":
+    model = GridSearchCV(model, {"lcc__C": [1.0, 2.0, 4.0]}, cv=2)
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+    @pytest.mark.parametrize("within", ["pipeline", "search"])
+    def test_an_interrupt_stays_one_inside_other_estimators(self, within):
+        done = subprocess.run(
+            [sys.executable, "-c", self.CODE, within],
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.stdout.strip() == "interrupted", done.stderr
+
+    def test_an_interrupt_leaves_what_others_put_there(self, monkeypatch):
+        X, y = two_classes()
+        model = LCC().fit(X, y)
+        model._parent_callback_ctx = "scikit-learn's"
+
+        def stop(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(choose, "solve", stop)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        assert vars(model).keys() == vars(LCC()).keys() | {"_parent_callback_ctx"}
+
+    @pytest.mark.parametrize(
+        "rival",
+        ["RegularizedLDA", "DiscriminativeLeastSquares", "DiscriminativeElasticNet", "TwinSVC"],
+    )
+    def test_a_rival_is_not_lost_to_a_failed_fit(self, rival):
+        X, y = two_classes()
+        model = getattr(rivals, rival)().fit(X, y)
+        before = model.decision_function(X)
+        with pytest.raises(ValueError, match="one class"):
+            model.fit(X[:, :2], np.zeros(len(y)))
+        np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_no_estimator_is_more_than_two_classes_above_scikit_learn():
+    def depth(kind):
+        if not kind.__module__.startswith("lincent"):
+            return 0
+        return 1 + max(depth(base) for base in kind.__bases__)
+
+    public = [getattr(room, name) for room in (lincent, rivals) for name in room.__all__]
+    kinds = [kind for kind in public if isinstance(kind, type)]
+    assert len(kinds) > 10
+    assert {kind.__name__: depth(kind) for kind in kinds if depth(kind) > 2} == {}

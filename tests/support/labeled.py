@@ -1,0 +1,21 @@
+"""Small data sets with known difficulty, for paths and searches."""
+
+import numpy as np
+
+
+def noisy(m=400, n=6, seed=0, flip=0.1, classes=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n))
+    score = X @ rng.normal(size=n) + 0.5 * rng.normal(size=m)
+    codes = np.searchsorted(np.quantile(score, np.arange(1, classes) / classes), score)
+    flipped = rng.random(m) < flip
+    codes[flipped] = rng.integers(0, classes, flipped.sum())
+    return X, codes
+
+
+def separable(m=300, n=5, seed=1):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, n))
+    w = rng.normal(size=n)
+    y = (X @ w > 0).astype(int)
+    return X + np.where(y, 0.2, -0.2)[:, None] * w, y
