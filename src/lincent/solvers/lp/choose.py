@@ -1,18 +1,26 @@
 """Which solver when, and what happens if one falls short.
 
-    "auto"             screening if rows are many, else the interior point on the whole
+    "auto"             by the shape, see below
     "interior-point"   the interior point on the whole
     "highs"            the reference
 
-What one solver cannot bring to ``tol`` goes on to the next, screening to the interior point on the
-whole and that to HiGHS, as long as they have a chance at that size; the best certificate is the
-answer, and it carries the name of its solver.
+The routes of "auto", in the order in which they are tried:
+
+    screening          many more rows than columns: a sample, then the rows near the kink
+    identification     large in both directions, more rows than columns: the rows on the kink are
+                       named by products with the rows alone, then one n x n system
+    row-generation     more columns than rows, or classes found separable: few rows matter
+    interior-point     everything else, and what the others cannot finish
+    highs              what the interior point cannot finish, while it is small
+
+What one route cannot bring to ``tol`` goes on to the next; the best certificate is the answer, and
+it carries the name of its solver and the reason for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,7 +32,9 @@ from lincent.programs.centralization import (
 from lincent.programs.proof import proved
 from lincent.solvers.lp import (
     highs,
+    identification,
     interior_point,
+    row_generation,
     screening,
 )
 from lincent.solvers.lp.scaling import of_unit_scale
@@ -35,6 +45,8 @@ HIGHS_ENTRIES = 1_000_000
 """Beyond this many entries HiGHS needs minutes; it is not tried as a fallback."""
 WHOLE_ENTRIES = 20_000_000
 """Up to here what screening cannot finish is solved whole."""
+WHOLE_SIDE = 20_000
+"""Rows or columns, whichever are fewer, up to which the interior point's matrix can be held."""
 PENALTY_STEPS = 4
 
 
@@ -70,8 +82,10 @@ def _best_of(
 ) -> Solution:
     """One solver after the other, until one reaches ``tol``."""
     best: Solution | None = None
-    for attempt in _attempts(program, solver, rng):
-        found = attempt(controls)
+    for route in _routes(program, solver, rng):
+        controls.tell(f"route {route.name}: {route.reason}")
+        found = route.run(controls)
+        found = replace(found, message=found.message or route.reason)
         if best is None or found.relative_gap < best.relative_gap:
             best = found
         late = found.status is Status.TIME_LIMIT or controls.out_of_time()
@@ -82,18 +96,39 @@ def _best_of(
     return best
 
 
-def _attempts(
-    program: Program, solver: str, rng: np.random.Generator
-) -> Iterator[Callable[[Controls], Solution]]:
+@dataclass(frozen=True)
+class Route:
+    """A solver, and why it is asked."""
+
+    name: str
+    reason: str
+    run: Callable[[Controls], Solution]
+
+
+def _routes(program: Program, solver: str, rng: np.random.Generator) -> Iterator[Route]:
     """The solvers to try, in order."""
     m, n = program.shape
-    screened = solver == "auto" and m > screening.SMALL and screening.worthwhile(m, n)
+    kind = "sparse" if program.rows.sparse else "dense"
+    shape = f"{kind}, {m} rows, {n} columns"
+    auto = solver == "auto"
+    screened = auto and m > screening.SMALL and screening.worthwhile(m, n)
+    named = auto and not screened and identification.worthwhile(m, n, program.rows.sparse)
+    generated = auto and not screened and row_generation.worthwhile(m, n, after_naming=named)
+    whole = program.materialize
     if screened:
-        yield lambda controls: screening.solve(program, controls, rng)
-    if solver != "highs" and (not screened or m * n <= WHOLE_ENTRIES):
-        yield lambda controls: interior_point.solve(program.materialize(), controls)
+        yield Route(screening.NAME, shape, lambda c: screening.solve(program, c, rng))
+    if named:
+        yield Route(identification.NAME, shape, lambda c: identification.solve(whole(), c))
+    if generated:
+        reason = f"{shape}; the rows on the kink were not found" if named else shape
+        yield Route(row_generation.NAME, reason, lambda c: row_generation.solve(whole(), c))
+    fits = m * n <= WHOLE_ENTRIES if screened else min(m, n) <= WHOLE_SIDE
+    if solver == "interior-point" or (auto and fits):
+        reason = f"{shape}; what was tried before falls short" if screened or generated else shape
+        yield Route(interior_point.NAME, reason, lambda c: interior_point.solve(whole(), c))
     if solver == "highs" or m * n <= HIGHS_ENTRIES:
-        yield lambda controls: highs.solve(program.materialize(), controls)
+        reason = "asked for" if solver == "highs" else f"{shape}; the interior point falls short"
+        yield Route(highs.NAME, reason, lambda c: highs.solve(whole(), c))
 
 
 def _unit(program: Program) -> float:

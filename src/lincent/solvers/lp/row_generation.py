@@ -1,0 +1,129 @@
+"""Programs with few rows that matter, by generating them: wide data, and separable classes.
+
+Where columns are as many as rows, or the classes are separable, most rows keep the margin at the
+optimum and their multipliers are zero.  So solve a few rows, look at all, add those that miss the
+margin, and repeat:
+
+    minimize over beta    g.beta + sum_{i in W} c_i (s - a_i.beta)_+
+
+Leaving out rows only lowers the objective, so the bound of every such program holds for the whole,
+and the point becomes optimal when no row outside W misses the margin.  The first rows are those
+that are worst at the corner of the box farthest along d.  Early rounds are solved loosely: they
+are to say which rows matter, nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lincent.programs.arrays import Certificate
+from lincent.programs.centralization import Program
+from lincent.solvers.lp import interior_point
+from lincent.solvers.solution import Controls, Solution, Status
+
+NAME = "row-generation"
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Measured on text-like 4,000 x 10,000 and 20,000 x 47,000."""
+
+    first_share: float = 0.1
+    first_rows: int = 100
+    """Rows of the first program: a share of all, but at least so many."""
+    first_tol: float = 1e-2
+    below_gap: float = 1e-2
+    """Tolerance of the first program; later ones are solved to this share of the open gap."""
+    guard: float = 0.05
+    """While rounds are loose, rows within this share of the median distance join as well."""
+    few: int = 5
+    """With at most so many rows missed, the round that follows is solved to the end."""
+    last_share: float = 0.1
+    """The last rounds are solved to this share of ``tol``."""
+    most_share: float = 0.7
+    """Once this share of all rows is in, the program is solved whole instead."""
+    rounds: int = 15
+
+
+TUNING = Tuning()
+
+LEAST_ROWS = 500
+"""With fewer rows than this the whole is solved as fast."""
+LEAST_COLUMNS = 2000
+"""Of classes that may be separable: with fewer columns the whole is solved as fast."""
+
+
+def worthwhile(m: int, n: int, *, after_naming: bool) -> bool:
+    """Whether few rows may matter: more columns than rows, or none could be named on the kink."""
+    return n >= LEAST_COLUMNS if after_naming else n >= m >= LEAST_ROWS
+
+
+def solve(program: Program, controls: Controls, tuning: Tuning = TUNING) -> Solution:
+    """The certified optimum of all rows, from programs of some of them."""
+    m = program.shape[0]
+    missed = program.margin - program.rows.dot(program.farthest_point)
+    first = min(m, max(int(tuning.first_share * m), tuning.first_rows))
+    chosen = np.zeros(m, dtype=bool)
+    chosen[np.argpartition(-missed, first - 1)[:first]] = True
+    best = _Best(program)
+    tol, iterations, status = tuning.first_tol, 0, Status.STALLED
+    for number in range(tuning.rounds):
+        index = np.flatnonzero(chosen)
+        some = replace(program, rows=program.rows.take(index), costs=program.costs[index])
+        least = tuning.last_share * controls.tol
+        found = interior_point.solve(some, replace(controls, tol=max(tol, least)))
+        iterations += found.iterations
+        missed = best.offer(found.certificate, index)
+        joining = ~chosen & (missed > 0.0)
+        count, gap = np.count_nonzero(joining), best.relative_gap
+        controls.tell(
+            f"rows, round {number + 1}: objective {best.objective:.10e}  gap {gap:.1e}  "
+            f"{len(index)} rows, {count} missed"
+        )
+        if gap <= controls.tol:
+            status = Status.OPTIMAL
+            break
+        if found.status is Status.TIME_LIMIT or controls.out_of_time():
+            status = Status.TIME_LIMIT
+            break
+        if tol <= least and count == 0:
+            break
+        near = tuning.guard * float(np.median(np.abs(missed))) if count > tuning.few else 0.0
+        chosen |= missed > -near
+        if np.count_nonzero(chosen) > tuning.most_share * m:
+            chosen[:] = True
+        tol = min(tol, gap) * tuning.below_gap if count > tuning.few else least
+    return Solution(status, best.certificate(), max(iterations, 1), NAME)
+
+
+class _Best:
+    """The lowest point over all rows, and the highest bound of some of them."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        m, n = program.shape
+        self.objective, self.bound = np.inf, -np.inf
+        self.beta, self.alpha, self.t = np.zeros(n), np.zeros(m), 0.0
+
+    def offer(self, point: Certificate, index: np.ndarray) -> np.ndarray:
+        """Take what is better; what each row misses of the margin at the point."""
+        projected = self.program.rows.dot(point.beta)
+        value = self.program.primal(point.beta, projected)
+        if value < self.objective:
+            self.objective, self.beta = value, point.beta
+        # Rows left out have multipliers of zero: the bound holds for all rows.  The offset of the
+        # program is that of all rows in either.
+        if point.dual_objective > self.bound:
+            self.bound, self.t = point.dual_objective, point.t
+            self.alpha = np.zeros(self.program.shape[0])
+            self.alpha[index] = point.alpha
+        return np.asarray(self.program.margin - projected)
+
+    @property
+    def relative_gap(self) -> float:
+        return self.certificate().relative_gap
+
+    def certificate(self) -> Certificate:
+        return Certificate(self.beta, self.alpha, self.t, self.objective, self.bound)
