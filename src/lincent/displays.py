@@ -99,8 +99,11 @@ class ProjectionDisplay:
     centers : list of (float, float)
         The projected class centers of each panel.
     thresholds : list of float
+        Where each panel cuts.
     titles : list of str
+        One title per panel.
     classes : sequence of two labels
+        The two labels, in the order of ``classes_``.
     """
 
     def __init__(
@@ -134,7 +137,22 @@ class ProjectionDisplay:
         return cls(lines, codes, middles, cuts, titles, model.classes_)
 
     def plot(self, ax: Any = None, *, kind: str = "histogram", bins: int = 40) -> ProjectionDisplay:
-        """Draw; ``kind`` is "histogram" or "density". ``ax`` holds one set of axes per panel."""
+        """Draw; ``kind`` is "histogram" or "density". ``ax`` holds one set of axes per panel.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or several, default=None
+            Where to draw; None makes a new figure.
+        kind : str, default='histogram'
+            What is drawn: a histogram or a density.
+        bins : int, default=40
+            Bars of a histogram.
+
+        Returns
+        -------
+        self
+            The display, with ``figure_`` and ``ax_`` set.
+        """
         if kind not in ("histogram", "density"):
             raise ValueError(f"kind={kind!r} is not known: choose 'histogram' or 'density'.")
         count = len(self.lines)
@@ -170,7 +188,13 @@ class ProjectionDisplay:
         ax.set_title(self.titles[panel], loc="left", fontsize="medium")
 
     def frame(self) -> Any:
-        """One line per row and panel: panel, class, projected value."""
+        """One line per row and panel: panel, class, projected value.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The numbers behind the figure.
+        """
         labels = np.asarray(self.classes)[self.codes]
         return _frame(
             {
@@ -196,12 +220,17 @@ class DirectionDisplay:
     Parameters
     ----------
     X : ndarray of shape (n_samples, 2)
+        The rows.
     codes : ndarray of shape (n_samples,)
+        0 or 1, the class of each row.
     direction : ndarray of shape (2,)
+        One coefficient per column.
     centers : ndarray of shape (2, 2)
+        The class centers.
     threshold : float
         The cut, on the scale of ``X @ direction``.
     classes, feature_names : sequences of two labels
+        The two labels, in the order of ``classes_``.
     """
 
     def __init__(
@@ -229,7 +258,18 @@ class DirectionDisplay:
         return np.asarray(middle + np.outer((self.X - middle) @ unit, unit))
 
     def plot(self, ax: Any = None) -> DirectionDisplay:
-        """Draw."""
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or several, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        self
+            The display, with ``figure_`` and ``ax_`` set.
+        """
         self.figure_, (axis,) = _axes(ax, figsize=(6.2, 5.4))
         feet = self.feet
         for k in (0, 1):
@@ -266,7 +306,13 @@ class DirectionDisplay:
         axis.plot(*cut.T, color=INK, linewidth=1.4, linestyle="--", label="threshold", zorder=4)
 
     def frame(self) -> Any:
-        """One line per row: position, class, foot on the line, projected value."""
+        """One line per row: position, class, foot on the line, projected value.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The numbers behind the figure.
+        """
         feet = self.feet
         return _frame(
             {
@@ -286,6 +332,7 @@ class ImpactDisplay:
     Parameters
     ----------
     impact : ndarray of shape (n_samples,)
+        What each row costs.
     labels : ndarray of shape (n_samples,)
         The class of each row.
     names : sequence of shape (n_samples,), default=None
@@ -305,7 +352,20 @@ class ImpactDisplay:
         return cls(model.misclassification_impact(X, y), y, names)
 
     def plot(self, ax: Any = None, *, n_largest: int = 15) -> ImpactDisplay:
-        """Draw the ``n_largest`` impacts above zero (above rounding)."""
+        """Draw the ``n_largest`` impacts above zero (above rounding).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or several, default=None
+            Where to draw; None makes a new figure.
+        n_largest : int, default=15
+            How many rows at most.
+
+        Returns
+        -------
+        self
+            The display, with ``figure_`` and ``ax_`` set.
+        """
         table = self._largest(n_largest)
         self.figure_, (axis,) = _axes(ax, figsize=(6.4, 0.8 + 0.3 * max(len(table[0]), 4)))
         classes = np.unique(self.labels)
@@ -336,7 +396,13 @@ class ImpactDisplay:
         return rows, np.arange(len(rows))
 
     def frame(self) -> Any:
-        """One line per row, largest impact first: row, class, impact."""
+        """One line per row, largest impact first: row, class, impact.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The numbers behind the figure.
+        """
         order = np.argsort(-self.impact, kind="stable")
         return _frame(
             {"row": self.names[order], "class": self.labels[order], "impact": self.impact[order]}
@@ -349,9 +415,13 @@ class PathDisplay:
     Parameters
     ----------
     margins : array-like of shape (n_margins,)
+        The margins, in any order.
     coefs : array-like of shape (n_margins, n_features)
+        The coefficients at each margin.
     objective : array-like of shape (n_margins,)
+        The objective at each margin.
     feature_names : sequence of str, default=None
+        Names for the axes; None numbers the columns.
     """
 
     def __init__(self, margins: Any, coefs: Any, objective: Any, feature_names: Any = None) -> None:
@@ -370,7 +440,18 @@ class PathDisplay:
         self.feature_names = [str(name) for name in named]
 
     def plot(self, ax: Any = None) -> PathDisplay:
-        """Draw coefficients above, objective below; ``ax`` holds two sets of axes."""
+        """Draw coefficients above, objective below; ``ax`` holds two sets of axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or several, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        self
+            The display, with ``figure_`` and ``ax_`` set.
+        """
         self.figure_, (upper, lower) = _axes(ax, 2, figsize=(6.8, 6.0))
         largest = np.argsort(-np.abs(self.coefs).max(axis=0))
         for rank, j in enumerate(largest):
@@ -393,7 +474,13 @@ class PathDisplay:
         return self
 
     def frame(self) -> Any:
-        """One line per margin: margin, objective, one column per coefficient."""
+        """One line per margin: margin, objective, one column per coefficient.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The numbers behind the figure.
+        """
         columns = {"margin": self.margins, "objective": self.objective}
         columns.update(zip(self.feature_names, self.coefs.T, strict=True))
         return _frame(columns)
@@ -409,7 +496,9 @@ class BoundaryDisplay:
     scores : ndarray of shape (resolution, resolution)
         The decision function, one row per value of the second axis.
     X, codes : the rows and their class, 0 or 1
+        The rows.
     classes, feature_names : sequences of two labels
+        The two labels, in the order of ``classes_``.
     """
 
     def __init__(
@@ -435,7 +524,18 @@ class BoundaryDisplay:
         return cls((first, second), scores, X, codes, estimator.classes_, names)
 
     def plot(self, ax: Any = None) -> BoundaryDisplay:
-        """Draw."""
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or several, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        self
+            The display, with ``figure_`` and ``ax_`` set.
+        """
         self.figure_, (axis,) = _axes(ax, figsize=(5.4, 4.6))
         size = float(np.abs(self.scores).max()) or 1.0
         axis.contourf(*self.grid, self.scores, levels=[-2 * size, 0.0, 2 * size], colors=LIGHT)
@@ -448,7 +548,13 @@ class BoundaryDisplay:
         return self
 
     def frame(self) -> Any:
-        """One line per grid point: position, score, predicted class."""
+        """One line per grid point: position, score, predicted class.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The numbers behind the figure.
+        """
         first, second = np.meshgrid(*self.grid)
         scores = self.scores.ravel()
         return _frame(

@@ -22,6 +22,7 @@ NOT_ASKED = {
     "SA01",  # a See Also section: written where there is something to say
     "ES01",  # an extended summary: one sentence is often enough
     "EX01",  # an example: the gallery has one for every name
+    "SS05",  # takes "Class" for a verb in the third person
     "GL08",  # a method without a docstring: described by its class (ruff D102)
 }
 
@@ -72,3 +73,14 @@ def names_in_examples():
 def test_every_public_name_is_used_by_an_example():
     names = {name.rpartition(".")[2] for name, _ in things()}
     assert names - names_in_examples() == set(WITHOUT_EXAMPLE)
+
+
+def test_docstrings_are_complete():
+    validate = pytest.importorskip("numpydoc.validate").validate
+    faults = [
+        f"{name}: {code} {message}"
+        for name in documented()
+        for code, message in validate(name)["errors"]
+        if code not in NOT_ASKED
+    ]
+    assert faults == []

@@ -29,6 +29,7 @@ def explain_model(model: Model, data: Any = None, *, reading: Reading = AS_FOUND
     Parameters
     ----------
     model : Model
+        A fitted model.
     data : path, "-" or frame, default=None
         Rows with the target, on which the model is judged. None: the training rows, as they were
         summarized when the model was made.

@@ -24,8 +24,11 @@ def export_model(
     Parameters
     ----------
     model : Model
+        A fitted model.
     output : path or "-"
+        The file to write; it appears whole or not at all.
     format : {"onnx", "sql", "python"}, default="onnx"
+        What is written.
     table : str, default="input_table"
         The table that the SQL query reads.
     force : bool, default=False

@@ -62,16 +62,24 @@ def fit_table(
         The column to predict.
     tune : bool, default=False
         Choose margin and rule by cross-validation (LCCCV).
-    C, discriminator, multi_class, probability
+    C : float, default=2.0
         As in :class:`lincent.LCC`; probabilities are on by default here.
     margin : float, default=None
         As in LCC; None is LCC's default. Not with ``tune``, which chooses it.
+    discriminator : str, default='distance'
+        As in :class:`lincent.LCC`; probabilities are on by default here.
     balanced : bool, default=False
         Give the classes equal total cost.
+    multi_class : str, default='ovr'
+        As in :class:`lincent.LCC`; probabilities are on by default here.
+    probability : str, default='sigmoid'
+        As in :class:`lincent.LCC`; probabilities are on by default here.
     wishes : Wishes
         What is known of the columns; without it they are judged by what they hold.
-    drop, ids : list of str
-        Columns to ignore; columns that identify a row, kept for ``predict``. Added to the wishes.
+    drop : list of str, default=()
+        Columns to ignore. Added to the wishes.
+    ids : list of str, default=()
+        Columns that identify a row, kept for ``predict``. Added to the wishes.
     reading : Reading
         How the file is written, where that is not to be found out.
     tell : callable, default=silent
@@ -80,6 +88,7 @@ def fit_table(
     Returns
     -------
     Model
+        The fitted model, with the decisions about its columns.
     """
     started = time.perf_counter()
     table = read_table(data, reading)

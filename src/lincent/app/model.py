@@ -16,11 +16,12 @@ from lincent.tables import Schema, Table, to_frame
 class Model:
     """A pipeline (impute, one-hot, scale, classify), its schema and a summary of its training.
 
-    Attributes
+    Parameters
     ----------
     pipeline : sklearn.pipeline.Pipeline
         Takes a pandas frame with the columns of the schema.
     schema : Schema
+        The columns as they were understood.
     summary : dict
         Plain data: rows, classes, settings, certificate, scores, where the classes lie.
     version : str
@@ -46,7 +47,20 @@ class Model:
         return hasattr(self.classifier, "predict_proba")
 
     def score_batch(self, batch: Table, news: Counter[str] | None = None) -> dict[str, np.ndarray]:
-        """The new columns for a batch of rows: class, score and probabilities."""
+        """The new columns for a batch of rows: class, score and probabilities.
+
+        Parameters
+        ----------
+        batch : Table
+            Rows in a frame.
+        news : Counter[str], default=None
+            Counts what training had not seen.
+
+        Returns
+        -------
+        dict[str, ndarray]
+            The answers for the batch.
+        """
         frame = to_frame(self.schema, batch, news)
         rows = self.pipeline[:-1].transform(frame)
         return score_rows(self.classifier, rows)

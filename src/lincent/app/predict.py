@@ -62,7 +62,9 @@ def predict_file(
     Parameters
     ----------
     model : Model
+        A fitted model.
     data : path, "-" or frame
+        A table: a frame, or a file that is read in batches.
     output : path or "-"
         CSV or Parquet; it appears whole or not at all.
     ids : tuple of str, default=None
@@ -83,6 +85,7 @@ def predict_file(
     Returns
     -------
     Scored
+        How many rows were scored, and what was new in them.
     """
     kind = _output_format(output, output_format)
     check_output(output, force=force)
@@ -120,9 +123,16 @@ def predict_table(model: Model, data: Any, *, keep_all: bool = False) -> Any:
     Parameters
     ----------
     model : Model
+        A fitted model.
     data : frame
+        A table with the columns of the training table.
     keep_all : bool, default=False
         Keep every column of the input, not only the identifiers.
+
+    Returns
+    -------
+    frame of the kind given
+        One row per row: class, score and probabilities.
     """
     pa = arrow()
     batches = list(_scored_batches(model, read_table(data), None, keep_all, "", Scored()))

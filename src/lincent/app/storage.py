@@ -46,7 +46,9 @@ def save_model(model: Model, path: str | os.PathLike[str], *, force: bool = Fals
     Parameters
     ----------
     model : Model
+        A fitted model.
     path : path or "-"
+        The file to write; it appears whole or not at all.
     force : bool, default=False
         Replace a file that exists.
     """
@@ -90,10 +92,12 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     Parameters
     ----------
     path : path
+        A model file.
 
     Returns
     -------
     Model
+        The model, ready to predict.
     """
     if is_stream(path):
         raise AppError("A model is read from a file: standard input is for data.")

@@ -35,7 +35,13 @@ def data_folder() -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Return the folder in which downloaded tables are kept; it need not exist."""
+    """Return the folder in which downloaded tables are kept; it need not exist.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder; it need not exist.
+    """
     name = os.environ.get(CACHE_VARIABLE)
     if name:
         return Path(name).expanduser()

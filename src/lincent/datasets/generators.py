@@ -106,6 +106,11 @@ def paper_covariances() -> np.ndarray:
     a sampler that factors by singular values draws from when handed A, as
     ``numpy.random.multivariate_normal`` does. This gives [[0.98, -0.20], [-0.20, 3.77]] and
     [[2.65, 0.42], [0.42, 0.91]].
+
+    Returns
+    -------
+    ndarray of shape (2, 2, 2)
+        One matrix per group.
     """
     return np.array([_polar_factor(matrix) for matrix in PAPER_MATRICES])
 
@@ -136,6 +141,7 @@ def make_paper_example(
     Returns
     -------
     X : ndarray of shape (n_samples, 2)
+        Rows and labels.
     y : ndarray of shape (n_samples,)
         -1 and 1, group -1 first.
 

@@ -33,7 +33,7 @@ from lincent.datasets.table import TARGET_COLUMN, Table
 class DatasetRecord:
     """One line of the list of data sets.
 
-    Attributes
+    Parameters
     ----------
     name, code, title : str
         Name for `load_dataset`, the paper's code (empty if it has none), a title.
@@ -74,6 +74,7 @@ def list_datasets() -> list[DatasetRecord]:
     Returns
     -------
     list of DatasetRecord
+        One record per data set.
 
     Examples
     --------

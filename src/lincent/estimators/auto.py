@@ -129,7 +129,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         For each block, the coefficients of its features in the score of each rule.
     intercept_ : ndarray of shape (1,) or (n_classes,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------

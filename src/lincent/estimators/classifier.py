@@ -150,10 +150,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Scores; with more than two classes one column per class.
         """
         check_is_fitted(self)
         X = check_rows(self, X, accept_sparse=self._accept_sparse)
@@ -166,10 +168,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            The class of each row.
         """
         check_is_fitted(self)
         X = check_rows(self, X, accept_sparse=self._accept_sparse)
@@ -220,10 +224,12 @@ class ProjectedLine(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_problems)
+            One column per feature of the map.
         """
         check_is_fitted(self)
         X = check_rows(self, X, accept_sparse=self._accept_sparse)  # type: ignore[attr-defined]
@@ -239,11 +245,14 @@ class ProjectedLine(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
         y : array-like of shape (n_samples,)
+            The class of each row.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            What each row costs; zero for rows beyond their margin.
         """
         check_is_fitted(self)
         model: Any = self

@@ -209,12 +209,14 @@ default="rbf"
             With ``n_components`` also a Dask array or dataframe, which is read in place and mapped
             as it is read; predictions are then lazy Dask arrays.
         y : array-like of shape (n_samples,)
+            The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts; any nonnegative numbers.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 

@@ -86,6 +86,7 @@ def lcc_path(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
     y : array-like of shape (n_samples,)
         Two classes.
     margins : array-like, default=None
@@ -94,15 +95,26 @@ def lcc_path(
     Cs : array-like, default=(2.0,)
         Costs of a unit of slack.
     sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows; a weight of two is a repeated row.
     class_weight : dict, "balanced" or None, default=None
-    solver, tol, max_iter, random_state, verbose
+        Factors on the costs of each class, as in :class:`lincent.LCC`.
+    solver : str, default='auto'
+        As in :class:`LCC`.
+    tol : float, default=1e-09
+        As in :class:`LCC`.
+    max_iter : int, default=200
         As in :class:`LCC`.
     time_limit : float, default=None
         Seconds for the whole path.
+    random_state : object, default=None
+        As in :class:`LCC`.
+    verbose : int, default=0
+        As in :class:`LCC`.
 
     Returns
     -------
     LCCPath
+        Every margin with its coefficients, objective and certificate.
 
     Examples
     --------

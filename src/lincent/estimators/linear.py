@@ -115,6 +115,7 @@ class LinearLine:
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
@@ -260,12 +261,14 @@ class LCC(LinearLine, ProjectedLine, Classifier):
             Also a Dask array or dataframe, which is read in place, or a torch or CuPy array, which
             stays on its device; predictions are then arrays of the same kind.
         y : array-like of shape (n_samples,)
+            The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts; any nonnegative numbers.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 

@@ -92,12 +92,24 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         of the best, at the best C and rule. Ties go to the smaller margin under "best".
     refit : bool, default=True
         Whether to fit the chosen model to all rows; without it there is nothing to predict with.
-    class_weight, multi_class, probability, solver, tol, max_iter, random_state
+    class_weight : dict, "balanced" or None, default=None
+        As in :class:`LCC`.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        As in :class:`LCC`.
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        As in :class:`LCC`.
+    solver : {"auto", "interior-point", "highs"}, default="auto"
+        As in :class:`LCC`.
+    tol : float, default=1e-9
+        As in :class:`LCC`.
+    max_iter : int, default=200
         As in :class:`LCC`.
     time_limit : float, default=None
         Seconds for search and refit together.
     n_jobs : int, default=None
         Parallel folds. With a Dask collection on a cluster, None is all folds at once.
+    random_state : int, RandomState instance or None, default=None
+        As in :class:`LCC`.
     verbose : int, default=0
         1 prints one line per iteration or round.
 
@@ -186,12 +198,14 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Also a Dask array or dataframe, which is read in place.
         y : array-like of shape (n_samples,)
+            The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts; any nonnegative numbers.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 

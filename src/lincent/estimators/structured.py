@@ -134,13 +134,16 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows.
         y : array-like of shape (n_samples,)
+            The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts; any nonnegative numbers.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 
@@ -150,10 +153,12 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features + n_local)
+            One column per feature of the map.
         """
         check_is_fitted(self)
         X = check_rows(self, X, accept_sparse=False)

@@ -140,13 +140,16 @@ class StructuredLCCCV(Committee, Classifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows.
         y : array-like of shape (n_samples,)
+            The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts; any nonnegative numbers.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         return self._fit(X, y, sample_weight)
 

@@ -36,7 +36,7 @@ class LocalCenters(RowMap):
     sizes_ : ndarray of shape (n_local,)
         The weight of the rows nearest to it, within its class.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----
@@ -76,7 +76,24 @@ class LocalCenters(RowMap):
     def learn(
         self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
     ) -> LocalCenters:
-        """Fit to encoded rows."""
+        """Fit to encoded rows.
+
+        Parameters
+        ----------
+        Z : ndarray
+            Encoded rows.
+        codes : ndarray or None
+            The class of each row; None where there are none.
+        weight : ndarray
+            Weights of the rows.
+        seed : int
+            Draws and starts follow from it.
+
+        Returns
+        -------
+        self
+            The fitted map.
+        """
         groups = np.zeros(len(Z), dtype=np.intp) if codes is None else codes
         found = find_local_centers(Z, groups, weight, self.n_centers, seed)
         self.centers_, self.center_classes_, self.sizes_ = found.centers, found.classes, found.sizes
@@ -85,7 +102,18 @@ class LocalCenters(RowMap):
         return self
 
     def apply(self, Z: np.ndarray) -> np.ndarray:
-        """The features of encoded rows."""
+        """The features of encoded rows.
+
+        Parameters
+        ----------
+        Z : ndarray
+            Encoded rows.
+
+        Returns
+        -------
+        ndarray
+            The features of the rows.
+        """
         near = similarity(Z, self.centers_, self.gamma / self.variance_) @ self.whitening_
         return np.concatenate([Z, near], axis=1) if self.include_columns else near
 

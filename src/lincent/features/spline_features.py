@@ -38,7 +38,7 @@ class SplineFeatures(RowMap):
     curves_ : list
         The fitted curve of each encoded column.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------
@@ -76,7 +76,24 @@ class SplineFeatures(RowMap):
     def learn(
         self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
     ) -> SplineFeatures:
-        """Fit to encoded rows."""
+        """Fit to encoded rows.
+
+        Parameters
+        ----------
+        Z : ndarray
+            Encoded rows.
+        codes : ndarray or None
+            The class of each row; None where there are none.
+        weight : ndarray
+            Weights of the rows.
+        seed : int
+            Draws and starts follow from it.
+
+        Returns
+        -------
+        self
+            The fitted map.
+        """
         rows, counts = sample_by_key(row_keys(Z, seed), weight)
         self.curves_: list[ColumnCurve] = [
             learn_curve(column, counts, self.n_knots) for column in Z[rows].T
@@ -84,7 +101,18 @@ class SplineFeatures(RowMap):
         return self
 
     def apply(self, Z: np.ndarray) -> np.ndarray:
-        """The features of encoded rows, column by column."""
+        """The features of encoded rows, column by column.
+
+        Parameters
+        ----------
+        Z : ndarray
+            Encoded rows.
+
+        Returns
+        -------
+        ndarray
+            The features of the rows.
+        """
         out = np.empty((len(Z), sum(curve.width for curve in self.curves_)))
         for curve, part, column in zip(self.curves_, self.parts, Z.T, strict=True):
             out[:, part] = curve.values(column, self.smoothing)

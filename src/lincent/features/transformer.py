@@ -61,6 +61,7 @@ class RowMap(TransformerMixin, BaseEstimator):
         Returns
         -------
         self
+            The fitted estimator.
         """
         self._check_params()
         table = read_table(self, X, self.categorical_features, reset=True)
@@ -79,10 +80,12 @@ class RowMap(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features_out)
+            One column per feature of the map.
         """
         check_is_fitted(self)
         table = read_table(self, X, self._categorical(), reset=False)
@@ -103,6 +106,7 @@ class RowMap(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of str
+            One name per feature.
         """
         check_is_fitted(self)
         given = _check_feature_names_in(self, input_features)

@@ -87,10 +87,12 @@ class ManyClasses(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Scores; with more than two classes one column per class.
         """
         check_is_fitted(self)
         return self._scores(check_rows(self, X, accept_sparse=self._accept_sparse))
@@ -101,10 +103,12 @@ class ManyClasses(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            The class of each row.
         """
         scores = self.decision_function(X)
         return np.asarray(self.classes_[pick(scores)])

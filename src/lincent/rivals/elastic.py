@@ -170,13 +170,16 @@ class DiscriminativeElasticNet(ManyClasses):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows.
         y : array-like of shape (n_samples,)
+            The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X, codes, weight = self._validated(X, y, sample_weight)
         self.mean_ = np.average(X, axis=0, weights=weight)
@@ -203,10 +206,12 @@ class DiscriminativeElasticNet(ManyClasses):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
+            One column per class.
         """
         check_is_fitted(self)
         return self._responses(check_rows(self, X, accept_sparse=False))

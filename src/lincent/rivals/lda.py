@@ -120,13 +120,16 @@ class RegularizedLDA(ManyClasses):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows.
         y : array-like of shape (n_samples,)
+            The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row counts.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         factored = self._factor(X, y, sample_weight)
         self.coef_, self.intercept_ = factored.rule(float(self.shrinkage))
@@ -142,14 +145,20 @@ class RegularizedLDA(ManyClasses):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows.
         y : array-like of shape (n_samples,)
+            The class of each row.
         shrinkages : array-like of shape (n_values,)
+            The shrinkages to try.
         sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; a weight of two is a repeated row.
 
         Returns
         -------
         coefs : ndarray of shape (n_values, 1 or n_classes, n_features)
+            One column per shrinkage.
         intercepts : ndarray of shape (n_values, 1 or n_classes)
+            One column per shrinkage.
         """
         values = [check_shrinkage(value) for value in np.asarray(shrinkages).tolist()]
         factored = type(self)(target=self.target)._factor(X, y, sample_weight)

@@ -43,12 +43,16 @@ def hard_auc(estimator: Any, X: Any, y: Any) -> float:
     Parameters
     ----------
     estimator : fitted classifier
+        A fitted classifier.
     X : array-like of shape (n_samples, n_features)
+        The rows.
     y : array-like of shape (n_samples,)
+        The class of each row.
 
     Returns
     -------
     float
+        The area under the ROC curve of the predicted labels.
     """
     return float(balanced_accuracy_score(y, estimator.predict(X)))
 
@@ -59,12 +63,16 @@ def column_mean_auc(estimator: Any, X: Any, y: Any) -> float:
     Parameters
     ----------
     estimator : fitted classifier with ``responses``
+        A fitted classifier.
     X : array-like of shape (n_samples, n_features)
+        The rows.
     y : array-like of shape (n_samples,)
+        The class of each row.
 
     Returns
     -------
     float
+        The mean over the two regressions of the AUC of their signs.
     """
     if not hasattr(estimator, "responses"):
         if hasattr(estimator, "steps"):
@@ -86,7 +94,7 @@ def column_mean_auc(estimator: Any, X: Any, y: Any) -> float:
 class PaperSettings:
     """One method as the paper ran it.
 
-    Attributes
+    Parameters
     ----------
     method : str
         The paper's code.
@@ -121,6 +129,7 @@ def paper_settings(
     Returns
     -------
     PaperSettings, or dict of method to PaperSettings
+        The settings of one method, or of all by code.
 
     Examples
     --------

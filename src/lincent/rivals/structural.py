@@ -197,11 +197,14 @@ class StructuralMPM(Hyperplanes, Classifier):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The rows.
         y : array-like of shape (n_samples,)
+            The class of each row.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         # One seed for all two-class problems, drawn before they may run side by side.
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)

@@ -26,7 +26,7 @@ from lincent.study import paper
 class Method:
     """One method of a study.
 
-    Attributes
+    Parameters
     ----------
     code, title : str
         Short name for tables, full name for people.
@@ -198,6 +198,11 @@ def _tied(code: str, point: dict[str, float]) -> bool:
 def list_methods() -> list[str]:
     """List the codes of all methods.
 
+    Returns
+    -------
+    list of str
+        The codes.
+
     Examples
     --------
     >>> from lincent.study import list_methods
@@ -230,6 +235,7 @@ def register_method(
     Returns
     -------
     Method
+        The method, known by its code from now on.
     """
     if code in _CODES:
         raise ValueError(f"The method name {code!r} is taken; choose another one.")
@@ -251,6 +257,16 @@ def own_method(
 
 def find_method(method: Any) -> Method:
     """Return a method from its code, an estimator, a (name, estimator) pair or a Method.
+
+    Parameters
+    ----------
+    method : object
+        A code, a title, a method or a classifier.
+
+    Returns
+    -------
+    Method
+        The method.
 
     Examples
     --------

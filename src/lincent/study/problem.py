@@ -22,6 +22,37 @@ from lincent.tables import AS_FOUND, Reading, Schema, preparation
 class Problem:
     """One classification problem.
 
+    Parameters
+    ----------
+    name : str
+        The name.
+    X : object
+        The rows.
+    y : ndarray
+        The class of each row.
+    title : str, default=''
+        A name for pages.
+    groups : ndarray, default=None
+        What must stay on one side of a split; None lets every row be drawn alone.
+    schema : Schema, default=None
+        The columns as they were understood.
+    notes : tuple of str, default=()
+        Sentences for the report.
+    left_out : tuple of str, default=()
+        Columns that are not used, and why.
+    roles : dict[str, str]
+        How each column is used.
+    reading : Reading, default=AS_FOUND
+        How the file was read.
+    origin : str, default=''
+        Where it came from.
+    licence : str, default=''
+        Its licence.
+    digest : str
+        A digest of its values.
+    splitter : object
+        How it is split; None is stratified.
+
     Attributes
     ----------
     name, title : str
@@ -90,6 +121,11 @@ class Problem:
 
         A table is prepared as its schema says; an array loses the columns that are constant in the
         training part, and is z-scored.
+
+        Returns
+        -------
+        object
+            The steps before a classifier.
         """
         if self.schema is not None:
             return preparation(self.schema)
@@ -101,7 +137,18 @@ class Problem:
         return make_pipeline(*steps)
 
     def rows(self, index: np.ndarray) -> Any:
-        """Return the chosen rows of X."""
+        """Return the chosen rows of X.
+
+        Parameters
+        ----------
+        index : ndarray
+            Which rows.
+
+        Returns
+        -------
+        object
+            The rows of X.
+        """
         return self.X.iloc[index] if hasattr(self.X, "iloc") else self.X[index]
 
 
@@ -122,6 +169,18 @@ def _digest(X: Any, y: np.ndarray, groups: np.ndarray | None) -> str:
 
 def load_problem(name: str, *, download_if_missing: bool = False) -> Problem:
     """Return a data set of `lincent.datasets` as a problem.
+
+    Parameters
+    ----------
+    name : str
+        A code of the paper or a name of `load_dataset`.
+    download_if_missing : bool, default=False
+        Whether to use the network.
+
+    Returns
+    -------
+    Problem
+        The data set as a problem.
 
     Examples
     --------

@@ -29,14 +29,18 @@ def procedure1(
     Parameters
     ----------
     problems : iterable of Problem
+        The data sets.
     methods : iterable of str, estimator, (name, estimator) or Method
+        Codes, titles, methods or classifiers; see `find_method`.
     runs : int
         Splits; the paper has 100 (50 in its appendix).
     seed : int
+        Decides the splits, with their numbers.
 
     Returns
     -------
     Plan
+        The cells of the procedure.
     """
     return _splits("holdout", problems, methods, runs, seed)
 
@@ -44,7 +48,24 @@ def procedure1(
 def nested(
     problems: Iterable[Problem], methods: Iterable[Any], *, runs: int = 20, seed: int = 0
 ) -> Plan:
-    """Plan splits with selection inside the training part only."""
+    """Plan splits with selection inside the training part only.
+
+    Parameters
+    ----------
+    problems : Iterable of Problem
+        The data sets.
+    methods : Iterable of object
+        Codes, titles, methods or classifiers; see `find_method`.
+    runs : int, default=20
+        How many splits.
+    seed : int, default=0
+        Decides the splits, with their numbers.
+
+    Returns
+    -------
+    Plan
+        The cells of the procedure.
+    """
     return _splits("nested", problems, methods, runs, seed)
 
 
@@ -60,13 +81,21 @@ def procedure2(
 
     Parameters
     ----------
-    problems, methods
+    problems : Iterable of Problem
+        As in `procedure1`.
+    methods : Iterable of object
         As in `procedure1`.
     folds : int
         How many of the ten folds are run; fewer for a quick look.
     seed : int
+        Decides the splits, with their numbers.
     every : int
         1 takes the 15 values of each grid, 3 every third one.
+
+    Returns
+    -------
+    Plan
+        The cells of the procedure.
     """
     if not 1 <= folds <= FOLDS:
         raise ValueError(f"folds is a number from 1 to {FOLDS}, got {folds}.")

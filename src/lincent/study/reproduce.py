@@ -54,7 +54,27 @@ TODAY = (
 
 @dataclass(frozen=True)
 class Extent:
-    """How much is run."""
+    """How much is run.
+
+    Parameters
+    ----------
+    runs : int, default=100
+        Random splits of procedure 1.
+    folds : int, default=10
+        Folds of procedure 2.
+    every : int, default=1
+        Take every so many settings of a grid.
+    nested_runs : int, default=10
+        Splits of the nested procedure.
+    kernel_runs : int, default=20
+        Splits of the kernel part.
+    reading_runs : int, default=20
+        Splits for other readings of the paper.
+    slow_runs : int, default=100
+        Splits of methods that take long.
+    tuned_runs : int, default=20
+        Splits of methods that tune themselves.
+    """
 
     runs: int = 100
     folds: int = 10

@@ -63,12 +63,14 @@ class MethodRecord:
 class StudyResult:
     """The outcome of `compare` or `reproduce`.
 
-    Attributes
+    Parameters
     ----------
     kind : {"compare", "reproduce", "seizure"}
+        Which study it was.
     frame : DataFrame
         One row per cell; see `lincent.study.store`.
     problems, methods : tuple
+        The data sets that were used.
     missing : tuple of (str, str)
         What could not be had, and the way to get it.
     config : dict
@@ -86,11 +88,33 @@ class StudyResult:
     pictures: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def method(self, code: str) -> MethodRecord:
-        """Return the record of a method."""
+        """Return the record of a method.
+
+        Parameters
+        ----------
+        code : str
+            The short name.
+
+        Returns
+        -------
+        MethodRecord
+            The record of that method.
+        """
         return next(record for record in self.methods if record.code == code)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write all but the table of runs, each file whole or not at all."""
+        """Write all but the table of runs, each file whole or not at all.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            Where the study is written.
+
+        Returns
+        -------
+        Path
+            Where it was written.
+        """
         record = {
             "kind": self.kind,
             "problems": [asdict(item) for item in self.problems],
@@ -105,7 +129,18 @@ class StudyResult:
 
 
 def load_result(folder: str | os.PathLike[str]) -> StudyResult:
-    """Read a finished study back."""
+    """Read a finished study back.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        Where a study was run or saved.
+
+    Returns
+    -------
+    StudyResult
+        The study.
+    """
     folder = Path(folder)
     record = json.loads((folder / RECORD).read_text("utf-8"))
     problems = []

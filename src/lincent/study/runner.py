@@ -45,7 +45,17 @@ Progress = Callable[[int, int, dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a study runs."""
+    """All that a study runs.
+
+    Parameters
+    ----------
+    cells : tuple of Cell
+        One cell per fit.
+    problems : dict[str, Problem]
+        The data sets by name.
+    methods : dict[str, Method]
+        The methods by code.
+    """
 
     cells: tuple[Cell, ...]
     problems: dict[str, Problem]
@@ -71,7 +81,9 @@ def run_plan(
     Parameters
     ----------
     plan : Plan
+        What is to be run.
     store : RunStore
+        Where rows are kept; what it has is not run again.
     jobs : int
         Worker processes.
     time_limit : float
@@ -80,6 +92,11 @@ def run_plan(
         Called with (cells done, cells in all, last row).
     retry : bool
         Run marked cells (failed, stopped, skipped) of an earlier run again.
+
+    Returns
+    -------
+    list of dict
+        All rows of the plan, in its order.
     """
     if jobs < 1:
         raise ValueError(f"jobs is a number of processes, 1 or more, got {jobs}.")

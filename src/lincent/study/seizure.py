@@ -166,10 +166,20 @@ def reproduce_seizure(
         One by one at random as in the paper, or by blocks of consecutive segments.
     lenient : bool
         Pass over files that cannot be used and note their number.
-    jobs, seed, time_limit, folder, progress, retry
+    jobs : int, default=1
+        As in `compare`.
+    seed : int, default=0
+        As in `compare`.
+    time_limit : float, default=TIME_LIMIT
+        As in `compare`.
+    folder : str or path-like, default=None
         As in `compare`.
     cache : path or None
         Where features are kept between runs; None for the user's cache.
+    progress : Progress, default=None
+        As in `compare`.
+    retry : bool, default=False
+        As in `compare`.
     tell : callable or None
         Receives a line for each subject read.
 

@@ -54,7 +54,13 @@ class FolderInUseError(RuntimeError):
 
 
 class RunStore:
-    """Rows of a study in a folder."""
+    """Rows of a study in a folder.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        Where the table is kept.
+    """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
@@ -71,7 +77,13 @@ class RunStore:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[RunStore]:
-        """Hold the folder for one writer; the operating system lets go when the process ends."""
+        """Hold the folder for one writer; the operating system lets go when the process ends.
+
+        Yields
+        ------
+        None
+            While the folder is locked for others.
+        """
         (self.folder / PARTS).mkdir(parents=True, exist_ok=True)
         remove_abandoned(self.folder / PARTS)
         lock = open(self.folder / PARTS / "lock", "w")  # noqa: SIM115
@@ -82,14 +94,26 @@ class RunStore:
             lock.close()
 
     def append(self, rows: list[dict[str, Any]]) -> None:
-        """Add rows as one file."""
+        """Add rows as one file.
+
+        Parameters
+        ----------
+        rows : list of dict[str, object]
+            Rows to add.
+        """
         if rows:
             number = len(self._parts)
             path = self.folder / PARTS / f"{number:06d}-{uuid.uuid4().hex[:12]}.parquet"
             _write(_pyarrow().Table.from_pylist(rows, schema=_schema()), path)
 
     def read(self) -> dict[str, dict[str, Any]]:
-        """Return all rows by key; of rows with the same key the first counts."""
+        """Return all rows by key; of rows with the same key the first counts.
+
+        Returns
+        -------
+        dict[str, dict[str, object]]
+            All rows so far.
+        """
         pyarrow = _pyarrow()
         rows: dict[str, dict[str, Any]] = {}
         for path in [self.table_path, *self._parts]:
@@ -99,7 +123,13 @@ class RunStore:
         return rows
 
     def compact(self, order: Iterable[str] = ()) -> None:
-        """Join all files to one table: the rows of ``order`` first, in that order, others after."""
+        """Join all files to one table: the rows of ``order`` first, in that order, others after.
+
+        Parameters
+        ----------
+        order : Iterable of str, default=()
+            Keys in the order of the table.
+        """
         done = self._parts
         rows = self.read()
         keys = [key for key in dict.fromkeys(order) if key in rows]
@@ -111,7 +141,13 @@ class RunStore:
             path.unlink()
 
     def forget(self, unwanted: Callable[[dict[str, Any]], bool]) -> None:
-        """Take rows out of the table."""
+        """Take rows out of the table.
+
+        Parameters
+        ----------
+        unwanted : Callable[[dict[str, object]], bool]
+            Says of a row whether it goes.
+        """
         self.compact()
         rows = [row for row in self.read().values() if not unwanted(row)]
         _write(_pyarrow().Table.from_pylist(rows, schema=_schema()), self.table_path)
@@ -124,7 +160,18 @@ class RunStore:
 
 
 def read_runs(path: str | os.PathLike[str]) -> Any:
-    """Return a table of runs as a pandas DataFrame."""
+    """Return a table of runs as a pandas DataFrame.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A folder of a study, or its table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per fit.
+    """
     return _pyarrow().parquet.read_table(Path(path), schema=_schema()).to_pandas()
 
 

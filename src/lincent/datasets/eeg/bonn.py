@@ -89,7 +89,20 @@ def write_bonn(
 
 
 def by_recording(n_splits: int = 50, random_state: int | None = 0) -> EventShuffleSplit:
-    """Return the splitter that keeps a recording, ictal or not, on one side."""
+    """Return the splitter that keeps a recording, ictal or not, on one side.
+
+    Parameters
+    ----------
+    n_splits : int, default=50
+        How many splits.
+    random_state : int, default=0
+        The seed of the draws.
+
+    Returns
+    -------
+    EventShuffleSplit
+        The splitter.
+    """
     return EventShuffleSplit(
         n_splits,
         interictal="blocks",

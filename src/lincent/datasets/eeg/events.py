@@ -35,6 +35,11 @@ def find_events(latency: Any) -> np.ndarray:
     latency : array-like of shape (n_segments,)
         Seconds since onset; NaN where unknown.
 
+    Returns
+    -------
+    ndarray of int
+        The number of the event of each segment.
+
     Examples
     --------
     >>> from lincent.datasets.eeg import find_events
@@ -59,6 +64,7 @@ def split_groups(
     Parameters
     ----------
     y : array-like of shape (n_segments,)
+        The class of each row.
     events : array-like of shape (n_segments,)
         Event of each segment; negative: none.
     interictal : {"random", "blocks"}
@@ -70,6 +76,7 @@ def split_groups(
     Returns
     -------
     ndarray of int of shape (n_segments,)
+        One number per segment.
     """
     y, events = np.asarray(y), np.asarray(events)
     if interictal not in INTERICTAL_RULES:
@@ -110,6 +117,7 @@ class EventShuffleSplit(BaseEstimator):
     Parameters
     ----------
     n_splits : int, default=10
+        How many splits.
     train_size : float, default=0.7
         Share of the segments of each class.
     interictal : {"random", "blocks"}, default="random"
@@ -117,6 +125,7 @@ class EventShuffleSplit(BaseEstimator):
     block_size : int or None, default=None
         As in `split_groups`.
     random_state : int, RandomState or None, default=None
+        The seed of the draws.
 
     Examples
     --------
@@ -145,7 +154,22 @@ class EventShuffleSplit(BaseEstimator):
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits."""
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X : object, default=None
+            Ignored.
+        y : object, default=None
+            Ignored.
+        groups : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        int
+            How many splits.
+        """
         return self.n_splits
 
     def split(
@@ -156,9 +180,16 @@ class EventShuffleSplit(BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_segments, ...)
+            The rows.
         y : array-like of shape (n_segments,)
+            The class of each row.
         groups : array-like of shape (n_segments,)
             Event of each segment; a negative number: no event.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            The rows of both sides.
         """
         self._check()
         if y is None or groups is None:

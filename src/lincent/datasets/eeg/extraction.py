@@ -39,7 +39,7 @@ from lincent.datasets.eeg.reader import map_parallel, read_segment, warn_skipped
 class SubjectFeatures:
     """The features of one subject.
 
-    Attributes
+    Parameters
     ----------
     subject : str
         Name of the folder.
@@ -53,7 +53,9 @@ class SubjectFeatures:
     latency : ndarray of shape (n_segments,)
         NaN where the file has none.
     numbers, rates : ndarray of shape (n_segments,)
+        The number of each file.
     channels : tuple of str
+        The electrodes.
     constant : int
         Channels without movement, counted over all segments.
     skipped : tuple of str
@@ -131,6 +133,7 @@ def extract_features(
     Returns
     -------
     SubjectFeatures
+        Features, labels and events.
     """
     listing = list_segments(folder)
     outcomes = list(iter_features(listing, cache=cache, lenient=lenient, n_jobs=n_jobs))
@@ -172,8 +175,18 @@ def iter_features(
     Parameters
     ----------
     source : path or Listing
-    cache, lenient, n_jobs
+        A subject's folder, or what `list_segments` gives for it.
+    cache : str or path-like, default=None
         As in `extract_features`.
+    lenient : bool, default=False
+        As in `extract_features`.
+    n_jobs : int, default=None
+        As in `extract_features`.
+
+    Yields
+    ------
+    outcome : Outcome
+        A group of files with its features.
     """
     listing = source if isinstance(source, Listing) else list_segments(source)
     if listing.foreign and not lenient:

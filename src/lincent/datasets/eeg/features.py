@@ -31,10 +31,16 @@ def fft_magnitude(data: np.ndarray, low: int = LOW, high: int = HIGH) -> np.ndar
     Parameters
     ----------
     data : ndarray of shape (..., n_channels, n_samples)
+        The samples, one line per channel.
+    low : int, default=LOW
+        The first frequency.
+    high : int, default=HIGH
+        The last frequency.
 
     Returns
     -------
     ndarray of shape (..., n_channels * (high - low + 1))
+        The magnitudes.
     """
     from scipy.fft import rfft
 
@@ -96,11 +102,14 @@ class FFTMagnitude(TransformerMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_segments, n_channels * n_samples) or \
                 (n_segments, n_channels, n_samples)
+            The segments.
         y : ignored
+            Ignored.
 
         Returns
         -------
         self
+            The fitted estimator.
         """
         X = self._checked(X)
         channels = X.shape[1] if X.ndim == 3 else self._channels()
@@ -124,10 +133,12 @@ class FFTMagnitude(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, as in `fit`
+            The rows.
 
         Returns
         -------
         ndarray of shape (n_segments, n_channels * (high - low + 1))
+            One column per feature of the map.
         """
         check_is_fitted(self)
         X = self._checked(X)
@@ -141,7 +152,18 @@ class FFTMagnitude(TransformerMixin, BaseEstimator):
         return fft_magnitude(X.reshape(shape), self.low, self.high)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Return ``channel Hz`` names; ``input_features`` may name the channels."""
+        """Return ``channel Hz`` names; ``input_features`` may name the channels.
+
+        Parameters
+        ----------
+        input_features : object, default=None
+            Ignored: the names follow from the channels.
+
+        Returns
+        -------
+        ndarray of str
+            One name per feature.
+        """
         check_is_fitted(self)
         names = [f"ch{k}" for k in range(self.n_channels_)]
         if input_features is not None and len(input_features) == self.n_channels_:

@@ -66,6 +66,16 @@ class Listing:
 def find_subjects(root: str | os.PathLike[str]) -> list[Path]:
     """Return the subject folders below ``root``, or ``root`` itself if it is one, by natural order.
 
+    Parameters
+    ----------
+    root : str or path-like
+        The folder that has them.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The folders.
+
     Raises
     ------
     DatasetNotFoundError
@@ -104,6 +114,7 @@ def list_segments(folder: str | os.PathLike[str], kinds: tuple[str, ...] = KINDS
     Returns
     -------
     Listing
+        The files by kind and number.
     """
     folder = Path(folder).expanduser()
     if not folder.is_dir():

@@ -33,13 +33,16 @@ _WANTED = ("data", "channels", "latency", *RATE_NAMES)
 class Segment:
     """One second of EEG.
 
-    Attributes
+    Parameters
     ----------
     path : Path
+        The file.
     data : ndarray of shape (n_channels, n_samples)
+        The samples, one line per channel.
     rate : float
         Samples per second, as the file has it.
     channels : tuple of str
+        Names of the electrodes.
     latency : float or None
         Seconds since onset; None where the file has none.
     digest : str
@@ -74,10 +77,12 @@ def read_segment(path: str | os.PathLike[str]) -> Segment:
     Parameters
     ----------
     path : path
+        The file.
 
     Returns
     -------
     Segment
+        The second of EEG.
 
     Raises
     ------
@@ -110,6 +115,11 @@ def iter_segments(
     lenient : bool
         Pass over files that cannot be used and warn with their number at the end; otherwise the
         first of them is an error.
+
+    Yields
+    ------
+    file, segment : tuple
+        The file and what it holds.
     """
     listing = source if isinstance(source, Listing) else list_segments(source)
     skipped = list(listing.foreign)

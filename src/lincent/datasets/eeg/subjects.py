@@ -14,7 +14,23 @@ BINS = 49
 
 @dataclass(frozen=True)
 class Subject:
-    """One line of the paper's table; ``folder`` is the name in the challenge."""
+    """One line of the paper's table; ``folder`` is the name in the challenge.
+
+    Parameters
+    ----------
+    number : int
+        The paper's number.
+    folder : str
+        The name of its folder in the challenge.
+    channels : int
+        How many electrodes.
+    rate : int
+        Samples per second.
+    ictal : int
+        Segments during a seizure.
+    interictal : int
+        Segments between seizures.
+    """
 
     number: int
     folder: str
@@ -58,6 +74,16 @@ SUBJECTS: tuple[Subject, ...] = (
 def find_subject(name: str | int) -> Subject | None:
     """Return the subject of a number, a code (``Subject3``) or a folder name (``Dog_3``), or None.
 
+    Parameters
+    ----------
+    name : str or int
+        A number, a code or a folder's name.
+
+    Returns
+    -------
+    Subject or None
+        The subject, or None where there is no such one.
+
     Examples
     --------
     >>> from lincent.datasets.eeg import find_subject
@@ -75,6 +101,24 @@ def differences(
     subject: Subject, *, ictal: int, interictal: int, channels: int, rate: float
 ) -> list[str]:
     """Return one sentence for each number that is not the paper's.
+
+    Parameters
+    ----------
+    subject : Subject
+        Which subject.
+    ictal : int
+        How many segments of seizures were found.
+    interictal : int
+        How many others were found.
+    channels : int
+        How many electrodes were found.
+    rate : float
+        The sampling rate that was found.
+
+    Returns
+    -------
+    list of str
+        One sentence for each.
 
     Examples
     --------

@@ -77,6 +77,11 @@ def synthetic_seconds(
         How many segments of each kind; None takes the paper's counts.
     random_state : int or None
         An integer gives the same segments each time.
+
+    Yields
+    ------
+    second : Second
+        One segment.
     """
     shape = _shape(subject)
     rng = np.random.default_rng(None if random_state is None else [random_state, shape.number])
@@ -110,9 +115,21 @@ def make_synthetic_features(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make a subject's shape and return its features, without files.
 
+    Parameters
+    ----------
+    subject : str or int or Subject
+        Which subject.
+    ictal : int, default=None
+        How many segments of seizures; None is the paper's number.
+    interictal : int, default=None
+        How many others; None is the paper's number.
+    random_state : int, default=0
+        The seed of the draws.
+
     Returns
     -------
     X : ndarray of shape (n_segments, 49 * n_channels)
+        Features, labels and events.
     y : ndarray of shape (n_segments,)
         ``"ictal"`` or ``"interictal"``.
     latency : ndarray of shape (n_segments,)
@@ -149,7 +166,13 @@ def write_synthetic(
     ----------
     root : path
         Made if it is not there.
-    subject, ictal, interictal, random_state
+    subject : str or int or Subject
+        As in `synthetic_seconds`.
+    ictal : int, default=None
+        As in `synthetic_seconds`.
+    interictal : int, default=None
+        As in `synthetic_seconds`.
+    random_state : int, default=0
         As in `synthetic_seconds`.
 
     Returns

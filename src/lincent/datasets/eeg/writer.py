@@ -30,14 +30,18 @@ def write_segment(
     path : path
         ``<Subject>/<Subject>_<kind>_segment_<N>.mat``.
     data : ndarray of shape (n_channels, n_samples)
+        The samples, one line per channel.
     rate : float
+        Samples per second.
     channels : sequence of str
+        The electrodes.
     latency : float or None
         Only for ictal segments.
 
     Returns
     -------
     Path
+        The file.
     """
     from scipy.io import savemat
 
