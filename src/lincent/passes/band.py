@@ -4,10 +4,14 @@ A program with many rows is never handed to a solver whole.  The solver looks at
 beta, with z_i = a_i.beta - s for every row, and asks
 
     loss             sum_i c_i (-z_i)_+
-    width(k)         the k-th smallest |z_i|
-    smoothed(w)      sum_i alpha_i a_i  and  sum_band c_i/2w a_i a_i'     (see solvers/smoothing)
-    split(w)         the rows with |z_i| <= w, the band, and sum c_i a_i over those with z_i < -w
-    sample(k)        k rows, drawn in proportion to their costs
+    along(other)     the loss at points between this one and another
+    width(k)         the k-th smallest |z_i| / size_i
+    smoothed(w)      sum_i alpha_i a_i and sum_band c_i / (2 w size_i) a_i a_i'  (see lp.smoothing)
+    split(w)         the rows with |z_i| <= w size_i, the band, and sum c_i a_i over those below it
+    sample(k)        k rows, drawn in proportion to their costs, half of them also to their sizes
+
+A row's size is |a_i G| for a ruler G with a few columns: how far the row moves where beta moves by
+as much as it is uncertain (see lp.ruler).  Without a ruler every row has the size 1.
 
 Every answer is short: a number, something as wide as the rows, or a few rows.  What is as long as
 the data (the z_i, the masks, the costs) stays inside the objects of this file, so that it can stay
@@ -18,6 +22,7 @@ array namespace; ``passes.dask`` has those for rows in blocks, each of which is 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -31,6 +36,8 @@ TIED = 1e-5
 band at a width of zero, which would leave a trust region without room."""
 FEW = 2**16
 FEW_ENTRIES = 2**18
+TINY = 1e-9
+"""The least size of a row, where a typical one is 1: a row at the midpoint moves nowhere."""
 
 
 def one_cost(costs: Vector) -> float | None:
@@ -90,6 +97,8 @@ class HeldRows(Protocol):
 
     def measure(self, beta: Vector) -> Any: ...
 
+    def sizes_there(self, ruler: Matrix) -> Any: ...
+
     def gather(self, alpha: Any) -> Vector: ...
 
     def take(self, index: Any) -> Rows: ...
@@ -100,6 +109,7 @@ class RowsAtOnce:
 
     most_sampled = 2**62
     """Rows of a sample that can be held."""
+    sampled_by_size = True
 
     def __init__(self, rows: HeldRows, costs: Any, margin: float) -> None:
         self.rows, self.margin, self.place = rows, margin, rows.place
@@ -109,21 +119,36 @@ class RowsAtOnce:
         # Rows that an exact solve may take although fewer would do: its work grows like n^2 per
         # row, that of a read like n, and below this the read is the larger part.
         self.spare_rows = 0 if self.place.fast_reads else rows.shape[0] // (4 * rows.shape[1])
+        self.size: Any = 1.0
+
+    def sized(self, ruler: Matrix | None) -> RowsAtOnce:
+        """The same rows with the sizes that a ruler gives them: one read."""
+        if ruler is None:
+            return self
+        other = copy(self)
+        size = self.rows.sizes_there(ruler)
+        other.size = size + TINY
+        return other
 
     def look(self, beta: Vector, band: int = 0) -> ViewAtOnce:
         return ViewAtOnce(self, beta)
 
     def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
         m = self.rows.shape[0]
-        if isinstance(self.cost, float):
-            total = self.cost * m
-            chosen = rng.integers(0, m, k)
-        else:
-            cumulative = np.cumsum(self.costs)
-            total = float(cumulative[-1])
-            chosen = drawn(cumulative, rng.random(k) * total)
+        if isinstance(self.size, float) and isinstance(self.cost, float):
+            index, count = self.place.distinct(rng.integers(0, m, k))
+            return self.rows.take(index), count * (self.cost * m / k)
+        share = np.broadcast_to(self.costs, m) / float(np.sum(self.costs))
+        if not isinstance(self.size, float):
+            # Half in proportion to cost alone, half to cost times size: it is few rows that are
+            # large, and the optimum hangs on them.  What a row costs then stands for its share.
+            large = share * np.asarray(self.place.fetch(self.size))
+            share = (share + large / float(large.sum())) / 2
+        cumulative = np.cumsum(share)
+        chosen = drawn(cumulative, rng.random(k) * float(cumulative[-1]))
         index, count = self.place.distinct(chosen)
-        return self.rows.take(index), count * np.float64(total / k)
+        here = self.place.fetch(index)
+        return self.rows.take(index), count * self.costs_at(index) / (k * share[here])
 
     def total(self, amount: Any) -> float:
         """sum_i c_i amount_i"""
@@ -136,15 +161,22 @@ class RowsAtOnce:
             return np.full(len(index), self.cost)
         return np.asarray(self.costs[self.place.fetch(index)])
 
+    def sizes_at(self, index: Any) -> Any:
+        """The sizes of these rows, or the one size of all."""
+        if isinstance(self.size, float):
+            return self.size
+        return np.asarray(self.place.fetch(self.size[index]))
+
     def gram_of(self, index: Any, scale: float) -> Matrix:
-        """scale * sum_i c_i a_i a_i' over these rows, a few of them in memory at a time."""
+        """scale * sum_i c_i / size_i a_i a_i' over these rows, a few of them at a time."""
         n = self.rows.shape[1]
         many = self.rows.sparse or self.place.fast_reads
         step = len(index) if many else max(n, FEW_ENTRIES // n)
         gram = np.zeros((n, n))
         for start in range(0, len(index), max(1, step)):
             part = index[start : start + step]
-            gram += self.rows.take(part).gram(self.costs_at(part) * scale)
+            weight = self.costs_at(part) * scale / self.sizes_at(part)
+            gram += self.rows.take(part).gram(weight)
         return gram
 
     def full(self, outside: Any, index: Any, alpha: Vector) -> Any:
@@ -167,22 +199,37 @@ class ViewAtOnce:
         self.distance -= whole.margin
         self.loss = -whole.total(self.distance.clip(None, 0.0))
 
+    @property
+    def away(self) -> Any:
+        """How far each row is from the kink, in its own size."""
+        return self.whole.place.xp.abs(self.distance) / self.whole.size
+
+    def along(self, other: ViewAtOnce, lengths: Vector) -> Vector:
+        """The loss at beta + length (other.beta - beta)."""
+        step = other.distance - self.distance
+        return np.array(
+            [
+                -self.whole.total((self.distance + float(length) * step).clip(None, 0.0))
+                for length in lengths
+            ]
+        )
+
     def width(self, k: int) -> float:
-        xp = self.whole.place.xp
-        away = xp.abs(self.distance)
+        xp, away = self.whole.place.xp, self.away
         nearest = kth_smallest(away, min(k, len(away) - 1), xp)
         return max(nearest, TIED * float(away.mean()))
 
     def smoothed(self, width: float, most: int, rng: np.random.Generator) -> tuple[Vector, Matrix]:
         """The multipliers of the smoothed program combined, and its Hessian from ``most`` rows."""
         whole, place = self.whole, self.whole.place
-        alpha = width - self.distance
-        alpha *= 0.5 / width
+        alpha = self.distance * (-0.5 / width)
+        alpha /= whole.size
+        alpha += 0.5
         alpha = alpha.clip(0.0, 1.0)
         alpha *= whole.cost
         combined = whole.rows.gather(alpha)
         del alpha
-        band = place.nonzero(place.xp.abs(self.distance) <= width)
+        band = place.nonzero(self.away <= width)
         scale = 0.5 / width
         if len(band) > 2 * most:
             scale *= len(band) / most
@@ -190,8 +237,12 @@ class ViewAtOnce:
         return combined, whole.gram_of(band, scale)
 
     def split(self, width: float) -> SplitAtOnce:
-        inside = self.whole.place.xp.abs(self.distance) <= width
-        return SplitAtOnce(self.whole, inside, self.distance < -width)
+        return SplitAtOnce(self.whole, *self.sides(width))
+
+    def sides(self, width: float) -> tuple[Any, Any]:
+        """Which rows are in the band, and which are beyond it on the side that costs."""
+        band = self.away <= width
+        return band, ~band & (self.distance < 0)
 
 
 class SplitAtOnce:
@@ -217,6 +268,10 @@ class SplitAtOnce:
             return self
         wrong = checked.found
         return SplitAtOnce(self.whole, self.band | wrong, self.outside & ~wrong)
+
+    def wider(self, view: ViewAtOnce, width: float) -> SplitAtOnce:
+        band = self.band | view.sides(width)[0]
+        return SplitAtOnce(self.whole, band, ~band & (view.distance < 0))
 
     def multipliers(self, alpha: Vector) -> Any:
         return self.whole.full(self.outside, self.index, alpha)

@@ -68,6 +68,9 @@ class DenseRows(RowsBase):
     def dot(self, beta: Vector) -> Vector:
         return self.array @ beta
 
+    def sizes_there(self, ruler: Matrix) -> Any:
+        return np.linalg.norm(self.array @ ruler, axis=1)
+
     def tdot(self, alpha: Vector) -> Vector:
         return alpha @ self.array
 
@@ -165,6 +168,14 @@ class DenseSource(Source):
 
     def class_means(self, sign: Any, weight: Any) -> Matrix:
         return class_means(self, sign, weight)
+
+    def sizes(self, ruler: Matrix, center: Vector) -> Vector:
+        out, shift = np.empty(self.shape[0]), center @ ruler
+        for part in self._blocks():
+            measured = self._block(part) @ ruler
+            measured -= shift
+            np.einsum("ij,ij->i", measured, measured, out=out[part])
+        return np.sqrt(out, out=out)
 
     def combine(self, w: Vector) -> Vector:
         if self._direct and (w.ndim == 1 or w.shape[1] > FEW_COLUMNS):

@@ -80,6 +80,12 @@ class Source(Protocol):
     def measure(self, v: Vector) -> Any:
         return self.project(v)
 
+    def sizes(self, ruler: Matrix, center: Vector) -> Any:
+        """|(x_i - center) ruler| of every row, left where the rows are."""
+        shifts = center @ ruler
+        columns = zip(ruler.T, shifts, strict=True)
+        return sum((self.measure(v) - float(shift)) ** 2 for v, shift in columns) ** 0.5
+
     def gather(self, w: Any) -> Vector:
         return self.combine(w)
 

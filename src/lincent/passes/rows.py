@@ -9,7 +9,7 @@ import numpy as np
 
 from lincent.passes.band import RowsAtOnce
 from lincent.passes.place import HERE, Place
-from lincent.programs.arrays import AllRows, Index, Rows, Vector, Weigh
+from lincent.programs.arrays import AllRows, Index, Matrix, Rows, Vector, Weigh
 
 SWEEP_BYTES = 2**20
 """A block of this size, with the vectors that go with it, stays in the cache of one core."""
@@ -30,6 +30,13 @@ class RowsBase(Rows):
     def measure(self, beta: Vector) -> Any:
         """``dot``, left where the rows are."""
         return self.dot(beta)
+
+    def sizes(self, ruler: Matrix) -> Vector:
+        return np.asarray(self.place.fetch(self.sizes_there(ruler)))
+
+    def sizes_there(self, ruler: Matrix) -> Any:
+        """``sizes``, left where the rows are."""
+        return sum(self.measure(column) ** 2 for column in ruler.T) ** 0.5
 
     def gather(self, alpha: Any) -> Vector:
         """``tdot``, of multipliers that are where the rows are."""

@@ -36,6 +36,9 @@ class SignedRows(RowsBase):
         projected *= self.sign
         return projected
 
+    def sizes_there(self, ruler: Matrix) -> Any:
+        return self.source.sizes(ruler, self.center)
+
     def gather(self, alpha: Any) -> Vector:
         signed = alpha * self.sign
         return self.source.gather(signed) - float(signed.sum()) * self.center

@@ -28,6 +28,9 @@ class Rows(Protocol):
     def tdot(self, alpha: Vector) -> Vector:
         """sum_i alpha_i a_i, one number per column."""
 
+    def sizes(self, ruler: Matrix) -> Vector:
+        """|a_i ruler| of every row."""
+
     def sweep(self, beta: Vector, weigh: Weigh) -> tuple[Vector, Vector]:
         """(A beta, A' alpha), where ``weigh`` turns each part of the first into alpha."""
 
@@ -70,6 +73,11 @@ class AllRows(Protocol):
 
     spare_rows: int
     most_sampled: int
+    sampled_by_size: bool
+    """Whether rows that have sizes are drawn by them, too."""
+
+    def sized(self, ruler: Matrix | None) -> AllRows:
+        """The same rows, each with the size |a_i ruler|; without a ruler all have the same."""
 
     def look(self, beta: Vector, band: int) -> View:
         """All rows from beta; ``band`` is for how many rows around the kink will be asked next."""
@@ -84,8 +92,11 @@ class View(Protocol):
     beta: Vector
     loss: float
 
+    def along(self, other: Any, lengths: Vector) -> Vector:
+        """The loss at some points on the way to where another view is from."""
+
     def width(self, k: int) -> float:
-        """The k-th smallest distance of a row from the kink."""
+        """The k-th smallest distance of a row from the kink, in the row's size."""
 
     def smoothed(self, width: float, most: int, rng: np.random.Generator) -> tuple[Vector, Matrix]:
         """Gradient and Hessian of the program with its kink smoothed over this width."""
@@ -107,6 +118,9 @@ class SplitRows(Protocol):
 
     def grow(self, checked: Checked) -> SplitRows:
         """The misplaced rows join the band."""
+
+    def wider(self, view: Any, width: float) -> SplitRows:
+        """The rows within this width from a view, and as far as can be those of this band."""
 
     def multipliers(self, alpha: Vector) -> Any:
         """One multiplier per row of all the data, from those of the band."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.passes.band import Multipliers
+from lincent.passes.band import TINY, Multipliers
 from lincent.passes.dask import block_work
 from lincent.passes.dask.block import (
     Setting,
@@ -36,6 +38,8 @@ Lengths = NDArray[np.int64]
 class BlocksAtOnce:
     """All rows of a program, looked at block by block."""
 
+    sampled_by_size = False  # the sizes of all rows would be one more read, a second sample another
+
     def __init__(self, run: Run, lengths: Lengths, setting: Setting, per_block: Vector) -> None:
         self._run, self.lengths, self.setting, self.per_block = run, lengths, setting, per_block
         self.remembered: Rows | None = None
@@ -46,6 +50,14 @@ class BlocksAtOnce:
     def run(self, verb: str, function: Any, **how: Any) -> Any:
         return self._run(verb, function, setting=self.setting, **how)
 
+    def sized(self, ruler: Matrix | None) -> BlocksAtOnce:
+        """The same rows; each block measures their sizes whenever it is read."""
+        if ruler is None:
+            return self
+        other = copy(self)
+        other.setting = replace(self.setting, ruler=ruler)
+        return other
+
     def look(self, beta: Vector, band: int = 0) -> ViewOfBlocks:
         return ViewOfBlocks(self, beta, self._guess(beta, band), small=band <= self.spare_rows)
 
@@ -54,6 +66,8 @@ class BlocksAtOnce:
         if self.remembered is None or band == 0:
             return 0.0
         away = np.abs(self.remembered.dot(beta) - self.setting.margin)
+        if self.setting.ruler is not None:
+            away /= self.remembered.sizes(self.setting.ruler) + TINY
         return float(np.quantile(away, min(1.0, band / self.m)))
 
     def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
@@ -83,6 +97,13 @@ class ViewOfBlocks:
             "look", block_work.look, beta=beta, width=guess, small=small, merge=Spread.joined
         )
         self.loss = self.seen.loss
+
+    def along(self, other: ViewOfBlocks, lengths: Vector) -> Vector:
+        ends = [self.beta, other.beta]
+        losses: tuple[Vector] = self.whole.run(
+            "along", block_work.along, ends=ends, lengths=lengths, merge=add
+        )
+        return losses[0]
 
     def width(self, k: int) -> float:
         width = self.seen.width(k, self.whole.m)
@@ -131,6 +152,10 @@ class SplitOfBlocks:
         points, part = checked.found
         joined = Part.joined([self.part, part])
         return SplitOfBlocks(self.whole, self.width, points, joined)
+
+    def wider(self, view: ViewOfBlocks, width: float) -> SplitOfBlocks:
+        """A split of its own: which rows joined before would be asked of every block again."""
+        return view.split(width)
 
     def multipliers(self, alpha: Vector) -> Multipliers:
         return Multipliers(

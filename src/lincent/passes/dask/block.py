@@ -25,7 +25,7 @@ from lincent.passes.protocol import Source
 from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import Kind, kind_of
 from lincent.passes.sparse import SparseSource
-from lincent.programs.arrays import Rows, Vector
+from lincent.programs.arrays import Matrix, Rows, Vector
 
 SLICE_ROWS = 8192
 
@@ -90,6 +90,8 @@ class Setting:
     """The cost of every row, where it is the same for all."""
     origin: Vector | None = None
     """What is taken off every row."""
+    ruler: Matrix | None = None
+    """What the sizes of rows are measured with (see ``band``)."""
 
 
 @dataclass(frozen=True)
@@ -134,9 +136,8 @@ class Opened:
         return self.X[index] if self.origin is None else self.X[index] - self.origin
 
     def whole(self, setting: Setting) -> RowsAtOnce:
-        return RowsAtOnce(
-            SignedRows(self.source(), self.sign, setting.center), self.costs, setting.margin
-        )
+        rows = SignedRows(self.source(), self.sign, setting.center)
+        return RowsAtOnce(rows, self.costs, setting.margin).sized(setting.ruler)
 
 
 def open_rows(X: Any, origin: Vector | None = None) -> Source:

@@ -82,7 +82,7 @@ def look(
     """
     rows = opened(x, y, weight, setting)
     view = rows.whole(setting).look(beta)
-    away = np.abs(view.distance)
+    away = np.ascontiguousarray(view.away)
     keys = (away.view(np.uint64) >> BIN_SHIFT).astype(np.intp)
     first = int(keys.min(initial=2**20))
     counted = np.bincount(keys - first)
@@ -100,6 +100,15 @@ def smoothed(
 ) -> tuple[Vector, Matrix]:
     """The block's part of the smoothed gradient and of the Hessian, from all rows of the band."""
     return _smoothed(opened(x, y, weight, setting).whole(setting).look(beta), width)
+
+
+@sliced(add)
+def along(
+    x: Any, y: Any, weight: Any, *, setting: Setting, ends: list[Vector], lengths: Vector
+) -> tuple[Vector]:
+    """The block's part of the loss at points between two others."""
+    whole = opened(x, y, weight, setting).whole(setting)
+    return (whole.look(ends[0]).along(whole.look(ends[1]), lengths),)
 
 
 def _smoothed(view: ViewAtOnce, width: float) -> tuple[Vector, Matrix]:
@@ -134,8 +143,8 @@ def split(x: Any, y: Any, weight: Any, *, setting: Setting, beta: Vector, width:
 
 
 def _split(rows: Opened, view: ViewAtOnce, width: float) -> Part:
-    band = np.abs(view.distance) <= width
-    return _part(rows, view, band, view.distance < -width, 1.0)
+    band, outside = view.sides(width)
+    return _part(rows, view, band, outside, 1.0)
 
 
 @sliced(Part.joined)
@@ -167,8 +176,7 @@ def _sides(
 ) -> tuple[ViewAtOnce, Any, Any, Any]:
     """The last view, the band and the outside before it, and the rows it finds misplaced."""
     view = whole.look(points[0])
-    band = np.abs(view.distance) <= width
-    outside = view.distance < -width
+    band, outside = view.sides(width)
     wrong = np.zeros_like(band)
     for beta in points[1:]:
         band, outside = band | wrong, outside & ~wrong

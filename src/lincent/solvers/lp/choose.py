@@ -111,7 +111,7 @@ def _routes(program: Program, solver: str, rng: np.random.Generator) -> Iterator
     kind = "sparse" if program.rows.sparse else "dense"
     shape = f"{kind}, {m} rows, {n} columns"
     auto = solver == "auto"
-    screened = auto and m > screening.SMALL and screening.worthwhile(m, n)
+    screened = auto and m > screening.TUNING.small and screening.worthwhile(m, n)
     named = auto and not screened and identification.worthwhile(m, n, program.rows.sparse)
     generated = auto and not screened and row_generation.worthwhile(m, n, after_naming=named)
     whole = program.materialize

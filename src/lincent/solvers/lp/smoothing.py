@@ -1,50 +1,127 @@
 """Newton steps on the smoothed program: from a rough point to a good one for a few reads.
 
-Within a distance w of the kink the hinge is replaced by a parabola.  Then the objective has a
-gradient, to which every row contributes, and a Hessian, to which only the rows of the band
-|a_i.beta - s| <= w contribute:
+Within a distance w_i = w size_i of the kink the hinge of row i is replaced by a parabola (sizes:
+see ``ruler``).  Then the objective has a gradient, to which every row contributes, and a Hessian,
+to which only the rows of the band |a_i.beta - s| <= w_i contribute:
 
-    alpha_i = c_i * clip((w - (a_i.beta - s)) / 2w, 0, 1)
-    gradient = g - sum_i alpha_i a_i                     Hessian = sum_band c_i / (2w) a_i a_i'
+    alpha_i = c_i * clip((w_i - (a_i.beta - s)) / 2 w_i, 0, 1)
+    gradient = g - sum_i alpha_i a_i                     Hessian = sum_band c_i / (2 w_i) a_i a_i'
 
 One step from the optimum of a sample goes most of the way to the optimum of the whole (Le Cam's
-one-step estimator), so w can shrink quickly.  Nothing here needs to be exact: the point is only
-where the exact solve begins.
+one-step estimator), so w can shrink quickly.  A step that overshoots is cut back to the best point
+on the way, which costs no read: a_i.beta is known at both ends.  Nothing here needs to be exact:
+the point is only where the exact solve begins.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
-from lincent.programs.arrays import Vector, View
+from lincent.programs.arrays import AllRows, Vector, View
 from lincent.programs.centralization import Program
-from lincent.solvers.lp.normal_equations import (
-    Factor,
-    FactorizationError,
-)
+from lincent.solvers.lp.normal_equations import Factor, FactorizationError
 
-HESSIAN_ROWS = 50
-"""Rows per column that make the Hessian good enough; a larger band is sampled."""
 
-AT_THE_BOX = 1e-9
-"""A coordinate this near to the box, as a share of its width, is at the box."""
+@dataclass(frozen=True)
+class Tuning:
+    """What a step trades; measured on the tall shapes of ``benchmarks/workloads.py``."""
+
+    hessian_rows: int = 50  # rows per column that make the Hessian good enough; more are sampled
+    at_the_box: float = 1e-9  # a coordinate this near to the box, as a share of its width, is at it
+    lengths: tuple[float, ...] = (0.6, 0.36, 0.2, 0.1, 0.03)  # tried where a full step overshoots
+    shrink: float = 0.25  # of the band after a step: quadratic convergence allows no less
+
+
+TUNING = Tuning()
+
+
+@dataclass
+class Near:
+    """A point near the optimum, and all rows as seen from there."""
+
+    view: View
+    objective: float
+    band: int  # rows around the kink among which the optimum's are expected
+
+    @property
+    def beta(self) -> Vector:
+        return self.view.beta
+
+    @property
+    def width(self) -> float:
+        """Half the width of the band, in sizes of rows."""
+        return self.view.width(self.band)
+
+
+def look(program: Program, whole: AllRows, beta: Vector, band: int) -> Near:
+    """All rows from a point, with so many of them in doubt."""
+    view = whole.look(beta, band)
+    return Near(view, program.value(beta, view.loss), band)
+
+
+def approach(
+    program: Program,
+    whole: AllRows,
+    near: Near,
+    few: int,
+    steps: int,
+    rng: np.random.Generator,
+    tell: Callable[[str], None],
+) -> tuple[Near, int]:
+    """Nearer, until ``few`` rows remain in doubt or the steps are taken; and their number."""
+    taken = 0
+    while near.band > few and taken < steps:
+        aim = newton_step(program, near.view, near.width, rng)
+        if aim is None:
+            break
+        taken += 1
+        band = max(int(TUNING.shrink * near.band), few)
+        closer = look(program, whole, aim, band)
+        length = 1.0
+        if not closer.objective < near.objective:
+            closer, length = _part_of_the_way(program, whole, near, closer, band)
+        tell(
+            f"newton on {program.shape[0]} rows: objective {closer.objective:.10e}, "
+            f"band {near.band}, step {length:g}"
+        )
+        near = closer
+    return near, taken
+
+
+def _part_of_the_way(
+    program: Program, whole: AllRows, near: Near, far: Near, band: int
+) -> tuple[Near, float]:
+    """The best point on the way to one that is worse, and how far along it is."""
+    lengths = np.array(TUNING.lengths)
+    losses = near.view.along(far.view, lengths)
+    points = [near.beta + length * (far.beta - near.beta) for length in lengths]
+    values = [program.value(b, float(loss)) for b, loss in zip(points, losses, strict=True)]
+    best = int(np.argmin(values))
+    if values[best] < near.objective:
+        # The point is not near the smoothed optimum of this width: it stays as wide.
+        return look(program, whole, points[best], near.band), float(lengths[best])
+    # Nearer already than the smoothed optimum of this width.
+    return Near(near.view, near.objective, band), 0.0
 
 
 def newton_step(
-    program: Program, seen: View, width: float, rng: np.random.Generator
+    program: Program, view: View, width: float, rng: np.random.Generator
 ) -> Vector | None:
     """The next point, or None where the Hessian says nothing."""
     if not width > 0:
         return None
-    combined, H = seen.smoothed(width, HESSIAN_ROWS * program.shape[1], rng)
-    return _constrained_step(program, seen.beta, program.linear - combined, H)
+    combined, H = view.smoothed(width, TUNING.hessian_rows * program.shape[1], rng)
+    return _constrained_step(program, view.beta, program.linear - combined, H)
 
 
 def _constrained_step(
     program: Program, beta: Vector, gradient: Vector, H: np.ndarray
 ) -> Vector | None:
     """Newton's step with the coordinates held that press against the box."""
-    rounding = AT_THE_BOX * (program.upper - program.lower)
+    rounding = TUNING.at_the_box * (program.upper - program.lower)
     at_low = (beta <= program.lower + rounding) & (gradient > 0)
     at_high = (beta >= program.upper - rounding) & (gradient < 0)
     free = np.flatnonzero(~(at_low | at_high))
