@@ -11,8 +11,7 @@ from pathlib import Path
 from lincent.pages.blocks import duration
 from lincent.study import load_result, paper
 from lincent.study.agreement import agreements, compact_table
-from lincent.study.conclusions import RIVALS, conclusions, tuned_ranks
-from lincent.study.methods import TWINS
+from lincent.study.conclusions import RIVALS, conclusions, tuned_ranks, with_untied
 from lincent.study.reports.conclusion_sections import conclusion_sentence
 from lincent.study.reports.paper_sections import disagreement_sentences, sets_of
 from lincent.study.statistics import interval
@@ -97,11 +96,7 @@ def ranks(result):
     two = tuned_ranks(result.frame, tuple(sets))
     if two:
         rows.append(["procedure 2, ours", *(f"{two[m]:.2f}" for m in paper.METHODS)])
-    untied = result.frame["method"].str.removesuffix("-untied")
-    twins = result.frame["method"].isin([f"{code}-untied" for code in TWINS])
-    if twins.any():
-        swapped = result.frame.assign(method=untied)[~result.frame["method"].isin(TWINS)]
-        apart = tuned_ranks(swapped, tuple(sets))
+        apart = tuned_ranks(with_untied(result.frame), tuple(sets))
         line = [f"{apart[m]:.2f}" for m in paper.METHODS]
         rows.append(["procedure 2, ours, twin constants untied", *line])
     theirs = paper.ranks_from_one()

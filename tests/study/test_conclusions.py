@@ -88,6 +88,19 @@ def test_ranks_with_tuning():
     assert item.theirs.startswith("LCC 3.57, place 1 of 8")
 
 
+def test_untied_constants_are_a_second_reading_of_the_same_claim():
+    scores = {(s, m): 0.8 - 0.01 * k for s in paper.SETS for k, m in enumerate(paper.METHODS)}
+    tied = pandas.concat([made(runs=2), folds(scores)], ignore_index=True)
+    claims = [claim for claim in by_claim(tied) if "procedure 2" in claim]
+    assert claims == ["LCC has the best mean rank with tuned parameters (procedure 2)"]
+    apart = folds({(s, "TSV-untied"): 0.9 for s in paper.SETS})
+    found = by_claim(pandas.concat([tied, apart], ignore_index=True))
+    one, two = (item for claim, item in found.items() if "procedure 2" in claim)
+    assert one.holds
+    assert not two.holds
+    assert two.ours == "LCC 2.00, place 2 of 8; first TSV 1.00"
+
+
 def test_forms_of_centralization():
     codes = ("LCC", "FQCC", "LCC-1NN", "LCC-1SV")
     same = by_claim(made({"LCC-1NN": -1.0, "LCC-1SV": -0.5}, methods=codes))

@@ -134,7 +134,7 @@ def kernel_section(result: StudyResult) -> Section | None:
                 text(shape),
                 *(number(value, 1) for value in scores),
                 number(json.loads(best.params)["gamma"], 4),
-                text(inside[2]),
+                text(inside[2], "wrap"),
                 number(best.runs, 0),
             )
         )
