@@ -94,6 +94,8 @@ WAYS = {
     "sample first": {"SINGLE_ENTRIES": 0, "sample_size": lambda m, n: 150},
     "misleading sample": {"SINGLE_ENTRIES": 0, "sample_size": lambda m, n: 9, "CORRECTIONS": 2},
     "conjugate gradients": {"FACTOR_LIMIT": 3},
+    "sparse by products": {"SPARSE_FACTOR_LIMIT": 3},
+    "products, then exact steps": {"SPARSE_FACTOR_LIMIT": 3, "CONJUGATE_STEPS": 1},
 }
 
 
@@ -255,3 +257,12 @@ def test_light_costs_give_the_difference_of_the_centers():
     d = program.rows.tdot(balance)
     cosine = beta @ d / np.linalg.norm(beta) / np.linalg.norm(d)
     assert cosine > 1 - 1e-6
+
+
+def test_sparse_rows_of_many_columns_form_no_matrix(monkeypatch):
+    def refuse(self, weight):
+        raise AssertionError("a Gram matrix was formed")
+
+    monkeypatch.setattr(SignedRows, "gram", refuse)
+    program = make(600, 150, (-1.0, 3.0), 1.0, True, 0.5, 1.0, sparse=True)
+    assert solve(program).relative_gap <= 1e-9
