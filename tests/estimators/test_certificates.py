@@ -133,3 +133,23 @@ def test_stored_coefficients_in_rational_arithmetic(container, kind, seed):
     value, gap = exact.primal(model.coef_[0]), Fraction(model.duality_gap_)
     assert abs(value - Fraction(model.objective_)) <= gap
     assert Fraction(model.dual_objective_) <= value + gap
+
+
+@pytest.mark.parametrize("factor", [1e6, 1e12, 1e15, 1e20])
+def test_classes_of_very_different_cost(factor):
+    """One side is summed by itself: a difference of sums loses the lighter class."""
+    X, y = overlapping(100, 4)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = RegularizedLCC(class_weight={0: factor, 1: 1.0}).fit(X, y)
+    # At such a ratio the threshold alone serves the heavy class, at twice the light one's cost.
+    assert model.objective_ == pytest.approx(200.0, rel=1e-5)
+    assert caught or model.duality_gap_ <= 1e-9 * model.objective_
+
+
+@pytest.mark.parametrize("columns", [1, 3, 5, 9])
+@pytest.mark.parametrize("settings", [{}, {"fit_threshold": False}, {"norm": "l1"}])
+def test_rows_that_are_all_equal(columns, settings):
+    model = RegularizedLCC(**settings).fit(np.ones((4, columns)), [0, 1, 0, 1])
+    assert not model.coef_.any()
+    assert model.duality_gap_ <= 1e-9

@@ -24,6 +24,9 @@ from lincent.passes.source import Kind, kind_of
 from lincent.passes.sparse import SparseSource
 from lincent.solvers.hinge.interior_point import RowOperator
 
+LARGEST = 1e140
+"""Products of two numbers up to here can be added up over any number of rows."""
+
 
 class RowSpace:
     """Coordinates of the rows, at most as many as there are rows."""
@@ -54,8 +57,16 @@ class RowSpace:
 
 
 def as_float(X: Any) -> Any:
-    """X in float64; no copy where it is already."""
-    return X.astype(np.float64, copy=False)
+    """X in float64, no copy where it is already; a sentence for numbers whose squares overflow."""
+    X = X.astype(np.float64, copy=False)
+    values = X.data if kind_of(X) is Kind.SPARSE else X
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if largest > LARGEST:
+        raise ValueError(
+            f"X has values up to {largest:.2g}, and sums of products of them overflow: scale X "
+            f"(below {LARGEST:g})."
+        )
+    return X
 
 
 def with_ones(X: Any) -> Any:

@@ -135,11 +135,15 @@ class LinearSVM(Hyperplanes, Classifier):
         P = np.eye(rows.shape[1])
         P[-1, -1] = 0.0
         answer = solve_hinge(P, rows, costs, intercept=sign, tol=self.tol, max_iter=self.max_iter)
-        if answer.relative_gap > self.tol:
-            warn_unfinished(answer.gap, answer.relative_gap, self.tol, self.max_iter, problem.name)
         u = answer.u.copy()
         u[-1] = best_intercept(np.asarray(space.coordinates @ u[:-1]), sign, costs)
         objective = hinge_objective(P, rows, costs, u)
+        if not objective <= answer.objective:  # rounding, with costs of very different size
+            u, objective = answer.u, answer.objective
+        # What is judged is what is stored.
+        gap = objective - answer.dual_objective
+        if gap > self.tol * objective:
+            warn_unfinished(gap, gap / objective, self.tol, self.max_iter, problem.name)
         return self._hyperplane(space.lift(u[:-1]), u[-1], objective, answer)
 
     @staticmethod

@@ -116,6 +116,8 @@ class Factored:
 
     def solve(self, gradient: Vector, slope: float) -> tuple[Vector, float]:
         """The exact step for this curvature."""
+        if not gradient.size:  # rows without extent have no columns left
+            return gradient, self.threshold.shift(gradient, slope)
         b = self.threshold.gradient(gradient, slope)
         x, _ = lapack.dpotrs(self.factor, b * self.scale, lower=1)
         step = -(x * self.scale)

@@ -24,7 +24,7 @@ from lincent.programs.arrays import (
     Matrix,
     Vector,
 )
-from lincent.programs.regularized import RegularizedProgram
+from lincent.programs.regularized import RegularizedProgram, by_class
 
 Inside = NDArray[np.bool_]
 
@@ -58,8 +58,10 @@ class Reader:
 
     def __init__(self, program: RegularizedProgram) -> None:
         self.program = program
-        total, balance = float(program.costs.sum()), float(program.costs @ program.sign)
-        self.class_costs = (total - balance) / 2, (total + balance) / 2
+        sides = (program.sign < 0, program.sign > 0)
+        # Each side by itself: a difference of sums would lose the lighter one.
+        down, up = (float(np.sum(program.costs, where=side)) for side in sides)
+        self.class_costs = down, up
         self._means = program.means
 
     def at(self, beta: Vector, t: float, projected: Vector | None = None) -> Reading:
@@ -103,7 +105,7 @@ class Reader:
         alpha, beyond = costs * u, v - u
         sums = _Sums(program, t)
         sums.pull = np.full(m, u[0]) if u[0] == u[1] else np.where(program.sign > 0, u[1], u[0])
-        sums.total, sums.excess = float(alpha.sum()), float(alpha[1] - alpha[0])
+        sums.down, sums.up = float(alpha[0]), float(alpha[1])
         sums.squares, sums.beyond = float(alpha @ u), float(costs @ beyond)
         combined = alpha[0] * self._mean(0) + alpha[1] * self._mean(1)
         beta = np.zeros(program.shape[1])
@@ -126,7 +128,7 @@ class Reader:
         if slope != 0.0:
             side, share = self._mixture(slope)
             cost, keep = self.class_costs[side], 1.0 - share
-            weaker = (total - abs(slope)) / 2
+            weaker = min(sums.down, sums.up)
             total = keep * total + share * cost
             squares = keep * (keep * squares + 2 * share * weaker) + share * share * cost
             combined = keep * combined + (share * cost) * self._mean(side)
@@ -161,7 +163,15 @@ class _Sums:
     def __init__(self, program: RegularizedProgram, t: float) -> None:
         self.program, self.t = program, t
         self.pull = np.empty(program.shape[0])
-        self.total = self.excess = self.squares = self.beyond = 0.0
+        self.down = self.up = self.squares = self.beyond = 0.0
+
+    @property
+    def total(self) -> float:
+        return self.down + self.up
+
+    @property
+    def excess(self) -> float:
+        return self.up - self.down
 
     def weigh(self, part: slice, projected: Vector) -> Vector:
         """The multipliers c_i u_i of these rows."""
@@ -177,7 +187,8 @@ class _Sums:
         v -= u
         self.beyond += float(costs @ v)
         alpha = np.multiply(costs, u, out=v)
-        self.total += float(alpha.sum())
-        self.excess += float(alpha @ sign)
+        down, up = by_class(alpha, sign)
+        self.down += down
+        self.up += up
         self.squares += float(alpha @ u)
         return alpha

@@ -86,6 +86,8 @@ def _best_length(
         u *= costs
         down = length * square - float(u @ p)
         curve = square + float(D @ (p * p))
+        if not curve > 0.0:  # the step is nothing: all rows are at the center
+            break
         if not program.free:
             length -= down / curve
             continue
