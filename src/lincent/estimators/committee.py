@@ -26,7 +26,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from lincent.estimators.direction import Direction
 from lincent.estimators.folds import Split
 from lincent.estimators.problem import HostTraining, Task, TwoClass
-from lincent.estimators.regularized_fit import RegularizedFit, balanced
+from lincent.estimators.regularized_fit import RegularizedFit
 from lincent.estimators.validation import ClassCosts
 
 GRID = 10.0 ** np.arange(-1.5, 3.75, 0.5)
@@ -52,7 +52,7 @@ class Settings:
         if self.costs is not None:
             return training.task(task, self.costs)
         ones = np.ones(len(training.classes))
-        return balanced(training.task(task, ClassCosts(ones, ones)))
+        return training.task(task, ClassCosts(ones, ones)).balanced()
 
     def directions(self, problem: TwoClass) -> list[Direction]:
         """The directions of a problem, one for each C."""

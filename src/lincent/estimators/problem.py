@@ -34,7 +34,9 @@ from lincent.estimators.validation import (
     check_weights,
     plain,
 )
+from lincent.passes.place import HERE
 from lincent.passes.protocol import Source
+from lincent.passes.pulls import SideCosts
 from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import Kind, kind_of, open_source
 from lincent.programs.arrays import Rows
@@ -67,6 +69,11 @@ class Task:
     @property
     def sides(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return self.negative, self.positive
+
+    def weights(self, totals: np.ndarray) -> tuple[float, float]:
+        """The weight of each side, from that of each class."""
+        low, high = (float(totals[list(side)].sum()) for side in self.sides)
+        return low, high
 
     def labels(self, classes: np.ndarray) -> tuple[Any, ...]:
         """The class of each side that has only one."""
@@ -101,6 +108,8 @@ class TwoClass:
     labels: tuple[Any, ...] = (-1, 1)
     """The class of each side; a single one is that of the positive side, against the rest."""
     within: str = ""
+    totals: tuple[float, float] | None = None
+    """The weight of each side, where it is known already."""
     began: float = field(default_factory=time.monotonic)
     """When the fit began; all its two-class problems share its time."""
 
@@ -142,9 +151,41 @@ class TwoClass:
             return self.source.take(np.arange(len(self.sign)), self.sign, center)
         return SignedRows(self.source, self.sign, center)
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether rows and vectors are NumPy's, in this process."""
+        return not self.source.far and self.source.place is HERE
+
     def costs(self, C: float) -> Any:
         """C times the cost of each row; an infinite C makes hard rows of those that cost."""
-        return scaled_costs(self.cost, C)
+        cost, place = self.cost, self.source.place
+        if isinstance(cost, SideCosts):
+            cost = np.asarray(place.fetch(cost.on(place, self.sign)))
+        return scaled_costs(cost, C)
+
+    def balanced(self) -> TwoClass:
+        """Costs that give both sides half of the total weight."""
+        low, high = self._side_weights()
+        half = (low + high) / 2
+        return self._priced(half / low, half / high)
+
+    def _side_weights(self) -> tuple[float, float]:
+        if self.totals is not None:
+            return self.totals
+        high = self.sign > 0
+        return float(self.weight @ ~high), float(self.weight @ high)
+
+    def _priced(self, low: float, high: float) -> TwoClass:
+        """The same rows, a unit of weight costing this much on each side."""
+        if self.source.far:
+            source: Any = self.source
+            source = source.priced(low, high)
+            return replace(self, X=source, cost=source.costs)
+        if not self.in_memory:
+            return replace(self, cost=SideCosts(self.weight, low, high))
+        cost = np.where(self.sign > 0, high, low)
+        cost *= self.weight
+        return replace(self, cost=cost)
 
     def program(self, costs: Any, margin: float) -> Program:
         """Equation LCC of the paper."""
@@ -183,7 +224,7 @@ class TwoClass:
     def among(self, kept: np.ndarray) -> TwoClass:
         """The same problem for part of the rows, which are in memory."""
         some = (self.X[kept], self.sign[kept], self.weight[kept], self.cost[kept])
-        return replace(self, X=some[0], sign=some[1], weight=some[2], cost=some[3])
+        return replace(self, X=some[0], sign=some[1], weight=some[2], cost=some[3], totals=None)
 
     def counted(self) -> TwoClass:
         """Without the rows of weight zero, for rows in memory."""
@@ -284,7 +325,8 @@ class HostTraining:
         part = self if task.whole else self.fold(task.rows(self.codes))
         weight, sign = part.weight, task.sign(part.codes)
         cost = weight if np.all(costs.factor == 1) else weight * costs.factor[part.codes]
-        return TwoClass(part.X, sign, weight, cost, sides, labels, within, self.began)
+        totals = task.weights(self.totals)
+        return TwoClass(part.X, sign, weight, cost, sides, labels, within, totals, self.began)
 
     def fold(self, rows: np.ndarray) -> HostTraining:
         """The rows of a part."""
@@ -339,7 +381,8 @@ class DaskTraining:
         source = self.table.problem(side, costs.factor)
         sides, labels = costs.of(task.sides, self.totals), task.labels(self.classes)
         parts = (source, source.sign, source.weight, source.costs)
-        return TwoClass(*parts, sides, labels, within, self.began)
+        totals = task.weights(self.totals)
+        return TwoClass(*parts, sides, labels, within, totals, self.began)
 
     def seen_as(self, table: Any) -> DaskTraining:
         """The same rows in another form, or other rows of the same classes."""
@@ -399,7 +442,8 @@ class DeviceTraining:
         sign *= 2
         sign -= 1
         sides, labels = costs.of(task.sides, self.totals), task.labels(self.classes)
-        return TwoClass(X, sign, weight, cost, sides, labels, within, self.began)
+        totals = task.weights(self.totals)
+        return TwoClass(X, sign, weight, cost, sides, labels, within, totals, self.began)
 
 
 def _among(codes: Any, wanted: Sequence[int]) -> Any:

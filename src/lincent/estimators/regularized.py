@@ -17,8 +17,9 @@ from lincent.estimators.direction import (
     store_directions,
 )
 from lincent.estimators.problem import TwoClass
-from lincent.estimators.regularized_fit import RegularizedFit, balanced, check_problem_finite
+from lincent.estimators.regularized_fit import RegularizedFit, check_problem_finite
 from lincent.estimators.validation import check_choice, check_count, check_positive
+from lincent.passes.source import Kind
 from lincent.solvers.lp import choose
 from lincent.solvers.newton import lasso, ridge
 
@@ -169,7 +170,8 @@ class RegularizedLCC(ProjectedLine, Classifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The rows. Also a Dask array or dataframe, which is read in place about five times, or a
+            torch or CuPy array, which stays on its device; not with ``norm="l1"``.
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -204,9 +206,15 @@ class RegularizedLCC(ProjectedLine, Classifier):
                 "Newton's method does not solve: give low below high, or norm='linf'."
             )
 
+    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
+        if self.norm == "l1":
+            raise ValueError(
+                "norm='l1' needs X in memory: compute() or cpu() it first, or use norm='l2'."
+            )
+
     def _fit_task(self, problem: TwoClass) -> Direction:
         if isinstance(self.class_weight, str):
-            problem = balanced(problem)
+            problem = problem.balanced()
         if self.norm == "linf":
             part = self._fit_box(problem)
         else:

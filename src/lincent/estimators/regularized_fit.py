@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from lincent.estimators.discriminators import Cut
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_finite
 from lincent.programs.regularized import RegularizedProgram
-from lincent.solvers.newton import ridge
+from lincent.solvers.newton import in_place, ridge
 from lincent.solvers.solution import Controls, Solution
 
 SAME_SHARE = 1e-9
@@ -33,12 +34,25 @@ class RegularizedFit:
         """The directions for several C, each started from the one before."""
         check_problem_finite(problem)
         low, high = float(self.margins[0]), float(self.margins[1])
+        rng = np.random.default_rng(self.seed)
+        if not problem.in_memory:
+            return [
+                self._direction(problem, solution)
+                for solution in in_place.solve_path(
+                    self._in_place(problem, low, high), Cs, self.controls, rng
+                )
+            ]
         means = _mean_rows(problem) if self.free else None
         program = RegularizedProgram(
             problem.rows, problem.sign, problem.cost, low, high, self.free, means
         )
-        found = self.solve_path(program, Cs, self.controls, np.random.default_rng(self.seed))
+        found = self.solve_path(program, Cs, self.controls, rng)
         return [self._direction(problem, solution) for solution in found]
+
+    def _in_place(self, problem: TwoClass, low: float, high: float) -> in_place.ProgramInPlace:
+        rows: Any = problem.rows
+        costs, means = problem.source.cost_means(rows, problem.cost)
+        return in_place.ProgramInPlace(rows, problem.cost, costs, means, low, high, self.free)
 
     @staticmethod
     def _direction(problem: TwoClass, solution: Solution) -> Direction:
@@ -50,17 +64,9 @@ class RegularizedFit:
 def check_problem_finite(problem: TwoClass) -> None:
     """The class centers, or the error that says where X is not finite."""
     with np.errstate(invalid="ignore", over="ignore"):
-        check_finite(problem.X, problem.means, "RegularizedLCC")
-
-
-def balanced(problem: TwoClass) -> TwoClass:
-    """Costs that give both classes half of the total weight."""
-    weight, high = problem.weight, problem.sign > 0
-    up, down = (float(weight @ side) for side in (high, ~high))
-    half = (up + down) / 2
-    cost = np.where(high, half / up, half / down)
-    cost *= weight
-    return replace(problem, cost=cost)
+        means = problem.means
+    if problem.in_memory:  # elsewhere the first read has looked
+        check_finite(problem.X, means, "RegularizedLCC")
 
 
 def _mean_rows(problem: TwoClass) -> np.ndarray | None:

@@ -13,7 +13,7 @@ from lincent.estimators.classifier import Classifier
 from lincent.estimators.direction import Direction, controls, judge, store_directions
 from lincent.estimators.problem import HostTraining, Training, TwoClass
 from lincent.estimators.regularized import check_hinge_range
-from lincent.estimators.regularized_fit import RegularizedFit, balanced
+from lincent.estimators.regularized_fit import RegularizedFit
 from lincent.estimators.validation import check_count, check_positive, check_rows
 from lincent.features.clusters import CenterSet, find_local_centers
 from lincent.features.similarity import extended, local_scores
@@ -222,7 +222,7 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
 
     def _fit_task(self, problem: TwoClass) -> Direction:
         if isinstance(self.class_weight, str):
-            problem = balanced(problem)
+            problem = problem.balanced()
         limits = controls(self, problem.began)
         fit = RegularizedFit(check_hinge_range(self.margins), True, limits, self._seed)
         part = fit.directions(problem, (float(self.C),))[0]

@@ -227,7 +227,7 @@ class DeviceSource(Source):
         return np.array(to_host(self._gathered(split) / totals).T)
 
     def gram(self, w: Vector) -> Matrix:
-        root = self.device.send(np.sqrt(w))[:, None]
+        root = self.device.xp.sqrt(self.device.doubles(w))[:, None]
         scaled = (self._rows(part) * root[part] for part in parts_of(self.shape))
         return np.array(to_host(sum(rows.T @ rows for rows in scaled)))
 

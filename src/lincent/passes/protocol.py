@@ -21,8 +21,12 @@ import numpy as np
 
 from lincent.passes.band import RowsAtOnce
 from lincent.passes.place import HERE, Place
+from lincent.passes.pulls import PullPoint, Pulls, SideCosts, pulls_of
 from lincent.passes.rows import weighed
 from lincent.programs.arrays import AllRows, Index, Matrix, Rows, Vector, Weigh
+
+Sample = tuple[Rows, Vector, Vector]
+"""Some signed rows in a form to solve, their signs and their costs."""
 
 
 class Source(Protocol):
@@ -110,6 +114,30 @@ class Source(Protocol):
         projected *= sign
         signed = weighed(projected, weigh) * sign
         return projected, self.combine(signed) - float(signed.sum()) * center
+
+    def pulls(self, rows: Any, costs: Any, at: PullPoint) -> Pulls:
+        """What all signed rows of this source pull at a point: one read."""
+        return pulls_of(rows, self._there(rows, costs), at)
+
+    def draw(self, rows: Any, costs: Any, k: int, rng: np.random.Generator) -> Sample:
+        """About k rows, all with the same chance, and what they cost to stand for all."""
+        m, place = self.shape[0], self.place
+        index, count = place.distinct(rng.integers(0, m, k))
+        cost = place.fetch(self._there(rows, costs)[index]) * count * (m / k)
+        return rows.take(index), np.asarray(place.fetch(rows.sign[index])), np.asarray(cost)
+
+    def cost_means(self, rows: Any, costs: Any) -> tuple[tuple[float, float], Matrix]:
+        """The cost of each class, negative first, and its mean signed row by cost."""
+        cost, place = self._there(rows, costs), self.place
+        parts = [place.where(side, cost) for side in (rows.sign < 0, rows.sign > 0)]
+        low, high = (float(part.sum()) for part in parts)
+        sums = np.stack([rows.gather(part) for part in parts])
+        return (low, high), sums / np.array([[low], [high]])
+
+    def _there(self, rows: Any, costs: Any) -> Any:
+        if isinstance(costs, SideCosts):
+            return costs.on(self.place, rows.sign)
+        return self.place.send(np.asarray(costs))
 
     def all_rows(self, rows: Any, costs: Any, margin: float) -> AllRows:
         """The signed rows of this source as something to look at."""

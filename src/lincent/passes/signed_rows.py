@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from lincent.passes.place import Place
-from lincent.passes.protocol import Source
+from lincent.passes.protocol import Sample, Source
+from lincent.passes.pulls import PullPoint, Pulls
 from lincent.passes.rows import RowsBase
 from lincent.programs.arrays import AllRows, Index, Matrix, Rows, Vector, Weigh
 
@@ -98,6 +99,14 @@ class SignedRows(RowsBase):
 
     def all_rows(self, costs: Any, margin: float) -> AllRows:
         return self.source.all_rows(self, costs, margin)
+
+    def pulls(self, costs: Any, at: PullPoint) -> Pulls:
+        """What all rows pull at a point of the regularized program: one read."""
+        return self.source.pulls(self, costs, at)
+
+    def draw(self, costs: Any, k: int, rng: np.random.Generator) -> Sample:
+        """About k rows with their signs, and costs that let them stand for all."""
+        return self.source.draw(self, costs, k, rng)
 
     def _sign_here(self) -> Vector:
         return np.asarray(self.place.fetch(self.sign))

@@ -22,6 +22,8 @@ from lincent.passes.dask.block import (
     opened,
     sliced,
 )
+from lincent.passes.pulls import PullPoint, Pulls, pulls_of
+from lincent.passes.signed_rows import SignedRows
 from lincent.programs.arrays import Index, Matrix, Vector
 
 BIN_SHIFT = np.uint64(46)
@@ -203,6 +205,21 @@ def sample(x: Any, y: Any, weight: Any, points: Vector, *, setting: Setting) -> 
         chosen = drawn(np.cumsum(rows.costs), points)
         index, count = np.unique(chosen, return_counts=True)
     return Taken(rows.rows(index), rows.sign[index], count.astype(np.float64))
+
+
+def draw(x: Any, y: Any, weight: Any, places: Any, *, setting: Setting) -> Taken:
+    """Rows with these numbers, and their costs; a row drawn again costs again."""
+    rows = opened(x, y, weight, setting)
+    index, count = np.unique(places, return_counts=True)
+    return Taken(rows.rows(index), rows.sign[index], np.asarray(rows.costs[index]) * count)
+
+
+@sliced(Pulls.joined)
+def pulls(x: Any, y: Any, weight: Any, *, setting: Setting, at: PullPoint) -> Pulls:
+    """The block's part of what all rows pull."""
+    rows = opened(x, y, weight, setting)
+    signed = SignedRows(rows.source(), rows.sign, setting.center)
+    return pulls_of(signed, np.asarray(rows.costs), at)
 
 
 def collect(x: Any, y: Any, weight: Any, *, setting: Setting) -> Taken:

@@ -28,7 +28,8 @@ from lincent.passes.dask.band import BlocksAtOnce
 from lincent.passes.dask.block import OwnColumn, Setting, Sides, Taken, add, chained
 from lincent.passes.dask.run import Schedule, Tell
 from lincent.passes.dask.survey import Survey
-from lincent.passes.protocol import Source
+from lincent.passes.protocol import Sample, Source
+from lincent.passes.pulls import PullPoint, Pulls
 from lincent.passes.source import Kind, kind_of
 from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
 
@@ -159,16 +160,60 @@ class DaskSource(Source):
         return np.asarray(ends[:, 0].min(axis=0) == ends[:, 1].max(axis=0))
 
     def all_rows(self, rows: Any, costs: Any, margin: float) -> BlocksAtOnce:
+        setting = replace(self._costing(costs), center=rows.center, margin=margin)
         if isinstance(costs, DaskCosts):
-            setting = self.setting(None, costs.sides)
             per_block = costs.scale * costs.per_block
         else:
-            shared = one_cost(costs)
-            if shared is None:
-                raise TypeError("Costs of rows in blocks are one number or stay with the rows.")
-            setting, per_block = self.setting(shared), shared * self.lengths
-        setting = replace(setting, center=rows.center, margin=margin)
+            per_block = setting.cost * self.lengths
         return BlocksAtOnce(self.run, self.lengths, setting, per_block)
+
+    def pulls(self, rows: Any, costs: Any, at: PullPoint) -> Pulls:
+        setting = replace(self._costing(costs), center=rows.center)
+        pulls: Pulls = self.run(
+            "pulls", block_work.pulls, setting=setting, merge=Pulls.joined, at=at
+        )
+        return pulls
+
+    def draw(self, rows: Any, costs: Any, k: int, rng: np.random.Generator) -> Sample:
+        m = self.shape[0]
+        places = np.sort(rng.integers(0, m, k))
+        begin = np.concatenate([[0], np.cumsum(self.lengths)[:-1]])
+        cuts = np.searchsorted(places, begin[1:])
+        each = [(part - low,) for part, low in zip(np.split(places, cuts), begin, strict=True)]
+        setting = self._costing(costs)
+        taken: Taken = self.run(
+            "draw", block_work.draw, setting=setting, each=each, merge=Taken.joined
+        )
+        sign = taken.sign.astype(np.float64)
+        return taken.signed(rows.center), sign, taken.costs * (m / k)
+
+    def cost_means(self, rows: Any, costs: Any) -> tuple[tuple[float, float], Matrix]:
+        """Known from the survey."""
+        survey, side = self.table.survey, self.sides.side
+        if isinstance(costs, DaskCosts):
+            price = costs.sides.factor
+        else:  # all rows cost the same, so all of them weigh the same
+            price = np.full(len(side), float(np.max(costs)) / survey.most)
+        amounts, means = [], []
+        for one in (-1, 1):
+            share = np.where(side == one, price, 0.0)
+            amounts.append(float(share @ self.table.totals))
+            means.append(one * (share @ survey.sums / amounts[-1] - rows.center))
+        return (amounts[0], amounts[1]), np.array(means)
+
+    def priced(self, low: float, high: float) -> DaskSource:
+        """The same rows, a unit of weight costing this much on each side."""
+        factor = np.where(self.sides.side > 0, high, low)
+        return DaskSource(self.table, replace(self.sides, factor=factor))
+
+    def _costing(self, costs: Any) -> Setting:
+        """The setting in which rows have these costs."""
+        if isinstance(costs, DaskCosts):
+            return self.setting(None, costs.sides)
+        shared = one_cost(costs)
+        if shared is None:
+            raise TypeError("Costs of rows in blocks are one number or stay with the rows.")
+        return self.setting(shared)
 
     def setting(self, cost: float | None = None, sides: Sides | None = None) -> Setting:
         """What a block needs to know to open its rows."""

@@ -65,7 +65,7 @@ def between(program: RegularizedProgram, inside: Inside) -> Vector:
     return np.where(inside, program.costs / program.width, 0.0)
 
 
-class _Threshold:
+class Threshold:
     """The part of the second derivative that comes from the free threshold: v and s."""
 
     def __init__(self, v: Vector, total: float) -> None:
@@ -73,7 +73,7 @@ class _Threshold:
         self.active = total > 0.0
 
     @classmethod
-    def of(cls, program: RegularizedProgram, D: Vector) -> _Threshold:
+    def of(cls, program: RegularizedProgram, D: Vector) -> Threshold:
         total = float(D.sum()) if program.free else 0.0
         return cls(program.rows.tdot(D * program.sign) if total > 0.0 else np.empty(0), total)
 
@@ -94,7 +94,7 @@ class _Threshold:
 class Factored:
     """H factored.  The matrix ``gram`` = A'DA is used up."""
 
-    def __init__(self, threshold: _Threshold, gram: Matrix) -> None:
+    def __init__(self, threshold: Threshold, gram: Matrix) -> None:
         H = gram
         self.threshold = threshold
         threshold.subtract(H)
@@ -150,12 +150,12 @@ class Whole:
         gram, v, total = self.at(mask)
         whole = float(self.program.costs @ inside) / self.program.width
         share = whole / total if total > 0.0 else 1.0
-        return Factored(_Threshold(share * v, whole if self.program.free else 0.0), share * gram)
+        return Factored(Threshold(share * v, whole if self.program.free else 0.0), share * gram)
 
     def factored(self, inside: Inside) -> Factored:
         """The curvature where these rows are between the margins."""
         if self._update(inside) or self.factor is None:
-            threshold = _Threshold(self.v, self.total if self.program.free else 0.0)
+            threshold = Threshold(self.v, self.total if self.program.free else 0.0)
             self.factor = Factored(threshold, self.gram.copy())
         return self.factor
 
@@ -272,7 +272,7 @@ class Conjugate:
     def step(self, point: Reading) -> tuple[Vector, float]:
         rows = self.program.rows
         D = between(self.program, point.inside)
-        threshold = _Threshold.of(self.program, D)
+        threshold = Threshold.of(self.program, D)
         diagonal = 1.0 + float(D.sum()) * self.squares
         x = np.zeros_like(point.beta)
         residual = -threshold.gradient(point.gradient, point.slope)

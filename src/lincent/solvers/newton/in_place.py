@@ -1,0 +1,166 @@
+"""Newton's method over rows that stay where they are: on a cluster, on a device, in a stream.
+
+Everything that a step needs is a sum over the rows (see ``passes.pulls``), so that one read gives
+the objective at a point, its gradient, its Hessian and its duality gap.  The way is short, because
+it begins near its end:
+
+    draw      a sample of fixed size, brought here and solved by the methods for rows in memory;
+              its optimum is off by about sqrt(n / rows drawn)
+    pulls     the sums there; a full Newton step; the sums at its end, and so on
+
+(P) is piecewise quadratic, and a step ends at the solution once the right rows are between the
+margins: the reads are about as many for 10^5 rows as for 10^9.  A step that does not bring the
+objective down is halved, at a read each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from lincent.passes.pulls import PullPoint, Pulls
+from lincent.programs.arrays import Matrix, Rows, Vector
+from lincent.programs.regularized import RegularizedProgram
+from lincent.solvers.newton import ridge
+from lincent.solvers.newton.descent import NAME, PATIENCE, Best, Start
+from lincent.solvers.newton.hessian import Factored, Threshold
+from lincent.solvers.newton.oracle import Reader, Reading
+from lincent.solvers.solution import Controls, Solution, Status
+
+SAMPLE_ENTRIES = 4_000_000
+"""Entries of the sample (32 MB): a larger one saves no read and is slower to solve here."""
+ROWS_PER_COLUMN = 50
+"""At least so many rows, or a sample says little about its whole."""
+SAMPLE_TOL = 1e-7
+"""The gap to which the sample is solved: far below what the sample is off by."""
+HALVINGS = 30
+
+
+class RowsInPlace(Rows, Protocol):
+    """Signed rows that answer in sums."""
+
+    def pulls(self, costs: Any, at: PullPoint) -> Pulls: ...
+
+    def draw(self, costs: Any, k: int, rng: np.random.Generator) -> tuple[Rows, Vector, Vector]: ...
+
+
+@dataclass(frozen=True)
+class ProgramInPlace:
+    """The regularized program with rows, signs and costs left where they are.
+
+    ``class_costs`` and ``means`` (the mean signed row by cost) are those of each class, negative
+    first.  ``costs`` are times ``scale``.
+    """
+
+    rows: RowsInPlace
+    costs: Any
+    class_costs: tuple[float, float]
+    means: Matrix
+    low: float
+    high: float
+    free: bool
+    scale: float = 1.0
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+
+class _PlaceReader(Reader):
+    """Readings from one read each; what they know of single rows is empty."""
+
+    def __init__(self, program: ProgramInPlace) -> None:
+        self.program: Any = program
+        low, high = program.class_costs
+        self.class_costs = low * program.scale, high * program.scale
+        self._means = program.means
+
+    def read(self, beta: Vector, t: float) -> tuple[Reading, Pulls]:
+        program = self.program
+        at = PullPoint(beta, t, program.low, program.high)
+        sums = _scaled(program.rows.pulls(program.costs, at), program.scale)
+        words: Any = _Summed(sums)
+        return self._reading(beta, t, np.empty(0), words, sums.combined), sums
+
+    def multipliers(self, reading: Reading) -> Vector:
+        return np.empty(0)  # left with the rows
+
+
+class _Summed:
+    """Sums in the words of ``Reader``."""
+
+    def __init__(self, sums: Pulls) -> None:
+        self.pull = np.empty(0)
+        self.total, self.excess = sums.total, sums.excess
+        self.squares, self.beyond = sums.squares, sums.beyond
+
+
+def _scaled(sums: Pulls, scale: float) -> Pulls:
+    if scale == 1.0:
+        return sums
+    return Pulls(*(scale * value for value in vars(sums).values()))
+
+
+def solve_path(
+    program: ProgramInPlace,
+    scales: Sequence[float],
+    controls: Controls,
+    rng: np.random.Generator,
+) -> list[Solution]:
+    """The optima for the costs times each scale, all from one sample."""
+    rows, sign, costs = program.rows.draw(program.costs, _sample_size(*program.rows.shape), rng)
+    sample = RegularizedProgram(rows, sign, costs, program.low, program.high, program.free)
+    known = min(float(np.max(sign, initial=-1.0)), -float(np.min(sign, initial=1.0))) > 0
+    loose = replace(controls, tol=max(SAMPLE_TOL, controls.tol))
+    starts = [Start(np.zeros(program.rows.shape[1]), 0.0)] * len(scales)
+    if known:  # rows of both classes
+        near = ridge.solve_path(sample, scales, loose, rng)
+        starts = [Start(found.certificate.beta, found.certificate.t) for found in near]
+    return [
+        _newton(replace(program, scale=float(scale)), start, controls)
+        for scale, start in zip(scales, starts, strict=True)
+    ]
+
+
+def _sample_size(m: int, n: int) -> int:
+    return min(m, max(ROWS_PER_COLUMN * n, SAMPLE_ENTRIES // max(1, n)))
+
+
+def _newton(program: ProgramInPlace, start: Start, controls: Controls) -> Solution:
+    """Steps from the start until the gap over all rows is below ``tol``."""
+    reader = _PlaceReader(program)
+    point, sums = reader.read(start.beta, start.t)
+    best, steps, since = Best(point), 0, 0
+    while True:
+        gap = best.relative_gap
+        controls.tell(f"step {steps}: objective {best.low.objective:.10e}  gap {gap:.1e}")
+        if gap <= controls.tol:
+            status = Status.OPTIMAL
+        elif since >= PATIENCE:
+            status = Status.STALLED
+        elif controls.out_of_time():
+            status = Status.TIME_LIMIT
+        elif steps >= controls.max_iter:
+            status = Status.ITERATION_LIMIT
+        else:
+            point, sums = _advance(reader, point, sums)
+            steps += 1
+            since = 0 if best.take(point) else since + 1
+            continue
+        return Solution(status, best.certificate(reader), steps, NAME)
+
+
+def _advance(reader: _PlaceReader, point: Reading, sums: Pulls) -> tuple[Reading, Pulls]:
+    """The end of a Newton step, or of the first of its halves that goes down."""
+    threshold = Threshold(sums.along, sums.curvature if reader.program.free else 0.0)
+    step, shift = Factored(threshold, sums.gram.copy()).solve(point.gradient, point.slope)
+    length = 1.0
+    for _ in range(HALVINGS):
+        found = reader.read(point.beta + length * step, point.t + length * shift)
+        if found[0].objective < point.objective or found[0].bound > point.bound:
+            break
+        length /= 2
+    return found
