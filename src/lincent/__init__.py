@@ -24,7 +24,7 @@ __all__ = [
     "__version__",
     "lcc_path",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Users, pickles and model files know a class by where it is imported from, not by its file.
 for _name in set(__all__) - {"__version__"}:
