@@ -21,7 +21,7 @@ from lincent.datasets import (
 from lincent.datasets.eeg.catalog import eeg_entries
 from lincent.datasets.folder import write_cache
 from lincent.datasets.registry import ENTRIES, find_entry
-from lincent.datasets.table import Table, build_table, parse_table
+from lincent.datasets.table import DataTable, build_table, parse_table
 
 # The paper's table of data sets: code, n, <class sizes>. For IS it prints n=32; see the registry.
 PAPER = {
@@ -151,7 +151,7 @@ def test_places_are_asked_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     answers: set[str] = set()
 
     def place(label: str):
-        def look(entry: object) -> tuple[Table, str] | None:
+        def look(entry: object) -> tuple[DataTable, str] | None:
             asked.append(label)
             return (table, label) if label in answers else None
 

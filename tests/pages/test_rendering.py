@@ -9,10 +9,14 @@ from collections import Counter
 
 import pytest
 
+from lincent.pages.blocks import Heading, Page, Paragraph, Section, Table, columns
 from lincent.pages.rendering import (
     escape_markdown,
     fence,
+    render_html,
+    render_markdown,
     safe_id,
+    without_empty,
 )
 
 
@@ -94,6 +98,30 @@ def test_escaping_of_markdown():
         "a\\|b c &lt;x&gt; \\[l\\](http&#58;//e)"
     )
     assert fence("x = '```'").startswith("````python")
+
+
+def test_no_axis_speaks_latex(page):
+    """A logarithmic axis of matplotlib writes its numbers as LaTeX unless told otherwise."""
+    drawn = re.findall(r"<text[^>]*>([^<]*)</text>", page)
+    assert any(label.endswith((" ms", " s")) for label in drawn)
+    assert [label for label in drawn if "mathdefault" in label or "^{" in label] == []
+
+
+def test_tables_without_rows_and_sections_without_blocks_are_left_out():
+    table = Table(columns("a", "b#"), ())
+    kept = Section("kept", "Kept", (Paragraph("words"), table))
+    page = Page("t", (), None, (), (kept, Section("gone", "Gone", (table,))), "")
+    assert [section.name for section in without_empty(page).sections] == ["kept"]
+    assert "<table" not in render_html(page)
+    assert "Gone" not in render_html(page)
+    assert "| a |" not in render_markdown(page)
+
+
+def test_headings_from_titles():
+    assert columns("Set", "Rank#|1 is best") == (
+        Heading("Set"),
+        Heading("Rank", True, "1 is best"),
+    )
 
 
 def test_safe_id():

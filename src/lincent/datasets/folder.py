@@ -13,7 +13,7 @@ from pathlib import Path
 from lincent._files import write_whole
 from lincent.datasets.errors import DatasetChecksumError, DatasetNotFoundError
 from lincent.datasets.registry import Entry
-from lincent.datasets.table import Table, canonical_text, groups_text, parse_groups, parse_table
+from lincent.datasets.table import DataTable, canonical_text, groups_text, parse_groups, parse_table
 from lincent.datasets.verify import verify_bytes, verify_table
 
 DATA_VARIABLE = "LINCENT_DATA"
@@ -60,7 +60,7 @@ def _platform_cache() -> Path:
     return Path(xdg) if os.path.isabs(xdg) else home / ".cache"
 
 
-def read_data_folder(entry: Entry) -> tuple[Table, str] | None:
+def read_data_folder(entry: Entry) -> tuple[DataTable, str] | None:
     """Read a set from the user's folder, byte for byte the listed file."""
     folder = data_folder()
     if folder is None or not (folder / entry.file).is_file():
@@ -81,7 +81,7 @@ def _checked_text(path: Path, expected: str, advice: str) -> str:
     return content.decode("utf-8")
 
 
-def read_cache(entry: Entry) -> tuple[Table, str] | None:
+def read_cache(entry: Entry) -> tuple[DataTable, str] | None:
     """Read a set from the cache; a damaged file is an error that says which file to delete."""
     path = cache_folder() / entry.file
     if not path.is_file():
@@ -98,7 +98,7 @@ def read_cache(entry: Entry) -> tuple[Table, str] | None:
     return verify_table(table, entry, f"File {path}", advice), str(path)
 
 
-def write_cache(entry: Entry, table: Table) -> Path:
+def write_cache(entry: Entry, table: DataTable) -> Path:
     """Keep a table in the cache, groups first: the table's file then implies the groups' file."""
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)

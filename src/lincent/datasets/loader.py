@@ -26,7 +26,7 @@ from lincent.datasets.generators import generate
 from lincent.datasets.network import fetch_network, remotes_of
 from lincent.datasets.packages import carriers_of, find_package, read_package
 from lincent.datasets.registry import ENTRIES, Entry, find_entry
-from lincent.datasets.table import TARGET_COLUMN, Table
+from lincent.datasets.table import TARGET_COLUMN, DataTable
 
 
 @dataclass(frozen=True)
@@ -191,12 +191,12 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
     entry = find_entry(name)
     if entry.generated:
         X, y, names = generate(entry.name)
-        return _bunch(entry, Table(tuple(names), X, y), "generated", as_frame)
+        return _bunch(entry, DataTable(tuple(names), X, y), "generated", as_frame)
     table, origin = _find(entry, download_if_missing)
     return _bunch(entry, table, origin, as_frame)
 
 
-def _find(entry: Entry, download_if_missing: bool) -> tuple[Table, str]:
+def _find(entry: Entry, download_if_missing: bool) -> tuple[DataTable, str]:
     for place in (read_data_folder, read_cache, read_package):
         found = place(entry)
         if found is not None:
@@ -222,7 +222,7 @@ def _missing(entry: Entry, tried: str) -> DatasetNotFoundError:
     )
 
 
-def _bunch(entry: Entry, table: Table, origin: str, as_frame: bool) -> Bunch:
+def _bunch(entry: Entry, table: DataTable, origin: str, as_frame: bool) -> Bunch:
     bunch = Bunch(
         data=table.data,
         target=table.target,

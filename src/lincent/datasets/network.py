@@ -33,7 +33,7 @@ from lincent.datasets.formats import (
     shape_reader,
 )
 from lincent.datasets.registry import Entry
-from lincent.datasets.table import Table, build_table
+from lincent.datasets.table import DataTable, build_table
 from lincent.datasets.verify import verify_table
 
 TIMEOUT_SECONDS = 8.0
@@ -59,13 +59,13 @@ class TextFile:
     """A file at an address, in one of the forms of `lincent.datasets.formats`."""
 
     address: str
-    read: Callable[[str], Table]
+    read: Callable[[str], DataTable]
 
     @property
     def host(self) -> str:
         return urllib.parse.urlsplit(self.address).netloc
 
-    def fetch(self) -> Table:
+    def fetch(self) -> DataTable:
         return self.read(download_text(self.address))
 
 
@@ -83,7 +83,7 @@ class OpenML:
     def address(self) -> str:
         return f"OpenML data set {self.data_id}"
 
-    def fetch(self) -> Table:
+    def fetch(self) -> DataTable:
         from sklearn.datasets import fetch_openml
 
         with _socket_timeout(TIMEOUT_SECONDS), warnings.catch_warnings():
@@ -154,7 +154,7 @@ def remotes_of(entry: Entry) -> tuple[TextFile | OpenML, ...]:
     return REMOTES.get(original_of(entry.name)[0], ())
 
 
-def fetch_network(entry: Entry) -> tuple[Table, str]:
+def fetch_network(entry: Entry) -> tuple[DataTable, str]:
     """Fetch a set from the first address that answers with the published values.
 
     Raises

@@ -36,7 +36,7 @@ from lincent.datasets.formats import (
     shape_reader,
 )
 from lincent.datasets.registry import Entry
-from lincent.datasets.table import Table
+from lincent.datasets.table import DataTable
 from lincent.datasets.verify import verify_table
 
 
@@ -84,7 +84,7 @@ class Carrier:
                 return path
         return None
 
-    def load(self, path: Path) -> Table:
+    def load(self, path: Path) -> DataTable:
         """Read the table; the text is not trusted until its checksum is compared."""
         return self.read(self.text_of(path, self.member))
 
@@ -164,7 +164,7 @@ def find_package(entry: Entry) -> Carrier | None:
     return next((carrier for carrier in carriers_of(entry) if carrier.locate()), None)
 
 
-def read_package(entry: Entry) -> tuple[Table, str] | None:
+def read_package(entry: Entry) -> tuple[DataTable, str] | None:
     """Read a set from the first installed carrier whose table is the published one.
 
     A package is not ours and may change its files. One that no longer fits is passed over with

@@ -20,7 +20,7 @@ TARGET_COLUMN = "class"
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class DataTable:
     """Numbers, class names and, where the rows belong together, the group of each row."""
 
     feature_names: tuple[str, ...]
@@ -44,12 +44,12 @@ def build_table(
     rows: Iterable[Sequence[str | float]],
     target: Iterable[str],
     groups: Iterable[str] | None = None,
-) -> Table:
+) -> DataTable:
     """Make a table from cells as text or numbers; an empty cell, ``?`` or ``NA`` is missing."""
     data = np.array([[_number(cell) for cell in row] for row in rows], dtype=np.float64)
     if data.ndim != 2:
         raise ValueError("the rows are empty or of unequal length.")
-    return Table(
+    return DataTable(
         feature_names=tuple(feature_names),
         data=data + 0.0,  # no negative zeros: they would change the canonical text
         target=np.array(list(target), dtype=str),
@@ -63,7 +63,7 @@ def _number(cell: str | float) -> float:
     return float(cell)
 
 
-def parse_table(text: str, groups: Iterable[str] | None = None) -> Table:
+def parse_table(text: str, groups: Iterable[str] | None = None) -> DataTable:
     """Read a table from CSV text with one header row whose last column is ``class``."""
     lines = [row for row in csv.reader(io.StringIO(text)) if row]
     if not lines or lines[0][-1] != TARGET_COLUMN:
@@ -72,7 +72,7 @@ def parse_table(text: str, groups: Iterable[str] | None = None) -> Table:
     return build_table(header[:-1], [row[:-1] for row in body], [row[-1] for row in body], groups)
 
 
-def canonical_text(table: Table) -> str:
+def canonical_text(table: DataTable) -> str:
     """Write the table in the one form over which the checksum is taken."""
     lines = [",".join([*table.feature_names, TARGET_COLUMN])]
     for values, name in zip(table.data.tolist(), table.target.tolist(), strict=True):
@@ -81,7 +81,7 @@ def canonical_text(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def table_checksum(table: Table) -> str:
+def table_checksum(table: DataTable) -> str:
     """Return the sha256 of the canonical text."""
     return text_checksum(canonical_text(table))
 

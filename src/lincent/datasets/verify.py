@@ -4,7 +4,7 @@ import hashlib
 
 from lincent.datasets.errors import DatasetChecksumError
 from lincent.datasets.registry import Entry
-from lincent.datasets.table import Table, groups_text, table_checksum, text_checksum
+from lincent.datasets.table import DataTable, groups_text, table_checksum, text_checksum
 
 
 def verify_bytes(content: bytes, expected: str, place: str, advice: str) -> None:
@@ -12,7 +12,7 @@ def verify_bytes(content: bytes, expected: str, place: str, advice: str) -> None
     _compare(hashlib.sha256(content).hexdigest(), expected, place, advice)
 
 
-def verify_table(table: Table, entry: Entry, place: str, advice: str) -> Table:
+def verify_table(table: DataTable, entry: Entry, place: str, advice: str) -> DataTable:
     """Check the values of a table, and its groups where it has them; return it."""
     _compare(table_checksum(table), entry.table_sha256, place, advice)
     if table.groups is not None:

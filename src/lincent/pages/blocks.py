@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Column:
+class Heading:
     """A column of a table; ``number`` aligns right and sorts by value."""
 
     title: str
@@ -15,18 +15,21 @@ class Column:
     hint: str = ""
 
 
-def columns(*titles: str) -> tuple[Column, ...]:
+Column = Heading  # the former name
+
+
+def columns(*titles: str) -> tuple[Heading, ...]:
     """Return columns from titles of ours: ``#`` at the end is a number, ``|`` sets off a hint.
 
     Examples
     --------
     >>> columns("Set", "Rank#|1 is best")[1]
-    Column(title='Rank', number=True, hint='1 is best')
+    Heading(title='Rank', number=True, hint='1 is best')
     """
     found = []
     for given in titles:
         title, _, hint = given.partition("|")
-        found.append(Column(title.removesuffix("#"), title.endswith("#"), hint))
+        found.append(Heading(title.removesuffix("#"), title.endswith("#"), hint))
     return tuple(found)
 
 
@@ -44,7 +47,7 @@ class Item:
 class Table:
     """Rows of cells under columns."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Heading, ...]
     rows: tuple[tuple[Item, ...], ...]
     caption: str = ""
     kind: str = field(default="table", init=False)

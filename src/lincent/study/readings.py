@@ -28,7 +28,7 @@ IS_32 = "IS, 32 columns"
 
 
 @dataclass(frozen=True)
-class Reading:
+class OtherReading:
     """Another reading of one method.
 
     Attributes
@@ -142,38 +142,40 @@ def _changed(code: str, **values: Any) -> Callable[[], BaseEstimator]:
 
 
 READINGS = (
-    Reading(
+    OtherReading(
         "LCC/mean", "LCC", "lambda on the mean of the slacks instead of their sum",
         lambda: PerRow(find_method("LCC").estimator, 2.0),
     ),
-    Reading(
+    OtherReading(
         "LDA/printed", "LDA", "the printed sum of covariances and the printed threshold", PrintedLDA
     ),
-    Reading("LDA/plain", "LDA", "no shrinkage", _changed("LDA", shrinkage=0.0)),
-    Reading(
+    OtherReading("LDA/plain", "LDA", "no shrinkage", _changed("LDA", shrinkage=0.0)),
+    OtherReading(
         "SVM/printed", "SVM", "the printed formula, C = 1/(2 lambda m)",
         lambda: PerRow(find_method("SVM").estimator, 0.5),
     ),
-    Reading(
+    OtherReading(
         "DLS/argmax", "DLS", "the larger regression instead of the nearest neighbor",
         _changed("DLS", discriminator="argmax"),
     ),
-    Reading(
+    OtherReading(
         "DLS/exact", "DLS", "the exact optimum instead of where the published program stops",
         _changed("DLS", solver="newton"),
     ),
-    Reading("DLS/0.1", "DLS", "a ridge of 0.1 instead of 0.5", _changed("DLS", ridge=0.1)),
-    Reading("SMP/1e-10", "SMP", "a ridge of 1e-10 instead of 1e-8", _changed("SMP", ridge=1e-10)),
-    Reading("SMP/1e-4", "SMP", "a ridge of 1e-4 instead of 1e-8", _changed("SMP", ridge=1e-4)),
-    Reading(
+    OtherReading("DLS/0.1", "DLS", "a ridge of 0.1 instead of 0.5", _changed("DLS", ridge=0.1)),
+    OtherReading(
+        "SMP/1e-10", "SMP", "a ridge of 1e-10 instead of 1e-8", _changed("SMP", ridge=1e-10)
+    ),
+    OtherReading("SMP/1e-4", "SMP", "a ridge of 1e-4 instead of 1e-8", _changed("SMP", ridge=1e-4)),
+    OtherReading(
         "WSV/formula", "WSV", "c1 = c2 = 0.1 in the published formula",
         _changed("WSV", c1=0.1, c2=0.1),
     ),
-    Reading(
+    OtherReading(
         "TSV/raw", "TSV", "distances that are not divided by the length of the normal",
         lambda: RawDistanceTwin(find_method("TSV").estimator),
     ),
-    Reading(
+    OtherReading(
         "DEL/nuclear", "DEL", "a nuclear norm that acts, of weight 0.5",
         _changed("DEL", nuclear=0.5),
     ),

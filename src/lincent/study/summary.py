@@ -32,7 +32,7 @@ def pivot(frame: Any, dataset: str, column: str, procedure: str = "holdout") -> 
 
 
 @dataclass(frozen=True)
-class Line:
+class Standing:
     """One method on one data set."""
 
     method: str
@@ -45,7 +45,7 @@ class Line:
     seconds: float
 
 
-def lines(frame: Any, dataset: str, column: str, procedure: str = "holdout") -> list[Line]:
+def lines(frame: Any, dataset: str, column: str, procedure: str = "holdout") -> list[Standing]:
     """Return mean, spread and time of each method, best first; methods without a score last."""
     part = frame[
         (frame["dataset"] == dataset)
@@ -60,7 +60,7 @@ def lines(frame: Any, dataset: str, column: str, procedure: str = "holdout") -> 
         bad = rows[rows["status"] != OK]
         reason = "" if bad.empty else f"{bad['status'].iloc[0]}: {bad['error'].iloc[0]}"
         found.append(
-            Line(
+            Standing(
                 str(method),
                 float(values.mean()) if len(values) else float("nan"),
                 float(values.std(ddof=1)) if len(values) > 1 else float("nan"),
@@ -75,7 +75,7 @@ def lines(frame: Any, dataset: str, column: str, procedure: str = "holdout") -> 
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairedDifference:
     """A method against the reference on one data set; positive means the reference is better."""
 
     method: str
@@ -97,7 +97,7 @@ class Pair:
 
 def pairs(
     frame: Any, dataset: str, reference: str, column: str, procedure: str = "holdout"
-) -> list[Pair]:
+) -> list[PairedDifference]:
     """Compare a reference with every other method, split by split."""
     table = pivot(frame, dataset, column, procedure)
     if reference not in table:
@@ -113,7 +113,7 @@ def pairs(
     wilcoxon_holm = holm([item[4] for item in raw])
     corrected_holm = holm([item[3].p for item in raw])
     return [
-        Pair(
+        PairedDifference(
             method,
             gap,
             p,
@@ -186,7 +186,7 @@ def short_of_runs(result: Any) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Best:
+class BestOfGrid:
     """The best value of one grid on one data set, and the mean score over the folds."""
 
     dataset: str
@@ -198,7 +198,7 @@ class Best:
     failed: int
 
 
-def best_of_grids(frame: Any, column: str = "test_paper_auc") -> list[Best]:
+def best_of_grids(frame: Any, column: str = "test_paper_auc") -> list[BestOfGrid]:
     """Return the best grid value of each method and set, as procedure 2 picks it.
 
     A value counts only if it has a score on every fold.
@@ -211,12 +211,14 @@ def best_of_grids(frame: Any, column: str = "test_paper_auc") -> list[Best]:
         table = good.groupby("params")[column].agg(["mean", "count"])
         full = table[table["count"] == folds]
         if full.empty:
-            found.append(Best(dataset, method, "", float("nan"), folds, 0, len(rows) - len(good)))
+            found.append(
+                BestOfGrid(dataset, method, "", float("nan"), folds, 0, len(rows) - len(good))
+            )
             continue
         top = full["mean"].idxmax()
         score = float(full["mean"].max())
         values, failed = int(rows["params"].nunique()), len(rows) - len(good)
-        found.append(Best(dataset, method, str(top), score, folds, values, failed))
+        found.append(BestOfGrid(dataset, method, str(top), score, folds, values, failed))
     return found
 
 

@@ -30,7 +30,7 @@ class DamagedCacheWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Part:
+class FeaturePart:
     """Features of consecutive segments of one kind; one entry per segment in each array.
 
     ``channels`` has the electrode names of the first segment, ``renamed`` counts segments whose
@@ -49,24 +49,24 @@ class Part:
     renamed: np.ndarray
     channels: np.ndarray
 
-    def rows(self, index: np.ndarray) -> Part:
+    def rows(self, index: np.ndarray) -> FeaturePart:
         """Return some of the segments."""
         cut = {
             item.name: getattr(self, item.name)[index]
             for item in fields(self)
             if item.name != "channels"
         }
-        return Part(**cut, channels=self.channels)
+        return FeaturePart(**cut, channels=self.channels)
 
 
-def join_parts(parts: list[Part]) -> Part:
+def join_parts(parts: list[FeaturePart]) -> FeaturePart:
     """Return several parts as one; the channel names are those of the first."""
     joined = {
         item.name: np.concatenate([getattr(part, item.name) for part in parts])
-        for item in fields(Part)
+        for item in fields(FeaturePart)
         if item.name != "channels"
     }
-    return Part(**joined, channels=parts[0].channels)
+    return FeaturePart(**joined, channels=parts[0].channels)
 
 
 def settings_key(**settings: object) -> str:
@@ -75,7 +75,7 @@ def settings_key(**settings: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def write_part(path: Path, part: Part) -> None:
+def write_part(path: Path, part: FeaturePart) -> None:
     """Write a part, whole or not at all."""
     buffer = io.BytesIO()
     np.savez(buffer, **{item.name: getattr(part, item.name) for item in fields(part)})
@@ -84,7 +84,7 @@ def write_part(path: Path, part: Part) -> None:
     write_whole(path, hashlib.sha256(payload).digest() + payload)
 
 
-def read_part(path: Path) -> Part | None:
+def read_part(path: Path) -> FeaturePart | None:
     """Read a part; None where there is none or it is damaged, which is said."""
     try:
         content = path.read_bytes()
@@ -100,4 +100,4 @@ def read_part(path: Path) -> Part | None:
         )
         return None
     with np.load(io.BytesIO(payload), allow_pickle=False) as arrays:
-        return Part(**{name: arrays[name] for name in arrays.files})
+        return FeaturePart(**{name: arrays[name] for name in arrays.files})

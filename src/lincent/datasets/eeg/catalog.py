@@ -22,7 +22,7 @@ from lincent.datasets.eeg.subjects import SUBJECTS, Subject
 from lincent.datasets.errors import DatasetNotFoundError
 from lincent.datasets.folder import cache_folder, data_folder
 from lincent.datasets.registry import Entry
-from lincent.datasets.table import Table
+from lincent.datasets.table import DataTable
 
 FOLDER = "seizure"
 STANDIN = "standin_"
@@ -134,7 +134,7 @@ def how_to_get(entry: Entry) -> str:
     return HOW
 
 
-def load_eeg(entry: Entry) -> tuple[Table, str]:
+def load_eeg(entry: Entry) -> tuple[DataTable, str]:
     """Return features, classes and groups, and where they were taken from.
 
     Groups are seizures and blocks of consecutive interictal segments, or recordings; any splitter
@@ -163,15 +163,15 @@ def _events(y: np.ndarray, latency: np.ndarray) -> np.ndarray:
     return events
 
 
-def _table(names: np.ndarray, X: np.ndarray, y: np.ndarray, events: np.ndarray) -> Table:
-    return Table(tuple(map(str, names)), X, y, split_groups(y, events, "blocks"))
+def _table(names: np.ndarray, X: np.ndarray, y: np.ndarray, events: np.ndarray) -> DataTable:
+    return DataTable(tuple(map(str, names)), X, y, split_groups(y, events, "blocks"))
 
 
-def _bonn_table(place: Path) -> Table:
+def _bonn_table(place: Path) -> DataTable:
     sets = bonn.read_bonn(place)
     cut = np.concatenate([bonn.cut_recordings(sets[name]) for name in bonn.SETS])
     X = fft_magnitude(cut.reshape(-1, 1, bonn.SAMPLES).astype(float))
     kinds = [kind for name, kind in bonn.SETS.items() for _ in range(len(sets[name]))]
     recordings = np.repeat(np.arange(len(cut)), bonn.SEGMENTS_PER_RECORDING)
     y = np.repeat(kinds, bonn.SEGMENTS_PER_RECORDING)
-    return Table(tuple(map(str, feature_names(["single channel"]))), X, y, recordings)
+    return DataTable(tuple(map(str, feature_names(["single channel"]))), X, y, recordings)

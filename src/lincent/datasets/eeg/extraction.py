@@ -23,7 +23,7 @@ from lincent._files import remove_abandoned
 from lincent.datasets.eeg.cache import (
     SEGMENTS_PER_FILE,
     DamagedCacheWarning,
-    Part,
+    FeaturePart,
     join_parts,
     read_part,
     settings_key,
@@ -32,7 +32,7 @@ from lincent.datasets.eeg.cache import (
 from lincent.datasets.eeg.events import find_events
 from lincent.datasets.eeg.features import HIGH, LOW, feature_names, segment_features
 from lincent.datasets.eeg.layout import ICTAL, Listing, SegmentError, SegmentFile, list_segments
-from lincent.datasets.eeg.reader import map_parallel, read_segment, warn_skipped
+from lincent.datasets.eeg.reader import Segment, map_parallel, read_segment, warn_skipped
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Group:
 class Outcome:
     """What became of a group."""
 
-    part: Part | None
+    part: FeaturePart | None
     skipped: tuple[str, ...]
     reused: int
 
@@ -263,7 +263,7 @@ def _work(group: Group, lenient: bool) -> Outcome:
     return Outcome(part, tuple(skipped), len(taken))
 
 
-def _still_valid(known: Part, group: Group) -> np.ndarray:
+def _still_valid(known: FeaturePart, group: Group) -> np.ndarray:
     """Return the positions in the cached part whose raw file is there and unchanged."""
     files = {file.name: file for file in group.files}
     if len(known.channels) != group.channels:
@@ -275,7 +275,7 @@ def _still_valid(known: Part, group: Group) -> np.ndarray:
     return np.asarray(valid, dtype=int)
 
 
-def _unchanged(path: Path, known: Part, position: int) -> bool:
+def _unchanged(path: Path, known: FeaturePart, position: int) -> bool:
     found = path.stat()
     if found.st_size != known.sizes[position]:
         return False
@@ -284,9 +284,16 @@ def _unchanged(path: Path, known: Part, position: int) -> bool:
     return hashlib.sha256(path.read_bytes()).hexdigest() == str(known.digests[position])
 
 
+FACTS = (
+    "names", "numbers", "sizes", "times", "digests", "latencies", "rates", "constant", "renamed"
+)  # fmt: skip
+"""What is noted of each segment beside its features: fields of FeaturePart."""
+
+
 def _compute(
     files: list[SegmentFile], channels: int, lenient: bool
-) -> tuple[Part | None, list[str]]:
+) -> tuple[FeaturePart | None, list[str]]:
+    """Return the features of raw files, and why some were passed over."""
     rows: list[np.ndarray] = []
     facts: list[tuple[object, ...]] = []
     channel_names: tuple[str, ...] = ()
@@ -294,12 +301,7 @@ def _compute(
     for file in files:
         try:
             found = file.path.stat()
-            segment = read_segment(file.path)
-            if len(segment.channels) != channels:
-                raise SegmentError(
-                    f"{file.name} has {len(segment.channels)} channels and the first segment of "
-                    f"this subject {channels}."
-                )
+            segment = _segment(file, channels)
             rows.append(segment_features(segment))
         except SegmentError as error:
             if not lenient:
@@ -322,26 +324,23 @@ def _compute(
         )
     if not rows:
         return None, skipped
-    names, numbers, sizes, times, digests, latencies, rates, constant, renamed = (
-        np.array(column) for column in zip(*facts, strict=True)
-    )
-    part = Part(
-        np.array(rows),
-        names,
-        numbers,
-        sizes,
-        times,
-        digests,
-        latencies,
-        rates,
-        constant,
-        renamed,
-        np.array(channel_names),
-    )
+    columns = [np.array(column) for column in zip(*facts, strict=True)]
+    named = dict(zip(FACTS, columns, strict=True))
+    part = FeaturePart(features=np.array(rows), channels=np.array(channel_names), **named)
     return part, skipped
 
 
-def _notes(listing: Listing, part: Part, ictal: np.ndarray) -> Iterator[str]:
+def _segment(file: SegmentFile, channels: int) -> Segment:
+    segment = read_segment(file.path)
+    if len(segment.channels) != channels:
+        raise SegmentError(
+            f"{file.name} has {len(segment.channels)} channels and the first segment of "
+            f"this subject {channels}."
+        )
+    return segment
+
+
+def _notes(listing: Listing, part: FeaturePart, ictal: np.ndarray) -> Iterator[str]:
     yield from listing.gaps()
     renamed = int(part.renamed.sum())
     if renamed:

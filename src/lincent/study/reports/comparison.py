@@ -35,7 +35,7 @@ from lincent.study.reports.settings import (
 )
 from lincent.study.reports.winner import fit_command, winner_lines, wish_options
 from lincent.study.results import StudyResult
-from lincent.study.summary import Line, Pair, lines, pairs
+from lincent.study.summary import PairedDifference, Standing, lines, pairs
 
 
 class Comparison:
@@ -49,9 +49,9 @@ class Comparison:
         column = f"test_{self.metric}"
         self.lines = lines(result.frame, self.problem.name, column, self.procedure)
         scored = [line for line in self.lines if np.isfinite(line.mean)]
-        self.best: Line | None = scored[0] if scored else None
-        self.second: Line | None = scored[1] if len(scored) > 1 else None
-        self.pairs: list[Pair] = []
+        self.best: Standing | None = scored[0] if scored else None
+        self.second: Standing | None = scored[1] if len(scored) > 1 else None
+        self.pairs: list[PairedDifference] = []
         if self.best is not None:
             found = pairs(result.frame, self.problem.name, self.best.method, column, self.procedure)
             order = {line.method: k for k, line in enumerate(self.lines)}

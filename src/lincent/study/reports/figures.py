@@ -15,7 +15,7 @@ from lincent.pages.drawing import (
     to_svg,
 )
 from lincent.study.statistics import Friedman
-from lincent.study.summary import Line, Pair
+from lincent.study.summary import PairedDifference, Standing
 
 
 def shorten(label: str, length: int = 28) -> str:
@@ -23,7 +23,7 @@ def shorten(label: str, length: int = 28) -> str:
     return label if len(label) <= length else label[: length - 1] + "…"
 
 
-def score_dots(found: list[Line], near: set[str], best: str, xlabel: str, scale: float) -> str:
+def score_dots(found: list[Standing], near: set[str], best: str, xlabel: str, scale: float) -> str:
     """Means with the spread over splits; the best and what cannot be told from it stand out."""
     shown = [line for line in found if np.isfinite(line.mean)]
     with drawing(6.2, 0.9 + 0.29 * len(shown)) as (figure, axes):
@@ -37,7 +37,7 @@ def score_dots(found: list[Line], near: set[str], best: str, xlabel: str, scale:
         return to_svg(figure, "scores")
 
 
-def forest(found: list[Pair], reference: str, scale: float, xlabel: str) -> str:
+def forest(found: list[PairedDifference], reference: str, scale: float, xlabel: str) -> str:
     """Paired differences with corrected intervals; right of zero the reference is better."""
     with drawing(6.2, 0.9 + 0.29 * max(len(found), 1)) as (figure, axes):
         axes.axvline(0, color=COLOR["ink"], lw=1)
@@ -52,7 +52,7 @@ def forest(found: list[Pair], reference: str, scale: float, xlabel: str) -> str:
         return to_svg(figure, f"forest{reference}")
 
 
-def time_dots(found: list[Line]) -> str:
+def time_dots(found: list[Standing]) -> str:
     """Median fit times on a logarithmic axis."""
     shown = sorted((n for n in found if np.isfinite(n.seconds)), key=lambda line: line.seconds)
     with drawing(6.2, 0.9 + 0.27 * len(shown)) as (figure, axes):

@@ -33,7 +33,7 @@ from lincent.study.reports.paper_sections import (
 )
 from lincent.study.results import StudyResult
 from lincent.study.statistics import Friedman, friedman
-from lincent.study.summary import Best, best_of_grids, mean_ranks, means, short_of_runs
+from lincent.study.summary import BestOfGrid, best_of_grids, mean_ranks, means, short_of_runs
 
 
 def today_section(result: StudyResult) -> Section:
@@ -233,7 +233,7 @@ def _nested_sentence(result: StudyResult, sets: list[str]) -> Paragraph:
     )
 
 
-def _untied_blocks(best: list[Best], scores: Any) -> list[Any]:
+def _untied_blocks(best: list[BestOfGrid], scores: Any) -> list[Any]:
     """The twin machines with their two kinds of constants tuned apart, and the ranks that follow.
 
     The paper lists four constants and one range of values, so both readings are in its text.
@@ -269,7 +269,7 @@ def _untied_blocks(best: list[Best], scores: Any) -> list[Any]:
     return [Table(head, rows, caption)]
 
 
-def _grid_table(best: list[Best], methods: list[str], sets: list[str]) -> Table:
+def _grid_table(best: list[BestOfGrid], methods: list[str], sets: list[str]) -> Table:
     place = {(b.dataset, b.method): b.params for b in best}
     rows = tuple(
         (text(method), *(text(_short(place.get((s, method), "{}"))) for s in sets))
