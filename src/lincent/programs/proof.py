@@ -27,7 +27,7 @@ SURE = 8.0
 """Standard deviations of a sum of roundings."""
 DEPTH = 16_384
 """Longer sums are made of blocks, whose partial sums start anew."""
-ENOUGH = 0.1
+ENOUGH = 0.5
 """The estimate may be this share of ``tol``; beyond it the certificate is evaluated."""
 EXPLAINED = 1000.0
 """Multipliers in doubles leave a gap of the size of their rounding, seldom more than this."""

@@ -228,6 +228,11 @@ class InteriorPoint:
             mu = self._center(missed, size * max(RAISED * pull / mu, 1.0))
         self.Z[self.box] = mu / self.P[self.box]
         self.Z[self.apart] = mu / self.P[self.apart]
+        if start is not None:
+            # Near the optimum the multiplier of the separation is known, and may be large.
+            t = program.best_t(program.rows.tdot(self.alpha), 0.0)
+            if t > self.Z[self.apart]:
+                self.Z[self.apart], self.P[self.apart] = t, mu / t
         if absorb:
             self._absorb()
 

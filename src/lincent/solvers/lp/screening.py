@@ -104,20 +104,25 @@ def _from_samples(
     m, n = program.shape
     k, second = start_size(n), min(sample_size(m, n), whole.most_sampled)
     second = second if second > 2 * k else k
-    rows, costs = whole.sample(second, rng)
-    beta, ruler, iterations = _first(program, rows, costs, controls, rng)
-    whole = whole.sized(ruler.columns)
+    sample = _Sample(program, *whole.sample(second, rng))
+    beta, few_rows, iterations = sample.optimum_of(k, controls, rng)
+    ruler = ruler_of(few_rows, beta, _in_doubt(k, n, k) / k, rng)
+    if ruler.columns is not None:
+        # Few rows are large, and the optimum hangs on them: they are drawn more often.
+        whole = whole.sized(ruler.columns)
+        if whole.sampled_by_size:
+            sample = _Sample(program, *whole.sample(second, rng))
+        sample.all_rows = sample.all_rows.sized(ruler.columns)
+        beta, _, more = sample.optimum_of(k, controls, rng)
+        iterations += more
     if second > k:
-        if ruler.columns is not None and whole.sampled_by_size:
-            rows, costs = whole.sample(second, rng)
-        larger = replace(program, rows=rows, costs=costs)
-        seen = rows.all_rows(costs, program.margin).sized(ruler.columns)
-        near = look(larger, seen, larger.feasible(beta), _in_doubt(rows.shape[0], n, k))
+        larger, seen = sample.program, sample.all_rows
+        near = look(larger, seen, larger.feasible(beta), _in_doubt(larger.shape[0], n, k))
         few = TUNING.exact_rows * n
         near, steps = approach(larger, seen, near, few, TUNING.near_steps, rng, controls.tell)
         beta, iterations = near.beta, iterations + steps
         del larger, seen
-    del rows, costs
+    del sample
     near = look(program, whole, program.feasible(beta), _in_doubt(m, n, second))
     few = max(TUNING.exact_rows * n, whole.spare_rows)
     steps = 0 if controls.out_of_time() else TUNING.newton_steps
@@ -125,18 +130,23 @@ def _from_samples(
     return near, whole, ruler, iterations + steps
 
 
-def _first(
-    program: Program, rows: Rows, costs: Vector, controls: Controls, rng: np.random.Generator
-) -> tuple[Vector, Ruler, int]:
-    """The optimum of a few rows of a sample, the ruler there, and the iterations spent."""
-    n = program.shape[1]
-    k = start_size(n)
-    if rows.shape[0] > k:
-        rows, costs = rows.all_rows(costs, program.margin).sample(k, rng)
-    first = replace(program, rows=rows, costs=costs)
-    solved = interior_point.solve(first, replace(controls, tol=TUNING.start_tol))
-    beta = solved.certificate.beta
-    return beta, ruler_of(first, beta, _in_doubt(k, n, k) / k, rng), solved.iterations
+class _Sample:
+    """Some rows that stand for all."""
+
+    def __init__(self, program: Program, rows: Rows, costs: Vector) -> None:
+        self.program = replace(program, rows=rows, costs=costs)
+        self.all_rows: AllRows = rows.all_rows(costs, program.margin)
+
+    def optimum_of(
+        self, k: int, controls: Controls, rng: np.random.Generator
+    ) -> tuple[Vector, Program, int]:
+        """The optimum of about k of these rows, their program, and the iterations spent."""
+        program = self.program
+        if program.shape[0] > k:
+            rows, costs = self.all_rows.sample(k, rng)
+            program = replace(program, rows=rows, costs=costs)
+        solved = interior_point.solve(program, replace(controls, tol=TUNING.start_tol))
+        return solved.certificate.beta, program, solved.iterations
 
 
 def _from_guess(
