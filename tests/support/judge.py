@@ -47,6 +47,9 @@ def assert_optimal(program, solution, tol=1e-9):
     answer = solution.certificate
     size = max(1.0, abs(answer.objective))
     rounding = 1e-12 * (size + program.costs[np.isfinite(program.costs)].sum() * program.margin)
+    # A multiplier that is rounded to a double moves the bound by as much as its row is long.
+    reach = np.maximum(np.abs(program.lower), np.abs(program.upper))
+    rounding += 2.0**-52 * float(answer.alpha @ np.abs(program.rows.dense()) @ reach)
     assert violations(program, answer.beta) <= 1e-9
     assert np.all(answer.alpha >= 0)
     assert np.all(answer.alpha <= program.costs * (1 + 1e-12))

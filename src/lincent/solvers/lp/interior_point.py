@@ -155,7 +155,7 @@ def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Soluti
         took = time.monotonic() - began
     answer = best.certificate()
     if status is not Status.OPTIMAL:
-        answer = point.rescue(answer, controls.tol)
+        answer = point.rescue(answer, controls.tol, stalled=status is Status.STALLED)
         status = Status.OPTIMAL if answer.relative_gap <= controls.tol else status
     return Solution(status, answer, max(iteration, 1), NAME)
 
@@ -389,13 +389,13 @@ class InteriorPoint:
             return self.vertex(exact_count=gap > tol or tol > WORTH_CROSSING)
         return None
 
-    def rescue(self, answer: Certificate, tol: float) -> Certificate:
-        """The best of the answer and the vertices near a point from which no step leads on."""
+    def rescue(self, answer: Certificate, tol: float, *, stalled: bool) -> Certificate:
+        """The best of the answer and the vertices near a point where the steps end."""
         m, n = self.program.shape
         vertex = self.vertex(exact_count=False)
         if vertex is not None and vertex.relative_gap < answer.relative_gap:
             answer = vertex
-        if answer.relative_gap > tol and (m + 2 * n) * n <= RESCUE_ENTRIES:
+        if stalled and answer.relative_gap > tol and (m + 2 * n) * n <= RESCUE_ENTRIES:
             vertex = self._cross()
             if vertex is not None and vertex.relative_gap < answer.relative_gap:
                 answer = vertex
