@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -212,7 +213,9 @@ class FittedLines(ClassifierMixin, BaseEstimator):
         classes: np.ndarray,
         strategy: str,
     ) -> None:
-        self.point, self.directions = point, directions
+        # Without the solutions: on a cluster this travels, and their multipliers stay.
+        self.directions = [replace(part, solution=None) for part in directions]
+        self.point = point
         self.classes, self.strategy = classes, strategy
         self.C, self.margin, self.discriminator = point.C, point.margin, point.discriminator
         self.classes_ = classes
