@@ -12,11 +12,15 @@ try:
 except ImportError:
     sys.exit('The command line needs typer: pip install "lincent[app]".')
 
+INTERRUPTED = 130
+"""128 and the number of the signal, as shells have it."""
+
 Jobs = Annotated[int, typer.Option(help="Worker processes; 0: one per core.", min=0)]
 Seed = Annotated[int, typer.Option(help="Seed of all splits.", min=0)]
 Folder = Annotated[Path | None, typer.Option("-o", "--output", help="Folder for the results.")]
 Retry = Annotated[bool, typer.Option("--retry", help="Run marked cells of an earlier run again.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 
 # How a file is written: found out unless said.
@@ -66,7 +70,14 @@ def main() -> None:
 
 
 class _Sentence:
-    """Turns errors that a user can mend into one sentence on the error stream and exit code 2."""
+    """Turns errors that a user can mend into one sentence on the error stream and exit code 2.
+
+    An interrupt is exit code 130 and a sentence on what is kept; a reader of our output that goes
+    away (``| head``) is no error.
+    """
+
+    def __init__(self, kept: str = "nothing was written") -> None:
+        self.kept = kept
 
     def __enter__(self) -> None:
         return None
@@ -84,9 +95,24 @@ class _Sentence:
             DatasetChecksumError,
             FolderInUseError,
         )
+        if isinstance(error, KeyboardInterrupt):
+            _remark(f"interrupted; {self.kept}.")
+            raise typer.Exit(INTERRUPTED) from error
+        if error is None:
+            return
+        if isinstance(error, BrokenPipeError) or isinstance(error.__cause__, BrokenPipeError):
+            _leave_the_pipe()
+            raise typer.Exit(0) from error
         if isinstance(error, mendable):
             _remark(" ".join(str(error).split()))
             raise typer.Exit(2) from error
+
+
+def _leave_the_pipe() -> None:
+    """Nobody reads the output any more; the interpreter must not try to flush it at its end."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
 
 
 def _cores() -> int:
@@ -295,12 +321,24 @@ def fit(
     ],
     target: Annotated[str, typer.Option(help="Column to predict.")],
     model: Annotated[str, typer.Option("-o", "--output", help="Model file to write.")],
-    tune: Annotated[
-        bool, typer.Option("--tune", help="Choose the margin by cross-validation.")
-    ] = False,
+    method: Annotated[
+        str | None,
+        typer.Option(help="auto (default), linear, structured, kernel, lcc, or a class's name."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="One line, not tuned.")] = False,
     report: Annotated[
         bool, typer.Option("--report", help="Write an HTML page beside the model.")
     ] = False,
+    metric: Annotated[
+        str | None,
+        typer.Option(help="Move the cut to the best balanced_accuracy, accuracy, f1 or mcc."),
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Move the cut to this probability.")
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="Class that probability and F1 are about.")
+    ] = None,
     drop: Drop = None,
     keep: Keep = None,
     role: Role = None,
@@ -309,44 +347,65 @@ def fit(
     id: Annotated[
         list[str] | None, typer.Option("--id", help="Column that identifies a row; repeat.")
     ] = None,
-    C: Annotated[float, typer.Option("--cost", help="Cost of a unit of slack.")] = 2.0,
-    margin: Annotated[float | None, typer.Option(help="Margin; not with --tune.")] = None,
-    discriminator: Annotated[str, typer.Option(help="distance, nearest or svm.")] = "distance",
+    group: Group = None,
+    set: Annotated[
+        list[str] | None, typer.Option("--set", help="NAME=VALUE of the estimator; repeat.")
+    ] = None,
+    tune: Annotated[bool, typer.Option("--tune", help="With lcc: choose the margin.")] = False,
+    C: Annotated[float | None, typer.Option("--cost", help="Cost of a unit of slack.")] = None,
+    margin: Annotated[float | None, typer.Option(help="With lcc: margin.")] = None,
+    discriminator: Annotated[
+        str | None, typer.Option(help="With lcc: distance, nearest or svm.")
+    ] = None,
     balanced: Annotated[
         bool, typer.Option("--balanced", help="Give the classes equal total cost.")
     ] = False,
-    multi_class: Annotated[str, typer.Option(help="ovr or ovo, for many classes.")] = "ovr",
-    probability: Annotated[str, typer.Option(help="sigmoid, isotonic or none.")] = "sigmoid",
+    multi_class: Annotated[str | None, typer.Option(help="ovr or ovo, for many classes.")] = None,
+    probability: Annotated[
+        str, typer.Option(help="sigmoid, isotonic or none, where there is a choice.")
+    ] = "",
     format: Format = None,
     separator: Separator = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
     sheet: Sheet = None,
+    jobs: Jobs = 1,
+    seed: Seed = 0,
     force: Force = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Fit a classifier to a table, preprocessing included, and write it to a model file."""
-    with _Sentence():
+    """Fit a classifier to a table, and say how good it is on rows that were held out."""
+    with _Sentence("nothing was written; the same command starts afresh"):
         from lincent.app.commands import run_fit
+        from lincent.app.methods import parse_settings
         from lincent.tables import Wishes
 
+        drop, id, keep = (list(names or ()) for names in (drop, id, keep))
         code = run_fit(
             data,
             model,
             target=target,
+            method=method,
+            quick=quick,
             tune=tune,
             report=report,
-            wishes=Wishes(
-                tuple(drop or ()), tuple(id or ()), tuple(keep or ()), _roles(role), dates, text
-            ),
+            metric=metric,
+            threshold=threshold,
+            positive=positive,
+            wishes=Wishes(tuple(drop), tuple(id), tuple(keep), _roles(role), dates, text, group),
             reading=_reading(format, separator, encoding, decimal, sheet),
+            settings=parse_settings(set),
             C=C,
             margin=margin,
             discriminator=discriminator,
             balanced=balanced,
             multi_class=multi_class,
             probability=None if probability == "none" else probability,
+            jobs=jobs or _cores(),
+            seed=seed,
             force=force,
+            quiet=quiet,
             json=json,
         )
     raise typer.Exit(code)

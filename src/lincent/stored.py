@@ -9,10 +9,16 @@ from __future__ import annotations
 from lincent import rivals
 from lincent.estimators.calibration import Sigmoid, Steps
 from lincent.estimators.discriminators import Cut, Nearest
+from lincent.estimators.softmax import Softmax
+from lincent.features.splines import ColumnCurve
+from lincent.features.table import ColumnCode, TableEncoder
 
-__all__ = ["NAMES_OF_0_1_0", "Cut", "Nearest", "Sigmoid", "Steps"]
+__all__ = [
+    "NAMES_OF_0_1_0", "ColumnCode", "ColumnCurve", "Cut", "Nearest", "Sigmoid", "Softmax", "Steps",
+    "TableEncoder",
+]  # fmt: skip
 
-PARTS = (Cut, Nearest, Sigmoid, Steps)
+PARTS = (Cut, Nearest, Sigmoid, Steps, Softmax, ColumnCurve, ColumnCode, TableEncoder)
 for _part in PARTS:
     _part.__module__ = __name__
 

@@ -52,7 +52,7 @@ def fresh():
 def model(table):
     from lincent.app import fit_table
 
-    return fit_table(table, "churn", ids=["customer"])
+    return fit_table(table, "churn", ids=["customer"], method="lcc")
 
 
 @pytest.fixture

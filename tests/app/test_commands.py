@@ -26,11 +26,11 @@ def prepared(model, frame):
 
 def test_fit_predict_explain_export_from_files(files, lincent, fresh):
     path = files / "made.lincent"
-    fitted = lincent(
-        "fit", files / "train.csv", "--target", "churn", "--id", "customer", "-o", path
-    )
+    fitted = lincent("fit", files / "train.csv", "--target", "churn", "--method", "lcc", "-o", path)
     assert fitted.code == 0
     assert "relative duality gap" in fitted.out
+    assert fitted.out.startswith("Held-out rows (300 rows in 5 folds):")
+    assert f"next: lincent predict {path} new.csv -o scored.csv" in fitted.out
     assert "read 300 rows" in fitted.err
     assert "read 300 rows" not in fitted.out
     scored = lincent("predict", path, files / "new.csv", "-o", files / "out.csv")
@@ -70,7 +70,7 @@ def test_batches_do_not_matter(files, model, monkeypatch):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("fit", "train.csv", "--target", "churn", "--id", "customer", "-o", "j.lincent"),
+        ("fit", "train.csv", "--target", "churn", "--quick", "-o", "j.lincent"),
         (
             "fit",
             "train.csv",
@@ -110,7 +110,7 @@ def test_standard_streams(files):
 def test_report_is_one_page_with_escaped_names(files, lincent, table):
     strange = table.rename(columns={"age": "<script>alert(1)</script>"})
     strange.to_csv(files / "strange.csv", index=False)
-    found = lincent("fit", files / "strange.csv", "--target", "churn", "--drop", "customer", "-o",
+    found = lincent("fit", files / "strange.csv", "--target", "churn", "--quick", "-o",
                     files / "s.lincent", "--report")  # fmt: skip
     assert found.code == 0, found.err
     page = (files / "s.html").read_text("utf-8")
@@ -138,9 +138,9 @@ def test_explained_terms_give_the_score(model, fresh):
     np.testing.assert_allclose(total, python_answers(model, fresh)[1], atol=1e-12)
     effects = [abs(term["effect"]) for term in problem["terms"]]
     assert effects == sorted(effects, reverse=True)
-    assert sum(map(sum, found["scores"]["confusion"])) == len(fresh)
+    assert sum(map(sum, found["judged"]["confusion"])) == len(fresh)
     assert found["impact"][0]["impact"] >= found["impact"][-1]["impact"] > 0
-    assert "customer" in found["impact"][0]
+    assert "customer" in found["impact"][0]["values"]
 
 
 def test_many_classes(tmp_path, lincent, make_table):
@@ -148,7 +148,7 @@ def test_many_classes(tmp_path, lincent, make_table):
     frame.to_csv(tmp_path / "t.csv", index=False)
     for strategy in ("ovr", "ovo"):
         path = tmp_path / f"{strategy}.lincent"
-        fitted = lincent("fit", tmp_path / "t.csv", "--target", "churn", "--drop", "customer", "-o",
+        fitted = lincent("fit", tmp_path / "t.csv", "--target", "churn", "--method", "lcc", "-o",
                          path, "--multi-class", strategy)  # fmt: skip
         assert fitted.code == 0, fitted.err
         out = tmp_path / f"{strategy}.csv"
@@ -161,9 +161,9 @@ def test_many_classes(tmp_path, lincent, make_table):
 @pytest.mark.parametrize("labels", [[True, False], [0, 1], [10, 20], ["a", "b"], [0.0, 1.0]])
 def test_labels_of_every_kind(table, labels):
     frame = table.assign(churn=np.where(table.churn == "yes", labels[1], labels[0]))
-    made = fit_table(frame, "churn", drop=["customer"], probability=None)
+    made = fit_table(frame, "churn", quick=True)
     assert made.classes == sorted(labels)
-    assert made.summary["training"]["accuracy"] > 0.7
+    assert made.summary["held_out"]["scores"][0]["value"] > 0.7
 
 
 def test_help_names_every_command(lincent):

@@ -163,7 +163,7 @@ def test_nearest_with_too_many_rows_is_refused(monkeypatch):
 def exported(request, make_table):
     classes, strategy = request.param
     table = make_table(200, seed=3, classes=classes)
-    model = fit_table(table, "churn", ids=["customer"], multi_class=strategy)
+    model = fit_table(table, "churn", ids=["customer"], method="lcc", multi_class=strategy)
     rows = make_table(400, seed=4, classes=classes)
     rows.loc[7, "city"] = "Nuuk"
     return model, rows, predict_table(model, rows)
@@ -232,7 +232,7 @@ def with_classifier(model, table, classifier):
 @pytest.mark.parametrize("name", ["FQCC", "RegularizedLCC", "RegularizedLCCCV", "LinearSVM"])
 def test_snippets_of_other_linear_classifiers(make_table, name, classes):
     table = make_table(150, seed=3, classes=classes)
-    base = fit_table(table, "churn", ids=["customer"], probability=None)
+    base = fit_table(table, "churn", ids=["customer"], method="lcc", probability=None)
     home = lincent if hasattr(lincent, name) else lincent.rivals
     model = with_classifier(base, table, getattr(home, name)())
     rows = make_table(200, seed=4, classes=classes)
@@ -252,7 +252,7 @@ def test_snippets_of_other_linear_classifiers(make_table, name, classes):
 @pytest.mark.parametrize("name", ["StructuredLCC", "KernelLCC", "DiscriminativeLeastSquares"])
 def test_no_snippet_of_what_is_not_a_line(make_table, name):
     table = make_table(80)
-    base = fit_table(table, "churn", ids=["customer"], probability=None)
+    base = fit_table(table, "churn", ids=["customer"], method="lcc", probability=None)
     home = lincent if hasattr(lincent, name) else lincent.rivals
     model = with_classifier(base, table, getattr(home, name)())
     for kind in ("sql", "python"):
@@ -267,7 +267,7 @@ def test_names_cannot_become_code(make_table):
     quotes = '"""\nimport os; os.abort()\n"""'
     table = make_table(120).rename(columns={"age": evil, "income": quotes})
     table["churn"] = table["churn"].map({"yes": "'; DROP TABLE input_table; --", "no": quotes})
-    model = fit_table(table, "churn", drop=["customer"])
+    model = fit_table(table, "churn", drop=["customer"], method="lcc")
     space = {}
     exec(compile(export_bytes(model, "python"), "snippet", "exec"), space)
     row = table.iloc[0].to_dict()

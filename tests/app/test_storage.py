@@ -46,7 +46,7 @@ def no_code_was_run():
 )
 def test_round_trip(tmp_path, make_table, classes, settings):
     table = make_table(150, classes=classes)
-    model = fit_table(table, "churn", ids=["customer"], **settings)
+    model = fit_table(table, "churn", ids=["customer"], **{"method": "lcc"} | settings)
     save_model(model, tmp_path / "m.lincent")
     again = load_model(tmp_path / "m.lincent")
     assert again.schema == model.schema

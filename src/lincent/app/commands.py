@@ -1,7 +1,7 @@
 """The work of ``lincent fit``, ``predict``, ``explain`` and ``export``, without argument parsing.
 
 Exit codes: 0 done; 1 done, with a remark that matters (the optimum is not certified); 2 not done,
-and one sentence on the error stream says why.
+and one sentence on the error stream says why; 130 interrupted, and one sentence says what is kept.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import Any
 from lincent._errors import AppError
 from lincent._files import STREAM, check_output, is_stream, whole_file
 from lincent.app import terminal
-from lincent.app.explain import explain_model, explain_text
+from lincent.app.explain import explain_model
+from lincent.app.explain_text import explain_text
 from lincent.app.export import export_model
 from lincent.app.fit import fit_table
 from lincent.app.predict import predict_file
+from lincent.app.progress import stages
 from lincent.app.storage import described_by, load_model, save_model
 from lincent.tables import Reading
 
@@ -23,7 +25,7 @@ DONE, DOUBTFUL = 0, 1
 
 
 def run_fit(
-    data: str, model: str, *, report: bool, force: bool, json: bool, **settings: Any
+    data: str, model: str, *, report: bool, force: bool, json: bool, quiet: bool, **settings: Any
 ) -> int:
     """Fit and write the model, and the report beside it."""
     page = str(Path(model).with_suffix(".html")) if report else None
@@ -32,15 +34,17 @@ def run_fit(
     check_output(model, force=force)
     if page is not None:
         check_output(page, force=force)
-    fitted = fit_table(data, tell=terminal.remark, **settings)
+    tell = terminal.silence if quiet else terminal.remark
+    with stages(quiet) as stage:
+        fitted = fit_table(data, tell=tell, stage=stage, **settings)
     html = _page_of(explain_model(fitted)) if page is not None else b""
     save_model(fitted, model, force=force)
     if page is not None:
         with whole_file(page, force=force) as file:
             file.write(html)
     for warning in fitted.summary["warnings"]:
-        terminal.remark(warning)
-    found = terminal.fit_summary(fitted, model, page)
+        tell(warning)
+    found = terminal.fit_summary(fitted, data, model, page)
     if json:
         terminal.answer_json(found)
     else:

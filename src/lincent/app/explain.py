@@ -7,20 +7,19 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
+from lincent.app.cut import codes_of
+from lincent.app.held_out import HeldOut
 from lincent.app.model import Model
-from lincent.app.summary import (
-    QUANTILES,
-    calibration,
-    describe_line,
-    largest_impacts,
-    scores_of,
-)
-from lincent.app.terms import CategoryTerm, Score, scores_in_units
-from lincent.tables import AS_FOUND, Reading, read_table, to_frame
+from lincent.app.terms import CategoryTerm, Score, is_linear, scores_in_units
+from lincent.app.verdict import describe_held_out, describe_line, most_at_odds
+from lincent.tables import AS_FOUND, Reading, Table, Understood, read_table, to_frame
 from lincent.tables.target import read_labels
 
-BAR = 24
-SHOWN = 20
+KEPT = (
+    "estimator", "method", "settings", "certificate", "tuned", "tuning", "effects", "columns",
+    "remarks", "data", "versions", "made", "seconds", "cut", "warnings",
+)  # fmt: skip
+"""What a model file tells of its training."""
 
 
 def explain_model(model: Model, data: Any = None, *, reading: Reading = AS_FOUND) -> dict[str, Any]:
@@ -31,37 +30,38 @@ def explain_model(model: Model, data: Any = None, *, reading: Reading = AS_FOUND
     model : Model
         A fitted model.
     data : path, "-" or frame, default=None
-        Rows with the target, on which the model is judged. None: the training rows, as they were
-        summarized when the model was made.
+        Rows with the target, on which the model is judged. None: the rows that were held out when
+        it was made.
     reading : Reading
         How the file is written, where that is not to be found out.
 
     Returns
     -------
     dict
-        ``problems`` (coefficients in original units, largest effect first), ``line``, ``impact``,
-        ``scores``, ``calibration``, and what is known of the training.
+        ``problems`` (coefficients of a linear score in original units, largest effect first),
+        ``effects``, ``judged`` (figures, confusion, curves), ``line``, ``impact``, and what is
+        known of the training.
     """
     summary = model.summary
-    found = {
+    found: dict[str, Any] = {
         "lincent": model.version,
         "target": model.schema.target,
         "classes": model.classes,
-        "estimator": summary.get("estimator"),
-        "certificate": summary.get("certificate"),
-        "tuned": summary.get("tuned"),
         "training_rows": summary.get("rows"),
-        "problems": [_problem(score) for score in scores_in_units(model)],
+        **{name: summary.get(name) for name in KEPT},
+        "problems": [],
     }
-    if data is None:
-        return found | {
-            "judged_on": "training rows",
-            "line": summary.get("line", []),
-            "impact": summary.get("impact", []),
-            "scores": summary.get("training"),
-            "calibration": [],
-        }
-    return found | {"judged_on": "given data"} | _judge(model, data, reading)
+    if is_linear(model.classifier):
+        found["problems"] = [_problem(score) for score in scores_in_units(model)]
+    if data is not None:
+        return found | {"judged_on": "given data"} | _judge(model, data, reading)
+    held = summary.get("held_out")
+    judged = {
+        "judged": held,
+        "line": held["line"] if held else summary.get("line", []),
+        "impact": summary.get("impact", []),
+    }
+    return found | {"judged_on": "held-out rows" if held else "training rows"} | judged
 
 
 def _problem(score: Score) -> dict[str, Any]:
@@ -91,20 +91,25 @@ def _judge(model: Model, data: Any, reading: Reading) -> dict[str, Any]:
         raise AppError(
             f"The table has no column {target!r}: explain needs the true classes to judge by."
         )
-    labels = _known(model, read_labels(table, target))
-    rows = model.pipeline[:-1].transform(to_frame(model.schema, table))
-    kept = [name for name in model.schema.ids if name in table.data.column_names]
-    ids = [table.data.column(name).to_pylist() for name in kept]
-    classifier = model.classifier
+    labels = _known(model, read_labels(table, target), table)
+    frame = to_frame(model.schema, table)
+    classes = model.classifier.classes_
+    scores = np.asarray(model.pipeline.decision_function(frame))
+    chances = model.pipeline.predict_proba(frame) if model.has_probabilities else None
+    rows = np.arange(len(labels))
+    held = HeldOut(rows, labels, scores, chances, rows, f"{len(rows)} rows of the given data")
+    cut = model.cut
+    answers = codes_of(scores) if cut is None else cut.codes(classes, scores, chances)
+    known = Understood(table, model.schema, (), frame, labels, None, ())
+    positive = None if cut is None else cut.positive
     return {
-        "line": describe_line(classifier, rows, labels),
-        "impact": largest_impacts(classifier, rows, labels, ids, kept),
-        "scores": scores_of(classifier, rows, labels),
-        "calibration": calibration(classifier, rows, labels),
+        "judged": describe_held_out(held, classes, answers, positive),
+        "line": describe_line(held, classes),
+        "impact": most_at_odds(held, classes, known),
     }
 
 
-def _known(model: Model, labels: np.ndarray) -> np.ndarray:
+def _known(model: Model, labels: np.ndarray, table: Table) -> np.ndarray:
     classes = model.classifier.classes_
     if classes.dtype.kind == "U" and labels.dtype.kind != "U":
         labels = labels.astype(str)
@@ -112,123 +117,7 @@ def _known(model: Model, labels: np.ndarray) -> np.ndarray:
     if strange.any():
         row = int(np.flatnonzero(strange)[0])
         raise AppError(
-            f"Row {row + 1} has the class {labels[row]!s}, which the model does not know; it knows "
-            f"{', '.join(str(label) for label in classes)}."
+            f"Row {table.row(row)} has the class {labels[row]!s}, which the model does not know; "
+            f"it knows {', '.join(str(label) for label in classes)}."
         )
     return labels
-
-
-# As text for the terminal.
-
-
-def explain_text(found: dict[str, Any]) -> str:
-    """The explanation as plain text with bars."""
-    lines = [
-        f"{found['estimator']} for {found['target']!r}: {found['training_rows']} training rows, "
-        f"classes {', '.join(str(label) for label in found['classes'])}.",
-        _certificate_line(found["certificate"]),
-    ]
-    if found["tuned"]:
-        tuned = found["tuned"]
-        lines.append(
-            f"Tuned: {tuned['scoring']} {tuned['mean_test_score']:.3f} in {tuned['folds']}-fold "
-            "cross-validation."
-        )
-    for k, problem in enumerate(found["problems"]):
-        lines += ["", *_bars(problem), ""]
-        if k < len(found["line"]):
-            lines += _line_text(found["line"][k])
-    scores = found["scores"]
-    if scores:
-        lines += ["", *_scores_text(found, scores)]
-    if found["calibration"]:
-        lines += ["", *_calibration_text(found)]
-    if found["impact"]:
-        lines += ["", *_impact_text(found)]
-    return "\n".join(lines)
-
-
-def _certificate_line(certificate: dict[str, Any] | None) -> str:
-    if not certificate:
-        return "The file says nothing about the certificate."
-    word = "certified" if certificate["certified"] else "NOT certified"
-    return f"The optimum is {word}: relative duality gap {certificate['relative_gap']:.1e}."
-
-
-def side_names(problem: dict[str, Any]) -> tuple[str, str]:
-    """Both sides of a two-class problem, in words."""
-    return tuple(
-        str(side[0]) if len(side) == 1 else "the rest"
-        for side in (problem["negative"], problem["positive"])
-    )  # type: ignore[return-value]
-
-
-def term_name(term: dict[str, Any]) -> str:
-    """A column, or a category of it."""
-    return f"{term['column']} = {term['category']}" if "category" in term else term["column"]
-
-
-def _bars(problem: dict[str, Any]) -> list[str]:
-    low, high = side_names(problem)
-    terms = problem["terms"]
-    largest = max((abs(term["effect"]) for term in terms), default=0.0) or 1.0
-    names = [term_name(term)[:32] for term in terms[:SHOWN]]
-    width = max(map(len, names), default=0)
-    lines = [
-        f"What speaks for {high} (+) and for {low} (−): the coefficient in the column's own unit",
-        "(a category's against the average of its column), and a bar for its effect over the rows.",
-    ]
-    for name, term in zip(names, terms, strict=False):
-        length = round(BAR * abs(term["effect"]) / largest)
-        sign = "+" if term["effect"] > 0 else "−" if term["effect"] < 0 else " "
-        bar = sign * length
-        lines.append(f"  {name:<{width}}  {term['coef']:>+12.4g}  {bar}")
-    if len(terms) > SHOWN:
-        lines.append(f"  … and {len(terms) - SHOWN} smaller ones (--json has all).")
-    return lines
-
-
-def _line_text(sides: dict[str, Any]) -> list[str]:
-    lines = ["Where the classes lie, from the cut at 0, in distances between the centers:"]
-    heads = "".join(f"{f'{round(100 * q)} %':>9}" for q in QUANTILES)
-    lines.append(f"  {'':<20}{'center':>9}{heads}")
-    for name in ("negative", "positive"):
-        side = sides[name]
-        label = str(side["classes"][0]) if len(side["classes"]) == 1 else "the rest"
-        numbers = "".join(f"{q:>+9.2f}" for q in side["quantiles"])
-        lines.append(f"  {label[:20]:<20}{side['center']:>+9.2f}{numbers}")
-    return lines
-
-
-def _scores_text(found: dict[str, Any], scores: dict[str, Any]) -> list[str]:
-    lines = [
-        f"On the {found['judged_on']} ({scores['rows']}): accuracy {scores['accuracy']:.3f}, "
-        f"balanced accuracy {scores['balanced_accuracy']:.3f}.",
-        "Rows by true class (down) and predicted class (across):",
-    ]
-    names = [str(label)[:12] for label in found["classes"]]
-    lines.append("  " + " " * 14 + "".join(f"{name:>13}" for name in names))
-    for name, row in zip(names, scores["confusion"], strict=True):
-        lines.append(f"  {name:<14}" + "".join(f"{count:>13}" for count in row))
-    return lines
-
-
-def _calibration_text(found: dict[str, Any]) -> list[str]:
-    lines = [f"Probability of {found['classes'][1]}: predicted and observed"]
-    lines += [
-        f"  {entry['from']:.1f} to {entry['to']:.1f}  {entry['rows']:>8} rows  predicted "
-        f"{entry['predicted']:.3f}  observed {entry['observed']:.3f}"
-        for entry in found["calibration"]
-    ]
-    return lines
-
-
-def _impact_text(found: dict[str, Any]) -> list[str]:
-    lines = [f"Rows most at odds with their class ({found['judged_on']}):"]
-    for entry in found["impact"]:
-        rest = {k: v for k, v in entry.items() if k not in ("row", "label", "impact")}
-        extra = "".join(f"  {name} {value}" for name, value in rest.items())
-        lines.append(
-            f"  row {entry['row']:>7}  {entry['label']!s:<14} {entry['impact']:.4g}{extra}"
-        )
-    return lines

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from importlib.metadata import version as version_of
 from typing import Any
 
 import numpy as np
 
+from lincent import _versions
 from lincent._errors import AppError, first_line
+from lincent.app.curves import line_unit
+from lincent.app.cut import Cut, chosen_cut, codes_of, given_cut, positive_code
+from lincent.app.effects import column_effects
+from lincent.app.held_out import HeldOut, held_out, make_splits
+from lincent.app.methods import AUTO, PAPER_METHOD, QUICK, find_method, make_classifier
 from lincent.app.model import Model
-from lincent.app.summary import describe_line, largest_impacts, scores_of
-from lincent.estimators.linear import LCC
-from lincent.estimators.linear_cv import LCCCV
+from lincent.app.scores import CUT_METRICS
+from lincent.app.verdict import describe_held_out, disagreement, most_at_odds
+from lincent.estimators.validation import plain
 from lincent.tables import (
     AS_FOUND,
     NO_WISHES,
@@ -29,51 +36,79 @@ from lincent.tables import (
 )
 
 Tell = Callable[[str], None]
+Stage = Callable[[str, int, int], None]
 
 
 def silent(line: str) -> None:
     """Say nothing."""
 
 
+def unseen(stage: str, done: int, total: int) -> None:
+    """Show nothing."""
+
+
 def fit_table(
     data: Any,
     target: str,
     *,
+    method: str | None = None,
+    quick: bool = False,
     tune: bool = False,
-    C: float = 2.0,
+    settings: Mapping[str, Any] | None = None,
+    C: float | None = None,
     margin: float | None = None,
-    discriminator: str = "distance",
+    discriminator: str | None = None,
     balanced: bool = False,
-    multi_class: str = "ovr",
-    probability: str | None = "sigmoid",
+    multi_class: str | None = None,
+    probability: str | None = "",
+    metric: str | None = None,
+    threshold: float | None = None,
+    positive: Any = None,
     wishes: Wishes = NO_WISHES,
     drop: Iterable[str] = (),
     ids: Iterable[str] = (),
     reading: Reading = AS_FOUND,
+    jobs: int | None = None,
+    seed: int = 0,
     tell: Tell = silent,
+    stage: Stage = unseen,
 ) -> Model:
-    """Fit a classifier, preprocessing included, to a table.
+    """Fit a classifier, preprocessing included, to a table, and judge it on held-out rows.
 
     Parameters
     ----------
     data : path, "-" or frame
-        CSV or Parquet, standard input, or a frame of pandas, polars or Arrow.
+        CSV, Parquet, Feather, Excel or JSON lines, standard input, or a frame of pandas, polars or
+        Arrow.
     target : str
         The column to predict.
+    method : str, default=None
+        "auto", "linear", "structured", "kernel", "lcc", the name of a class of this package or a
+        method of the paper. None is "auto", or "lcc" where a setting of it is given.
+    quick : bool, default=False
+        The same as ``method="quick"``: one line, not tuned.
     tune : bool, default=False
-        Choose margin and rule by cross-validation (LCCCV).
-    C : float, default=2.0
-        As in :class:`lincent.LCC`; probabilities are on by default here.
+        For ``method="lcc"``: choose the margin by cross-validation.
+    settings : dict, default=None
+        Parameters of the estimator, by their names.
+    C : float, default=None
+        Cost of a unit of slack.
     margin : float, default=None
-        As in LCC; None is LCC's default. Not with ``tune``, which chooses it.
-    discriminator : str, default='distance'
-        As in :class:`lincent.LCC`; probabilities are on by default here.
+        For ``method="lcc"``: the margin.
+    discriminator : str, default=None
+        For ``method="lcc"``: "distance", "nearest" or "svm".
     balanced : bool, default=False
         Give the classes equal total cost.
-    multi_class : str, default='ovr'
-        As in :class:`lincent.LCC`; probabilities are on by default here.
-    probability : str, default='sigmoid'
-        As in :class:`lincent.LCC`; probabilities are on by default here.
+    multi_class : str, default=None
+        "ovr" or "ovo", where the method has the choice.
+    probability : str, default=""
+        "sigmoid" or "isotonic", where the method has the choice; None leaves probabilities out.
+    metric : {"balanced_accuracy", "accuracy", "f1", "mcc"}, default=None
+        Move the cut of two classes to where this figure is best on held-out rows.
+    threshold : float, default=None
+        Move the cut to this probability of the positive class.
+    positive : label, default=None
+        The class that probability and F1 are about; the second one in sorted order where None.
     wishes : Wishes
         What is known of the columns; without it they are judged by what they hold.
     drop : list of str, default=()
@@ -82,14 +117,26 @@ def fit_table(
         Columns that identify a row, kept for ``predict``. Added to the wishes.
     reading : Reading
         How the file is written, where that is not to be found out.
+    jobs : int, default=None
+        Parallel folds, where the method has them.
+    seed : int, default=0
+        Deals the folds.
     tell : callable, default=silent
-        Is given a line at each stage.
+        Is given a line about what was done to the table.
+    stage : callable, default=unseen
+        Is given what is being done, steps done and steps in all.
 
     Returns
     -------
     Model
-        The fitted model, with the decisions about its columns.
+        With figures from rows that its rules had not seen in ``summary["held_out"]``.
     """
+    name = _method_name(method, quick, tune, [C, margin, discriminator])
+    given = dict(settings or {})
+    usual = {"C": C, "margin": margin, "discriminator": discriminator, "multi_class": multi_class}
+    given |= {key: value for key, value in usual.items() if value is not None}
+    classifier = _classifier(name, given, tune, balanced, probability, seed, jobs)
+    _check_cut(metric, threshold)
     started = time.perf_counter()
     table = read_table(data, reading)
     tell(f"read {table.data.num_rows} rows, {table.data.num_columns} columns")
@@ -97,88 +144,221 @@ def fit_table(
     known = understand(table, target, wishes)
     for remark in known.remarks:
         tell(remark)
-    classifier = _classifier(tune, C, margin, discriminator, balanced, multi_class, probability)
+    positive_code(np.unique(known.labels), positive)
+    if known.groups is not None and "cv" in classifier.get_params(deep=False):
+        classifier.set_params(cv=make_splits(known, seed))
     pipeline = with_preparation(known.schema, classifier)
-    tell("solving" if not tune else "tuning")
-    caught = _fit(pipeline, known.frame, known.labels)
-    summary = {
+    rows, columns = known.frame.shape
+    kind = type(classifier).__name__
+    stage(f"fitting {kind} on {rows} rows, {columns} columns", 0, 0)
+    caught: list[str] = []
+    with _noting(caught):
+        pipeline.fit(known.frame, known.labels)
+        held = held_out(pipeline, known, seed, lambda k, n: stage("held-out fold", k, n))
+    summary: dict[str, Any] = {
         "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "rows": len(known.labels),
-        "seconds": round(time.perf_counter() - started, 3),
-        "warnings": caught,
-        **_training_summary(pipeline, known),
+        "method": name,
+        **_facts(pipeline[-1], known),
+        **_judgement(pipeline[-1], known, held, metric, threshold, positive),
+        "effects": _effects(pipeline, known, held, seed),
     }
-    return Model(pipeline, known.schema, summary, version_of("lincent"))
+    for name in ("held_out_scores_", "held_out_probabilities_"):
+        # They tell about the training rows, one by one, and are no part of a model to hand on.
+        vars(pipeline[-1]).pop(name, None)
+    summary["warnings"] = sorted({*caught, *summary["warnings"]})
+    summary["seconds"] = round(time.perf_counter() - started, 3)
+    return Model(pipeline, known.schema, summary, _versions.lincent())
+
+
+def _method_name(method: str | None, quick: bool, tune: bool, of_lcc: list[Any]) -> str:
+    if quick and method is not None:
+        raise AppError("--quick and --method exclude each other: --quick is a method of its own.")
+    if quick:
+        return QUICK
+    if method is not None:
+        return find_method(method)[0]
+    asked = tune or any(value is not None for value in of_lcc)
+    return PAPER_METHOD if asked else AUTO
 
 
 def _classifier(
+    name: str,
+    given: dict[str, Any],
     tune: bool,
-    C: float,
-    margin: float | None,
-    discriminator: str,
     balanced: bool,
-    multi_class: str,
     probability: str | None,
+    seed: int,
+    jobs: int | None,
 ) -> Any:
-    shared: dict[str, Any] = {
-        "class_weight": "balanced" if balanced else None,
-        "multi_class": multi_class,
-        "probability": probability,
-        "random_state": 0,
-    }
-    if not tune:
-        chosen: dict[str, Any] = {} if margin is None else {"margin": margin}
-        return LCC(C=C, discriminator=discriminator, **chosen, **shared)
-    if margin is not None:
-        raise AppError("--margin and --tune exclude each other: tuning chooses the margin.")
-    return LCCCV(Cs=(C,), discriminators=(discriminator,), **shared)
+    if tune:
+        if name not in (PAPER_METHOD, "LCCCV"):
+            raise AppError(f"--tune goes with --method lcc; {name} chooses by itself.")
+        if "margin" in given:
+            raise AppError("--margin and --tune exclude each other: tuning chooses the margin.")
+        name = "LCCCV"
+        for one, many in (("C", "Cs"), ("discriminator", "discriminators")):
+            if one in given:
+                given[many] = (given.pop(one),)
+    if balanced:
+        given["class_weight"] = "balanced"
+    if probability not in ("", None):
+        given["probability"] = probability
+    made = make_classifier(name, given, seed=seed, jobs=jobs)
+    if probability is None and "probability" in made.get_params(deep=False):
+        made.set_params(probability=None)
+    return made
 
 
-def _fit(pipeline: Any, frame: Any, labels: np.ndarray) -> list[str]:
-    """Fit, and return what was warned of."""
+def _check_cut(metric: str | None, threshold: float | None) -> None:
+    if metric is not None and threshold is not None:
+        raise AppError("--metric and --threshold exclude each other: each of them sets the cut.")
+    if metric is not None and metric not in CUT_METRICS:
+        raise AppError(f"--metric {metric}: the cut is chosen by {', '.join(CUT_METRICS)}.")
+    if threshold is not None and not 0 < threshold < 1:
+        raise AppError(f"--threshold {threshold:g} is no probability between 0 and 1.")
+
+
+@contextmanager
+def _noting(lines: list[str]) -> Iterator[None]:
+    """Keep what is warned of as lines; what the data make impossible is a sentence."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            pipeline.fit(frame, labels)
+            yield
         except ValueError as error:
             raise AppError(first_line(error, 400)) from error
-    return sorted({first_line(warning.message, 400) for warning in caught})
+    lines += sorted({first_line(warning.message, 400) for warning in caught})
 
 
-def _training_summary(pipeline: Any, known: Understood) -> dict[str, Any]:
-    classifier, labels = pipeline[-1], known.labels
-    rows = pipeline[:-1].transform(known.frame)
-    classes, counts = np.unique(labels, return_counts=True)
-    ids = [known.table.data.column(name).to_pylist() for name in known.schema.ids]
-    relative = np.max(
-        np.atleast_1d(classifier.duality_gap_)
-        / np.maximum(1.0, np.abs(np.atleast_1d(classifier.objective_)))
-    )
-    summary: dict[str, Any] = {
+def _judgement(
+    classifier: Any,
+    known: Understood,
+    held: HeldOut | None,
+    metric: str | None,
+    threshold: float | None,
+    positive: Any,
+) -> dict[str, Any]:
+    """What held-out rows say, and the cut."""
+    classes = classifier.classes_
+    if held is None:
+        if metric is not None:
+            raise AppError("--metric needs held-out rows, and a class has one row only.")
+        cut = None
+        if threshold is not None:
+            has = hasattr(classifier, "predict_proba")
+            cut = given_cut(threshold, classes, positive, chances=has)
+        why = "There is no held-out score: a class has too few rows to be held out."
+        return {"held_out": None, "cut": cut and cut.to_json(), "impact": [], "warnings": [why]}
+    answers, cut = codes_of(held.scores), None
+    if threshold is not None:
+        cut = given_cut(threshold, classes, positive, chances=held.chances is not None)
+        answers = cut.codes(classes, held.scores, held.chances)
+    elif metric is not None:
+        cut, answers = chosen_cut(metric, held, classes, positive)
+    said = describe_held_out(held, classes, answers, positive, metric or "balanced_accuracy")
+    doubts = [disagreement(held, classes, cut), *_doubts(said)]
+    return {
+        "held_out": said,
+        "cut": cut.to_json() if isinstance(cut, Cut) else None,
+        "impact": most_at_odds(held, classes, known),
+        "warnings": [line for line in doubts if line],
+    }
+
+
+def _effects(
+    pipeline: Any, known: Understood, held: HeldOut | None, seed: int
+) -> list[dict[str, Any]]:
+    unit = 1.0
+    if held is not None and held.scores.ndim == 1:
+        unit = line_unit(held.scores, np.searchsorted(pipeline[-1].classes_, held.labels))
+    return column_effects(pipeline, known.frame, known.schema, unit, seed)
+
+
+def _doubts(said: dict[str, Any]) -> list[str]:
+    """What an honest reader would ask."""
+    first = said["scores"][0]
+    found = []
+    if first["low"] <= first["baseline"]:
+        found.append(
+            f"On held-out rows the model cannot be told from always answering "
+            f"{said['largest_class']}: its interval reaches down to {first['low']:.3f}."
+        )
+    least = min(sum(row) for row in said["confusion"])
+    if least < 20:
+        found.append(f"The smallest class has {least} held-out rows: its rates are rough.")
+    return found
+
+
+def _facts(classifier: Any, known: Understood) -> dict[str, Any]:
+    """What was fitted, to what."""
+    classes, counts = np.unique(known.labels, return_counts=True)
+    gap = np.max(np.atleast_1d(getattr(classifier, "duality_gap_", 0.0)))
+    objective = getattr(classifier, "objective_", None)
+    if objective is not None:
+        scale = np.maximum(1.0, np.abs(np.atleast_1d(objective)))
+        gap = np.max(np.atleast_1d(classifier.duality_gap_) / scale)
+    tol = getattr(classifier, "tol", np.inf)
+    return {
         "estimator": type(classifier).__name__,
         "settings": {
-            name: value
-            for name, value in classifier.get_params().items()
+            key: value
+            for key, value in classifier.get_params(deep=False).items()
             if isinstance(value, (str, int, float, bool, type(None)))
         },
-        "classes": {str(label): int(n) for label, n in zip(classes, counts, strict=True)},
+        "rows": len(known.labels),
+        "classes": {str(plain(c)): int(n) for c, n in zip(classes, counts, strict=True)},
         "features": int(classifier.n_features_in_),
-        "certificate": {
-            "objective": np.atleast_1d(classifier.objective_).tolist(),
-            "duality_gap": np.atleast_1d(classifier.duality_gap_).tolist(),
-            "relative_gap": float(relative),
-            "certified": bool(relative <= classifier.tol),
-        },
-        "training": scores_of(classifier, rows, labels),
-        "line": describe_line(classifier, rows, labels),
-        "impact": largest_impacts(classifier, rows, labels, ids, known.schema.ids),
+        "certificate": {"relative_gap": float(gap), "certified": bool(gap <= tol)},
+        "columns": [
+            {"column": c.name, "role": c.role, "used_as": c.kind, "remark": c.why}
+            for c in known.columns
+        ],
+        "remarks": list(known.remarks),
+        "data": {"name": known.table.name, "fingerprint": fingerprint(known)},
+        "versions": _versions.versions(),
+        **_tuning(classifier),
     }
+
+
+def fingerprint(known: Understood) -> str:
+    """A digest of what was learned from: equal tables have the same, whatever their format."""
+    from pandas.util import hash_pandas_object
+
+    state = hashlib.sha256("\x1f".join(known.frame.columns).encode())
+    state.update(np.ascontiguousarray(hash_pandas_object(known.frame, index=False)).tobytes())
+    state.update("\x1f".join(map(str, known.labels)).encode())
+    return state.hexdigest()[:16]
+
+
+def _tuning(classifier: Any) -> dict[str, Any]:
+    """The tuning curve of an estimator that has one."""
     if hasattr(classifier, "best_score_"):
-        summary["tuned"] = {
-            "scoring": str(classifier.scoring),
-            "mean_test_score": float(classifier.best_score_),
-            "relative_margin": np.atleast_1d(classifier.relative_margin_).tolist(),
-            "margin": np.atleast_1d(classifier.margin_).tolist(),
-            "folds": int(classifier.n_splits_),
+        results = classifier.cv_results_
+        return {
+            "tuned": {
+                "scoring": str(classifier.scoring),
+                "mean_test_score": float(classifier.best_score_),
+                "relative_margin": np.atleast_1d(classifier.relative_margin_).tolist(),
+                "margin": np.atleast_1d(classifier.margin_).tolist(),
+                "folds": int(classifier.n_splits_),
+            },
+            "tuning": _curve("relative margin", results, "param_relative_margin"),
         }
-    return summary
+    if hasattr(classifier, "scores_") and hasattr(classifier, "Cs_"):
+        scores = np.asarray(classifier.scores_)
+        while scores.ndim > 1:
+            scores = scores.max(axis=0) if scores.shape[0] < 10 else scores.mean(axis=0)
+        points = [[float(c), float(s)] for c, s in zip(classifier.Cs_, scores, strict=True)]
+        return {"tuning": {"parameter": "C", "points": points}}
+    return {}
+
+
+def _curve(title: str, results: Mapping[str, Any], name: str) -> dict[str, Any]:
+    if name not in results:
+        return {}
+    points = [
+        [float(x), float(y)]
+        for x, y in zip(results[name], results["mean_test_score"], strict=True)
+        if np.isfinite(y)
+    ]
+    return {"parameter": title, "points": sorted(points)}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from lincent._errors import printable
+from lincent.app.cut import Cut, codes_of
+from lincent.app.scores import TITLES
 from lincent.estimators.validation import plain
 from lincent.tables import Schema, Table, to_frame
 
@@ -43,6 +47,11 @@ class Model:
         return [plain(label) for label in self.classifier.classes_]
 
     @property
+    def cut(self) -> Cut | None:
+        """The cut that was asked for at training, if any."""
+        return Cut.from_json(self.summary.get("cut"))
+
+    @property
     def has_probabilities(self) -> bool:
         return hasattr(self.classifier, "predict_proba")
 
@@ -63,22 +72,44 @@ class Model:
         """
         frame = to_frame(self.schema, batch, news)
         rows = self.pipeline[:-1].transform(frame)
-        return score_rows(self.classifier, rows)
+        return score_rows(self.classifier, rows, self.cut)
+
+    def __repr__(self) -> str:
+        said = self.summary.get("held_out") or {}
+        first = (said.get("scores") or [None])[0]
+        score = "" if first is None else f", held-out {TITLES[first['name']]} {first['value']:.3f}"
+        classes = ", ".join(str(label) for label in self.classes)
+        return printable(
+            f"<Model {type(self.classifier).__name__} for {self.schema.target!r}: "
+            f"{len(self.schema.columns)} columns, classes {classes}{score}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The same as a small table, above scikit-learn's view of the pipeline."""
+        said = self.summary.get("held_out") or {}
+        rows = "".join(
+            f"<tr><th>{html.escape(TITLES[s['name']])}</th><td>{s['value']:.3f}</td>"
+            f"<td>{s['low']:.3f} to {s['high']:.3f}</td><td>{s['baseline']:.3f}</td></tr>"
+            for s in said.get("scores", ())
+        )
+        head = "<tr><th>held out</th><th>score</th><th>95 % interval</th><th>always the larger "
+        table = f"<table><thead>{head}class</th></tr></thead><tbody>{rows}</tbody></table>"
+        title = f"<p><code>{html.escape(repr(self))}</code></p>"
+        return title + (table if rows else "") + self.pipeline._repr_html_()
 
 
-def score_rows(classifier: Any, rows: Any) -> dict[str, np.ndarray]:
+def score_rows(classifier: Any, rows: Any, cut: Cut | None = None) -> dict[str, np.ndarray]:
     """Class, score and probabilities of prepared rows.
 
     The score is the signed one of two classes, or that of the winning class among more.
     """
     scores = np.asarray(classifier.decision_function(rows))
-    if scores.ndim == 1:
-        index, score = (scores > 0).astype(np.intp), scores
-    else:
-        index, score = scores.argmax(axis=1), scores.max(axis=1)
+    score = scores if scores.ndim == 1 else scores.max(axis=1)
+    has = hasattr(classifier, "predict_proba")
+    chances = classifier.predict_proba(rows) if has else None
+    index = codes_of(scores) if cut is None else cut.codes(classifier.classes_, scores, chances)
     columns = {"class": classifier.classes_[index], "score": score}
-    if hasattr(classifier, "predict_proba"):
-        chances = classifier.predict_proba(rows)
+    if chances is not None:
         for k, label in enumerate(classifier.classes_):
             columns[f"probability_{plain(label)}"] = chances[:, k]
     return columns

@@ -1,13 +1,23 @@
-"""The explanation of a model as one HTML page, made of the blocks of the reports."""
+"""The report of a model: one HTML page, made of the blocks that all reports are made of."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from lincent.app.explain import side_names, term_name
-from lincent.app.summary import QUANTILES
+from lincent.app import figures
+from lincent.app.explain_text import side_names, term_name
+from lincent.app.page_sections import (
+    columns_section,
+    confusion_table,
+    line_section,
+    made_section,
+    rows_section,
+    scores_table,
+)
+from lincent.app.scores import TITLES
 from lincent.pages.blocks import (
     Block,
+    Bullets,
     Column,
     Figure,
     Item,
@@ -17,12 +27,6 @@ from lincent.pages.blocks import (
     Table,
     number,
     text,
-)
-from lincent.pages.drawing import (
-    COLOR,
-    drawing,
-    rows_of_dots,
-    to_svg,
 )
 from lincent.pages.rendering import render_html
 
@@ -35,33 +39,49 @@ def explanation_html(found: dict[str, Any]) -> str:
 
 
 def _page(found: dict[str, Any]) -> Page:
-    scores = found["scores"]
-    answer = [
-        f"{found['estimator']} tells {' from '.join(str(c) for c in found['classes'])} in "
-        f"{found['target']}."
-    ]
-    if scores:
-        answer.append(
-            f"On the {found['judged_on']} its balanced accuracy is "
-            f"{100 * scores['balanced_accuracy']:.1f} % over {scores['rows']} rows."
-        )
-    sections = [_uses(found, k, problem) for k, problem in enumerate(found["problems"])]
-    sections += [_line(found)] if found["line"] else []
-    sections += [_scores(found)] if scores else []
-    sections += [_calibration(found)] if found["calibration"] else []
-    sections += [_impact(found)] if found["impact"] else []
+    judged = found["judged"]
+    sections = [_how_good(found)] if judged else []
+    sections += [_doubts(found)] if found["warnings"] else []
+    sections += [_effects(found)] if found["effects"] else []
+    sections += [_uses(k, problem) for k, problem in enumerate(found["problems"])]
+    sections += [line_section(found)] if found["line"] else []
+    sections += [rows_section(found)] if found["impact"] else []
+    sections += [_tuning(found)] if (found.get("tuning") or {}).get("points") else []
+    sections += [columns_section(found)] if found["columns"] else []
+    sections.append(made_section(found))
     return Page(
-        title=f"What the model for {found['target']} uses",
-        answer=tuple(answer),
-        lead=None,
+        title=f"A model for {found['target']}",
+        answer=_answer(found),
+        lead=_lead(found),
         facts=_facts(found),
         sections=tuple(sections),
         footer=f"Made by lincent {found['lincent']}.",
     )
 
 
+def _answer(found: dict[str, Any]) -> tuple[str, ...]:
+    names = [str(label) for label in found["classes"]]
+    first = f"{found['estimator']} tells {' from '.join(names[:3])}"
+    first += f" and {len(names) - 3} more" if len(names) > 3 else ""
+    judged = found["judged"]
+    if not judged:
+        return (first + ".", "No row could be held out, so nothing is said about new rows.")
+    score = judged["scores"][0]
+    second = (
+        f"On {found['judged_on']} its {TITLES[score['name']]} is {score['value']:.3f} (95 % "
+        f"interval {score['low']:.3f} to {score['high']:.3f}); always answering "
+        f"{judged['largest_class']} has {score['baseline']:.3f}."
+    )
+    return (first + ".", second)
+
+
 def _facts(found: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     facts = [("Training rows", str(found["training_rows"]))]
+    if found["judged"]:
+        facts.append(("Judged on", found["judged"]["how"]))
+    if found["columns"]:
+        used = sum(bool(column["used_as"]) for column in found["columns"])
+        facts.append(("Columns used", f"{used} of {len(found['columns']) - 1}"))
     certificate = found["certificate"]
     if certificate:
         word = "certified" if certificate["certified"] else "not certified"
@@ -72,113 +92,171 @@ def _facts(found: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple(facts)
 
 
-def _uses(found: dict[str, Any], k: int, problem: dict[str, Any]) -> Section:
+def _curves(found: dict[str, Any]) -> dict[str, Any]:
+    return (found["judged"] or {}).get("curves") or {}
+
+
+def _lead(found: dict[str, Any]) -> Figure | None:
+    line = _curves(found).get("line")
+    if not line:
+        return None
+    cut = found.get("cut")
+    at: float | None = 0.0 if cut is None else None
+    if cut is not None and cut["scale"] == "score":
+        side = 1.0 if str(cut["positive"]) == str(found["classes"][1]) else -1.0
+        at = side * cut["at"] / line["unit"]
+    rows = tuple(
+        (number(a, 2, signed=True), number(b, 2, signed=True),
+         *(number(counts[k], 0) for counts in line["counts"].values()))
+        for k, (a, b) in enumerate(zip(line["edges"][:-1], line["edges"][1:], strict=True))
+    )  # fmt: skip
+    names = tuple(Column(name, True) for name in line["counts"])
+    moved = ""
+    if cut is not None and at is None:
+        moved = f" The class changes at a probability of {cut['at']:.3g}."
+    return Figure(
+        "line",
+        figures.line_histogram(line, at),
+        "Rows of both classes along the score",
+        f"Where the {found['judged_on']} of each class lie on the score; 0 is the model's own "
+        f"cut.{moved}",
+        Table((Column("From", True), Column("To", True), *names), rows),
+        wide=True,
+    )
+
+
+def _how_good(found: dict[str, Any]) -> Section:
+    judged, curves = found["judged"], _curves(found)
+    blocks: list[Block] = [scores_table(judged), *confusion_table(found)]
+    if "roc" in curves:
+        table = judged["confusion"]
+        names = [str(label) for label in found["classes"]]
+        side = names.index(str(judged["positive"]))
+        hit, missed = table[side][side], table[side][1 - side]
+        wrong, right = table[1 - side][side], table[1 - side][1 - side]
+        point = (
+            wrong / max(1, wrong + right),
+            hit / max(1, hit + missed),
+            hit / max(1, hit + wrong),
+        )
+        share = (hit + missed) / max(1, hit + missed + wrong + right)
+        rows = tuple(
+            (text(kind), number(x, 3), number(y, 3))
+            for kind, points in (("ROC", curves["roc"]), ("precision", curves["precision_recall"]))
+            for x, y in points
+        )
+        numbers = Table((Column("Curve"), Column("x", True), Column("y", True)), rows)
+        blocks.append(
+            Figure(
+                "curves",
+                figures.two_curves(curves, point, share, names[side]),
+                f"ROC curve, and precision against recall, of {names[side]}",
+                f"Every cut at once: how many of {names[side]} are found, against false alarms "
+                "(left) and against how often the call is right (right). The dot is this model's "
+                "cut; the dotted line is a rule that looks at nothing.",
+                numbers,
+                wide=True,
+            )
+        )
+    if curves.get("reliability"):
+        blocks.append(_reliability(curves["reliability"], str(judged["positive"])))
+    return Section("how-good", f"How good it is on {found['judged_on']}", tuple(blocks))
+
+
+def _reliability(bins: list[dict[str, Any]], positive: str) -> Figure:
+    rows = tuple(
+        (text(f"{b['from']:.1f} to {b['to']:.1f}"), number(b["rows"], 0),
+         number(b["predicted"], 3), number(b["observed"], 3))
+        for b in bins
+    )  # fmt: skip
+    columns = (Column("Probability"), Column("Rows", True), Column("Predicted", True),
+               Column("Observed", True))  # fmt: skip
+    return Figure(
+        "reliability",
+        figures.reliability(bins, positive),
+        f"Predicted and observed share of {positive}",
+        f"Is the probability of {positive} right? On the dotted line predictions come true as "
+        "often as they say; larger dots have more rows.",
+        Table(columns, rows),
+    )
+
+
+def _doubts(found: dict[str, Any]) -> Section:
+    return Section("doubts", "What to keep in mind", (Bullets(tuple(found["warnings"])),))
+
+
+def _effects(found: dict[str, Any]) -> Section:
+    effects = found["effects"]
+    shown = effects[:SHOWN]
+    rows = tuple((text(e["column"]), number(e["effect"], 4)) for e in effects)
+    blocks: list[Block] = [
+        Figure(
+            "effects",
+            figures.bars([e["column"] for e in shown], [e["effect"] for e in shown],
+                         "effect on the score", "effects"),
+            "How far each column moves the score",
+            "How far the score moves on average when the column's values are dealt anew among the "
+            "rows, in distances between the classes.",
+            Table((Column("Column"), Column("Effect", True)), rows),
+        )
+    ]  # fmt: skip
+    curved = [e for e in effects if e.get("curve")]
+    if curved:
+        positive = str(found["classes"][-1])
+        points = tuple(
+            (text(e["curve"]["of"]), text(x if isinstance(x, str) else f"{x:.4g}"), number(y, 3))
+            for e in curved
+            for x, y in e["curve"]["points"]
+        )
+        blocks.append(
+            Figure(
+                "shapes",
+                figures.shapes(curved, positive),
+                "The score along the columns with the largest effect",
+                f"What a column adds to the score, value by value; up speaks for {positive}. One "
+                "scale for all, in distances between the classes.",
+                Table((Column("Column"), Column("Value"), Column("Adds", True)), points),
+                wide=True,
+            )
+        )
+    return Section("effects", "What it goes by", tuple(blocks))
+
+
+def _uses(k: int, problem: dict[str, Any]) -> Section:
     low, high = side_names(problem)
     terms = problem["terms"][:SHOWN]
-    with drawing(6.6, 0.9 + 0.29 * max(len(terms), 1)) as (figure, axes):
-        axes.axvline(0, color=COLOR["ink"], lw=1)
-        for place, term in enumerate(terms):
-            color = COLOR["s1"] if term["effect"] > 0 else COLOR["s2"]
-            axes.barh(place, term["effect"], color=color, height=0.6)
-        rows_of_dots(axes, [term_name(term)[:28] for term in terms])
-        axes.set_xlabel("effect on the score")
-        svg = to_svg(figure, f"uses{k}")
-    numbers = Table(
-        (Column("Column"), Column("Coefficient", True), Column("Effect", True)),
-        tuple(
-            (text(term_name(term)), _value(term["coef"]), _value(term["effect"]))
-            for term in problem["terms"]
-        ),
+    rows = tuple(
+        (text(term_name(term)), _value(term["coef"]), _value(term["effect"]))
+        for term in problem["terms"]
     )
+    columns = (Column("Column"), Column("Coefficient", True), Column("Effect", True))
     drawn = Figure(
-        name=f"uses-{k}",
-        svg=svg,
-        alt=f"Effects of the columns: right for {high}, left for {low}.",
-        caption=f"Right speaks for {high}, left for {low}. The effect is the coefficient times the "
+        f"uses-{k}",
+        figures.bars([term_name(t) for t in terms], [t["effect"] for t in terms],
+                     "effect on the score", f"uses{k}"),
+        f"Effects of the columns: right for {high}, left for {low}.",
+        f"Right speaks for {high}, left for {low}. The effect is the coefficient times the "
         "standard deviation over the rows; a category's coefficient is against the average of its "
         "column.",
-        numbers=numbers,
-    )
-    return Section(f"uses-{k}", f"What speaks for {high} and for {low}", (drawn,))
+        Table(columns, rows),
+    )  # fmt: skip
+    return Section(f"uses-{k}", f"The line: what speaks for {high} and for {low}", (drawn,))
 
 
 def _value(value: float) -> Item:
     return Item(f"{value:+.4g}".replace("-", "−"), float(value))
 
 
-def _line(found: dict[str, Any]) -> Section:
-    columns = (
-        Column("Class"),
-        Column("Center", True),
-        *(Column(f"{round(100 * q)} %", True) for q in QUANTILES),
+def _tuning(found: dict[str, Any]) -> Section:
+    curve = found["tuning"]
+    rows = tuple((text(f"{x:.4g}"), number(y, 4)) for x, y in curve["points"])
+    drawn = Figure(
+        "tuning",
+        figures.tuning(curve),
+        f"The cross-validated figure along {curve['parameter']}",
+        f"The cross-validated figure along {curve['parameter']}. A flat curve means that the "
+        "choice matters little.",
+        Table((Column(curve["parameter"]), Column("Figure", True)), rows),
     )
-    blocks: list[Block] = [
-        Paragraph(
-            "Positions on the projected line, from the cut at 0, in units of the distance between "
-            "the class centers."
-        )
-    ]
-    for sides in found["line"]:
-        rows = []
-        for name in ("negative", "positive"):
-            side = sides[name]
-            label = str(side["classes"][0]) if len(side["classes"]) == 1 else "the rest"
-            values = [side["center"], *side["quantiles"]]
-            rows.append((text(label), *(number(value, 2, signed=True) for value in values)))
-        blocks.append(Table(columns[: 1 + max(len(row) - 1 for row in rows)], tuple(rows)))
-    return Section("line", "Where the classes lie", tuple(blocks))
-
-
-def _scores(found: dict[str, Any]) -> Section:
-    classes = [str(label) for label in found["classes"]]
-    columns = (Column("True class"), *(Column(f"predicted {name}", True) for name in classes))
-    rows = tuple(
-        (text(name), *(number(count, 0) for count in row))
-        for name, row in zip(classes, found["scores"]["confusion"], strict=True)
-    )
-    return Section(
-        "scores", f"Right and wrong on the {found['judged_on']}", (Table(columns, rows),)
-    )
-
-
-def _calibration(found: dict[str, Any]) -> Section:
-    columns = (
-        Column("Probability"),
-        Column("Rows", True),
-        Column("Predicted", True),
-        Column("Observed", True),
-    )
-    rows = tuple(
-        (
-            text(f"{entry['from']:.1f} to {entry['to']:.1f}"),
-            number(entry["rows"], 0),
-            number(entry["predicted"], 3),
-            number(entry["observed"], 3),
-        )
-        for entry in found["calibration"]
-    )
-    title = f"Is the probability of {found['classes'][1]} right"
-    return Section("calibration", title, (Table(columns, rows),))
-
-
-def _impact(found: dict[str, Any]) -> Section:
-    extra = [k for k in found["impact"][0] if k not in ("row", "label", "impact")]
-    columns = (
-        Column("Row", True),
-        Column("Class"),
-        Column("Impact", True),
-        *(Column(name) for name in extra),
-    )
-    rows = tuple(
-        (
-            number(entry["row"], 0),
-            text(entry["label"]),
-            number(entry["impact"], 4),
-            *(text(entry[name]) for name in extra),
-        )
-        for entry in found["impact"]
-    )
-    lead = Paragraph(
-        "The rows that cost the model most; a wrong label is the first thing to check."
-    )
-    return Section("impact", "Rows most at odds with their class", (lead, Table(columns, rows)))
+    lead = Paragraph("The choice was made inside the folds; the held-out score above is apart.")
+    return Section("tuning", "How it was tuned", (lead, drawn))

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from lincent.app.explain import explain_text
+from lincent._errors import printable
+from lincent.app.explain_text import scores_text
 from lincent.app.model import Model
 from lincent.app.predict import Scored
 
 
 def remark(line: str) -> None:
     """One line for the person, not for the next program."""
-    print(f"lincent: {line}", file=sys.stderr)
+    print(f"lincent: {printable(line)}", file=sys.stderr)
+
+
+def silence(line: str) -> None:
+    """Nothing, where the person wants to hear nothing."""
 
 
 def answer(text: str) -> None:
     """What was asked for."""
-    print(text, file=sys.stdout, flush=True)
+    print(printable(text), file=sys.stdout, flush=True)
 
 
 def answer_json(data: Any) -> None:
@@ -42,33 +49,31 @@ def row_counter() -> Iterator[Callable[[int], None]]:
     print(file=sys.stderr)
 
 
-def fit_summary(model: Model, path: str, page: str | None) -> dict[str, Any]:
+def fit_summary(model: Model, data: str, path: str, page: str | None) -> dict[str, Any]:
     """What ``lincent fit`` says."""
-    summary = {key: value for key, value in model.summary.items() if key not in ("line", "impact")}
-    return {"model": path, "report": page, "lincent": model.version, **summary}
+    summary = {key: value for key, value in model.summary.items() if key != "impact"}
+    if summary["held_out"]:
+        summary["held_out"] = {k: v for k, v in summary["held_out"].items() if k != "curves"}
+    new = "new" + "".join(Path(data).suffixes[-2:]) if data != "-" else "new.csv"
+    command = shlex.join(["lincent", "predict", path, new, "-o", "scored.csv"])
+    return {"model": path, "report": page, "lincent": model.version, "next": command, **summary}
 
 
 def fit_text(found: dict[str, Any]) -> str:
-    """The summary of a fit in a few lines."""
-    training = found["training"]
-    lines = [
-        f"{found['estimator']} on {found['rows']} rows, {found['features']} features after "
-        f"encoding, classes {', '.join(f'{k} ({n})' for k, n in found['classes'].items())}; "
-        f"{found['seconds']:.2f} s",
-        f"relative duality gap {found['certificate']['relative_gap']:.1e}; on the training rows: "
-        f"accuracy {training['accuracy']:.3f}, balanced accuracy "
-        f"{training['balanced_accuracy']:.3f}",
-    ]
-    if "tuned" in found:
-        tuned = found["tuned"]
-        shares = ", ".join(f"{share:.3g}" for share in tuned["relative_margin"])
-        lines.append(
-            f"cross-validated {tuned['scoring']} {tuned['mean_test_score']:.3f} at {shares} of the "
-            "largest margin"
-        )
+    """The summary of a fit in a few lines, the held-out score first."""
+    held = found["held_out"]
+    lines = scores_text(held, "held-out rows") if held else ["No row could be held out."]
+    used = sum(bool(column["used_as"]) for column in found["columns"])
+    classes = ", ".join(f"{k} ({n})" for k, n in found["classes"].items())
+    lines.append(
+        f"{found['estimator']} on {found['rows']} rows, {used} of {len(found['columns']) - 1} "
+        f"columns, classes {classes}; relative duality gap "
+        f"{found['certificate']['relative_gap']:.1e}; {found['seconds']:.2f} s"
+    )
     lines.append(f"written to {found['model']}")
     if found["report"]:
         lines.append(f"report in {found['report']}")
+    lines.append(f"next: {found['next']}")
     return "\n".join(lines)
 
 
@@ -84,16 +89,3 @@ def tell_new_categories(run: Scored) -> None:
     """Values that training did not have count as no category; the person should know."""
     for column, count in sorted(run.new_categories.items()):
         remark(f"{count} rows have a value of {column!r} that training did not have; it adds 0.")
-
-
-__all__ = [
-    "answer",
-    "answer_json",
-    "explain_text",
-    "fit_summary",
-    "fit_text",
-    "predict_text",
-    "remark",
-    "row_counter",
-    "tell_new_categories",
-]

@@ -56,9 +56,8 @@ def fit_command(
     method: MethodRecord, config: dict[str, Any], chosen: dict[str, Any] | None = None
 ) -> str:
     """The ``lincent fit`` line for a method; empty where the command line cannot fit it."""
-    if method.family not in ("centralization", "paper") or "schema" not in config:
-        return ""
-    if config["data"] == "in memory":
+    ours = method.family in ("centralization", "paper") and not method.code.endswith("-untied")
+    if not ours or "schema" not in config or config["data"] == "in memory":
         return ""
     parts = ["lincent", "fit", config["data"], "--target", config["target"]]
     parts += ["--method", method.code]

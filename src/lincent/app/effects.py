@@ -1,0 +1,75 @@
+"""What each column does to the score of any classifier, measured on rows.
+
+effect    how far the score moves on average when the column's values are dealt anew among the rows
+curve     the mean score when the column has a value in all rows (partial dependence); for a sum of
+          curves, one per column, it is that curve itself
+
+Both in units of the distance between the mean scores of the classes.  Two classes have curves; with
+more, the effect is the mean over the classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lincent.tables import Schema
+from lincent.tables.schema import CATEGORY, FLAG, NUMBER, Column
+
+EFFECT_ROWS, CURVE_ROWS, CURVE_POINTS = 500, 100, 21
+CURVES, MOST_COLUMNS, MOST_BARS = 6, 300, 12
+
+
+def column_effects(
+    pipeline: Any, frame: Any, schema: Schema, unit: float, seed: int = 0
+) -> list[dict[str, Any]]:
+    """Effects of the columns, largest first, and curves of the first few."""
+    rng = np.random.default_rng(seed)
+    rows = np.sort(rng.permutation(len(frame))[:EFFECT_ROWS])
+    sample = frame.iloc[rows].reset_index(drop=True)
+    before = np.asarray(pipeline.decision_function(sample))
+    found: list[dict[str, Any]] = []
+    for column in schema.columns[:MOST_COLUMNS]:
+        mixed = sample.copy()
+        order = rng.permutation(len(sample))
+        for name in column.inputs:
+            mixed[name] = sample[name].to_numpy()[order]
+        moved = np.abs(np.asarray(pipeline.decision_function(mixed)) - before)
+        found.append({"column": column.name, "effect": float(moved.mean()) / unit})
+    found.sort(key=lambda entry: -entry["effect"])
+    if before.ndim == 1:
+        by_name = {column.name: column for column in schema.columns}
+        few = sample.iloc[:CURVE_ROWS]
+        for entry in found[:CURVES]:
+            if entry["effect"] > 0:
+                column = by_name[entry["column"]]
+                entry["curve"] = _curve(pipeline, few, frame, column, unit)
+    return found
+
+
+def _curve(pipeline: Any, few: Any, frame: Any, column: Column, unit: float) -> dict[str, Any]:
+    name = column.inputs[0]
+    values, numeric = _places(frame[name], column)
+    stacked = few.loc[np.repeat(few.index, len(values))].reset_index(drop=True)
+    tiled = np.tile(np.asarray(values, dtype=float if numeric else object), len(few))
+    stacked[name] = tiled
+    scores = np.asarray(pipeline.decision_function(stacked)).reshape(len(few), -1).mean(axis=0)
+    scores = (scores - scores.mean()) / unit
+    points = [[value, round(float(s), 5)] for value, s in zip(values, scores, strict=True)]
+    return {"of": name, "numeric": numeric, "points": points}
+
+
+def _places(values: Any, column: Column) -> tuple[list[Any], bool]:
+    """Where a curve is drawn: quantiles of numbers, the most frequent categories."""
+    if column.kind == CATEGORY:
+        return [str(value) for value in values.value_counts().index[:MOST_BARS]], False
+    numbers = np.asarray(values, dtype=float)
+    numbers = numbers[np.isfinite(numbers)]
+    if column.kind not in (NUMBER, FLAG) or len(np.unique(numbers)) <= CURVE_POINTS:
+        places = np.unique(numbers)
+    else:
+        places = np.unique(np.quantile(numbers, np.linspace(0.01, 0.99, CURVE_POINTS)))
+    if len(places) > CURVE_POINTS:
+        places = np.quantile(numbers, np.linspace(0.01, 0.99, CURVE_POINTS))
+    return [float(place) for place in places], True

@@ -1,0 +1,130 @@
+"""The drawings of a model's report; each is made of numbers that stand behind it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from lincent.pages.drawing import COLOR, SERIES, drawing, rows_of_dots, to_svg
+
+NAME_LENGTH = 28
+
+
+def short(name: str) -> str:
+    """A name that fits beside a drawing."""
+    name = " ".join(str(name).split())
+    return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"
+
+
+def line_histogram(line: dict[str, Any], cut: float | None) -> str:
+    """Rows of each class along the score; the class changes at the vertical line."""
+    edges, counts = line["edges"], line["counts"]
+    middles = [(a + b) / 2 for a, b in pairwise(edges)]
+    with drawing(7.2, 3.0) as (figure, axes):
+        for k, (name, values) in enumerate(counts.items()):
+            shares = [value / max(1, sum(values)) for value in values]
+            color = SERIES[k % len(SERIES)]
+            axes.fill_between(middles, shares, step="mid", color=color, alpha=0.28, lw=0)
+            axes.step(middles, shares, where="mid", color=color, lw=1.8, label=short(name))
+        if cut is not None:
+            axes.axvline(cut, color=COLOR["ink"], lw=1.2, ls="--", label="the cut")
+        axes.set_xlabel("score, in distances between the classes")
+        axes.set_ylabel("share of the class")
+        axes.set_ylim(bottom=0)
+        axes.legend(loc="best")
+        return to_svg(figure, "line")
+
+
+def two_curves(
+    curves: dict[str, Any], point: tuple[float, float, float], share: float, positive: str
+) -> str:
+    """ROC and precision against recall, each with the operating point and the blind rule."""
+    false_rate, recall, precision = point
+    with drawing(7.2, 3.3, ncols=2) as (figure, (left, right)):
+        for axes, points in ((left, curves["roc"]), (right, curves["precision_recall"])):
+            axes.plot(*zip(*points, strict=True), color=COLOR["s1"], lw=1.8)
+            axes.set_xlim(-0.02, 1.02)
+            axes.set_ylim(-0.02, 1.02)
+            axes.grid(linewidth=0.7)
+        left.plot([0, 1], [0, 1], color=COLOR["muted"], lw=1, ls=":")
+        left.plot([false_rate], [recall], "o", color=COLOR["bad"], ms=7)
+        left.set_xlabel(f"share of the others called {short(positive)}")
+        left.set_ylabel(f"share of {short(positive)} found")
+        right.axhline(share, color=COLOR["muted"], lw=1, ls=":")
+        right.plot([recall], [precision], "o", color=COLOR["bad"], ms=7)
+        right.set_xlabel(f"share of {short(positive)} found")
+        right.set_ylabel("right among those called so")
+        return to_svg(figure, "curves")
+
+
+def reliability(bins: list[dict[str, float]], positive: str) -> str:
+    """Observed against predicted share; dots grow with their rows."""
+    most = max(entry["rows"] for entry in bins)
+    with drawing(4.6, 3.4) as (figure, axes):
+        axes.plot([0, 1], [0, 1], color=COLOR["muted"], lw=1, ls=":")
+        axes.plot([b["predicted"] for b in bins], [b["observed"] for b in bins],
+                  color=COLOR["s1"], lw=1.2)  # fmt: skip
+        axes.scatter(
+            [b["predicted"] for b in bins],
+            [b["observed"] for b in bins],
+            s=[20 + 160 * b["rows"] / most for b in bins],
+            color=COLOR["s1"],
+        )
+        axes.set_xlabel(f"predicted probability of {short(positive)}")
+        axes.set_ylabel("observed share")
+        axes.grid(linewidth=0.7)
+        return to_svg(figure, "reliability")
+
+
+def bars(names: list[str], values: list[float], xlabel: str, name: str) -> str:
+    """One bar for each name, first on top; color by sign."""
+    with drawing(6.6, 0.9 + 0.29 * max(len(names), 1)) as (figure, axes):
+        axes.axvline(0, color=COLOR["ink"], lw=1)
+        colors = [COLOR["s1"] if value >= 0 else COLOR["s2"] for value in values]
+        axes.barh(range(len(names)), values, color=colors, height=0.6)
+        rows_of_dots(axes, [short(label) for label in names])
+        axes.set_xlabel(xlabel)
+        return to_svg(figure, name)
+
+
+def shapes(effects: list[dict[str, Any]], positive: str) -> str:
+    """What a column adds to the score, value by value, on one scale."""
+    columns = 2 if len(effects) > 1 else 1
+    rows = -(-len(effects) // columns)
+    with drawing(7.2, 2.4 * rows, nrows=rows, ncols=columns, squeeze=False) as (figure, grid):
+        places = [axes for line in grid for axes in line]
+        values = [y for e in effects for _, y in e["curve"]["points"]]
+        low, high = min(values), max(values)
+        pad = 0.08 * (high - low or 1.0)
+        for axes, entry in zip(places, effects, strict=False):
+            curve = entry["curve"]
+            xs, ys = zip(*curve["points"], strict=True)
+            axes.axhline(0, color=COLOR["muted"], lw=0.8)
+            if curve["numeric"]:
+                axes.plot(xs, ys, color=COLOR["s1"], lw=1.8)
+                axes.ticklabel_format(style="plain", axis="x", useOffset=False)
+                axes.locator_params(axis="x", nbins=5)
+            else:
+                axes.bar(range(len(xs)), ys, color=COLOR["s1"], width=0.6)
+                axes.set_xticks(range(len(xs)))
+                axes.set_xticklabels([short(x)[:10] for x in xs], rotation=30, ha="right")
+            axes.set_title(short(curve["of"]))
+            axes.set_ylim(low - pad, high + pad)
+        for axes in places[len(effects) :]:
+            axes.set_visible(False)
+        figure.supylabel(f"toward {short(positive)}", fontsize=10)
+        return to_svg(figure, "shapes")
+
+
+def tuning(curve: dict[str, Any]) -> str:
+    """The cross-validated figure along the parameter that was chosen."""
+    xs, ys = zip(*curve["points"], strict=True)
+    with drawing(5.6, 2.8) as (figure, axes):
+        axes.plot(xs, ys, "o-", color=COLOR["s1"], lw=1.6, ms=4)
+        if min(xs) > 0 and max(xs) > 20 * min(xs):
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter(lambda value, place: f"{value:g}")
+        axes.set_xlabel(curve["parameter"])
+        axes.set_ylabel("cross-validated")
+        axes.grid(linewidth=0.7)
+        return to_svg(figure, "tuning")

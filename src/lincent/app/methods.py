@@ -1,0 +1,102 @@
+"""What ``lincent fit --method`` can fit, by name, and how the options reach the estimator.
+
+    auto         the best answer, chosen             AutoLCC
+    linear       one line, tuned                     RegularizedLCCCV
+    structured   a line and local centers, tuned     StructuredLCCCV
+    kernel       an RBF kernel                       KernelLCC
+    lcc          the paper's method                  LCC, or LCCCV with ``tune``
+    quick        one line, not tuned                 RegularizedLCC
+
+The names of the classes and of the paper's methods (`lincent compare` prints them) work as well.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lincent import rivals
+from lincent._errors import AppError, nearest
+from lincent.estimators.auto import AutoLCC
+from lincent.estimators.kernel import KernelLCC
+from lincent.estimators.linear import LCC
+from lincent.estimators.linear_cv import LCCCV
+from lincent.estimators.quadratic import FQCC
+from lincent.estimators.regularized import RegularizedLCC
+from lincent.estimators.regularized_cv import RegularizedLCCCV
+from lincent.estimators.structured import StructuredLCC
+from lincent.estimators.structured_cv import StructuredLCCCV
+
+AUTO, QUICK, PAPER_METHOD = "auto", "quick", "lcc"
+
+
+def _rival(code: str) -> Callable[[], Any]:
+    def make() -> Any:
+        return rivals.paper_settings(code).estimator  # type: ignore[union-attr]
+
+    return make
+
+
+METHODS: dict[str, Callable[[], Any]] = {
+    AUTO: AutoLCC,
+    "linear": RegularizedLCCCV,
+    "structured": StructuredLCCCV,
+    "kernel": KernelLCC,
+    PAPER_METHOD: LCC,
+    QUICK: RegularizedLCC,
+    **{
+        kind.__name__: kind
+        for kind in (
+            AutoLCC, LCCCV, KernelLCC, FQCC, RegularizedLCC, RegularizedLCCCV, StructuredLCC,
+            StructuredLCCCV,
+        )
+    },
+    "LCC-1NN": lambda: LCC(discriminator="nearest"),
+    "LCC-1SV": lambda: LCC(discriminator="svm"),
+    **{code: _rival(code) for code in ("LDA", "SVM", "DLS", "SMP", "WSV", "TSV", "DEL")},
+}  # fmt: skip
+
+
+def find_method(name: str) -> tuple[str, Callable[[], Any]]:
+    """A method by its name, in capitals or not."""
+    known = {known.lower(): known for known in METHODS}
+    found = known.get(name.lower())
+    if found is None:
+        hint = nearest(name, list(METHODS)).replace("the columns are", "there are")
+        raise AppError(f"The method {name!r} (--method) is not known: {hint}")
+    return found, METHODS[found]
+
+
+def make_classifier(
+    name: str, settings: Mapping[str, Any], *, seed: int = 0, jobs: int | None = None
+) -> Any:
+    """The estimator of a method with the settings that the user gave; None was not given."""
+    made = find_method(name)[1]()
+    known = made.get_params(deep=False)
+    given = {key: value for key, value in settings.items() if value is not None}
+    for key in given:
+        if key not in known:
+            raise AppError(
+                f"--method {name} ({type(made).__name__}) has no setting {key!r}; it has "
+                f"{', '.join(sorted(known))}."
+            )
+    shared: dict[str, Any] = {"random_state": seed, "n_jobs": jobs}
+    if "probability" in known and "probability" not in given:
+        shared["probability"] = "sigmoid"
+    made.set_params(**{k: v for k, v in shared.items() if k in known}, **given)
+    return made
+
+
+def parse_settings(said: list[str] | None) -> dict[str, Any]:
+    """``["C=2", "norm=l1"]`` as ``{"C": 2, "norm": "l1"}``."""
+    found: dict[str, Any] = {}
+    for text in said or ():
+        name, mark, value = text.partition("=")
+        if not mark or not name.isidentifier():
+            raise AppError(f"--set {text}: write NAME=VALUE, such as C=2.")
+        try:
+            found[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            found[name] = value
+    return found

@@ -1,0 +1,37 @@
+"""Long work shows itself, in plain lines where nobody looks."""
+
+import pytest
+
+from lincent.app import progress
+
+
+def test_lines_in_a_pipe(capsys, monkeypatch):
+    clock = iter([0.0, 0.5, 2.0, 4.0, 6.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    with progress.stages() as show:
+        show("fitting X\x1b[2J on 5 rows", 0, 0)
+        show("fold", 0, 3)
+        show("fold", 1, 3)
+        show("fold", 2, 3)
+        show("fold", 3, 3)
+    assert capsys.readouterr().err.splitlines() == [
+        "lincent: fitting X\\x1b[2J on 5 rows",
+        "lincent: fold 2 of 3, about 3 s left",
+        "lincent: fold 3 of 3, about 2 s left",
+    ]
+
+
+def test_nothing_when_quiet(capsys):
+    with progress.stages(quiet=True) as show:
+        show("fitting", 0, 0)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_in_a_terminal(capsys, monkeypatch):
+    pytest.importorskip("rich")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.stages() as show:
+        show("held-out fold", 0, 2)
+        show("held-out fold", 1, 2)
+    assert "held-out fold 2 of 2" in capsys.readouterr().err
