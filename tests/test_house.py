@@ -32,6 +32,8 @@ MAY_IMPORT = {
     "cli": MODELS | {"app", "datasets", "study", "pages", "tables", "displays", "stored"},
     # The package itself: public names and nothing else.
     "__init__": MODELS | {"displays", "pages"},
+    "__main__": MODELS
+    | {"app", "cli", "datasets", "displays", "pages", "stored", "study", "tables"},
 }
 
 OPTIONAL = [
@@ -88,7 +90,7 @@ def imported_rooms(path: Path, source: str) -> set[str]:
 def forbidden_rooms(path: Path, source: str) -> set[str]:
     room = room_of(path)
     imported = imported_rooms(path, source)
-    if room.startswith("_") and room != "__init__":  # private modules stand below every room
+    if room.startswith("_") and room not in MAY_IMPORT:  # private modules stand below every room
         return {name for name in imported if not name.startswith("_")}
     allowed = MAY_IMPORT[room] | {room}
     known = set(MAY_IMPORT) - {"__init__"}
@@ -185,7 +187,7 @@ def too_far(graph: dict[str, set[str]]) -> set[tuple[str, str]]:
     found = set()
     for name in graph:
         room = room_of_module(name)
-        if room.startswith("_") and room != "__init__":
+        if room.startswith("_") and room not in MAY_IMPORT:
             continue
         for other in {room_of_module(far) for far in reached(graph, name)}:
             if not other.startswith("_") and other not in MAY_IMPORT[room] | {room}:

@@ -54,6 +54,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     },
     "LCC-1NN": lambda: LCC(discriminator="nearest"),
     "LCC-1SV": lambda: LCC(discriminator="svm"),
+    **{name: kind for name in rivals.__all__ if hasattr(kind := getattr(rivals, name), "fit")},
     **{code: _rival(code) for code in ("LDA", "SVM", "DLS", "SMP", "WSV", "TSV", "DEL")},
 }  # fmt: skip
 
