@@ -1,118 +1,181 @@
-"""The leaderboard: accuracy and fit time on real two-class sets, one row per fit.
+"""The leaderboard: accuracy and fit time on real sets, one row per fit.
 
-    OMP_NUM_THREADS=1 python benchmarks/leaderboard.py run [--splits 10] [--jobs 2]
-    python benchmarks/leaderboard.py page
+    python benchmarks/leaderboard.py export results/leaderboard.npz
+    OMP_NUM_THREADS=1 python benchmarks/leaderboard.py run results/leaderboard.npz \\
+        --rows results/leaderboard.csv --splits 5 --jobs 16 --minutes 7
+    python benchmarks/leaderboard.py page results/leaderboard.csv
 
-``run`` is a study like any other: its rows are in results/leaderboard/runs.parquet
-and it goes on where it stopped.  Protocol: stratified 70/30 splits, the same for all methods;
-constant columns dropped and columns standardized on the training part; hard = area under the ROC
-curve of the hard labels (balanced accuracy), auc = of the scores.  Tuning is by cross-validated
-score AUC inside the training part, and counts as fit time.
+``export`` needs the packages that carry the sets; ``run`` needs lincent and scikit-learn, and
+goes on where its file of rows ends; ``page`` writes doc/leaderboard.md from the rows. Protocol:
+stratified 70/30 splits, the same for all methods; constant columns dropped and columns
+standardized on the training part. hard = balanced accuracy (for two classes the area under the
+ROC curve of the hard labels), auc = area under the ROC curve of the scores (for more classes the
+mean of one against the rest). Tuning is by cross-validation inside the training part, and counts
+as fit time.
 """
 
 import argparse
+import csv
+import json
+import os
+import platform
+import time
+import warnings
+from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
-from leaderboard_sets import PAPER, ROOT, all_sets
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC, LinearSVC
+from joblib import Parallel, delayed
+from leaderboard_methods import many_class_methods, two_class_methods
+from leaderboard_sets import export, load
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
 
-from lincent import LCC, RegularizedLCC, RegularizedLCCCV, StructuredLCC, StructuredLCCCV
-from lincent.study import Problem
-from lincent.study.procedures import procedure1
-from lincent.study.reports.terminal import progress_bar
-from lincent.study.results import run_study
-
-FOLDER = ROOT / "results" / "leaderboard"
-C_WIDE = list(10.0 ** np.arange(-4, 3))
-C_SVM = list(10.0 ** np.arange(-5, 2))
-RBF = {"C": [0.1, 1.0, 10.0, 100.0], "gamma": ["scale", 0.01, 0.03, 0.1]}
+FIELDS = ["dataset", "split", "method", "hard", "auc", "accuracy", "seconds", "gap", "status"]
 
 
-def tuned(estimator, grid, folds=5):
-    return GridSearchCV(
-        estimator, grid, scoring="roc_auc", cv=StratifiedKFold(folds, shuffle=True, random_state=0)
+def methods_for(codes):
+    return two_class_methods() if codes.max() == 1 else many_class_methods()
+
+
+def split_of(X, y, seed):
+    train, test, y_train, y_test = train_test_split(
+        X, y, test_size=0.3, stratify=y, random_state=seed
     )
+    varies = np.ptp(train, axis=0) > 0
+    scaler = StandardScaler().fit(train[:, varies])
+    return scaler.transform(train[:, varies]), scaler.transform(test[:, varies]), y_train, y_test
 
 
-def methods():
-    even = [0.5, 0.5]
-    lda = LinearDiscriminantAnalysis(solver="lsqr", priors=even)
+def area(model, X, y):
+    """The area under the ROC curve of the scores."""
+    if hasattr(model, "decision_function"):
+        scores = model.decision_function(X)
+    else:
+        scores = model.predict_proba(X)
+        scores = scores[:, 1] if scores.shape[1] == 2 else scores
+    if scores.ndim == 1:
+        return roc_auc_score(y, scores)
+    there = np.unique(y)
+    return float(np.mean([roc_auc_score(y == k, scores[:, k]) for k in there]))
+
+
+def gap_of(model):
+    """The relative duality gap, where the model has one."""
+    if not hasattr(model, "duality_gap_"):
+        return np.nan
+    unit = max(1.0, abs(float(np.max(np.abs(getattr(model, "objective_", 1.0))))))
+    return float(np.max(model.duality_gap_)) / unit
+
+
+def one_fit(model, parts):
+    train, test, y_train, y_test = parts
+    start = time.perf_counter()
+    model.fit(train, y_train)
+    seconds = time.perf_counter() - start
+    predicted = model.predict(test)
     return {
-        "LCC": LCC(),
-        "RegularizedLCC": RegularizedLCC(),
-        "RegularizedLCCCV": RegularizedLCCCV(),
-        "StructuredLCC": StructuredLCC(),
-        "StructuredLCCCV": StructuredLCCCV(),
-        "LogisticRegression": LogisticRegression(max_iter=1000),
-        "LogisticRegression balanced": LogisticRegression(class_weight="balanced", max_iter=1000),
-        "LogisticRegression balanced, tuned": tuned(
-            LogisticRegression(class_weight="balanced", max_iter=1000), {"C": C_WIDE}
-        ),
-        "LinearSVC": LinearSVC(max_iter=20000),
-        "LinearSVC balanced": LinearSVC(class_weight="balanced", max_iter=20000),
-        "LinearSVC balanced, tuned": tuned(
-            LinearSVC(class_weight="balanced", max_iter=20000), {"C": C_SVM}
-        ),
-        "LDA": LinearDiscriminantAnalysis(),
-        "LDA balanced": LinearDiscriminantAnalysis(priors=even),
-        "LDA balanced, tuned": tuned(lda, {"shrinkage": [0.0, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0]}),
-        "local centers + LogisticRegression": make_pipeline(
-            StructuredLCC(), LogisticRegression(C=0.1, class_weight="balanced", max_iter=1000)
-        ),
-        "SVC-RBF": SVC(),
-        "SVC-RBF balanced": SVC(class_weight="balanced"),
-        "SVC-RBF balanced, tuned": tuned(SVC(class_weight="balanced"), RBF, folds=3),
-        "HistGradientBoosting balanced": HistGradientBoostingClassifier(
-            class_weight="balanced", random_state=0
-        ),
+        "hard": 100 * balanced_accuracy_score(y_test, predicted),
+        "auc": 100 * area(model, test, y_test),
+        "accuracy": 100 * float(np.mean(predicted == y_test)),
+        "seconds": seconds,
+        "gap": gap_of(model),
+        "status": "ok",
     }
 
 
-def rivals():
-    """The paper's other methods, run on the paper's sets only."""
-    import lincent.rivals as room
+def guarded(model, parts):
+    """A method that fails on a set loses that set; the run goes on."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            row = one_fit(model, parts)
+        except Exception as error:
+            return {"status": f"{type(error).__name__}: {error}"[:200]}
+    kinds = sorted({w.category.__name__ for w in caught})
+    return row | ({"status": " ".join(kinds)} if kinds else {})
 
-    found = {name: getattr(room, name) for name in room.__all__}
-    return {name: made() for name, made in found.items() if hasattr(made, "fit")}
+
+def fit_once(name, X, y, seed, method, ends):
+    """One row; None where the time for the run is over."""
+    if time.time() > ends:
+        return None
+    model = methods_for(y)[method]
+    row = {"dataset": name, "split": seed, "method": method}
+    return row | guarded(model, split_of(X, y, seed))
 
 
-def plan(n_splits):
-    """All methods on all sets; the paper's other methods on the paper's sets."""
-    problems = [
-        Problem(name, X, y.astype(str), title=name, origin=source)
-        for name, source, X, y in all_sets()
+def run(path, rows_path, n_splits, jobs, minutes, only):
+    ends = time.time() + 60 * minutes
+    sets = [entry for entry in load(path) if not only or entry[0] in only]
+    rows_path.parent.mkdir(parents=True, exist_ok=True)
+    rows_path.with_suffix(".json").write_text(json.dumps(about(sets), indent=1))
+    done = set()
+    if rows_path.exists():
+        with rows_path.open(newline="") as file:
+            done = {(r["dataset"], r["split"], r["method"]) for r in csv.DictReader(file)}
+    # Split by split, so that what is there when the time is over is complete for the first ones.
+    todo = [
+        delayed(fit_once)(name, X, y, seed, method, ends)
+        for seed in range(n_splits)
+        for name, _, X, y in sets
+        for method in methods_for(y)
+        if (name, str(seed), method) not in done
     ]
-    of_paper = [problem for problem in problems if problem.name in PAPER]
-    return procedure1(problems, methods().items(), runs=n_splits) + procedure1(
-        of_paper, rivals().items(), runs=n_splits
+    with rows_path.open("a", newline="") as file:
+        table = csv.DictWriter(file, FIELDS)
+        if not done:
+            table.writeheader()
+        made = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(todo)
+        for count, row in enumerate(made, 1):
+            if row is not None:
+                table.writerow(row)
+                file.flush()
+            if count % 500 == 0 or count == len(todo):
+                now = datetime.now(UTC).strftime("%H:%M:%S")
+                print(f"{count} of {len(todo)} fits", now, flush=True)
+
+
+def about(sets):
+    import scipy
+    import sklearn
+
+    import lincent
+
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "lincent": lincent.__version__,
+        "machine": f"one thread a fit, {os.cpu_count()} cores",
+        "sets": [[name, source, *X.shape, np.bincount(y).tolist()] for name, source, X, y in sets],
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-
-
-def run(n_splits, jobs, time_limit):
-    """Run what is not yet in the folder, and describe it beside the rows."""
-    with progress_bar() as progress:
-        result = run_study(
-            "leaderboard", plan(n_splits), {"runs": n_splits}, (), seed=0, jobs=jobs,
-            time_limit=time_limit, folder=FOLDER, progress=progress, retry=False,
-        )  # fmt: skip
-    result.save(FOLDER)
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["run", "page"])
-    parser.add_argument("--splits", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=1, help="worker processes")
-    parser.add_argument("--time-limit", type=float, default=600.0, help="seconds for one fit")
-    arguments = parser.parse_args()
-    if arguments.what == "run":
-        run(arguments.splits, arguments.jobs, arguments.time_limit)
+    parser.add_argument("what", choices=["export", "run", "page"])
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--rows", type=Path, default=Path("results/leaderboard.csv"))
+    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=1, help="fits at a time")
+    parser.add_argument("--minutes", type=float, default=1e6, help="begin no fit after so many")
+    parser.add_argument("--only", nargs="*", default=[], help="names of sets")
+    given = parser.parse_args()
+    if given.what == "export":
+        export(given.file)
+    elif given.what == "run":
+        run(given.file, given.rows, given.splits, given.jobs, given.minutes, given.only)
     else:
         from leaderboard_page import write_page
 
-        write_page(FOLDER)
+        write_page(given.file)
+
+
+if __name__ == "__main__":
+    main()

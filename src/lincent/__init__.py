@@ -1,5 +1,7 @@
 """Centralization classifiers: pull rows to their own class center, push the centers apart."""
 
+from lincent.estimators.additive import AdditiveLCC
+from lincent.estimators.additive_cv import AdditiveLCCCV
 from lincent.estimators.auto import AutoLCC
 from lincent.estimators.kernel import KernelLCC
 from lincent.estimators.lcc_path import lcc_path
@@ -15,6 +17,8 @@ __all__ = [
     "FQCC",
     "LCC",
     "LCCCV",
+    "AdditiveLCC",
+    "AdditiveLCCCV",
     "AutoLCC",
     "KernelLCC",
     "RegularizedLCC",

@@ -1,0 +1,431 @@
+"""AdditiveLCC: centralization on curves, one for each column."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from lincent import _threads
+from lincent.estimators.additive_fit import AdditiveProblem
+from lincent.estimators.additive_terms import Terms
+from lincent.estimators.auto_choice import hard_labels
+from lincent.estimators.auto_search import Costs
+from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.regularized import check_hinge_range
+from lincent.estimators.validation import (
+    check_class_weight,
+    check_classes,
+    check_count,
+    check_nonnegative,
+    check_positive,
+    check_weights,
+    label_codes,
+)
+from lincent.features.table import TableEncoder, read_table
+from lincent.features.transformer import by_blocks, check_least
+from lincent.features.weighted import quantiles
+from lincent.passes.row_hash import row_keys
+
+GRID = 100
+BAND = (0.1, 0.9)
+"""The band of a curve holds this part of the resampled curves at each place."""
+
+
+class AdditiveModel(ClassifierMixin, BaseEstimator):
+    """What AdditiveLCC and AdditiveLCCCV share: terms, scores, curves.
+
+    Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and say how these
+    are found (``_settle``).
+    """
+
+    def _settle(
+        self, problem: AdditiveProblem, terms: Terms, rows: TrainingRows, seed: int
+    ) -> tuple[Terms, float]:
+        """The terms, with smoothing and pairs, and C per row; ``rows`` are as they were given."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Find the curves.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Missing values and, in a frame, text and categories are accepted.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; any nonnegative numbers.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        before = dict(vars(self))
+        try:
+            with _threads.for_data(X):
+                return self._fit(X, y, sample_weight)
+        except Exception:
+            self.__dict__ = before  # a model fitted earlier is not lost to bad input
+            raise
+        except BaseException:
+            for name in vars(self).keys() - vars(clone(self)).keys():
+                delattr(self, name)
+            raise
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        self._check_params()
+        table = read_table(self, X, self.categorical_features, reset=True)
+        codes = self._codes(y, table.shape[0])
+        weight = check_weights(sample_weight, table.shape[0])
+        ways = self._ways(table.names)
+        self.encoder_ = TableEncoder.learn(table, weight)
+        Z = self.encoder_.encode(table)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        given = TrainingRows(Z, row_keys(Z, seed), codes, weight, None)
+        rows = given.merged()
+        total = np.bincount(codes, weights=weight)
+        total *= check_class_weight(self.class_weight, self.classes_, total).factor
+        costs = Costs(total / total.sum(), check_hinge_range(self.margins))
+        ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
+        problem = AdditiveProblem(
+            rows, costs, self.tol, self.max_iter, lambda: time.monotonic() >= ends
+        )
+        terms = Terms.learn(
+            rows.Z, rows.keys, rows.weight, self.encoder_.sources, self.n_knots, ways
+        )
+        terms, C = self._settle(problem, terms, given, seed)
+        self._keep(problem, terms, C, seed)
+        return self
+
+    def _check_params(self) -> None:
+        check_least("n_knots", self.n_knots, 3)
+        check_count("max_iter", self.max_iter)
+        check_positive("tol", self.tol)
+        check_hinge_range(self.margins)
+        check_nonnegative("n_resamples", self.n_resamples)
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+
+    def _codes(self, y: Any, n_samples: int) -> np.ndarray:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
+        if len(y) != n_samples:
+            raise ValueError(f"X has {n_samples} rows and y has {len(y)}: give one label per row.")
+        self.classes_, codes = label_codes(y)
+        check_classes(self.classes_)
+        return codes
+
+    def _ways(self, names: list[str]) -> np.ndarray:
+        """1, -1 or 0 for each column, from ``monotonic_cst``."""
+        asked = self.monotonic_cst
+        if asked is None:
+            return np.zeros(len(names), dtype=int)
+        if isinstance(asked, dict):
+            unknown = set(map(str, asked)) - set(names)
+            if unknown:
+                raise ValueError(f"monotonic_cst names {sorted(unknown)[0]!r}, which X has not.")
+            asked = [asked.get(name, 0) for name in names]
+        ways = np.asarray(asked)
+        if ways.shape != (len(names),) or not np.all(np.isin(ways, (-1, 0, 1))):
+            raise ValueError(
+                f"monotonic_cst={self.monotonic_cst!r} is not usable: give -1, 0 or 1 for each of "
+                f"the {len(names)} columns, or a dictionary of column names."
+            )
+        if np.any(ways) and len(self.classes_) > 2:
+            raise ValueError(
+                f"monotonic_cst is for two classes; y has {len(self.classes_)}: with more there is "
+                "no up and down."
+            )
+        return ways.astype(int)
+
+    def _keep(self, problem: AdditiveProblem, terms: Terms, C: float, seed: int) -> None:
+        found = problem.path(terms, [C])[0]
+        features = terms.apply(problem.rows.Z)
+        share = problem.rows.weight / problem.rows.weight.sum()
+        self.terms_, self.C_, self.smoothing_ = terms, C, terms.smoothing
+        # Terms have mean zero over the training rows; what they give up is in the intercept.
+        self.means_ = share @ features
+        self.coef_ = found.rules[:-1]
+        self.intercept_ = found.rules[-1] + self.means_ @ self.coef_
+        count = int(self.n_resamples)
+        self.resampled_ = problem.band(terms, C, found.rules, count, seed)[:, :-1]
+        self.term_names_ = self._term_names()
+        self._range = self._ranges(problem.rows)
+        self.objective_, self.dual_objective_ = (
+            float(found.objective.sum()),
+            float(found.bound.sum()),
+        )
+        self.duality_gap_ = max(self.objective_ - self.dual_objective_, 0.0)
+        self.n_iter_ = max(1, found.iterations)
+        relative = float(found.relative_gap.max())
+        if relative > self.tol:
+            warnings.warn(
+                f"The rule is not certified: its relative duality gap is {relative:.1e} (tol "
+                f"{self.tol:g}). Raise max_iter or time_limit.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _term_names(self) -> np.ndarray:
+        names = [column.name for column in self.encoder_.columns]
+        pairs = [f"{names[a]} & {names[b]}" for a, b in self.terms_.pairs]
+        return np.array([*names, *pairs], dtype=object)
+
+    def _ranges(self, rows: TrainingRows) -> np.ndarray:
+        """The 1 and 99 percent quantiles of each encoded column."""
+        shares = np.array([0.01, 0.99])
+        return np.array([quantiles(column, rows.weight, shares) for column in rows.Z.T])
+
+    # Scores and what they are made of.
+
+    def contributions(self, X: Any) -> np.ndarray:
+        """What each term adds to the score of each row.
+
+        Their sum over terms and ``intercept_`` is ``decision_function(X)``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
+            In the order of ``term_names_``.
+        """
+        check_is_fitted(self)
+        table = read_table(self, X, self.encoder_.categorical, reset=False)
+        parts = by_blocks(self._parts, self.encoder_.encode(table))
+        return parts[:, :, 0] if parts.shape[2] == 1 else parts
+
+    def _parts(self, Z: np.ndarray) -> np.ndarray:
+        """(rows, terms, rules)."""
+        features = self.terms_.apply(Z) - self.means_
+        out = np.zeros((len(Z), self.terms_.count, self.coef_.shape[1]))
+        owners = self.terms_.owners
+        for term in range(self.terms_.count):
+            mine = owners == term
+            out[:, term] = features[:, mine] @ self.coef_[mine]
+        return out
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Signed scores: positive means ``classes_[1]``; with more classes the largest wins.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores.
+        """
+        parts = self.contributions(X)
+        if parts.ndim == 2:
+            return parts.sum(axis=1) + self.intercept_[0]
+        return np.asarray(parts.sum(axis=1) + self.intercept_)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The classes.
+        """
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[hard_labels(scores.reshape(len(scores), -1))])
+
+    def shape(self, column: Any, rule: int = 0) -> dict[str, np.ndarray]:
+        """The curve of one column, with a band from resampling.
+
+        Parameters
+        ----------
+        column : str or int
+            Name or number of the column.
+        rule : int, default=0
+            Number of the class, where there are more than two.
+
+        Returns
+        -------
+        dict of ndarrays
+            ``x``, values of the column (its categories, if it has them); ``value``, what they add
+            to the score; ``low`` and ``high``, between which 80 percent of the resampled curves
+            are.
+        """
+        check_is_fitted(self)
+        names = [code.name for code in self.encoder_.columns]
+        place = names.index(column) if column in names else column
+        if not isinstance(place, int | np.integer) or not 0 <= place < len(names):
+            raise ValueError(
+                f"column={column!r} is not there: give a name of {names[:5]!r}... or a number "
+                f"below {len(names)}."
+            )
+        x, Z = self._grid(int(place))
+        features = self.terms_.apply(Z) - self.means_
+        mine = self.terms_.owners == place
+        value = features[:, mine] @ self.coef_[mine, rule]
+        curves = features[:, mine] @ self.resampled_[:, mine, rule].T
+        # A curve is known up to a constant: each resampled one is moved to the height of the curve.
+        curves = curves - curves.mean(axis=0) + value.mean()
+        low, high = np.quantile(curves, BAND, axis=1) if curves.size else (value, value)
+        return {"x": x, "value": value, "low": low, "high": high}
+
+    def _grid(self, place: int) -> tuple[np.ndarray, np.ndarray]:
+        """Values of a column to draw it at, and encoded rows that have them."""
+        code = self.encoder_.columns[place]
+        mine = np.flatnonzero(self.encoder_.sources == place)
+        middle = self._range.mean(axis=1)
+        if code.categories is not None:
+            Z = np.tile(middle, (len(code.categories), 1))
+            Z[:, mine] = np.eye(len(mine))
+            return np.array(code.categories, dtype=object), Z
+        curve = self.terms_.curves[mine[0]]
+        levels = getattr(curve, "levels", np.empty(0))
+        low, high = self._range[mine[0]]
+        x = levels if len(levels) else np.linspace(float(low), float(high), GRID)
+        Z = np.tile(middle, (len(x), 1))
+        Z[:, mine[0]] = x
+        Z[:, mine[1:]] = 0.0
+        return x, Z
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class AdditiveLCC(AdditiveModel):
+    """Centralization on splines per column: a model that can be read curve by curve.
+
+    Every column gets a natural cubic spline (few-valued columns and categories one number per
+    value); their sum is the score. The rule is that of RegularizedLCC on the spline features, so it
+    comes with a certificate.
+
+    Parameters
+    ----------
+    C : float, default=0.1
+        Cost of a unit of loss, per row.
+    smoothing : float, default=0.1
+        Penalty on the curvature of the curves, beside that on their size.
+    n_knots : int, default=8
+        Knots per column, at quantiles.
+    interactions : int, default=0
+        How many pairs of columns get a term of their own; the data says which.
+    monotonic_cst : array-like of int or dict, default=None
+        1 for columns whose curve must rise, -1 for those that must fall, 0 for the others, as in
+        HistGradientBoostingClassifier.
+    margins : tuple of two floats, default=(-1.0, 3.0)
+        The range of margins over which the hinge is averaged.
+    class_weight : dict, "balanced" or None, default="balanced"
+        What the classes cost; "balanced" gives all the same total.
+    n_resamples : int, default=20
+        Resampled fits behind the bands of ``shape``.
+    categorical_features : array-like of bool, int or str, default=None
+        Further columns to read as categories, beside text and categorical columns of a frame.
+    tol : float, default=1e-9
+        Bound on the relative duality gap.
+    max_iter : int, default=200
+        Largest number of steps.
+    time_limit : float, default=None
+        Seconds after which the best point so far is taken, with a ConvergenceWarning.
+    random_state : int, RandomState instance or None, default=0
+        Draws the rows on which knots are placed, and the resamples.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+    term_names_ : ndarray of shape (n_terms,)
+        The columns, then the pairs.
+    coef_ : ndarray of shape (n_spline_features, 1) or (n_spline_features, n_classes)
+        The rule on the features of all terms.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The score where every term is at its mean.
+    objective_, dual_objective_, duality_gap_ : float
+        The certificate.
+    n_iter_ : int
+        Steps.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where X has them.
+
+    See Also
+    --------
+    AdditiveLCCCV : C, smoothing and pairs by cross-validation.
+    AutoLCC : The best score, not the most readable one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lincent import AdditiveLCC
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = AdditiveLCC().fit(X, y)
+    >>> curve = model.shape("mean radius")
+    >>> curve["x"].shape, curve["value"].shape
+    ((100,), (100,))
+    """
+
+    def __init__(
+        self,
+        C: float = 0.1,
+        smoothing: float = 0.1,
+        *,
+        n_knots: int = 8,
+        interactions: int = 0,
+        monotonic_cst: Any = None,
+        margins: tuple[float, float] = (-1.0, 3.0),
+        class_weight: Any = "balanced",
+        n_resamples: int = 20,
+        categorical_features: Any = None,
+        tol: float = 1e-9,
+        max_iter: int = 200,
+        time_limit: float | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.C = C
+        self.smoothing = smoothing
+        self.n_knots = n_knots
+        self.interactions = interactions
+        self.monotonic_cst = monotonic_cst
+        self.margins = margins
+        self.class_weight = class_weight
+        self.n_resamples = n_resamples
+        self.categorical_features = categorical_features
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.random_state = random_state
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_positive("C", self.C)
+        check_nonnegative("smoothing", self.smoothing)
+        check_nonnegative("interactions", self.interactions)
+
+    def _settle(
+        self, problem: AdditiveProblem, terms: Terms, rows: TrainingRows, seed: int
+    ) -> tuple[Terms, float]:
+        terms = replace(terms, smoothing=float(self.smoothing))
+        return problem.with_pairs(terms, float(self.C), int(self.interactions)), float(self.C)
