@@ -77,6 +77,7 @@ _CENTRALIZATION: dict[str, tuple[Any, ...]] = {
         "Kernel centralization, RBF",
         "kernel", "KernelLCC", {}, {"gamma": [2.0**k for k in range(-4, 5, 2)]}, "",
     ),
+    "AutoLCC": ("The best of the family, chosen inside", "auto", "AutoLCC", {}, {}, _INSIDE),
     "RegularizedLCC": (
         "Regularized centralization", "regularized", "RegularizedLCC", {}, _COSTS, ""
     ),
