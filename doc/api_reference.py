@@ -14,6 +14,8 @@ PRESENT = "0.1.0"
 """The version of names that ADDED does not list."""
 
 ADDED = {
+    "lincent.AdditiveLCC": "0.2.0",
+    "lincent.AdditiveLCCCV": "0.2.0",
     "lincent.AutoLCC": "0.2.0",
     "lincent.features.KernelLandmarks": "0.2.0",
     "lincent.features.LocalCenters": "0.2.0",
@@ -60,6 +62,8 @@ MODULES = (
                 "Classifiers that go further",
                 (
                     "AutoLCC",
+                    "AdditiveLCC",
+                    "AdditiveLCCCV",
                     "RegularizedLCC",
                     "RegularizedLCCCV",
                     "StructuredLCC",

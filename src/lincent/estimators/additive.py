@@ -368,7 +368,7 @@ class AdditiveLCC(AdditiveModel):
         Steps.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has them.
 
     See Also

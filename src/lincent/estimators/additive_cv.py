@@ -73,7 +73,7 @@ class AdditiveLCCCV(AdditiveModel):
         Steps.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has them.
 
     See Also
