@@ -22,7 +22,7 @@ def expected(X, sign, cost, center):
     D = np.where((u > 0) & (u < 1), cost, 0) / (AT.high - AT.low)
     alpha = cost * u
     return Pulls(
-        alpha.sum(), sign @ alpha, alpha @ u, cost @ (v - u), alpha @ A,
+        alpha[sign < 0].sum(), alpha[sign > 0].sum(), alpha @ u, cost @ (v - u), alpha @ A,
         A.T @ (D[:, None] * A), (D * sign) @ A, D.sum(),
     )  # fmt: skip
 

@@ -11,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.direction import Direction, controls, judge, store_directions
-from lincent.estimators.problem import HostTraining, Training, TwoClass
+from lincent.estimators.problem import DaskTraining, HostTraining, Training, TwoClass
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
-from lincent.estimators.validation import check_count, check_positive, check_rows
-from lincent.features.clusters import CenterSet, find_local_centers
-from lincent.features.similarity import extended, local_scores
+from lincent.estimators.validation import check_count, check_positive, check_rows, refuse_elsewhere
+from lincent.features.clusters import CenterSet, centers_of_sample, find_local_centers
+from lincent.features.similarity import Extension, extended, local_scores
+from lincent.features.weighted import SAMPLE_ROWS
+from lincent.passes.source import Kind, open_source
 
 
 class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifier):
@@ -134,7 +136,9 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The rows. Also a Dask array or dataframe, which is read in place about seven times: its
+            rows get their features as they are read, and no more than 10,000 different rows of a
+            class are brought here, for k-means.
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -205,20 +209,43 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
             check_positive("time_limit", self.time_limit)
         check_hinge_range(self.margins)
 
+    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
+        if kind is not Kind.DASK:
+            refuse_elsewhere(self, X)
+
     def _prepare(self, training: Training) -> Training:
+        self._seed = int(check_random_state(self.random_state).randint(2**31))
+        if isinstance(training, DaskTraining):
+            return self._mapped_blocks(training)
         assert isinstance(training, HostTraining)
         X, codes, weight = training.X, training.codes, training.weight
-        self._seed = int(check_random_state(self.random_state).randint(2**31))
         found = find_local_centers(X, codes, weight, self.n_centers, self._seed)
+        self._keep(found)
+        similarity = found.distances(X)
+        similarity *= -self.gamma
+        np.exp(similarity, out=similarity)
+        return training.seen_as(extended(X, similarity, self._whitening))
+
+    def _mapped_blocks(self, training: DaskTraining) -> Training:
+        """Centers from a sample of each class; rows are mapped as they are read."""
+        from lincent.passes.dask.landmarks import mapped_table, sample_classes
+
+        sample = sample_classes(training.table, SAMPLE_ROWS, self._seed)
+        variance = sample.squares / float(training.totals.sum())
+        found = centers_of_sample(
+            [open_source(rows).array() for rows in sample.rows], sample.weights,
+            training.totals, variance, self.n_centers, self._seed,
+        )  # fmt: skip
+        self._keep(found)
+        mapping = Extension(found.centers, self.gamma / found.variance, self._whitening)
+        return training.seen_as(mapped_table(training.table, mapping))
+
+    def _keep(self, found: CenterSet) -> None:
         self.local_centers_ = found.centers
         self.local_classes_ = self.classes_[found.classes]
         self.local_sizes_ = found.sizes
         self._variance = found.variance
         self._whitening = found.whitening(self.gamma)
-        similarity = found.distances(X)
-        similarity *= -self.gamma
-        np.exp(similarity, out=similarity)
-        return training.seen_as(extended(X, similarity, self._whitening))
 
     def _fit_task(self, problem: TwoClass) -> Direction:
         if isinstance(self.class_weight, str):

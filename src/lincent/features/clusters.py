@@ -14,6 +14,7 @@ of its own, and lower than the sample alone; its cost is linear in the number of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,8 +75,37 @@ def _cluster(
     counts = np.bincount(kind.reshape(-1), weights=weight[rows])
     k = max(1, min(n_centers, int(counts.sum() / ROWS_PER_CENTER), len(first)))
     points = np.ascontiguousarray(X[rows[first]], dtype=np.float64)
+    return _with_sizes(points, counts, k, seed)
+
+
+def _with_sizes(
+    points: np.ndarray, counts: np.ndarray, k: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
     centers, labels = _means(points, counts, k, seed)
     return centers, np.bincount(labels, weights=counts, minlength=k)
+
+
+def centers_of_sample(
+    points: Sequence[np.ndarray],
+    counts: Sequence[np.ndarray],
+    totals: np.ndarray,
+    variance: float,
+    n_centers: int,
+    seed: int,
+) -> CenterSet:
+    """The same from different rows of each class in the order of their keys, and their weights.
+
+    ``totals`` is the weight of all rows of each class, of which a sample has a part.
+    """
+    found = []
+    for code, (rows, count) in enumerate(zip(points, counts, strict=True)):
+        if len(rows):
+            k = max(1, min(n_centers, int(totals[code] / ROWS_PER_CENTER), len(rows)))
+            centers, sizes = _with_sizes(np.ascontiguousarray(rows, np.float64), count, k, seed)
+            sizes = sizes * (totals[code] / count.sum())
+            found.append((centers, np.full(len(centers), code), sizes))
+    centers, classes, sizes = (np.concatenate(part) for part in zip(*found, strict=True))
+    return CenterSet(centers, classes, sizes, variance if variance > 0 else 1.0)
 
 
 def _means(

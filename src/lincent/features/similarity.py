@@ -13,6 +13,9 @@ many points the triangular one is used, with 1e-6 added to G: a tenth of the wor
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
@@ -71,6 +74,27 @@ def extended(X: np.ndarray, similarity: np.ndarray, whitening: np.ndarray) -> np
     psi[:, :n] = X
     np.matmul(similarity, whitening, out=psi[:, n:])
     return psi
+
+
+@dataclass(frozen=True)
+class Extension:
+    """psi(x) = [x ; sqrt(v) G^(-1/2) k(x)] for rows that are mapped where they are."""
+
+    points: np.ndarray
+    scale: float
+    whitening: np.ndarray
+
+    @property
+    def columns(self) -> int:
+        return int(self.points.shape[1])
+
+    @property
+    def width(self) -> int:
+        return self.columns + int(self.whitening.shape[1])
+
+    def __call__(self, X: Any) -> np.ndarray:
+        rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        return extended(rows, similarity(rows, self.points, self.scale), self.whitening)
 
 
 def local_scores(

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from lincent.passes.dense import DenseRows, class_means, unchanging
+from lincent.passes.dense import DenseRows, DenseSource, class_means, unchanging
 from lincent.passes.protocol import Source
 from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
 
@@ -50,6 +50,10 @@ class NystroemMap:
         return cls(kernel, landmarks, vectors[:, kept] / np.sqrt(values[kept]))
 
     @property
+    def columns(self) -> int:
+        return int(self.landmarks.shape[1])
+
+    @property
     def width(self) -> int:
         return int(self.basis.shape[1])
 
@@ -58,6 +62,20 @@ class NystroemMap:
 
     def __call__(self, X: Any) -> Matrix:
         return self.kernel_rows(X) @ self.basis
+
+
+class RowMapping(Protocol):
+    """Rows to features."""
+
+    @property
+    def columns(self) -> int:
+        """The columns of the rows."""
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+
+    def __call__(self, X: Any) -> Matrix: ...
 
 
 @dataclass(frozen=True)
@@ -73,7 +91,7 @@ class MappedRows:
     """Rows that are mapped when some of them are asked for."""
 
     X: Any
-    mapping: NystroemMap
+    mapping: RowMapping
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -86,6 +104,12 @@ class MappedRows:
 
     def only(self, rows: Any) -> MappedRows:
         return MappedRows(self.X[rows], self.mapping)
+
+    def source(self) -> Source:
+        """A few rows as a source: mapped at once, unless a product is cheaper on the way."""
+        if isinstance(self.mapping, NystroemMap):
+            return NystroemSource(self.X, self.mapping)
+        return DenseSource(self[:])
 
 
 def mapped_rows(X: Any, mapping: NystroemMap) -> Matrix | NystroemSource:

@@ -122,8 +122,9 @@ class Source(Protocol):
     def draw(self, rows: Any, costs: Any, k: int, rng: np.random.Generator) -> Sample:
         """About k rows, all with the same chance, and what they cost to stand for all."""
         m, place = self.shape[0], self.place
-        index, count = place.distinct(rng.integers(0, m, k))
-        cost = place.fetch(self._there(rows, costs)[index]) * count * (m / k)
+        chosen = np.arange(m) if k >= m else rng.integers(0, m, k)
+        index, count = place.distinct(chosen)
+        cost = place.fetch(self._there(rows, costs)[index]) * count * (m / len(chosen))
         return rows.take(index), np.asarray(place.fetch(rows.sign[index])), np.asarray(cost)
 
     def cost_means(self, rows: Any, costs: Any) -> tuple[tuple[float, float], Matrix]:

@@ -3,7 +3,7 @@
 With z_i = a_i.beta - y_i t, u_i = clip((hi - z_i) / (hi - lo), 0, 1), alpha_i = c_i u_i, and
 D_i = c_i / (hi - lo) for rows between the margins and 0 for the others (see programs.regularized),
 
-    total  sum alpha_i        excess  sum y_i alpha_i        combined   sum alpha_i a_i
+    down, up  sum alpha_i of each class                      combined   sum alpha_i a_i
     squares  sum alpha_i u_i  beyond  sum c_i (v_i - u_i), v_i the pull before it is capped at 1
     gram  sum D_i a_i a_i'    along  sum D_i y_i a_i         curvature  sum D_i
 
@@ -39,8 +39,8 @@ class PullPoint:
 class Pulls:
     """The sums above."""
 
-    total: float
-    excess: float
+    down: float
+    up: float
     squares: float
     beyond: float
     combined: Vector
@@ -89,8 +89,8 @@ def pulls_of(rows: PullingRows, cost: Any, at: PullPoint) -> Pulls:
     inside = (u > 0.0) & (u < 1.0)
     D = place.where(inside, cost) * (1.0 / width)
     return Pulls(
-        total=float(alpha.sum()),
-        excess=float((alpha * sign).sum()),
+        down=float((alpha * (sign < 0)).sum()),
+        up=float((alpha * (sign > 0)).sum()),
         squares=float((alpha * u).sum()),
         beyond=beyond,
         combined=rows.gather(alpha),

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from lincent.passes.band import RowsAtOnce
 from lincent.passes.dask.run import BlockError
 from lincent.passes.dense import DenseSource
-from lincent.passes.landmarks import Mapped, MappedRows, NystroemSource
+from lincent.passes.landmarks import Mapped, MappedRows
 from lincent.passes.protocol import Source
 from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import Kind, kind_of
@@ -58,7 +58,7 @@ def apart(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
     """
     if isinstance(x, Mapped):
         rows, y, weight = apart(x.rows, y, weight)
-        return MappedRows(tidy(rows, x.mapping.landmarks.shape[1]), x.mapping), y, weight
+        return MappedRows(tidy(rows, x.mapping.columns), x.mapping), y, weight
     if isinstance(weight, Reweighed):
         made = weight
         x, y, weight = apart(x, y, made.weight)
@@ -143,7 +143,7 @@ class Opened:
 def open_rows(X: Any, origin: Vector | None = None) -> Source:
     """The rows of a block as a source."""
     if isinstance(X, MappedRows):
-        return NystroemSource(X.X, X.mapping)
+        return X.source()
     return SparseSource(X) if kind_of(X) is Kind.SPARSE else DenseSource(X, origin)
 
 

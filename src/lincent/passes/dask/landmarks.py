@@ -1,4 +1,4 @@
-"""A Dask table seen through a Nyström map: its width, its landmarks, and the mapped rows.
+"""A Dask table seen through a map: what the map is made of, and the mapped rows.
 
 Landmarks are the different rows with the smallest keys (see ``keys``), so each block offers its
 own smallest and the smallest of these are those of the whole: the same rows as in memory, however
@@ -18,10 +18,12 @@ from lincent.passes.dask.block import apart, open_rows, sliced, stacked, tidy
 from lincent.passes.dask.table import DaskTable
 from lincent.passes.landmarks import (
     Mapped,
-    NystroemMap,
+    RowMapping,
 )
 from lincent.passes.row_hash import row_keys
 from lincent.programs.arrays import Index, Vector
+
+SQUARE_ROWS = 8192
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,82 @@ def draw(x: Any, y: Any, weight: Any, begin: int, *, n: int, count: int, seed: i
     return Drawn(keys[first], begin + index, X[index])
 
 
+@dataclass(frozen=True)
+class ClassSample:
+    """Different rows of each class in the order of their keys, what equal ones weigh together,
+    and the weighted squares of all rows around the mean.
+    """
+
+    keys: list[NDArray[np.uint64]]
+    rows: list[Any]
+    weights: list[Vector]
+    squares: float
+
+    @classmethod
+    def joined(cls, parts: list[ClassSample], count: int) -> ClassSample:
+        """The first of each class over all parts; a key that is kept is complete in each part."""
+        merged = [
+            _first_by_key(
+                [part.keys[k] for part in parts],
+                [part.rows[k] for part in parts],
+                [part.weights[k] for part in parts],
+                count,
+            )
+            for k in range(len(parts[0].keys))
+        ]
+        return cls.of(merged, sum(part.squares for part in parts))
+
+    @classmethod
+    def of(cls, classes: list[tuple[Any, Any, Vector]], squares: float) -> ClassSample:
+        """From keys, rows and weights of each class."""
+        keys, rows = [part[0] for part in classes], [part[1] for part in classes]
+        return cls(keys, rows, [part[2] for part in classes], squares)
+
+
+def _first_by_key(keys: Any, rows: Any, weights: Any, count: int) -> tuple[Any, Any, Vector]:
+    every = np.concatenate(keys)
+    _, first, kind = np.unique(every, return_index=True, return_inverse=True)
+    weight = np.bincount(kind.reshape(-1), weights=np.concatenate(weights), minlength=len(first))
+    first = first[:count]
+    return every[first], stacked(list(rows))[first], weight[:count].astype(np.float64)
+
+
+def sample_classes(table: DaskTable, count: int, seed: int) -> ClassSample:
+    """At most ``count`` different rows of each class, and the total variance: one read."""
+    survey = table.survey
+    mean = survey.sums.sum(axis=0) / table.totals.sum() + survey.origin
+    sample: ClassSample = table.schedule.run(
+        "sample", _class_sample, merge=partial(ClassSample.joined, count=count),
+        n=table.n, classes=survey.classes, count=count, seed=seed, mean=mean,
+    )  # fmt: skip
+    return sample
+
+
+def _class_sample(
+    x: Any, y: Any, weight: Any, *, n: int, classes: Any, count: int, seed: int, mean: Vector
+) -> ClassSample:
+    x, y, weight = apart(x, y, weight)
+    X = tidy(x, n)
+    labels = np.asarray(y).reshape(-1)
+    given = np.ones(len(labels)) if weight is None else np.asarray(weight, float).reshape(-1)
+    keys = row_keys(X, seed)
+    found = []
+    for label in classes:
+        rows = np.flatnonzero((labels == label) & (given > 0))
+        found.append(_first_by_key([keys[rows]], [X[rows]], [given[rows]], count))
+    return ClassSample.of(found, _squares(X, given, mean))
+
+
+def _squares(X: Any, weight: Vector, mean: Vector) -> float:
+    """sum_i w_i |x_i - mean|^2, a few rows at a time."""
+    total = 0.0
+    for begin in range(0, len(weight), SQUARE_ROWS):
+        part = slice(begin, begin + SQUARE_ROWS)
+        centered = open_rows(X[part]).array() - mean
+        total += float(weight[part] @ np.einsum("ij,ij->i", centered, centered))
+    return total
+
+
 def variance(table: DaskTable) -> float:
     """The variance over all entries of X, rows counted by weight: one read."""
     total = float(table.totals.sum()) * table.n
@@ -89,7 +167,7 @@ def spread(x: Any, y: Any, weight: Any, *, n: int, mean: float) -> Any:
     return float(squares.sum() if weight is None else np.asarray(weight).reshape(-1) @ squares)
 
 
-def mapped_table(table: DaskTable, mapping: NystroemMap) -> DaskTable:
+def mapped_table(table: DaskTable, mapping: RowMapping) -> DaskTable:
     """The rows through the map, surveyed: one read; the map travels once to each worker."""
     from dask import delayed
 

@@ -176,7 +176,7 @@ class DaskSource(Source):
 
     def draw(self, rows: Any, costs: Any, k: int, rng: np.random.Generator) -> Sample:
         m = self.shape[0]
-        places = np.sort(rng.integers(0, m, k))
+        places = np.arange(m) if k >= m else np.sort(rng.integers(0, m, k))
         begin = np.concatenate([[0], np.cumsum(self.lengths)[:-1]])
         cuts = np.searchsorted(places, begin[1:])
         each = [(part - low,) for part, low in zip(np.split(places, cuts), begin, strict=True)]
@@ -185,7 +185,7 @@ class DaskSource(Source):
             "draw", block_work.draw, setting=setting, each=each, merge=Taken.joined
         )
         sign = taken.sign.astype(np.float64)
-        return taken.signed(rows.center), sign, taken.costs * (m / k)
+        return taken.signed(rows.center), sign, taken.costs * (m / len(places))
 
     def cost_means(self, rows: Any, costs: Any) -> tuple[tuple[float, float], Matrix]:
         """Known from the survey."""

@@ -94,7 +94,8 @@ class _Summed:
 
     def __init__(self, sums: Pulls) -> None:
         self.pull = np.empty(0)
-        self.total, self.excess = sums.total, sums.excess
+        self.down, self.up = sums.down, sums.up
+        self.total, self.excess = sums.up + sums.down, sums.up - sums.down
         self.squares, self.beyond = sums.squares, sums.beyond
 
 

@@ -60,7 +60,7 @@ class Reader:
         self.program = program
         sides = (program.sign < 0, program.sign > 0)
         # Each side by itself: a difference of sums would lose the lighter one.
-        down, up = (float(np.sum(program.costs, where=side)) for side in sides)
+        down, up = (float(program.costs @ side) for side in sides)
         self.class_costs = down, up
         self._means = program.means
 
