@@ -98,6 +98,7 @@ html_theme_options = {
     "header_links_before_dropdown": 7,
     "navbar_persistent": ["search-button"],
     "navigation_with_keys": False,
+    "collapse_navigation": True,
     "show_prev_next": False,
     "show_toc_level": 2,
     "footer_start": ["copyright"],

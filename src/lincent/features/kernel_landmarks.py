@@ -20,7 +20,7 @@ class KernelLandmarks(RowMap):
     n_landmarks : int, default=300
         How many different rows are drawn as landmarks, at most half of the different rows.
     gamma : float, default=1.0
-        Width of the kernel exp(-gamma * |x - z|^2 / v), where v is the total variance of the
+        Width of the kernel exp(-gamma * r^2 / v), r a distance and v the total variance of the
         columns.
     include_columns : bool, default=True
         Whether the columns themselves come first.

@@ -19,8 +19,8 @@ class LocalCenters(RowMap):
     n_centers : int, default=30
         Local centers per class, at most a quarter of the weight of the class.
     gamma : float, default=1.0
-        Width of the similarity exp(-gamma * |x - center|^2 / v), where v is the total variance of
-        the columns.
+        Width of the similarity exp(-gamma * r^2 / v), r the distance of row and center, v the
+        total variance of the columns.
     include_columns : bool, default=True
         Whether the columns themselves come first.
     categorical_features : array-like of bool, int or str, default=None
