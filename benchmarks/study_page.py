@@ -1,4 +1,4 @@
-"""Writes the measured part of doc/study.md from the table of a full study.
+"""Writes the measured parts of doc/study.md and doc/family.md from the table of a full study.
 
 lincent reproduce -o results/full          # hours on one core; goes on where it was stopped
 python benchmarks/study_page.py results/full
@@ -13,12 +13,14 @@ from lincent.study import load_result, paper
 from lincent.study.agreement import agreements, compact_table
 from lincent.study.conclusions import RIVALS, conclusions, tuned_ranks, with_untied
 from lincent.study.reports.conclusion_sections import conclusion_sentence
+from lincent.study.reports.forms_sections import fqcc_section, kernel_section
 from lincent.study.reports.paper_sections import disagreement_sentences, sets_of
 from lincent.study.statistics import interval
 from lincent.study.summary import mean_ranks, means, pivot, short_of_runs
 
 BEGIN, END = "<!-- begin study_page.py -->", "<!-- end study_page.py -->"
-PAGE = Path(__file__).resolve().parent.parent / "doc" / "study.md"
+DOC = Path(__file__).resolve().parent.parent / "doc"
+PAGE, FAMILY = DOC / "study.md", DOC / "family.md"
 
 
 def table(head, rows):
@@ -156,6 +158,30 @@ def today(result):
     ]
 
 
+def markdown(block):
+    """A table of the report as Markdown."""
+    head = [column.title for column in block.columns]
+    return table(head, [[item.text for item in row] for row in block.rows])
+
+
+def family(result):
+    """The parts of doc/family.md that follow from the study."""
+    shapes = kernel_section(result).blocks[-1]
+    (figure,) = fqcc_section(result).blocks
+    when = f"Measured {result.config['finished'][:10]}, `benchmarks/study_page.py`."
+    differ = next(c for c in conclusions(result.frame) if "do not differ" in c.claim)
+    return {
+        "shapes": [shapes.caption, markdown(shapes), when],
+        "quadratic": [figure.numbers.caption, markdown(figure.numbers), differ.ours + ".", when],
+    }
+
+
+def write_between(path, begin, end, text):
+    page = path.read_text("utf-8")
+    before, rest = page.split(begin)
+    path.write_text(before + "\n\n".join([begin, *text, end]) + rest.split(end)[1], "utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
@@ -168,7 +194,6 @@ def main():
     total = duration(float(result.frame[["fit_seconds", "score_seconds"]].sum().sum()))
     versions = ", ".join(f"{k} {v}" for k, v in config["versions"].items() if v != "absent")
     text = [
-        BEGIN,
         *concluded(result),
         *agreement(result),
         *compact(result),
@@ -180,12 +205,10 @@ def main():
         f"alone {total}), "
         f"{len(bad)} marked cells outside procedure 2. {versions}. Page written "
         f"{datetime.date.today().isoformat()} by `benchmarks/study_page.py`.",
-        END,
     ]
-    page = PAGE.read_text("utf-8")
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    PAGE.write_text(before + "\n\n".join(text) + after, "utf-8")
+    write_between(PAGE, BEGIN, END, text)
+    for name, part in family(result).items():
+        write_between(FAMILY, f"<!-- begin {name} -->", f"<!-- end {name} -->", part)
     print("\n\n".join(text))
 
 
