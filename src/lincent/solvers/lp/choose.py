@@ -112,8 +112,10 @@ def _routes(program: Program, solver: str, rng: np.random.Generator) -> Iterator
     shape = f"{kind}, {m} rows, {n} columns"
     auto = solver == "auto"
     screened = auto and m > screening.TUNING.small and screening.worthwhile(m, n)
-    named = auto and not screened and identification.worthwhile(m, n, program.rows.sparse)
-    generated = auto and not screened and row_generation.worthwhile(m, n, after_naming=named)
+    here = auto and not screened
+    sparse = program.rows.sparse
+    named = here and identification.worthwhile(m, n, sparse)
+    generated = here and row_generation.worthwhile(m, n, sparse, after_naming=named)
     whole = program.materialize
     if screened:
         yield Route(screening.NAME, shape, lambda c: screening.solve(program, c, rng))

@@ -49,15 +49,17 @@ class Tuning:
 
 TUNING = Tuning()
 
-LEAST_ROWS = 500
-"""With fewer rows than this the whole is solved as fast."""
+LEAST_ROWS, LEAST_DENSE_ROWS = 500, 1500
+"""With fewer rows than this the whole is solved as fast (dense: kernel matrices)."""
 LEAST_COLUMNS = 2000
 """Of classes that may be separable: with fewer columns the whole is solved as fast."""
 
 
-def worthwhile(m: int, n: int, *, after_naming: bool) -> bool:
+def worthwhile(m: int, n: int, sparse: bool, *, after_naming: bool) -> bool:
     """Whether few rows may matter: more columns than rows, or none could be named on the kink."""
-    return n >= LEAST_COLUMNS if after_naming else n >= m >= LEAST_ROWS
+    if after_naming:
+        return n >= LEAST_COLUMNS
+    return n >= m >= (LEAST_ROWS if sparse else LEAST_DENSE_ROWS)
 
 
 def solve(program: Program, controls: Controls, tuning: Tuning = TUNING) -> Solution:
@@ -71,7 +73,7 @@ def solve(program: Program, controls: Controls, tuning: Tuning = TUNING) -> Solu
     tol, iterations, status = tuning.first_tol, 0, Status.STALLED
     for number in range(tuning.rounds):
         index = np.flatnonzero(chosen)
-        some = replace(program, rows=program.rows.take(index), costs=program.costs[index])
+        some = program if len(index) == m else _part(program, index)
         least = tuning.last_share * controls.tol
         found = interior_point.solve(some, replace(controls, tol=max(tol, least)))
         iterations += found.iterations
@@ -96,6 +98,10 @@ def solve(program: Program, controls: Controls, tuning: Tuning = TUNING) -> Solu
             chosen[:] = True
         tol = min(tol, gap) * tuning.below_gap if count > tuning.few else least
     return Solution(status, best.certificate(), max(iterations, 1), NAME)
+
+
+def _part(program: Program, index: np.ndarray) -> Program:
+    return replace(program, rows=program.rows.take(index), costs=program.costs[index])
 
 
 class _Best:
