@@ -83,7 +83,7 @@ def test_other_mistakes_are_sentences_too(table, tmp_path):
     out = tmp_path / "out"
     for arguments, words in (
         (("compare", table, "--target", "y", "--methods", "LCX"), "did you mean LCC"),
-        (("compare", table, "--target", "y", "--metric", "auc"), "metric is one of"),
+        (("compare", table, "--target", "y", "--metric", "auc"), "is one of"),
         (("compare", table), "--target"),
         (("compare", "nothing-here"), "no such file"),
         (("reproduce", "--sets", "XY"), "Unknown data set"),

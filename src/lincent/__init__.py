@@ -1,5 +1,6 @@
 """Centralization classifiers: pull rows to their own class center, push the centers apart."""
 
+from lincent._versions import show_versions
 from lincent.estimators.additive import AdditiveLCC
 from lincent.estimators.additive_cv import AdditiveLCCCV
 from lincent.estimators.auto import AutoLCC
@@ -27,6 +28,7 @@ __all__ = [
     "StructuredLCCCV",
     "__version__",
     "lcc_path",
+    "show_versions",
 ]
 __version__ = "0.2.0"
 

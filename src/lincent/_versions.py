@@ -14,8 +14,8 @@ OTHERS = (
 
 
 def lincent() -> str:
-    """The version of this package."""
-    return version("lincent")
+    """The version of this package: what its front door says, not what was once installed."""
+    return str(sys.modules["lincent"].__version__)
 
 
 def versions(names: tuple[str, ...] = DECIDING) -> dict[str, str]:
@@ -23,7 +23,7 @@ def versions(names: tuple[str, ...] = DECIDING) -> dict[str, str]:
     found = {"python": platform.python_version()}
     for name in names:
         try:
-            found[name] = version(name)
+            found[name] = lincent() if name == "lincent" else version(name)
         except PackageNotFoundError:
             found[name] = "absent"
     return found

@@ -55,13 +55,28 @@ def _commands() -> Any:
         name="lincent",
         help="Centralization classifiers: rerun the study of the paper, compare on your own table.",
         no_args_is_help=True,
+        invoke_without_command=True,
         add_completion=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
+    app.callback()(_main)
     for command in (fit, predict, explain, export, reproduce, compare, datasets):
         app.command()(command)
     return app
+
+
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)
+    ] = False,
+) -> None:
+    """Centralization classifiers: from a table to a model, an answer, a comparison."""
+    if version:
+        from lincent import _versions
+
+        print(f"lincent {_versions.lincent()}")
+        raise typer.Exit
 
 
 def main() -> None:
@@ -147,82 +162,33 @@ def reproduce(
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Seizure study: skip unusable files and count them.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Run the study of the paper again and write a report that sets ours beside theirs."""
-    if seizure is not None:
-        with _Sentence():
-            if parts:
-                raise ValueError("--parts has no meaning with --seizure, which is procedure 1.")
-        folder = output or Path("lincent-seizure-quick" if quick else "lincent-seizure")
-        settings = {
-            "subjects": _names(sets),
-            "methods": _names(methods) or None,
-            "runs": runs or (5 if quick else 50),
-            "interictal": interictal,
-            "lenient": lenient,
-            "jobs": jobs or _cores(),
-            "seed": seed,
-            "time_limit": time_limit,
-            "folder": folder,
-            "retry": retry,
-        }
-        return _reproduce_seizure(seizure, settings, json)
-    with _Sentence():
-        if lenient or interictal != "random":
-            raise ValueError("--lenient and --interictal go with --seizure DIR.")
-    from dataclasses import replace
+    study = "reproduce" if seizure is None else "seizure"
+    folder = output or Path(f"lincent-{study}-quick" if quick else f"lincent-{study}")
+    shared: dict[str, Any] = {
+        "methods": _names(methods) or None,
+        "jobs": jobs or _cores(),
+        "seed": seed,
+        "time_limit": time_limit,
+        "retry": retry,
+        "quiet": quiet,
+        "json": json,
+    }
+    with _Sentence(f"what is done is kept in {folder}, and the same command goes on from there"):
+        from lincent.study.commands import run_reproduce, run_seizure
 
-    from lincent.study import paper
-    from lincent.study import reproduce as run
-    from lincent.study.reports import write_report
-    from lincent.study.reports.terminal import (
-        progress_bar,
-        reproduction_summary,
-        study_json,
-    )
-    from lincent.study.reproduce import FULL, PARTS, QUICK
-
-    folder = output or Path("lincent-reproduce-quick" if quick else "lincent-reproduce")
-    extent = QUICK if quick else FULL
-    if runs:
-        extent = replace(extent, runs=runs, slow_runs=min(runs, extent.slow_runs))
-    with _Sentence(), progress_bar() as progress:
-        result = run(
-            quick=quick,
-            sets=_names(sets) or paper.SETS,
-            methods=_names(methods) or None,
-            parts=_names(parts) or PARTS,
-            extent=extent,
-            jobs=jobs or _cores(),
-            seed=seed,
-            time_limit=time_limit,
-            folder=folder,
-            progress=progress,
-            retry=retry,
-        )
-    result.save(folder)
-    html, _ = write_report(result, folder)
-    (study_json if json else reproduction_summary)(result, html)
-
-
-def _reproduce_seizure(root: Path, settings: dict[str, Any], json: bool) -> None:
-    from lincent.study import reproduce_seizure as run
-    from lincent.study.reports import write_report
-    from lincent.study.reports.terminal import (
-        progress_bar,
-        reproduction_summary,
-        study_json,
-    )
-
-    def tell(line: str) -> None:
-        print(line, file=sys.stderr)
-
-    with _Sentence(), progress_bar() as progress:
-        result = run(root, progress=progress, tell=tell, **settings)
-    result.save(settings["folder"])
-    html, _ = write_report(result, settings["folder"])
-    (study_json if json else reproduction_summary)(result, html)
+        if seizure is None:
+            if lenient or interictal != "random":
+                raise ValueError("--lenient and --interictal go with --seizure DIR.")
+            shared |= {"sets": _names(sets), "parts": _names(parts)}
+            return run_reproduce(folder, quick=quick, runs=runs, **shared)
+        if parts:
+            raise ValueError("--parts has no meaning with --seizure, which is procedure 1.")
+        shared |= {"subjects": _names(sets), "runs": runs or (5 if quick else 50)}
+        run_seizure(seizure, folder, interictal=interictal, lenient=lenient, **shared)
 
 
 def compare(
@@ -253,40 +219,23 @@ def compare(
     skip_bad_columns: Annotated[bool, typer.Option("--skip-bad-columns", hidden=True)] = False,
     output: Folder = None,
     retry: Retry = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Compare methods on a table: which, by how much, is it real, how long, and the code."""
-    from lincent.study import compare as run
-    from lincent.study import make_problem
-    from lincent.study.reports import write_report
-    from lincent.study.reports.terminal import (
-        comparison_summary,
-        progress_bar,
-        study_json,
-    )
+    folder = output or Path(f"lincent-compare-{Path(data).name.split('.')[0]}")
+    with _Sentence(f"finished fits are kept in {folder}, and the same command goes on from there"):
+        from lincent.study.commands import run_compare
 
-    folder = output or Path(f"lincent-compare-{Path(data).stem}")
-    with _Sentence():
-        wishes: dict[str, Any] = {
-            "group": group,
-            "drop": tuple(drop or ()),
-            "keep": tuple(keep or ()),
-            "roles": _roles(role),
-            "dates": dates,
-            "text": text,
-        }
         if skip_bad_columns:
             _remark("--skip-bad-columns has no effect any more: such columns are always left out.")
-        # Read and judged before anything is written.
-        reading = _reading(format, separator, encoding, decimal, sheet)
-        problem = make_problem(data, target, reading=reading, **wishes)
-        for note in problem.notes:
-            _remark(note)
-    with _Sentence(), progress_bar() as progress:
-        result = run(
+        wishes = {"group": group, "drop": tuple(drop or ()), "keep": tuple(keep or ())}
+        run_compare(
             data,
             target,
-            problem=problem,
+            folder,
+            reading=_reading(format, separator, encoding, decimal, sheet),
+            wishes=wishes | {"roles": _roles(role), "dates": dates, "text": text},
             methods=_names(methods) or None,
             metric=metric,
             runs=runs,
@@ -294,14 +243,10 @@ def compare(
             jobs=jobs or _cores(),
             seed=seed,
             time_limit=time_limit,
-            folder=folder,
-            progress=progress,
             retry=retry,
-            **wishes,
+            quiet=quiet,
+            json=json,
         )
-    result.save(folder)
-    html, _ = write_report(result, folder)
-    (study_json if json else comparison_summary)(result, html)
 
 
 def _remark(line: str) -> None:
@@ -323,7 +268,7 @@ def fit(
     model: Annotated[str, typer.Option("-o", "--output", help="Model file to write.")],
     method: Annotated[
         str | None,
-        typer.Option(help="auto (default), linear, structured, kernel, lcc, or a class's name."),
+        typer.Option(help="auto (default), linear, additive, structured, kernel, lcc or a class."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One line, not tuned.")] = False,
     report: Annotated[

@@ -44,7 +44,7 @@ def test_a_model_of_any_kind_is_stored_and_answers_the_same(auto, fresh, tmp_pat
 @pytest.mark.parametrize(
     ("method", "kind"),
     [
-        ("linear", "RegularizedLCCCV"), ("structured", "StructuredLCCCV"), ("LCC", "LCC"),
+        ("linear", "RegularizedLCCCV"), ("additive", "AdditiveLCCCV"), ("structured", "StructuredLCCCV"), ("LCC", "LCC"),
         ("kernel", "KernelLCC"), ("LDA", "RegularizedLDA"), ("lcc-1sv", "LCC"),
     ],
 )  # fmt: skip

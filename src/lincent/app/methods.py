@@ -2,6 +2,7 @@
 
     auto         the best answer, chosen             AutoLCC
     linear       one line, tuned                     RegularizedLCCCV
+    additive     one curve per column, tuned         AdditiveLCCCV
     structured   a line and local centers, tuned     StructuredLCCCV
     kernel       an RBF kernel                       KernelLCC
     lcc          the paper's method                  LCC, or LCCCV with ``tune``
@@ -18,6 +19,8 @@ from typing import Any
 
 from lincent import rivals
 from lincent._errors import AppError, nearest
+from lincent.estimators.additive import AdditiveLCC
+from lincent.estimators.additive_cv import AdditiveLCCCV
 from lincent.estimators.auto import AutoLCC
 from lincent.estimators.kernel import KernelLCC
 from lincent.estimators.linear import LCC
@@ -41,6 +44,7 @@ def _rival(code: str) -> Callable[[], Any]:
 METHODS: dict[str, Callable[[], Any]] = {
     AUTO: AutoLCC,
     "linear": RegularizedLCCCV,
+    "additive": AdditiveLCCCV,
     "structured": StructuredLCCCV,
     "kernel": KernelLCC,
     PAPER_METHOD: LCC,
@@ -48,7 +52,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     **{
         kind.__name__: kind
         for kind in (
-            AutoLCC, LCCCV, KernelLCC, FQCC, RegularizedLCC, RegularizedLCCCV, StructuredLCC,
+            AutoLCC, AdditiveLCC, AdditiveLCCCV, LCCCV, KernelLCC, FQCC, RegularizedLCC, RegularizedLCCCV, StructuredLCC,
             StructuredLCCCV,
         )
     },

@@ -7,12 +7,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from lincent import _threads
 from lincent.estimators.auto_choice import (
     Rows,
     hard_labels,
@@ -22,6 +21,7 @@ from lincent.estimators.auto_choice import (
 from lincent.estimators.auto_members import Member, fit_members
 from lincent.estimators.auto_search import Costs, Search, run_search
 from lincent.estimators.auto_verdict import Verdict, judge
+from lincent.estimators.classifier import whole_or_nothing
 from lincent.estimators.folds import make_folds
 from lincent.estimators.portfolio import (
     COLUMNS,
@@ -200,18 +200,8 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         self
             The fitted estimator.
         """
-        before = dict(vars(self))
-        try:
-            with _threads.for_data(X):
-                return self._fit(X, y, sample_weight)
-        except Exception:
-            self.__dict__ = before  # a model fitted earlier is not lost to bad input
-            raise
-        except BaseException:
-            # An interrupt leaves it unfitted: the fit that was asked for did not happen.
-            for name in vars(self).keys() - vars(clone(self)).keys():
-                delattr(self, name)
-            raise
+        with whole_or_nothing(self, X):
+            return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> AutoLCC:
         self._check_params()

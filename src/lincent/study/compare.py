@@ -150,6 +150,15 @@ def find_methods(methods: Iterable[Any]) -> tuple[list[Method], list[tuple[str, 
     return found, missing
 
 
+def check_plan(
+    metric: str, methods: Iterable[Any] | None
+) -> tuple[list[Method], list[tuple[str, str]]]:
+    """The methods to run and those that cannot be had; refuses what is not known."""
+    if metric not in METRICS:
+        raise ValueError(f"metric (--metric) is one of {', '.join(METRICS)}, got {metric!r}.")
+    return find_methods(COMPARE_METHODS if methods is None else methods)
+
+
 def compare(
     data: Any,
     target: str | None = None,
@@ -208,9 +217,7 @@ def compare(
     >>> from lincent.study import compare
     >>> result = compare("circles", methods=["LCC", "SVC-RBF"], runs=2)  # doctest: +SKIP
     """
-    if metric not in METRICS:
-        raise ValueError(f"metric is one of {', '.join(METRICS)}, got {metric!r}.")
-    found, missing = find_methods(COMPARE_METHODS if methods is None else methods)
+    found, missing = check_plan(metric, methods)
     problem = problem or make_problem(data, target, **reading)
     plan = (nested if tune else procedure1)([problem], found, runs=runs, seed=seed)
     config: dict[str, Any] = {

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from lincent._errors import printable
 from lincent.pages.blocks import duration
 from lincent.study.results import StudyResult
 from lincent.study.runner import Progress
@@ -19,8 +20,11 @@ QUIET_SECONDS = 30.0
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress]:
+def progress_bar(quiet: bool = False) -> Iterator[Progress]:
     """Show cells done and time left; where there is no terminal, a line now and then."""
+    if quiet:
+        yield lambda done, total, row: None
+        return
     try:
         from rich.console import Console
         from rich.progress import (
@@ -134,7 +138,37 @@ def study_json(result: StudyResult, html: Path) -> None:
         "test_hard_auc": json.loads(table.to_json(orient="index")),
         "missing": dict(result.missing),
     }
+    if result.kind == "compare":
+        found |= _verdict(result)
     _say(json.dumps(found, indent=1))
+
+
+def _verdict(result: StudyResult) -> dict[str, Any]:
+    """The winner, every method's mean, and how far each is behind with its interval."""
+    from lincent.study.reports.comparison import Comparison, best_command
+
+    found = Comparison(result)
+    return {
+        "metric": found.metric,
+        "winner": None if found.best is None else found.best.method,
+        "not_told_apart": found.near,
+        "means": {
+            line.method: {"mean": line.mean, "sd": line.sd, "runs": line.runs}
+            for line in found.lines
+            if line.mean == line.mean
+        },
+        "behind": {
+            pair.method: {
+                "by": pair.difference.mean,
+                "low": pair.difference.low,
+                "high": pair.difference.high,
+                "real": pair.real,
+            }
+            for pair in found.pairs
+        },
+        "roles": result.config.get("roles", {}),
+        "fit": best_command(found),
+    }
 
 
 def dataset_json() -> None:
@@ -160,4 +194,4 @@ def dataset_list() -> None:
 
 
 def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
+    sys.stdout.write(printable(line) + "\n")
