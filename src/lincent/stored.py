@@ -7,6 +7,7 @@ A class may move to another file; its name here stays, so that old model files c
 from __future__ import annotations
 
 from lincent import rivals
+from lincent.estimators.additive_terms import Terms
 from lincent.estimators.calibration import Sigmoid, Steps
 from lincent.estimators.discriminators import Cut, Nearest
 from lincent.estimators.softmax import Softmax
@@ -15,10 +16,10 @@ from lincent.features.table import ColumnCode, TableEncoder
 
 __all__ = [
     "NAMES_OF_0_1_0", "ColumnCode", "ColumnCurve", "Cut", "Nearest", "Sigmoid", "Softmax", "Steps",
-    "TableEncoder",
+    "TableEncoder", "Terms",
 ]  # fmt: skip
 
-PARTS = (Cut, Nearest, Sigmoid, Steps, Softmax, ColumnCurve, ColumnCode, TableEncoder)
+PARTS = (Cut, Nearest, Sigmoid, Steps, Softmax, ColumnCurve, ColumnCode, TableEncoder, Terms)
 for _part in PARTS:
     _part.__module__ = __name__
 

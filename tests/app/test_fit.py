@@ -44,7 +44,8 @@ def test_a_model_of_any_kind_is_stored_and_answers_the_same(auto, fresh, tmp_pat
 @pytest.mark.parametrize(
     ("method", "kind"),
     [
-        ("linear", "RegularizedLCCCV"), ("additive", "AdditiveLCCCV"), ("structured", "StructuredLCCCV"), ("LCC", "LCC"),
+        ("linear", "RegularizedLCCCV"), ("additive", "AdditiveLCCCV"), ("LCC", "LCC"),
+        ("structured", "StructuredLCCCV"),
         ("kernel", "KernelLCC"), ("LDA", "RegularizedLDA"), ("lcc-1sv", "LCC"),
     ],
 )  # fmt: skip

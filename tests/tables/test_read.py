@@ -146,6 +146,18 @@ def test_bad_rows_are_named(tmp_path):
         list(read_batches(path, {}))
 
 
+def test_bytes_that_are_not_in_the_encoding(tmp_path, capfd):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(b"\xef\xbb\xbfa,b\n1,2\nx\xff,2,3\n")
+    with pytest.raises(TableError, match=r"row 3: byte 0xff is not utf-8-sig; say.*--encoding"):
+        read_table(path)
+    path.write_bytes(b"a,b\n1,2\nx\xff,2\n")
+    assert read_table(path).data.column("a").to_pylist() == ["1", "xÿ"]
+    with pytest.raises(TableError, match=r"row 3: byte 0xff is not utf-8"):
+        read_table(path, Reading(encoding="utf-8"))
+    assert capfd.readouterr().err == ""
+
+
 def test_sheets(tmp_path):
     pytest.importorskip("openpyxl")
     path = tmp_path / "book.xlsx"

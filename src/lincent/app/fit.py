@@ -83,8 +83,8 @@ def fit_table(
     target : str
         The column to predict.
     method : str, default=None
-        "auto", "linear", "additive", "structured", "kernel", "lcc", the name of a class of this package or a
-        method of the paper. None is "auto", or "lcc" where a setting of it is given.
+        "auto", "linear", "additive", "structured", "kernel", "lcc", the name of a class of this
+        package or a method of the paper. None is "auto", or "lcc" where a setting of it is given.
     quick : bool, default=False
         The same as ``method="quick"``: one line, not tuned.
     tune : bool, default=False

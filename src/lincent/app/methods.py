@@ -52,8 +52,8 @@ METHODS: dict[str, Callable[[], Any]] = {
     **{
         kind.__name__: kind
         for kind in (
-            AutoLCC, AdditiveLCC, AdditiveLCCCV, LCCCV, KernelLCC, FQCC, RegularizedLCC, RegularizedLCCCV, StructuredLCC,
-            StructuredLCCCV,
+            AutoLCC, AdditiveLCC, AdditiveLCCCV, LCCCV, KernelLCC, FQCC, RegularizedLCC,
+            RegularizedLCCCV, StructuredLCC, StructuredLCCCV,
         )
     },
     "LCC-1NN": lambda: LCC(discriminator="nearest"),

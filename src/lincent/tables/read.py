@@ -183,6 +183,7 @@ def _csv_table(source: Source, reading: Reading) -> Table:
 
     data = source.stream.read()
     dialect = _dialect(source, reading, data)
+    _check_encoding(source.name, data, dialect.encoding)
     bad: list[Any] = []
 
     def remember(row: Any) -> str:
@@ -204,6 +205,18 @@ def _csv_table(source: Source, reading: Reading) -> Table:
     if reading.encoding is None and dialect.encoding in ("cp1252", "latin-1"):
         remarks = (f"the file is not UTF-8; read as {dialect.encoding} (--encoding overrules).",)
     return Table(table, source.name, 2, found, remarks)
+
+
+def _check_encoding(name: str, data: bytes, encoding: str) -> None:
+    """Refuse bytes that are not in the encoding, with their place, before rows are made of them."""
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+        raise TableError(
+            f"{name}: row {row}: byte 0x{data[error.start]:02x} is not {encoding}; say how the "
+            "file is written with --encoding, such as latin-1."
+        ) from error
 
 
 def _csv_batches(source: Source, reading: Reading, types: Mapping[str, Any]) -> Iterator[Table]:
