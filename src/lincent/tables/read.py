@@ -212,9 +212,10 @@ def _check_encoding(name: str, data: bytes, encoding: str) -> None:
     try:
         data.decode(encoding)
     except UnicodeDecodeError as error:
-        row = data.count(b"\n", 0, error.start) + 1
+        read = error.object  # without the mark of the encoding
+        row = read.count(b"\n", 0, error.start) + 1
         raise TableError(
-            f"{name}: row {row}: byte 0x{data[error.start]:02x} is not {encoding}; say how the "
+            f"{name}: row {row}: byte 0x{read[error.start]:02x} is not {encoding}; say how the "
             "file is written with --encoding, such as latin-1."
         ) from error
 
