@@ -135,6 +135,16 @@ def test_one_writer_per_folder(tmp_path):
         pass
 
 
+def test_a_budget_ends_the_run_and_the_next_goes_on(problem, tmp_path):
+    plan = procedure1([problem], [("m", awkward.Napping())], runs=40)
+    store = RunStore(tmp_path)
+    first = run_plan(plan, store, budget=0.5)
+    assert 0 < len(first) < 40
+    assert [row["split"] for row in first] == list(range(len(first)))  # in order, none left out
+    assert len(run_plan(plan, store)) == 40
+    assert len(run_plan(plan, store, budget=0.0)) == 40  # nothing was left to begin
+
+
 def test_torn_and_double_files_do_no_harm(problem, tmp_path):
     store = RunStore(tmp_path)
     plan = procedure1([problem], [("m", awkward.Majority())], runs=3)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import os
 import tempfile
 import time
@@ -204,6 +205,7 @@ def run_study(
     folder: str | os.PathLike[str] | None,
     progress: Progress | None,
     retry: bool,
+    budget: float = math.inf,
     pictures: Callable[[list[dict[str, Any]]], dict[str, Any]] | None = None,
 ) -> StudyResult:
     """Run a plan and describe the outcome.
@@ -215,7 +217,7 @@ def run_study(
     plan : Plan
     config : dict
         What is particular to this study; seed, versions, machine and the like are added.
-    seed, jobs, time_limit, progress, retry
+    seed, jobs, time_limit, progress, retry, budget
         As in `run_plan`.
     folder : path or None
         Where the rows are kept; None keeps nothing.
@@ -226,7 +228,13 @@ def run_study(
     with tempfile.TemporaryDirectory() as temporary:
         store = RunStore(folder if folder is not None else temporary)
         rows = run_plan(
-            plan, store, jobs=jobs, time_limit=time_limit, progress=progress, retry=retry
+            plan,
+            store,
+            jobs=jobs,
+            time_limit=time_limit,
+            progress=progress,
+            retry=retry,
+            budget=budget,
         )
     common = {
         "seed": seed,

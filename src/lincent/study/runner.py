@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import json
+import math
 import os
 import platform
 import queue
@@ -75,6 +76,7 @@ def run_plan(
     time_limit: float = TIME_LIMIT,
     progress: Progress | None = None,
     retry: bool = False,
+    budget: float = math.inf,
 ) -> list[dict[str, Any]]:
     """Run what is not yet in the store and return all rows of the plan, in its order.
 
@@ -92,11 +94,13 @@ def run_plan(
         Called with (cells done, cells in all, last row).
     retry : bool
         Run marked cells (failed, stopped, skipped) of an earlier run again.
+    budget : float
+        Begin no fit after so many seconds; what is left is for another call.
 
     Returns
     -------
     list of dict
-        All rows of the plan, in its order.
+        The rows of the plan, in its order; all of them unless the budget was spent.
     """
     if jobs < 1:
         raise ValueError(f"jobs is a number of processes, 1 or more, got {jobs}.")
@@ -115,12 +119,13 @@ def run_plan(
                 if row["status"] == TIMEOUT
             )
             done = len(plan.cells) - len(todo)
-            crew = _Crew(plan, todo, min(jobs, len(todo)), time_limit, late)
+            ends = time.monotonic() + budget
+            crew = _Crew(plan, todo, min(jobs, len(todo)), time_limit, late, ends)
             _collect(crew, store, done, len(plan.cells), progress, keys)
         store.compact(keys)
     store.clean()
     rows = store.read()
-    return [rows[key] for key in keys]
+    return [rows[key] for key in keys if key in rows]
 
 
 def _collect(
@@ -136,8 +141,7 @@ def _collect(
     stamp = {"versions": json.dumps(versions()), "machine": json.dumps(machine())}
     try:
         crew.start()
-        while done < total:
-            row = crew.next_row()
+        while (row := crew.next_row()) is not None:
             now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
             waiting.append(row | stamp | {"finished": now})
             done += 1
@@ -164,12 +168,15 @@ class _Crew:
         jobs: int,
         time_limit: float,
         late: Counter[tuple[str, str, str]],
+        ends: float,
     ) -> None:
-        self.plan, self.time_limit, self.late = plan, time_limit, late
+        self.plan, self.time_limit, self.late, self.ends = plan, time_limit, late, ends
         self.work: queue.SimpleQueue[Cell] = queue.SimpleQueue()
         for cell in todo:
             self.work.put(cell)
-        self.rows: queue.SimpleQueue[dict[str, Any] | BaseException] = queue.SimpleQueue()
+        # None says that a worker has no more to do.
+        self.rows: queue.SimpleQueue[dict[str, Any] | BaseException | None] = queue.SimpleQueue()
+        self.at_work = jobs
         self.stopping = threading.Event()
         self.workers = [_Worker(plan, time_limit) for _ in range(jobs)]
         self.threads = [
@@ -188,21 +195,29 @@ class _Crew:
         for thread in self.threads:
             thread.join(timeout=10)
 
-    def next_row(self) -> dict[str, Any]:
-        row = self.rows.get()
-        if isinstance(row, BaseException):
-            raise row
-        return row
+    def next_row(self) -> dict[str, Any] | None:
+        """Wait for a row; None when every worker has ended."""
+        while self.at_work:
+            row = self.rows.get()
+            if isinstance(row, BaseException):
+                raise row
+            if row is not None:
+                return row
+            self.at_work -= 1
+        return None
 
     def _drive(self, worker: _Worker) -> None:
         try:
-            while not self.stopping.is_set():
+            while not self.stopping.is_set() and time.monotonic() < self.ends:
                 cell = self.work.get_nowait()
                 row = self._row(worker, cell)
                 if not self.stopping.is_set():
                     self.rows.put(row)
+            worker.kill()
+            self.rows.put(None)
         except queue.Empty:
             worker.kill()
+            self.rows.put(None)
         except BaseException as error:
             self.rows.put(error)
 
