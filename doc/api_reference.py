@@ -55,7 +55,7 @@ MODULES = (
         (
             Group(
                 "The paper's method",
-                ("LCC", "LCCCV", "lcc_path", "FQCC", "KernelLCC"),
+                ("LCC", "LCCCV", "lcc_path", "FQCC", "KernelLCC", "batches"),
                 "Exact optima of linear programs, each with a certificate.",
             ),
             Group(

@@ -13,6 +13,7 @@ from lincent.estimators.regularized import RegularizedLCC
 from lincent.estimators.regularized_cv import RegularizedLCCCV
 from lincent.estimators.structured import StructuredLCC
 from lincent.estimators.structured_cv import StructuredLCCCV
+from lincent.passes.batches import batches
 
 __all__ = [
     "FQCC",
@@ -27,6 +28,7 @@ __all__ = [
     "StructuredLCC",
     "StructuredLCCCV",
     "__version__",
+    "batches",
     "lcc_path",
     "show_versions",
 ]

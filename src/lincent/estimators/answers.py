@@ -9,6 +9,7 @@ on the same device; labels that are not numbers stay NumPy's.
 from __future__ import annotations
 
 import uuid
+import warnings
 from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.validation import check_dask_columns
+from lincent.estimators.validation import check_batch_columns, check_dask_columns
 from lincent.passes.source import Kind, kind_of
 
 Method = Callable[..., Any]
@@ -30,11 +31,27 @@ def where_rows_live(method: Method) -> Method:
         kind = kind_of(X)
         if kind is Kind.DASK:
             return _lazy(self, method, X, *rest)
+        if kind is Kind.BATCHES:
+            return _batch_by_batch(self, method, X, *rest)
         if kind is Kind.DEVICE:
             return _sent_back(method(self, X, *rest), X)
         return method(self, X, *rest)
 
     return answer
+
+
+def _batch_by_batch(model: Any, method: Method, X: Any, *rest: Any) -> np.ndarray:
+    """The answers for each batch, one after the other, as one array."""
+    check_is_fitted(model)
+    check_batch_columns(model, X, reset=False)
+    answers = []
+    for rows, labels, _ in X.start():
+        given = [labels if one is X.target else one for one in rest]
+        with warnings.catch_warnings():
+            # The names were compared above; a batch is an array without names.
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            answers.append(np.asarray(method(model, rows, *given)))
+    return np.concatenate(answers)
 
 
 def _sent_back(values: Any, X: Any) -> Any:

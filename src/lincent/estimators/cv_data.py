@@ -139,8 +139,10 @@ class BlockFolds:
 
     def each(self, job: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
         """On a cluster all folds at once, unless ``n_jobs`` says otherwise."""
-        from lincent.passes.dask.run import on_cluster
+        from lincent.passes.dask.run import Schedule, on_cluster
 
+        if not isinstance(self.training.table.schedule, Schedule):  # batches come one by one
+            return [job(split) for split in range(self.n_splits)]
         threads = (self.n_splits if on_cluster() else 1) if n_jobs is None else n_jobs
         threads = self.n_splits if threads < 0 else min(threads, self.n_splits)
         if threads <= 1:

@@ -260,7 +260,7 @@ default="rbf"
                 raise ValueError("norm='l1' has no hard margin: give a finite C, not np.inf.")
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        if kind is not Kind.DASK:
+        if kind is Kind.DEVICE:
             refuse_elsewhere(self, X)
         if self._precomputed:
             raise ValueError(

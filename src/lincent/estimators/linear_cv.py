@@ -241,7 +241,7 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         self._check_probability()
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        if kind is not Kind.DASK:
+        if kind is Kind.DEVICE:
             refuse_elsewhere(self, X)
         refuse_probability(self.probability)
 

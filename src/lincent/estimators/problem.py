@@ -25,6 +25,7 @@ import numpy as np
 
 from lincent.estimators.validation import (
     ClassCosts,
+    check_batch_columns,
     check_classes,
     check_dask_columns,
     check_device_labels,
@@ -271,9 +272,11 @@ class Training(Protocol):
 def open_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
     """Check the data where it lives; sets ``classes_`` and the names of the features."""
     kind = kind_of(X)
-    if kind in (Kind.DASK, Kind.DEVICE):
+    if kind in (Kind.DASK, Kind.DEVICE, Kind.BATCHES):
         estimator._check_elsewhere(kind, X)
-    kinds: dict[Kind, Any] = {Kind.DASK: DaskTraining, Kind.DEVICE: DeviceTraining}
+    kinds: dict[Kind, Any] = {
+        Kind.DASK: DaskTraining, Kind.BATCHES: BatchTraining, Kind.DEVICE: DeviceTraining,
+    }  # fmt: skip
     training: Training = kinds.get(kind, HostTraining).open(estimator, X, y, sample_weight)
     estimator.classes_ = training.classes
     return training
@@ -387,6 +390,27 @@ class DaskTraining:
     def seen_as(self, table: Any) -> DaskTraining:
         """The same rows in another form, or other rows of the same classes."""
         return replace(self, table=table)
+
+
+class BatchTraining:
+    """Data in batches: opened as blocks that come one after the other."""
+
+    @staticmethod
+    def open(estimator: Any, X: Any, y: Any, sample_weight: Any) -> DaskTraining:
+        from lincent.passes.batches import BatchSchedule
+        from lincent.passes.dask.table import DaskTable
+
+        if y is not X.target or sample_weight is not None:
+            raise ValueError(
+                "Labels and weights of batches come with their rows: give X.target as y, and the "
+                "weights to lincent.batches."
+            )
+        check_batch_columns(estimator, X, reset=True)
+        tell = print if getattr(estimator, "verbose", 0) else silent
+        table = DaskTable(BatchSchedule(X, tell), estimator.n_features_in_)
+        check_targets(table.survey.classes)
+        check_classes(table.survey.classes)
+        return DaskTraining(table, table.survey.classes)
 
 
 @dataclass(frozen=True)

@@ -210,7 +210,7 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         check_hinge_range(self.margins)
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        if kind is not Kind.DASK:
+        if kind is Kind.DEVICE:
             refuse_elsewhere(self, X)
 
     def _prepare(self, training: Training) -> Training:

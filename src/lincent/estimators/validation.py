@@ -231,6 +231,20 @@ def check_dask_columns(estimator: Any, X: Any, *, reset: bool) -> None:
     validate_data(estimator, known, reset=reset, skip_check_array=True)
 
 
+def check_batch_columns(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Names and number of the columns of batches, from the first."""
+    columns = len(X.names) if X.names is not None else int(np.shape(X.first())[1])
+    known = np.empty((0, columns))
+    if not reset and X.names is not None and hasattr(estimator, "feature_names_in_"):
+        expected = estimator.feature_names_in_.tolist()
+        if X.names != expected:
+            raise ValueError(f"X has the columns {X.names!r}, and fit had {expected!r}.")
+        return
+    validate_data(estimator, known, reset=reset, skip_check_array=True)
+    if reset and X.names is not None:
+        estimator.feature_names_in_ = np.array(X.names, dtype=object)
+
+
 def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
     """One finite, nonnegative weight per row, not all zero."""
     if sample_weight is None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from lincent.passes.batches import Batches
 from lincent.passes.dense import DenseSource
 from lincent.passes.protocol import Source
 from lincent.passes.sparse import SparseSource
@@ -20,6 +21,7 @@ class Kind(enum.Enum):
     SPARSE = "sparse"
     DASK = "dask"
     DEVICE = "device"
+    BATCHES = "batches"
     OPENED = "opened"
 
 
@@ -34,6 +36,8 @@ def kind_of(X: Any) -> Kind:
         return Kind.DEVICE
     if package in ("dask", "dask_expr") and hasattr(X, "dask"):
         return Kind.DASK
+    if isinstance(X, Batches):
+        return Kind.BATCHES
     return Kind.OPENED if hasattr(X, "project") else Kind.DENSE
 
 

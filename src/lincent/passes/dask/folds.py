@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lincent.passes.dask.block import Reweighed, add, apart, chained, sliced, tidy
+from lincent.passes.dask.run import Schedule
 from lincent.passes.dask.table import DaskTable, pieces
 from lincent.passes.source import Kind, kind_of
 from lincent.programs.arrays import Matrix, Vector
@@ -118,7 +119,7 @@ class TableFolds:
         lengths = table.survey.lengths
         parts = pieces("cv", numbers, len(lengths), lengths)
         if kind_of(numbers) is Kind.DASK:
-            run = table.cut([(part,) for part in parts]).run
+            run = Schedule([(part,) for part in parts], table.schedule.tell).run
             known = np.unique(np.concatenate(run("folds", _distinct, merge=chained)))
         else:
             known = np.unique(np.asarray(numbers))
@@ -126,8 +127,8 @@ class TableFolds:
 
     def without(self, fold: int) -> DaskTable:
         """The rows of all folds but one, surveyed."""
-        blocks = self._blocks(fold, held=False, plain=False)
-        return DaskTable(self.table.cut(blocks, f"without fold {fold}"), self.table.n)
+        schedule = self._dealt(fold, False, False, f"without fold {fold}")
+        return DaskTable(schedule, self.table.n)
 
     def confusion(self, fold: int, models: Sequence[Decide], choose: Choose, plain: bool) -> Matrix:
         """For each model, how much weight of each class is taken for each class: one read."""
@@ -152,15 +153,15 @@ class TableFolds:
         return np.concatenate(codes), np.concatenate(weights), columns
 
     def _held(self, fold: int, plain: bool) -> Any:
-        return self.table.cut(self._blocks(fold, held=True, plain=plain), f"fold {fold}")
+        return self._dealt(fold, True, plain, f"fold {fold}")
 
-    def _blocks(self, fold: int, *, held: bool, plain: bool) -> list[tuple[Any, Any, Any]]:
-        return [
-            (x, y, Dealt(weight, numbers, fold, held, plain))
-            for (x, y, weight), numbers in zip(
-                self.table.schedule.blocks, self.numbers, strict=True
-            )
-        ]
+    def _dealt(self, fold: int, held: bool, plain: bool, name: str) -> Any:
+        """The blocks with the weights of a fold, or without it."""
+
+        def deal(x: Any, y: Any, weight: Any, numbers: Any) -> tuple[Any, Any, Any]:
+            return x, y, Dealt(weight, numbers, fold, held, plain)
+
+        return self.table.schedule.altered(deal, [(part,) for part in self.numbers], name)
 
 
 def _distinct(numbers: Any) -> list[NDArray[Any]]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lincent.passes.dask.block import apart, open_rows, sliced, stacked, tidy
+from lincent.passes.dask.run import Schedule
 from lincent.passes.dask.table import DaskTable
 from lincent.passes.landmarks import (
     Mapped,
@@ -169,8 +170,13 @@ def spread(x: Any, y: Any, weight: Any, *, n: int, mean: float) -> Any:
 
 def mapped_table(table: DaskTable, mapping: RowMapping) -> DaskTable:
     """The rows through the map, surveyed: one read; the map travels once to each worker."""
-    from dask import delayed
+    there: Any = mapping
+    if isinstance(table.schedule, Schedule):
+        from dask import delayed
 
-    there = delayed(mapping, pure=False, traverse=False)
-    blocks = [(Mapped(x, there), y, weight) for x, y, weight in table.schedule.blocks]
-    return DaskTable(table.cut(blocks), mapping.width)
+        there = delayed(mapping, pure=False, traverse=False)
+
+    def mapped(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
+        return Mapped(x, there), y, weight
+
+    return DaskTable(table.schedule.altered(mapped), mapping.width)

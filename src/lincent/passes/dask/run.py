@@ -62,6 +62,18 @@ class Schedule:
         self.halt = threading.Event() if halt is None else halt
         self.reads = 0
 
+    def altered(
+        self,
+        alter: Callable[..., tuple[Any, ...]],
+        each: Sequence[tuple[Any, ...]] | None = None,
+        name: str = "",
+    ) -> Schedule:
+        """The same blocks, each changed by a function; a name is told before each read."""
+        extra = each if each is not None else [()] * len(self.blocks)
+        blocks = [alter(*block, *more) for block, more in zip(self.blocks, extra, strict=True)]
+        tell = (lambda line: self.tell(f"{name}: {line}")) if name else self.tell
+        return Schedule(blocks, tell, self.halt)
+
     def run(
         self,
         verb: str,

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from lincent.passes.band import Deferred, one_cost
+from lincent.passes.batches import BatchSchedule
 from lincent.passes.dask import block_work, survey
 from lincent.passes.dask.band import BlocksAtOnce
 from lincent.passes.dask.block import OwnColumn, Setting, Sides, Taken, add, chained
@@ -40,7 +41,7 @@ COLLECT_BYTES = 2**30
 class DaskTable:
     """X, y and weights in blocks, surveyed."""
 
-    def __init__(self, schedule: Schedule, n: int) -> None:
+    def __init__(self, schedule: Schedule | BatchSchedule, n: int) -> None:
         self.schedule = schedule
         self.n = n
         self.survey: Survey = schedule.run("survey", survey.survey, merge=Survey.joined, n=n)
@@ -53,12 +54,6 @@ class DaskTable:
     def totals(self) -> Vector:
         """The weight of each class."""
         return np.asarray(self.survey.totals.sum(axis=0))
-
-    def cut(self, blocks: Sequence[tuple[Any, ...]], name: str = "") -> Schedule:
-        """The same way of reading, for other blocks; a name is told before each read."""
-        tell = self.schedule.tell
-        named: Tell = (lambda line: tell(f"{name}: {line}")) if name else tell
-        return Schedule(blocks, named, self.schedule.halt)
 
     def problem(self, side: np.ndarray[Any, Any], factor: Vector) -> DaskSource:
         """The rows of the classes with a side, costing ``factor`` of their class per weight."""
