@@ -1,6 +1,7 @@
 """The ramp program, its convex-concave descent, its line search and the general solvers."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from lincent.solvers.ramp.line_search import (
     minimum_on_lines,
 )
 from lincent.solvers.solution import Controls, Status
+from support.degenerate import program_of
 
 
 def random_problem(seed, m=50, n=4, outliers=4):
@@ -179,3 +181,28 @@ def test_descent_is_seldom_behind_the_general_solver():
         theirs = scipy_slsqp.solve(program, start, Controls(max_iter=300)).objective
         behind += ours > theirs + 1e-7 * max(1, abs(theirs))
     assert behind <= 2
+
+
+def test_models_solved_from_the_last_point_end_where_those_solved_afresh_do(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.standard_t(3, (1500, 8))
+    sign = np.where(X @ rng.standard_normal(8) + 2 * rng.standard_normal(1500) > 0, 1.0, -1.0)
+    lcc = program_of(X, sign)
+    program = RampProgram(lcc.rows, lcc.costs, lcc.margin, lcc.difference)
+    start = choose.solve(lcc, "auto", Controls(), rng).certificate.beta
+    used = []
+    solve_near = convex_concave.screening.solve
+
+    def watched(*args, **named):
+        used.append(named)
+        return solve_near(*args, **named)
+
+    monkeypatch.setattr(convex_concave.screening, "solve", watched)
+    near = convex_concave.solve(program, start, "auto", Controls(), rng, 100)
+    assert near.steps > 1
+    assert used
+    far = replace(convex_concave.TUNING, near_above=10**9)
+    monkeypatch.setattr(convex_concave, "TUNING", far)
+    afresh = convex_concave.solve(program, start, "auto", Controls(), rng, 100)
+    assert near.status is afresh.status is Status.OPTIMAL
+    np.testing.assert_allclose(near.history, afresh.history, rtol=1e-8)
