@@ -120,9 +120,13 @@ def on_the_command_line():
         header = ",".join(f"x{k}" for k in range(COLUMNS)) + ",target"
         np.savetxt(table, np.c_[X, y], delimiter=",", header=header, comments="")
         arguments = ["fit", str(table), "--target", "target", "-o", str(Path(folder) / "m.lincent")]
-        quiet = io.StringIO()
-        with contextlib.redirect_stdout(quiet), contextlib.suppress(SystemExit):
-            main(arguments)
+        quiet, given = io.StringIO(), sys.argv
+        sys.argv = ["lincent", *arguments]
+        try:
+            with contextlib.redirect_stdout(quiet), contextlib.suppress(SystemExit):
+                main()
+        finally:
+            sys.argv = given
 
 
 JOBS = {

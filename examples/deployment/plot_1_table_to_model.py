@@ -43,7 +43,7 @@ table.loc[rng.random(m) < 0.3, "income"] = np.nan
 # %%
 # Fit, keep, load
 # ---------------
-model: Model = fit_table(table, "leaves", ids=["customer"], balanced=True)
+model: Model = fit_table(table, "leaves", ids=["customer"], method="lcc")
 folder = Path(tempfile.mkdtemp())
 save_model(model, folder / "leaves.lincent")
 again = load_model(folder / "leaves.lincent")

@@ -20,7 +20,7 @@ from lincent.app import export_model, fit_table, predict_table
 
 data = load_breast_cancer(as_frame=True).frame.iloc[:, [0, 1, 4, 6, 30]]
 data.columns = ["radius", "texture", "smoothness", "concavity", "benign"]
-model = fit_table(data, "benign")
+model = fit_table(data, "benign", method="lcc")
 folder = Path(tempfile.mkdtemp())
 export_model(model, folder / "model.sql", format="sql", table="cells")
 export_model(model, folder / "model.py", format="python")
