@@ -147,10 +147,8 @@ def _check_shapes(part: Any) -> None:
         sizes["tasks"] = len(tasks(sizes["classes"], getattr(part, "multi_class", "ovr")))
     for name in SHAPES.keys() & found.keys():
         value, axes = found[name], SHAPES[name]
-        if (name == "coef_" and isinstance(value, dict)) or (
-            name == "means_" and "terms_" in found
-        ):
-            continue  # AutoLCC's blocks, AdditiveLCC's terms: the rehearsal computes with them
+        if name in ("coef_", "means_") and ("terms_" in found or isinstance(value, dict)):
+            continue  # AdditiveLCC's terms, AutoLCC's blocks: the rehearsal computes with them
         if not _is_kind(value, KINDS.get(name, "bif")):
             raise Unacceptable(f"is damaged: {kind}.{name} is not what it should be")
         shape = np.shape(value) if isinstance(value, np.ndarray) else (len(value),)
