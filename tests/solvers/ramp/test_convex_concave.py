@@ -185,8 +185,8 @@ def test_descent_is_seldom_behind_the_general_solver():
 
 def test_models_solved_from_the_last_point_end_where_those_solved_afresh_do(monkeypatch):
     rng = np.random.default_rng(3)
-    X = rng.standard_t(3, (1500, 8))
-    sign = np.where(X @ rng.standard_normal(8) + 2 * rng.standard_normal(1500) > 0, 1.0, -1.0)
+    X = rng.standard_normal((2000, 20))
+    sign = np.where(X[:, 0] + rng.standard_normal(2000) > 0, 1.0, -1.0)
     lcc = program_of(X, sign)
     program = RampProgram(lcc.rows, lcc.costs, lcc.margin, lcc.difference)
     start = choose.solve(lcc, "auto", Controls(), rng).certificate.beta
