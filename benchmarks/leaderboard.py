@@ -5,9 +5,10 @@
         --rows results/leaderboard.csv --splits 5 --jobs 16 --minutes 7
     python benchmarks/leaderboard.py page results/leaderboard.csv
 
-``export`` needs the packages that carry the sets; ``run`` needs lincent and scikit-learn, and
-goes on where its file of rows ends; ``page`` writes doc/leaderboard.md from the rows. Protocol:
-stratified 70/30 splits, the same for all methods; constant columns dropped and columns
+``export`` needs the packages that carry the sets; ``run`` is a study like any other and needs
+pandas and pyarrow beside lincent: its rows are kept in a folder beside the file, and it goes on
+where it stopped; ``page`` writes doc/leaderboard.md from the rows. Protocol: stratified 70/30
+splits, the same for all methods; constant columns dropped and columns
 standardized on the training part. hard = balanced accuracy (for two classes the area under the
 ROC curve of the hard labels), auc = area under the ROC curve of the scores (for more classes the
 mean of one against the rest). Tuning is by cross-validation inside the training part, and counts
@@ -15,142 +16,77 @@ as fit time.
 """
 
 import argparse
-import csv
 import json
-import os
-import platform
 import time
-import warnings
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
+import pandas
 from leaderboard_methods import many_class_methods, two_class_methods
 from leaderboard_sets import export, load
-from sklearn.metrics import balanced_accuracy_score, roc_auc_score
-from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import StandardScaler
 
-FIELDS = ["dataset", "split", "method", "hard", "auc", "accuracy", "seconds", "gap", "status"]
+from lincent.study import Problem, procedure1
+from lincent.study.reports.terminal import progress_bar
+from lincent.study.results import run_study
 
-
-def methods_for(codes):
-    return two_class_methods() if codes.max() == 1 else many_class_methods()
+TIME_LIMIT = 120.0
 
 
-def split_of(X, y, seed):
-    train, test, y_train, y_test = train_test_split(
-        X, y, test_size=0.3, stratify=y, random_state=seed
-    )
-    varies = np.ptp(train, axis=0) > 0
-    scaler = StandardScaler().fit(train[:, varies])
-    return scaler.transform(train[:, varies]), scaler.transform(test[:, varies]), y_train, y_test
-
-
-def area(model, X, y):
-    """The area under the ROC curve of the scores."""
-    if hasattr(model, "decision_function"):
-        scores = model.decision_function(X)
-    else:
-        scores = model.predict_proba(X)
-        scores = scores[:, 1] if scores.shape[1] == 2 else scores
-    if scores.ndim == 1:
-        return roc_auc_score(y, scores)
-    there = np.unique(y)
-    return float(np.mean([roc_auc_score(y == k, scores[:, k]) for k in there]))
-
-
-def gap_of(model):
-    """The relative duality gap, where the model has one."""
-    if not hasattr(model, "duality_gap_"):
-        return np.nan
-    unit = max(1.0, abs(float(np.max(np.abs(getattr(model, "objective_", 1.0))))))
-    return float(np.max(model.duality_gap_)) / unit
-
-
-def one_fit(model, parts):
-    train, test, y_train, y_test = parts
-    start = time.perf_counter()
-    model.fit(train, y_train)
-    seconds = time.perf_counter() - start
-    predicted = model.predict(test)
-    return {
-        "hard": 100 * balanced_accuracy_score(y_test, predicted),
-        "auc": 100 * area(model, test, y_test),
-        "accuracy": 100 * float(np.mean(predicted == y_test)),
-        "seconds": seconds,
-        "gap": gap_of(model),
-        "status": "ok",
-    }
-
-
-def guarded(model, parts):
-    """A method that fails on a set loses that set; the run goes on."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            row = one_fit(model, parts)
-        except Exception as error:
-            return {"status": f"{type(error).__name__}: {error}"[:200]}
-    kinds = sorted({w.category.__name__ for w in caught})
-    return row | ({"status": " ".join(kinds)} if kinds else {})
-
-
-def fit_once(name, X, y, seed, method, ends):
-    """One row; None where the time for the run is over."""
-    if time.time() > ends:
-        return None
-    model = methods_for(y)[method]
-    row = {"dataset": name, "split": seed, "method": method}
-    return row | guarded(model, split_of(X, y, seed))
+def plan(sets, n_splits):
+    """Every method on every set, split by split: what is there is complete for the first splits."""
+    problems = [Problem(name, X, y, title=name, origin=source) for name, source, X, y in sets]
+    methods = two_class_methods() if len(np.unique(sets[0][3])) == 2 else many_class_methods()
+    whole = procedure1(problems, methods.items(), runs=n_splits)
+    return replace(whole, cells=tuple(sorted(whole.cells, key=lambda cell: cell.split)))
 
 
 def run(path, rows_path, n_splits, jobs, minutes, only):
+    """Run what is not yet there; rows of two classes first, those of more classes after."""
     ends = time.time() + 60 * minutes
     sets = [entry for entry in load(path) if not only or entry[0] in only]
-    rows_path.parent.mkdir(parents=True, exist_ok=True)
-    rows_path.with_suffix(".json").write_text(json.dumps(about(sets), indent=1))
-    done = set()
-    if rows_path.exists():
-        with rows_path.open(newline="") as file:
-            done = {(r["dataset"], r["split"], r["method"]) for r in csv.DictReader(file)}
-    # Split by split, so that what is there when the time is over is complete for the first ones.
-    todo = [
-        delayed(fit_once)(name, X, y, seed, method, ends)
-        for seed in range(n_splits)
-        for name, _, X, y in sets
-        for method in methods_for(y)
-        if (name, str(seed), method) not in done
-    ]
-    with rows_path.open("a", newline="") as file:
-        table = csv.DictWriter(file, FIELDS)
-        if not done:
-            table.writeheader()
-        made = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(todo)
-        for count, row in enumerate(made, 1):
-            if row is not None:
-                table.writerow(row)
-                file.flush()
-            if count % 500 == 0 or count == len(todo):
-                now = datetime.now(UTC).strftime("%H:%M:%S")
-                print(f"{count} of {len(todo)} fits", now, flush=True)
+    found = []
+    for kind in ("two", "many"):
+        part = [entry for entry in sets if (len(np.unique(entry[3])) == 2) == (kind == "two")]
+        if not part:
+            continue
+        folder = rows_path.with_suffix("") / kind
+        with progress_bar() as progress:
+            result = run_study(
+                "leaderboard", plan(part, n_splits), {"runs": n_splits}, (), seed=0, jobs=jobs,
+                time_limit=TIME_LIMIT, folder=folder, progress=progress, retry=False,
+                budget=max(0.0, ends - time.time()),
+            )  # fmt: skip
+        result.save(folder)
+        found.append(result)
+    rows_of(pandas.concat([result.frame for result in found])).to_csv(rows_path, index=False)
+    rows_path.with_suffix(".json").write_text(json.dumps(about(found[0], sets), indent=1))
 
 
-def about(sets):
-    import scipy
-    import sklearn
+def rows_of(frame):
+    """The columns that the page uses, in percent, with the kinds of warnings as the status."""
+    kinds = frame["warnings"].str.replace(r" ×[^;]*", "", regex=True).str.replace(";", "")
+    status = kinds.where(kinds != "", "ok")
+    return pandas.DataFrame(
+        {
+            "dataset": frame["dataset"],
+            "split": frame["split"],
+            "method": frame["method"],
+            "hard": 100 * frame["test_balanced_accuracy"],
+            "auc": 100 * frame["test_score_auc"],
+            "accuracy": 100 * frame["test_accuracy"],
+            "seconds": frame["fit_seconds"],
+            "gap": frame["gap"],
+            "status": status.where(frame["error"] == "", frame["error"].str.slice(0, 200)),
+        }
+    )
 
-    import lincent
 
-    return {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "lincent": lincent.__version__,
-        "machine": f"one thread a fit, {os.cpu_count()} cores",
+def about(result, sets):
+    cores = result.config["machine"]["cores"]
+    return result.config["versions"] | {
+        "date": result.config["finished"][:10],
+        "machine": f"one thread a fit, {cores} cores",
         "sets": [[name, source, *X.shape, np.bincount(y).tolist()] for name, source, X, y in sets],
     }
 
