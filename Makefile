@@ -9,6 +9,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 OLDEST := .venv-oldest
 PYTEST_ARGS ?=
+CAMPAIGN ?= --minutes 10
 
 # The data sets of the paper, where a folder with them lies beside the checkout.
 ifndef LINCENT_DATA
@@ -22,7 +23,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-oldest lint format types wheel bench docs check-docs clean
+.PHONY: help run check test test-oldest lint format types wheel bench campaign docs check-docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +66,10 @@ bench: $(VENV)/.ready-test ## fit times beside scikit-learn's (benchmarks/bench_
 		[ -e "$$script" ] || { echo "no benchmarks/bench_*.py yet"; exit 0; }; \
 		echo "== $$script"; env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS $(BIN)/python "$$script" || exit 1; \
 	done
+
+campaign: $(VENV)/.ready-test ## random trials of every promise, 10 minutes (CAMPAIGN="--minutes 2 --only programs")
+	PYTHONPATH=.:tests $(BIN)/python -m campaigns $(CAMPAIGN)
+	PYTHONPATH=. $(BIN)/python -m campaigns.page
 
 docs: $(VENV)/.ready-docs ## build the site into doc/_build/html: pages, gallery, tutorials; warnings are errors
 	$(BIN)/python -m sphinx -b html -j 2 -W --keep-going -q doc doc/_build/html

@@ -32,7 +32,7 @@ SHAPES = {
     "_line_centers": "tasks 2", "_rules": "tasks", "_calibrators": "tasks", "classes_": "classes",
     "coef_": "outputs ...", "dual_coef_": "tasks support", "intercept_": "outputs",
     "local_centers_": "local features", "local_classes_": "local", "local_sizes_": "local",
-    "mean_": "features", "means_": "classes features", "plane_coef_": "tasks 2 features",
+    "mean_": "features", "plane_coef_": "tasks 2 features",
     "plane_intercept_": "tasks 2", "priors_": "classes", "pulls_": "tasks ...",
     "support_": "support", "support_vectors_": "support features",
     "scale_": "features", "statistics_": "features", "var_": "features",
@@ -156,6 +156,9 @@ def _check_shapes(part: Any) -> None:
         known = [int(a) if a.isdigit() else sizes.setdefault(a, s) for a, s in zip(wanted, shape)]  # noqa: B905
         if known != list(shape[: len(wanted)]) or (len(shape) > len(wanted)) != ("..." in axes):
             raise Unacceptable(f"is damaged: {kind}.{name} has the shape {shape}, which cannot be")
+    for name in ("scale_", "var_"):
+        if name in found and np.min(found[name], initial=0.0) < 0:
+            raise Unacceptable(f"is damaged: {kind}.{name} is negative")
     centers = found.get("centers_")
     pairs = 2 * sizes.get("tasks", 0)
     if (

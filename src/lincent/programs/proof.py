@@ -15,6 +15,7 @@ bound are evaluated once more with twice the digits (``evaluation``).
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -43,19 +44,23 @@ def estimated_rounding(program: Program, answer: Certificate, scale: Vector) -> 
     reach = np.maximum(np.abs(program.lower), np.abs(program.upper))
     length, total = _size_of_multipliers(program, answer)
     walk = length * np.sqrt(max(1, m)) * scale
-    drift = np.sqrt(min(m, DEPTH)) * total * d / 2
+    # Losses are all positive: their partial sums grow with the number of rows.
+    growth = float(np.sqrt(min(m, DEPTH)))
+    drift = growth * total * d / 2
     dual = float(reach @ (walk + drift + g + t * d)) + program.margin * total
-    primal = float(beta @ (np.sqrt(n) * walk + g)) + abs(answer.objective) + abs(program.offset)
-    # The centers are off by about u |l|, which moves every row.
-    return SURE * UNIT * (2 * dual + primal)
+    values = abs(answer.objective) + abs(program.offset)
+    primal = float(beta @ (np.sqrt(n) * walk + g)) + growth * values
+    # The centers are off by u times the size of the rows, which moves d and every row.
+    centers = float((reach + beta) @ scale) * (1 + t + total)
+    return SURE * UNIT * (dual + primal + centers)
 
 
 def _size_of_multipliers(program: Program, answer: Certificate) -> tuple[float, float]:
-    """The length and the sum of alpha; of the costs, where alpha is far away with the rows."""
-    alpha = answer.alpha
+    """The length and the sum of alpha; a bound of the first, where alpha is far with the rows."""
+    alpha: Any = answer.alpha
     if isinstance(alpha, np.ndarray):
         return float(np.linalg.norm(alpha)), float(alpha.sum())
-    total = float(program.costs.sum())
+    total = float(alpha.total)
     return float(np.sqrt(total * program.costs.max(initial=0.0))), total
 
 

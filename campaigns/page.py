@@ -1,0 +1,124 @@
+"""The page of promises, made from the counts: ``python -m campaigns.page``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from campaigns.__main__ import COUNTS
+
+PAGE = Path(__file__).resolve().parent.parent / "doc" / "promises.md"
+MUTANTS = Path(__file__).with_name("mutants.json")
+PROMISES = {
+    "programs": (
+        "The optimum is the optimum",
+        "Random programs (degenerate, scaled, shifted, heavy-tailed, weighted, repeated, wide) "
+        "against HiGHS and Clarabel, and against themselves: permuted, with rows repeated at half "
+        "the weight, split, scaled, shifted, relabeled.",
+    ),
+    "certificates": (
+        "A certificate is about what is stored",
+        "Objective, bound and gap of fitted models, centers included, in rational arithmetic.",
+    ),
+    "models": (
+        "A model file is data",
+        "Model files changed at random (bytes, description, tree, arrays) with a right digest: "
+        "refused in one sentence, or a model that answers and exports.",
+    ),
+    "tables": (
+        "A table is read or refused",
+        "Text tables of all dialects and encodings, damaged at random, through the functions "
+        "behind the commands.",
+    ),
+    "faults": (
+        "A fault costs nothing",
+        "A failing factorization, NaN in a step, a lack of memory, a signal at every hundredth "
+        "line: the right model, a warning, or an exception that leaves the estimator as it was.",
+    ),
+    "cluster": (
+        "A block that fails is no wrong answer",
+        "Dask fits whose blocks raise, hold NaN, lack columns, or fail once.",
+    ),
+    "disk": (
+        "A file is whole, old, or not there",
+        "A full disk, and a kill at every call of the system while a file is written.",
+    ),
+    "parallel": (
+        "The same answers side by side",
+        "Every public classifier in eight threads, in worker processes, and after a fork.",
+    ),
+}
+
+
+def page(counts: dict[str, Any], mutants: dict[str, Any]) -> str:
+    """The page as Markdown."""
+    lines = [
+        "# What is promised and how it is tested",
+        "",
+        "This page is made by `python -m campaigns.page` from the counts of all runs of "
+        "`make campaign` that were kept. A trial that fails is saved in `tests/instances` and "
+        "replayed by the test suite from then on. What is promised about security, and what is "
+        "not, is said in `SECURITY.md`.",
+        "",
+    ]
+    for name, (promise, how) in PROMISES.items():
+        entry = counts.get(name, {})
+        lines += [f"## {promise}", "", how, ""]
+        lines += _counted(name, entry) if entry else ["Not run yet.", ""]
+    if mutants:
+        lines += _mutants(mutants)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _counted(name: str, entry: dict[str, Any]) -> list[str]:
+    kinds = dict(entry["counts"])
+    failed, checks = kinds.pop("FAILED", 0), kinds.pop("checks", 0)
+    kinds.pop("no program", None)
+    rows = [f"| {kind} | {count:,} |" for kind, count in sorted(kinds.items(), key=lambda k: -k[1])]
+    seeds = ", ".join(map(str, entry["seeds"][-3:]))
+    return [
+        f"{sum(kinds.values()):,} trials, {checks:,} checks, **{failed:,} failures** "
+        f"(`campaigns/{name}.py`; last run {entry['last']}, {entry['machine']}, seeds {seeds}).",
+        "",
+        "| how trials ended | number |",
+        "|---|---:|",
+        *rows,
+        "",
+    ]
+
+
+def _mutants(found: dict[str, Any]) -> list[str]:
+    lines = [
+        "## The tests notice a changed program",
+        "",
+        "`python -m campaigns.mutants` changes one operator, comparison or number at a time and "
+        "runs the tests of that file.",
+        "",
+        "| file | mutants | noticed | share |",
+        "|---|---:|---:|---:|",
+    ]
+    for name, entry in sorted(found.items()):
+        share = entry["killed"] / max(entry["mutants"], 1)
+        lines.append(f"| `{name}` | {entry['mutants']} | {entry['killed']} | {share:.0%} |")
+    kept = [line for name, e in sorted(found.items()) for line in _survivors(name, e)]
+    if kept:
+        lines += ["", "What survived, and why:", "", *kept]
+    return [*lines, ""]
+
+
+def _survivors(name: str, entry: dict[str, Any]) -> list[str]:
+    return [f"- `{name}:{where}`: {why}" for where, why in entry.get("survivors", {}).items()]
+
+
+def main() -> int:
+    """Write the page."""
+    counts = json.loads(COUNTS.read_text("utf-8")) if COUNTS.exists() else {}
+    mutants = json.loads(MUTANTS.read_text("utf-8")) if MUTANTS.exists() else {}
+    PAGE.write_text(page(counts, mutants), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
