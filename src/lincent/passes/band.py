@@ -119,6 +119,7 @@ class RowsAtOnce:
         # Rows that an exact solve may take although fewer would do: its work grows like n^2 per
         # row, that of a read like n, and below this the read is the larger part.
         self.spare_rows = 0 if self.place.fast_reads else rows.shape[0] // (4 * rows.shape[1])
+        self.here = not self.place.fast_reads
         self.size: Any = 1.0
 
     def sized(self, ruler: Matrix | None) -> RowsAtOnce:

@@ -73,6 +73,8 @@ class AllRows(Protocol):
 
     spare_rows: int
     most_sampled: int
+    here: bool
+    """Whether vectors as long as the data may be brought here."""
     sampled_by_size: bool
     """Whether rows that have sizes are drawn by them, too."""
 

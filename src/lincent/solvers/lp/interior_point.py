@@ -75,7 +75,7 @@ EXCHANGES = 5
 CROSS_AGAIN = 1e-2
 WORTH_CROSSING = 1e-6
 """The largest tol for which the vertex is worth its exchanges."""
-LITTLE_ENOUGH = 20_000
+LITTLE_ENOUGH = 60_000
 """Entries of the largest tableau for a crossover."""
 RESCUE_ENTRIES = 2_000_000
 """Entries of the largest tableau for a crossover where the interior point has stalled."""

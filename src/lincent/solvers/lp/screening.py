@@ -25,6 +25,7 @@ import numpy as np
 from lincent.programs.arrays import AllRows, Rows, Vector
 from lincent.programs.centralization import Program
 from lincent.solvers.lp import interior_point
+from lincent.solvers.lp.duplicate_rows import merge
 from lincent.solvers.lp.rounds import Rounds
 from lincent.solvers.lp.ruler import Ruler, ruler_of
 from lincent.solvers.lp.smoothing import Near, approach, look
@@ -47,6 +48,8 @@ class Tuning:
     newton_steps: int = 4  # on the whole; each costs two reads
     near_rows: int = 10  # per column, from a guess, which knows better than a sample
     near_steps: int = 8
+    sketch_rows: int = 2000  # among which repetitions are looked for: a millisecond
+    sketch_share: float = 0.5  # of them distinct, or fewer: a sort of all rows then pays
 
 
 TUNING = Tuning()
@@ -83,6 +86,11 @@ def solve(
 ) -> Solution:
     """The certified optimum over all rows; a start takes the place of the sample."""
     whole = program.rows.all_rows(program.costs, program.margin)
+    if start is None and whole.here and _repeats(whole, rng):
+        merged = merge(program)
+        if merged is not None:
+            controls.tell(f"{merged.program.shape[0]} of {program.shape[0]} rows are distinct")
+            return merged.expand(_solve_distinct(merged.program, controls, rng))
     if start is None:
         near, whole, ruler, steps = _from_samples(program, whole, controls, rng)
         rounds = Rounds(program, whole, near, controls, ruler)
@@ -90,6 +98,20 @@ def solve(
         near, steps = _from_guess(program, whole, start, controls, rng)
         rounds = Rounds(program, whole, near, controls)
     return rounds.run(steps)
+
+
+def _repeats(whole: AllRows, rng: np.random.Generator) -> bool:
+    """Whether a few rows are mostly repetitions of each other; then so are all of them."""
+    rows, _ = whole.sample(TUNING.sketch_rows, rng)
+    keys = rows.dot(rng.standard_normal(rows.shape[1]))
+    return len(np.unique(keys)) <= TUNING.sketch_share * len(keys)
+
+
+def _solve_distinct(program: Program, controls: Controls, rng: np.random.Generator) -> Solution:
+    if worthwhile(*program.shape) and program.shape[0] > TUNING.small:
+        return solve(program, controls, rng)
+    found = interior_point.solve(program.materialize(), controls)
+    return replace(found, solver=NAME)
 
 
 def _in_doubt(m: int, n: int, sample: int) -> int:
