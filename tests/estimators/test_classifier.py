@@ -73,7 +73,7 @@ class TestTimeLimit:
             step(point)
 
         monkeypatch.setattr(interior_point.InteriorPoint, "step", slow)
-        monkeypatch.setattr(interior_point, "LATE", 0.1)
+        monkeypatch.setattr(interior_point, "TUNING", interior_point.Tuning(late=0.1))
         X, y = two_classes(300, 40)
         with pytest.warns(ConvergenceWarning, match="time_limit"):
             LCC(time_limit=0.6, solver="interior-point").fit(X, y)
@@ -190,8 +190,9 @@ class TestVerbose:
     def test_one_line_per_iteration(self, capsys):
         X, y = two_classes()
         model = LCC(verbose=1).fit(X, y)
-        lines = capsys.readouterr().out.splitlines()
+        route, *lines = capsys.readouterr().out.splitlines()
         assert model.solver_ == "interior-point"
+        assert route.startswith("route interior-point: dense, 200 rows")
         assert len(lines) == model.n_iter_ + 1
         assert all("objective" in line and "gap" in line for line in lines)
 

@@ -35,6 +35,8 @@ began that meets the other equations.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
@@ -50,14 +52,23 @@ from lincent.programs.centralization import (
 )
 from lincent.solvers.lp.vertex import to_vertex
 
-SPREAD = 1e-9
-PENALTY = 1e3
-OPTIMAL = 1e-11
-NOTHING = 1e-13
-LOOSE = 1e-9
-TINY_RATE = 1e-9
-NEAREST = 64
 GOLDEN = 0.6180339887498949
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the exchanges trade; measured on 10,000 degenerate programs."""
+
+    spread: float = 1e-9  # of right-hand sides: less lets ties cycle, more moves the vertex
+    penalty: float = 1e3  # times the most that a column can pull: above any multiplier
+    optimal: float = 1e-11  # of a cost by which a multiplier may be beyond it
+    nothing: float = 1e-13  # of the objective: a column that can change no more is mute
+    loose: float = 1e-9  # of a column's pull below which a side of the box holds nothing
+    tiny_rate: float = 1e-9  # of the largest: a slower hinge would divide by rounding
+    nearest: int = 64  # hinges that are sorted first; seldom are more passed
+
+
+TUNING = Tuning()
 
 
 def crossover(program: Program, start: Vector, stiffness: Vector, most: int) -> Certificate | None:
@@ -80,7 +91,7 @@ class Tableau:
         rows, d = program.rows.dense(), program.difference
         # The sides of the box in the units of the rows, so that rates can be compared.
         unit = program.rows.column_scale()
-        pull = PENALTY * (np.abs(program.linear) + program.costs @ np.abs(rows)) / unit
+        pull = TUNING.penalty * (np.abs(program.linear) + program.costs @ np.abs(rows)) / unit
         total = float(pull.sum()) / max(float(np.abs(d / unit).max()), 1e-300)
         self.costs = np.concatenate([program.costs, pull, pull, [total]])
         self.hinges = np.empty((m + 2 * n + 1, n), order="F")
@@ -111,7 +122,7 @@ class Tableau:
         np.matmul(hinges, lapack.dgetri(factor, pivots)[0], out=T[:-1, :n])
         beyond = hinges @ beta - self.limits
         m = self.program.shape[0]
-        spread = SPREAD * float(np.abs(beyond[:m]).mean())
+        spread = TUNING.spread * float(np.abs(beyond[:m]).mean())
         beyond[:m] += spread * (np.arange(1, m + 1) * GOLDEN % 1.0)
         # The basis stays where its hinges bend: their shifts move the vertex.
         T[:-1, n] = beyond - T[:-1, :n] @ beyond[basis]
@@ -131,7 +142,7 @@ class Tableau:
         n = T.shape[1] - 1
         for _ in range(most + 1):
             multiplier, cost = T[-1, :n], costs[basis]
-            wrong = np.maximum(-multiplier, multiplier - cost) - OPTIMAL * cost
+            wrong = np.maximum(-multiplier, multiplier - cost) - TUNING.optimal * cost
             length = np.einsum("ij,ij->j", T[:-1, :n], T[:-1, :n])
             k = int((wrong / np.sqrt(length)).argmax())
             if wrong[k] <= 0:
@@ -158,14 +169,14 @@ class Tableau:
     def _passed(self, rate: Vector, slope: float) -> int:
         """Pass hinges while the objective falls; the one where it stops falling, or -1."""
         T, side, costs = self.T, self.side, self.costs
-        near = (rate > TINY_RATE * rate.max()).nonzero()[0]
+        near = (rate > TUNING.tiny_rate * rate.max()).nonzero()[0]
         rate = rate.take(near)
         when = side.take(near)
         when *= T[:-1, -1].take(near)
         when /= rate
         rate *= costs.take(near)
-        if len(near) > 4 * NEAREST:
-            first = (when <= np.partition(when, NEAREST)[NEAREST]).nonzero()[0]
+        if len(near) > 4 * TUNING.nearest:
+            first = (when <= np.partition(when, TUNING.nearest)[TUNING.nearest]).nonzero()[0]
             if slope + rate[first].sum() >= 0:
                 near, when, rate = near[first], when[first], rate[first]
         order = when.argsort()
@@ -193,12 +204,12 @@ class Tableau:
         alpha[rows] = multiplier[basis < m]
         t = max(float(multiplier[basis == m + 2 * n].sum()), 0.0)
         sides = (basis >= m) & (basis < m + 2 * n)
-        # The penalty of a side is PENALTY times the most that its column can pull.
-        pull = self.costs[m : m + n] / PENALTY
+        # The penalty of a side is TUNING.penalty times the most that its column can pull.
+        pull = self.costs[m : m + n] / TUNING.penalty
         width = -self.limits[m : m + n] - self.limits[m + n : -1]
-        mute = pull * width <= NOTHING * program.margin * float(program.costs.sum())
+        mute = pull * width <= TUNING.nothing * program.margin * float(program.costs.sum())
         column = (basis[sides] - m) % n
-        held = column[(multiplier[sides] > LOOSE * pull[column]) & ~mute[column]]
+        held = column[(multiplier[sides] > TUNING.loose * pull[column]) & ~mute[column]]
         if len(held) == len(column):
             return certify(program, beta, alpha, t)
         point, free, kink = start.copy(), ~mute, np.zeros(m, dtype=bool)

@@ -20,8 +20,15 @@ from lincent.programs.centralization import (
 )
 from lincent.solvers.solution import Solution
 
-WORTH = 0.05
-"""The share of repetitions from which on merging them pays."""
+
+@dataclass(frozen=True)
+class Tuning:
+    """What merging trades; measured on the whole-number kinds of ``benchmarks/workloads.py``."""
+
+    worth: float = 0.05  # the share of repetitions from which on finding them all pays
+
+
+TUNING = Tuning()
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ def merge(program: Program) -> Merged | None:
     key = program.rows.dot(first)
     order = np.argsort(key, kind="stable")
     ties = key[order[1:]] == key[order[:-1]]
-    if np.count_nonzero(ties) < WORTH * m:
+    if np.count_nonzero(ties) < TUNING.worth * m:
         return None
     check = program.rows.dot(second)
     order = np.lexsort((check, key))

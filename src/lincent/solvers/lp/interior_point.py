@@ -30,7 +30,7 @@ the first useful guess (see ``crossover``), on more data it is tried as soon as 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,46 +43,50 @@ from lincent.programs.centralization import (
     Program,
     certify,
 )
+from lincent.solvers.linear_system import FactorizationError
 from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.duplicate_rows import merge
-from lincent.solvers.lp.normal_equations import (
-    FactorizationError,
-    normal_equations,
-)
+from lincent.solvers.lp.normal_equations import normal_equations
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "interior-point"
-WIDTH = 3.0
 LENGTHS = 10.0 ** -np.arange(0.0, 6.5, 0.5)
-STEP_BACK = 0.995
-SMALL_STEP = 0.1
-CORRECTORS = 2
-LITTLE_DATA = 30_000
-LONG_STEP = 0.9
-LONG_ENOUGH = 0.5
-REACH = 0.3
-SPREAD = 10.0
-WORTH = 0.05
-PATIENCE = 15
-RAISED = 0.01
-"""A raised start has products of this share of what the box has to absorb, on the mean."""
-LATE = 0.5
-"""Seconds by which a step may end after the time limit."""
-VERTEX_BELOW = 1e-2
-EXCHANGES = 5
-"""Exchanges per column that a crossover may take."""
-CROSS_AGAIN = 1e-2
-WORTH_CROSSING = 1e-6
-"""The largest tol for which the vertex is worth its exchanges."""
-LITTLE_ENOUGH = 60_000
-"""Entries of the largest tableau for a crossover."""
-RESCUE_ENTRIES = 2_000_000
-"""Entries of the largest tableau for a crossover where the interior point has stalled."""
-NEAR = 650.0
-"""A crossover starts when mu has fallen to a tenth, and to (NEAR / entries)^1.5 with more entries:
-an exchange then costs more, and fewer are left to do."""
-ROWS_THAT_FILL = 3
+"""How far along the discriminant direction the start is looked for."""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the steps trade.
+
+    Measured on the small, mid and wide shapes of ``benchmarks/workloads.py`` and on 10,000
+    degenerate programs (``tests/solvers/lp/test_interior_point.py``).
+    """
+
+    width: float = 3.0  # mean residuals that slacks start at: less is nearer, more is safer
+    step_back: float = 0.995  # of the way to the boundary: Mehrotra's number
+    small_step: float = 0.1  # a corrector that allows less is replaced by centering
+    correctors: int = 2  # at most, beside Mehrotra's; a third seldom pays for its solve
+    little_data: int = 30_000  # entries up to which a factorization costs no more than a solve
+    long_step: float = 0.9  # steps this long need no further corrector
+    long_enough: float = 0.5  # the same on little data, where a corrector must save more
+    reach: float = 0.3  # how much further a centrality corrector aims (Gondzio)
+    spread: float = 10.0  # products further than this from their mean are pulled back
+    worth: float = 0.05  # a corrector must lengthen the steps by this much to stay
+    patience: int = 15  # steps in which the gap must halve
+    raised: float = 0.01  # of what the box must absorb: the products of a second, safer start
+    late: float = 0.5  # seconds by which a step may end after the time limit
+    vertex_below: float = 1e-2  # relative gap from which on the vertex is guessed
+    exchanges: int = 5  # per column that a crossover may take
+    cross_again: float = 1e-2  # by which mu must fall before another crossover
+    worth_crossing: float = 1e-6  # the largest tol for which a vertex is worth its exchanges
+    little_enough: int = 60_000  # entries of a tableau whose exchanges are cheaper than steps
+    rescue_entries: int = 2_000_000  # entries of a tableau where the steps have stalled
+    near: float = 650.0  # a crossover starts at a mu of (near / entries)^1.5, at most a tenth
+    rows_that_fill: int = 3  # per column: with fewer the classes are separable, beta at the box
+
+
+TUNING = Tuning()
 
 _Step = tuple[Vector, Vector, Vector]
 
@@ -102,7 +106,7 @@ def solve(program: Program, controls: Controls, start: Vector | None = None) -> 
 def _solve(program: Program, controls: Controls, start: Vector | None) -> Solution:
     m, n = program.shape
     # With few rows for the columns the classes are separable and the optimum sits at the box.
-    boxed = start is None and m < ROWS_THAT_FILL * n
+    boxed = start is None and m < TUNING.rows_that_fill * n
     first = _drive(program, controls, InteriorPoint(program, start, absorb=boxed))
     if first.status is not Status.STALLED:
         return first
@@ -139,11 +143,11 @@ def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Soluti
             status = Status.OPTIMAL
             break
         waiting, record = (0, gap) if gap < 0.5 * record else (waiting + 1, record)
-        if waiting > PATIENCE:
+        if waiting > TUNING.patience:
             status = Status.STALLED
             break
         # With thousands of columns a step takes seconds and cannot be stopped: it is not begun.
-        if controls.out_of_time(max(took - LATE, 0.0)):
+        if controls.out_of_time(max(took - TUNING.late, 0.0)):
             status = Status.TIME_LIMIT
             break
         began = time.monotonic()
@@ -176,7 +180,7 @@ class InteriorPoint:
         self.column_scale = program.rows.column_scale()
         # A corrector costs a solve and saves part of a factorization: on little data it must save
         # more.
-        self.long_step = LONG_STEP if m * n > LITTLE_DATA else LONG_ENOUGH
+        self.long_step = TUNING.long_step if m * n > TUNING.little_data else TUNING.long_enough
         # Where each block sits in the stacked vectors.
         self.over, self.miss = slice(0, m), slice(m, 2 * m)
         self.low, self.high = slice(2 * m, 2 * m + n), slice(2 * m + n, 2 * m + 2 * n)
@@ -188,7 +192,7 @@ class InteriorPoint:
         # The start factors a matrix, as a step does.
         self.started_in = time.monotonic() - began
         size = (m + 2 * n) * n
-        share = min(0.1, (NEAR / (m * n)) ** 1.5) if size <= LITTLE_ENOUGH else 0.0
+        share = min(0.1, (TUNING.near / (m * n)) ** 1.5) if size <= TUNING.little_enough else 0.0
         self.cross_below = share * self.mu()
 
     def mu(self) -> float:
@@ -220,12 +224,12 @@ class InteriorPoint:
             middle = (program.lower + program.upper) / 2
             self.beta = middle + 0.99 * (start - middle)
             missed = program.margin - program.rows.dot(self.beta)
-        size = WIDTH * float(np.abs(missed).mean()) + 1e-300
+        size = TUNING.width * float(np.abs(missed).mean()) + 1e-300
         mu = self._center(missed, size)
         if raised:
             rest = program.linear - program.rows.tdot(self.alpha)
             pull = float(np.abs(rest * (program.upper - program.lower)).mean()) / 2
-            mu = self._center(missed, size * max(RAISED * pull / mu, 1.0))
+            mu = self._center(missed, size * max(TUNING.raised * pull / mu, 1.0))
         self.Z[self.box] = mu / self.P[self.box]
         self.Z[self.apart] = mu / self.P[self.apart]
         if start is not None:
@@ -277,7 +281,7 @@ class InteriorPoint:
         base = program.margin - rows.dot(middle) if middle.any() else program.margin
         slope = float(program.linear @ direction)
         values = LENGTHS * slope
-        step = max(1, LITTLE_DATA // len(along))
+        step = max(1, TUNING.little_data // len(along))
         for start in range(0, len(LENGTHS), step):
             part = slice(start, start + step)
             missed = np.maximum(base - LENGTHS[part, None] * along, 0.0)
@@ -312,25 +316,25 @@ class InteriorPoint:
         R = center - product - second_order
         move = self._direction(R)
         primal, dual = self._lengths(*move[1:])
-        if min(primal, dual) < SMALL_STEP:
-            center = max(center, SMALL_STEP * mu)
+        if min(primal, dual) < TUNING.small_step:
+            center = max(center, TUNING.small_step * mu)
             R = center - product
             move = self._direction(R)
             primal, dual = self._lengths(*move[1:])
-        for _ in range(CORRECTORS):
+        for _ in range(TUNING.correctors):
             if min(primal, dual) > self.long_step:
                 break
             trial = self._centered(R, move, primal, dual, center)
             better = self._direction(trial)
             longer = self._lengths(*better[1:])
-            if longer[0] + longer[1] < primal + dual + WORTH:
+            if longer[0] + longer[1] < primal + dual + TUNING.worth:
                 break
             R, move, (primal, dual) = trial, better, longer
         if not np.isfinite(primal + dual):
             raise FactorizationError
-        self.beta = self.beta + STEP_BACK * primal * move[0]
-        P += (STEP_BACK * primal) * move[1]
-        Z += (STEP_BACK * dual) * move[2]
+        self.beta = self.beta + TUNING.step_back * primal * move[0]
+        P += (TUNING.step_back * primal) * move[1]
+        Z += (TUNING.step_back * dual) * move[2]
 
     def _factor(self) -> None:
         self.inverse_P, self.inverse_Z = 1.0 / self.P, 1.0 / self.Z
@@ -374,19 +378,19 @@ class InteriorPoint:
 
     def _centered(self, R: Vector, move: _Step, primal: float, dual: float, mu: float) -> Vector:
         """Gondzio's correction: aim further, and pull outlying products back towards mu."""
-        primal, dual = min(1.0, primal + REACH), min(1.0, dual + REACH)
+        primal, dual = min(1.0, primal + TUNING.reach), min(1.0, dual + TUNING.reach)
         product = (self.P + primal * move[1]) * (self.Z + dual * move[2])
-        change = np.minimum(np.maximum(product, mu / SPREAD), mu * SPREAD) - product
-        return R + np.maximum(change, -SPREAD * mu)
+        change = np.minimum(np.maximum(product, mu / TUNING.spread), mu * TUNING.spread) - product
+        return R + np.maximum(change, -TUNING.spread * mu)
 
     def finish(self, gap: float, tol: float) -> Certificate | None:
         """The optimal vertex, where this point is near enough to look for it."""
-        if tol <= WORTH_CROSSING and self.mu() < self.cross_below:
-            self.cross_below *= CROSS_AGAIN
+        if tol <= TUNING.worth_crossing and self.mu() < self.cross_below:
+            self.cross_below *= TUNING.cross_again
             return self._cross()
-        if gap < VERTEX_BELOW and (tol > WORTH_CROSSING or not self.cross_below):
+        if gap < TUNING.vertex_below and (tol > TUNING.worth_crossing or not self.cross_below):
             # Least squares to a vertex take as long as several steps: not for a rough answer.
-            return self.vertex(exact_count=gap > tol or tol > WORTH_CROSSING)
+            return self.vertex(exact_count=gap > tol or tol > TUNING.worth_crossing)
         return None
 
     def rescue(self, answer: Certificate, tol: float, *, stalled: bool) -> Certificate:
@@ -395,7 +399,7 @@ class InteriorPoint:
         vertex = self.vertex(exact_count=False)
         if vertex is not None and vertex.relative_gap < answer.relative_gap:
             answer = vertex
-        if stalled and answer.relative_gap > tol and (m + 2 * n) * n <= RESCUE_ENTRIES:
+        if stalled and answer.relative_gap > tol and (m + 2 * n) * n <= TUNING.rescue_entries:
             vertex = self._cross()
             if vertex is not None and vertex.relative_gap < answer.relative_gap:
                 answer = vertex
@@ -408,7 +412,7 @@ class InteriorPoint:
         soft = self.P / self.Z
         stiffness[:m] = 1.0 / (soft[self.over] + soft[self.miss])
         stiffness[m:] = 1.0 / soft[2 * m :]
-        return crossover(self.program, self.beta, stiffness, EXCHANGES * n + 20)
+        return crossover(self.program, self.beta, stiffness, TUNING.exchanges * n + 20)
 
     def vertex(self, *, exact_count: bool) -> Certificate | None:
         """The vertex that this point seems to approach.

@@ -8,95 +8,23 @@ b, find x and v with
 n <= m: eliminate v.       (E' D E + Theta) x = E' D h + b
 n >  m: eliminate x.       (inv(D) + E inv(Theta) E') v = h - E inv(Theta) b
 
-Either matrix is scaled to unit diagonal, carries a ridge of rounding size, and the answer is
-refined against the matrix without the ridge. v is never recovered from x on the row side, nor x
-from v on the column side through a difference of large numbers: that is where digits are lost.
+Either matrix is factored and refined by ``solvers.linear_system``.  v is never recovered from x on
+the row side, nor x from v on the column side through a difference of large numbers: that is where
+digits are lost.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
 
-from lincent.programs.arrays import (
-    Matrix,
-    Vector,
-)
+from lincent.programs.arrays import Vector
 from lincent.programs.centralization import Program
+from lincent.solvers.linear_system import TUNING, PositiveDefinite
 
-RIDGE = 1e-12
-RIDGE_GROWTH = 1e3
-LARGEST_RIDGE = 1e-4
-REFINEMENTS = 12
-EXACT = 1e-10
 BLOCK = 512
+"""Rows of the matrix to which d d' is added at a time: a copy of a large matrix is spared."""
 FEW_COLUMNS = 64
 """Up to here the column side costs nothing and is the more accurate one, whatever m is."""
-
-
-class FactorizationError(ArithmeticError):
-    """No ridge of acceptable size makes the matrix positive definite."""
-
-
-def _cholesky(matrix: Matrix) -> tuple[Matrix, Vector]:
-    """Factor of the matrix scaled to unit diagonal, and the scale; the ridge grows as needed."""
-    diagonal = matrix.diagonal()
-    if not np.all(np.isfinite(diagonal)) or np.any(diagonal <= 0):
-        raise FactorizationError
-    scale = 1.0 / np.sqrt(diagonal)
-    ridge = RIDGE
-    while ridge < LARGEST_RIDGE:
-        scaled = matrix * scale
-        scaled *= scale[:, None]
-        scaled.flat[:: len(scale) + 1] = 1.0 + ridge
-        # The transposed view is what LAPACK can overwrite: no further copy of a large matrix.
-        factor, info = lapack.dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
-        if info == 0:
-            return factor, scale
-        ridge *= RIDGE_GROWTH
-    raise FactorizationError
-
-
-class Factor:
-    """A symmetric positive definite matrix, ready to solve with."""
-
-    def __init__(self, matrix: Matrix) -> None:
-        self.matrix = matrix
-        self.factor, self.scale = _cholesky(matrix)
-
-    def solve(self, b: Vector) -> Vector:
-        """Conjugate gradients on the true matrix, with the factor as preconditioner.
-
-        Where the matrix is well conditioned the first answer stands after one check; each
-        direction that the ridge has damped costs one more step.
-        """
-        x = self._once(b)
-        r = b - self.matrix @ x
-        small, large = r * self.scale, b * self.scale
-        if small @ small <= EXACT**2 * (large @ large):
-            return x
-        goal = EXACT**2 * abs(float(b @ x))
-        p = z = self._once(r)
-        error = float(r @ z)
-        for _ in range(REFINEMENTS):
-            if not error > goal:
-                break
-            Hp = self.matrix @ p
-            curvature = float(p @ Hp)
-            if not curvature > 0:
-                break
-            length = error / curvature
-            x += length * p
-            r -= length * Hp
-            z = self._once(r)
-            before, error = error, float(r @ z)
-            p = z + (error / before) * p
-        return x
-
-    def _once(self, b: Vector) -> Vector:
-        x, _ = lapack.dpotrs(self.factor, b * self.scale, lower=1)
-        x *= self.scale
-        return np.asarray(x)
 
 
 class ColumnSide:
@@ -110,7 +38,7 @@ class ColumnSide:
             part = slice(start, start + BLOCK)
             H[part] += (D_apart * self.d[part, None]) * self.d
         H.flat[:: H.shape[0] + 1] += theta
-        self.factor = Factor(H)
+        self.factor = PositiveDefinite(H, full=True, exact=TUNING.enough)
 
     def step(self, h: Vector, h_apart: float, b: Vector) -> tuple[Vector, Vector, float]:
         """x, and v split into the rows' part and the one of d."""
@@ -130,7 +58,7 @@ class RowSide:
         K[:m, m] = K[m, :m] = self.rows.dot(self.inverse * self.d)
         K[m, m] = float(self.d @ (self.inverse * self.d))
         K.flat[:: m + 2] += np.append(1.0 / D, 1.0 / D_apart)
-        self.factor = Factor(K)
+        self.factor = PositiveDefinite(K, full=True, exact=TUNING.enough)
 
     def step(self, h: Vector, h_apart: float, b: Vector) -> tuple[Vector, Vector, float]:
         """x, and v split into the rows' part and the one of d."""

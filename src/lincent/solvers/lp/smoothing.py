@@ -22,7 +22,7 @@ import numpy as np
 
 from lincent.programs.arrays import AllRows, Vector, View
 from lincent.programs.centralization import Program
-from lincent.solvers.lp.normal_equations import Factor, FactorizationError
+from lincent.solvers.linear_system import FactorizationError, PositiveDefinite
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _constrained_step(
     if len(free) == 0:
         return None
     try:
-        solve = Factor(H[np.ix_(free, free)]).solve
+        solve = PositiveDefinite(H[np.ix_(free, free)], full=True, exact=1e-10).solve
     except FactorizationError:
         return None
     step = -solve(gradient[free])

@@ -13,6 +13,8 @@ caller judges the result by its certificate and keeps the better one.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg import lapack, lstsq
 
@@ -26,12 +28,17 @@ from lincent.programs.centralization import (
     certify,
 )
 
-LARGEST_SYSTEM = 4_000_000
-"""Entries of the largest system worth solving for a polish."""
 
-SINGULAR = 1e-13
-LEAST_SQUARES = 400
-"""Least squares take tens of times as long as a regular system; beyond this they are not tried."""
+@dataclass(frozen=True)
+class Tuning:
+    """What a guess of the vertex may cost; measured on the seven sets of the paper."""
+
+    largest_system: int = 4_000_000  # entries of a system worth solving
+    singular: float = 1e-13  # reciprocal condition below which elimination is not trusted
+    least_squares: int = 400  # columns up to which least squares, tens of times slower, are tried
+
+
+TUNING = Tuning()
 
 
 def _corrections(
@@ -46,11 +53,11 @@ def _corrections(
     if block.shape[0] == block.shape[1]:
         factor, pivots, info = lapack.dgetrf(block)
         rcond = lapack.dgecon(factor, 1.0)[0] if info == 0 else 0.0
-        if rcond > SINGULAR:
+        if rcond > TUNING.singular:
             x = lapack.dgetrs(factor, pivots, primal_rest)[0]
             y = lapack.dgetrs(factor, pivots, dual_rest, trans=1)[0]
             return x / column_size, y / row_size
-    if min(block.shape) > LEAST_SQUARES:
+    if min(block.shape) > TUNING.least_squares:
         return None
     x = lstsq(block, primal_rest, lapack_driver="gelsy", check_finite=False)[0]
     y = lstsq(block.T, dual_rest, lapack_driver="gelsy", check_finite=False)[0]
@@ -76,7 +83,7 @@ def to_vertex(
     rows_on, columns = np.flatnonzero(kink), np.flatnonzero(free)
     if len(columns) == 0 or len(rows_on) + touches == 0:
         return certify(program, beta, alpha, t)
-    if (len(rows_on) + 1) * len(columns) > LARGEST_SYSTEM:
+    if (len(rows_on) + 1) * len(columns) > TUNING.largest_system:
         return None
     on = program.rows.take(rows_on)
     block = on.dense()
