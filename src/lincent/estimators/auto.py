@@ -50,9 +50,10 @@ from lincent.solvers.solution import silent
 FOLDS = 4
 FOLDS_MANY = 3
 """For more than two classes, where a fold costs more and says more."""
-SEARCH_ROWS = 5_000
+SEARCH_ROWS = 3_000
 """Maps and C are chosen on so many rows; a choice among a few settings needs no more."""
-FIT_ROWS = 20_000
+FIT_ROWS = 10_000
+"""Members are fitted to so many: beyond, the map and not the number of rows is what limits them."""
 LEAST_SPREAD = 0.2
 """Indicators are scaled as if they had at least this deviation: rare ones are not blown up."""
 KEPT_MAPS = 6
@@ -138,7 +139,8 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    More than 5,000 rows: maps and C are chosen on a stratified sample of that size.
+    With more than 3,000 rows maps and C are chosen on a stratified sample of that size; with more
+    than 10,000 the members are fitted, and certified, on a sample of that size.
 
     Examples
     --------
@@ -223,7 +225,9 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         index = np.arange(len(codes)) if own else data.sample(SEARCH_ROWS)
         chosen = self._search(data[index], costs, seed, out_of_time)
         self._remember(chosen, index, len(codes))
-        blocks = Blocks.of(data[data.sample(FIT_ROWS)].merged(), seed)
+        fitted = data[data.sample(FIT_ROWS)].merged()
+        del data
+        blocks = Blocks.of(fitted, seed, remember=len(fitted.Z) <= SEARCH_ROWS)
         by_map: dict[str, list[float]] = {}
         for setting in (chosen.settings[k] for k in chosen.members):
             by_map.setdefault(setting.map, []).append(setting.C)
@@ -292,7 +296,8 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         self.scale_ = spread.astype(np.float32).astype(np.float64)
         self.center_ = self.scale_ * np.round(center / self.scale_, 6)
         self.units_ = common_units(encoded, self.scale_)
-        Z = (encoded - self.center_) / self.scale_
+        Z = encoded - self.center_
+        Z /= self.scale_
         return TrainingRows(Z, row_keys(encoded, seed), codes, weight, self.units_)
 
     def _search(self, data: TrainingRows, costs: Costs, seed: int, out_of_time: Any) -> Verdict:

@@ -35,17 +35,32 @@ def fit_members(
 ) -> list[Member]:
     """For each map the rules for some C (per row) on the rows of ``blocks``."""
     coupling = costs.coupling(blocks.codes, blocks.weight)
-    weight = float(blocks.weight.sum())
-    members = []
-    for name, Cs in chosen.items():
-        features = blocks.features(name, blocks.Z)
-        rising = sorted(Cs)
-        scales = [C * weight for C in rising]
-        path = fit_path(features, coupling, scales, tol, max_iter, out_of_time)
-        for C, found in zip(rising, path, strict=True):
-            gap = float(found.relative_gap.max())
-            members.append(Member(name, C, found.rules, found.objective, gap, found.iterations))
-    return members
+    return [
+        member
+        for name, Cs in chosen.items()
+        for member in _of_map(blocks, name, sorted(Cs), coupling, tol, max_iter, out_of_time)
+    ]
+
+
+def _of_map(
+    blocks: Blocks,
+    name: str,
+    Cs: Sequence[float],
+    coupling: Separate | Native,
+    tol: float,
+    max_iter: int,
+    out_of_time: Callable[[], bool],
+) -> list[Member]:
+    """The members of one map; its features are gone before those of the next one are made."""
+    features = blocks.features(name, blocks.Z)
+    scales = [C * float(blocks.weight.sum()) for C in Cs]
+    path = fit_path(features, coupling, scales, tol, max_iter, out_of_time)
+    return [
+        Member(
+            name, C, found.rules, found.objective, float(found.relative_gap.max()), found.iterations
+        )
+        for C, found in zip(Cs, path, strict=True)
+    ]
 
 
 def fit_path(

@@ -105,7 +105,7 @@ def _fold_scores(
     coupling = costs.coupling(blocks.codes, blocks.weight.astype(np.float32))
 
     def one(name: str) -> np.ndarray:
-        seen = blocks.features(name, blocks.Z).astype(np.float32)
+        seen = blocks.features(name, blocks.Z, np.float32)
         return map_scores(seen, blocks.features(name, unseen), coupling)
 
     with _threads.side_by_side(n_jobs, len(maps)):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
-from lincent.features.transformer import RowMap, by_blocks
+from lincent.features.transformer import BLOCK_ROWS, RowMap
 from lincent.features.weighted import merged
 
 COLUMNS = "columns"
@@ -115,8 +115,9 @@ class Blocks:
     """The blocks of some training rows."""
 
     @classmethod
-    def of(cls, rows: TrainingRows, seed: int) -> Blocks:
-        return cls(rows.Z, rows.codes, rows.weight, seed, rows.units)
+    def of(cls, rows: TrainingRows, seed: int, *, remember: bool = True) -> Blocks:
+        """The blocks of these rows; ``remember``: features are kept for the next map."""
+        return cls(rows.Z, rows.codes, rows.weight, seed, rows.units, remember)
 
     def __init__(
         self,
@@ -125,11 +126,14 @@ class Blocks:
         weight: np.ndarray,
         seed: int,
         units: np.ndarray | None = None,
+        remember: bool = True,
     ) -> None:
         self.Z, self.codes, self.weight, self.seed = Z, codes, weight, seed
         self.units = units
         self.learned: dict[str, RowMap] = {}
-        self._made: dict[tuple[str, int], np.ndarray] = {}
+        self._remember = remember
+        self._made: dict[tuple[str, int, str], np.ndarray] = {}
+        self._widths: dict[str, int] = {}
 
     def block(self, name: str) -> RowMap:
         """The learned block of this name."""
@@ -139,20 +143,32 @@ class Blocks:
             self.learned[name] = made.learn(Z, self.codes, self.weight, self.seed)
         return self.learned[name]
 
-    def features(self, map_name: str, Z: np.ndarray) -> np.ndarray:
-        """The features of a map for these rows; rows that were seen before cost nothing."""
-        parts = [self._of(name, Z) for name in MAPS[map_name]]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+    def features(self, map_name: str, Z: np.ndarray, dtype: type = np.float64) -> np.ndarray:
+        """The features of a map for these rows."""
+        names = MAPS[map_name]
+        widths = np.cumsum([0] + [self.width(name) for name in names])
+        out = np.empty((len(Z), widths[-1]), dtype=dtype)
+        for name, low, high in zip(names, widths[:-1], widths[1:], strict=True):
+            self._fill(out[:, low:high], name, Z)
+        return out
 
     def width(self, name: str) -> int:
         """How many features a block has."""
-        return int(self._of(name, self.Z[:1]).shape[1])
+        if name not in self._widths:
+            one = seen_by(name, self.Z[:1], self.units)
+            found = one if name == COLUMNS else self.block(name).apply(one)
+            self._widths[name] = int(found.shape[1])
+        return self._widths[name]
 
-    def _of(self, name: str, Z: np.ndarray) -> np.ndarray:
-        key = (name, id(Z))
-        if key not in self._made:
-            found = Z
-            if name != COLUMNS:
-                found = by_blocks(self.block(name).apply, seen_by(name, Z, self.units))
-            self._made[key] = found
-        return self._made[key]
+    def _fill(self, out: np.ndarray, name: str, Z: np.ndarray) -> None:
+        """The features of a block, some rows at a time; rows that were seen before cost nothing."""
+        key = (name, id(Z), out.dtype.char)
+        if key in self._made:
+            out[:] = self._made[key]
+            return
+        for start in range(0, len(Z), BLOCK_ROWS):
+            part = slice(start, start + BLOCK_ROWS)
+            rows = seen_by(name, Z[part], self.units)
+            out[part] = rows if name == COLUMNS else self.block(name).apply(rows)
+        if self._remember and name != COLUMNS:
+            self._made[key] = out.copy()

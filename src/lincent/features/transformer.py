@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 
 from lincent.features.table import TableEncoder, read_table
 
-BLOCK_ROWS = 4096
+BLOCK_ROWS = 1024
 
 
 class RowMap(TransformerMixin, BaseEstimator):

@@ -27,6 +27,8 @@ from lincent.programs.joint import Coupling
 
 FORMED = 600
 """Up to this many columns, of all problems together, Hessians are formed."""
+BLOCK_ROWS = 1024
+"""Rows of a Gram matrix at a time: no second array of the size of the features."""
 CG_STEPS = 40
 CG_SHARE = 0.1
 """A step is solved until this share of the gradient is left; less near the solution."""
@@ -80,11 +82,15 @@ class Design:
     def gram(self, weight: Vector) -> Matrix:
         """sum of weight (x, 1)(x, 1)' over the rows where it is not zero."""
         rows = np.flatnonzero(weight)
-        root = np.sqrt(weight[rows]).astype(self.X.dtype)[:, None]
-        scaled = np.empty((len(rows), self.shape[1]), dtype=self.X.dtype)
-        np.multiply(self.X[rows], root, out=scaled[:, :-1])
-        scaled[:, -1:] = root
-        return scaled.T @ scaled
+        total = np.zeros((self.shape[1], self.shape[1]), dtype=self.X.dtype)
+        for start in range(0, len(rows), BLOCK_ROWS):
+            some = rows[start : start + BLOCK_ROWS]
+            root = np.sqrt(weight[some]).astype(self.X.dtype)[:, None]
+            scaled = np.empty((len(some), self.shape[1]), dtype=self.X.dtype)
+            np.multiply(self.X[some], root, out=scaled[:, :-1])
+            scaled[:, -1:] = root
+            total += scaled.T @ scaled
+        return total
 
     @cached_property
     def grams(self) -> Matrix:
