@@ -17,6 +17,8 @@ ADDED = {
     "lincent.AdditiveLCC": "0.2.0",
     "lincent.AdditiveLCCCV": "0.2.0",
     "lincent.AutoLCC": "0.2.0",
+    "lincent.batches": "0.2.0",
+    "lincent.show_versions": "0.2.0",
     "lincent.features.KernelLandmarks": "0.2.0",
     "lincent.features.LocalCenters": "0.2.0",
     "lincent.features.SplineFeatures": "0.2.0",
@@ -55,7 +57,7 @@ MODULES = (
         (
             Group(
                 "The paper's method",
-                ("LCC", "LCCCV", "lcc_path", "FQCC", "KernelLCC", "batches"),
+                ("LCC", "LCCCV", "lcc_path", "FQCC", "KernelLCC"),
                 "Exact optima of linear programs, each with a certificate.",
             ),
             Group(
@@ -71,6 +73,7 @@ MODULES = (
                 ),
                 "A smooth loss, balanced classes, a free threshold; local centers; a portfolio.",
             ),
+            Group("Data in pieces, and versions", ("batches", "show_versions")),
         ),
     ),
     Module(

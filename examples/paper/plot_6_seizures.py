@@ -48,8 +48,8 @@ except eeg.SegmentError as error:
 # --------
 # Magnitudes of 1 to 49 Hz for every channel; segments of one seizure belong together.
 table: eeg.SubjectFeatures = eeg.extract_features(folder)
-batches = sum(1 for _ in eeg.iter_features(folder))
-print(table.X.shape, "features,", batches, "pieces when read piece by piece")
+pieces = sum(1 for _ in eeg.iter_features(folder))
+print(table.X.shape, "features,", pieces, "pieces when read piece by piece")
 spectrum = eeg.fft_magnitude(same.data)
 as_a_step = eeg.FFTMagnitude(n_channels=len(same.channels)).fit_transform(same.data.reshape(1, -1))
 print("one second:", spectrum.shape, "and as a step of a pipeline:", as_a_step.shape)
