@@ -147,7 +147,7 @@ def reproduce(
     sets: Annotated[str, typer.Option(help="Codes of the paper's sets, comma-separated.")] = "",
     methods: Annotated[str, typer.Option(help="Methods of procedure 1, comma-separated.")] = "",
     parts: Annotated[
-        str, typer.Option(help="Of procedure1,procedure2,nested,kernel; all unless given.")
+        str, typer.Option(help="Of procedure1,procedure2,nested,kernel,readings; else all.")
     ] = "",
     runs: Annotated[int, typer.Option(help="Splits of procedure 1; 0: 100, or 5 if quick.")] = 0,
     time_limit: Annotated[float, typer.Option(help="Seconds for one fit.")] = 300.0,

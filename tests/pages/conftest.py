@@ -59,11 +59,6 @@ def report(comparison):
 
 @pytest.fixture(scope="session")
 def browser():
-    from support.browser import Browser, find_browser
+    from support.browser import one_browser
 
-    program = find_browser()
-    if program is None:
-        pytest.skip("no Chromium or Chrome on this machine (set LINCENT_BROWSER to its program)")
-    opened = Browser(program)
-    yield opened
-    opened.close()
+    yield from one_browser()

@@ -163,3 +163,15 @@ class Browser:
                 if not address.startswith(("file:", "data:")):
                     found.append("request: " + address)
         return found
+
+
+def one_browser():
+    """A browser for a fixture: skipped where there is none, closed at the end."""
+    import pytest
+
+    program = find_browser()
+    if program is None:
+        pytest.skip("no Chromium or Chrome on this machine (set LINCENT_BROWSER to its program)")
+    opened = Browser(program)
+    yield opened
+    opened.close()

@@ -9,7 +9,7 @@ for package in ("pandas", "pyarrow", "jinja2", "matplotlib", "scikit_posthocs"):
     pytest.importorskip(package)
 
 from lincent.datasets import DatasetNotFoundError  # noqa: E402
-from lincent.pages.rendering import render_html, render_markdown  # noqa: E402
+from lincent.pages.rendering import render_html, render_markdown, write_page  # noqa: E402
 from lincent.study import load_result, paper, reproduce  # noqa: E402
 from lincent.study.conclusions import conclusions  # noqa: E402
 from lincent.study.reports import make_page  # noqa: E402
@@ -117,3 +117,34 @@ def test_the_terminal_is_told_the_worst_few(folder):
     lines = summary_lines(load_result(folder))
     told = [line for line in lines if "standard errors)" in line]
     assert 1 <= len(told) <= 5
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from support.browser import one_browser
+
+    yield from one_browser()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 400])
+def test_in_a_browser_every_section_fits_and_every_figure_has_ink(
+    folder, page, browser, width, scheme, tmp_path
+):
+    write_page(page, tmp_path)
+    browser.size(width, 1000, width < 500)
+    media = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.call("Emulation.setEmulatedMedia", features=media)
+    browser.open(tmp_path / "report.html")
+    assert browser.problems() == []
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    # No table is wider than the page on a large screen, but for those with a column per method.
+    wide = "Array.from(document.querySelectorAll('.scroll')).filter(s => s.offsetParent && "
+    wide += "s.scrollWidth > s.clientWidth + 1).length"
+    if width == 1400:
+        assert browser.run(wide) <= 1
+    ink = "getComputedStyle(document.querySelector('figure svg text')).fill"
+    paper = "getComputedStyle(document.body).backgroundColor"
+    assert browser.run(ink) != browser.run(paper)
+    empty = "Array.from(document.querySelectorAll('tbody')).filter(b => !b.rows.length).length"
+    assert browser.run(empty) == 0
