@@ -138,7 +138,7 @@ class BlockFolds:
         return measure(model, HeldOut(len(true)), self.classes[true], extra)
 
     def each(self, job: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
-        """On a cluster all folds at once, unless ``n_jobs`` says otherwise."""
+        """On a cluster all folds at once, and with one read for all, unless ``n_jobs`` differs."""
         from lincent.passes.dask.run import Schedule, on_cluster
 
         if not isinstance(self.training.table.schedule, Schedule):  # batches come one by one
@@ -147,6 +147,9 @@ class BlockFolds:
         threads = self.n_splits if threads < 0 else min(threads, self.n_splits)
         if threads <= 1:
             return [job(split) for split in range(self.n_splits)]
+        halt = self.training.table.schedule.halt
+        if threads == self.n_splits:
+            job = self._reading_together(job, halt)
         with (
             _threads.side_by_side(threads, threads),  # each fold solves its bands here
             ThreadPoolExecutor(threads, thread_name_prefix="lincent-fold") as pool,
@@ -164,11 +167,27 @@ class BlockFolds:
                 return [one.result() for one in todo]
             finally:
                 # An error or an interrupt ends what the other folds are still reading.
-                self.training.table.schedule.halt.set()
+                halt.set()
                 for one in todo:
                     one.cancel()
                 wait(todo)
-                self.training.table.schedule.halt.clear()
+                halt.clear()
+                self.folds.together = None
+
+    def _reading_together(self, job: Callable[[int], Any], halt: Any) -> Callable[[int], Any]:
+        """The job, whose reads wait for those of the other folds: one graph answers all."""
+        from lincent.passes.dask.run import Together
+
+        together = self.folds.together = Together(self.n_splits)
+        tell = self.training.table.schedule.tell
+
+        def one(split: int) -> Any:
+            try:
+                return job(split)
+            finally:
+                together.leave(tell, halt)
+
+        return one
 
 
 class HeldOut:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lincent.passes.dask.block import Reweighed, add, apart, chained, sliced, tidy
-from lincent.passes.dask.run import Schedule
+from lincent.passes.dask.run import Schedule, Together
 from lincent.passes.dask.table import DaskTable, pieces
 from lincent.passes.source import Kind, kind_of
 from lincent.programs.arrays import Matrix, Vector
@@ -105,6 +105,8 @@ class TableFolds:
 
     def __init__(self, table: DaskTable, numbers: list[Any], folds: Sequence[int]) -> None:
         self.table, self.numbers, self.folds = table, numbers, list(folds)
+        self.together: Together | None = None
+        """Set while the folds are worked on side by side: they then read as one."""
 
     @classmethod
     def stratified(cls, table: DaskTable, folds: int) -> TableFolds:
@@ -161,7 +163,9 @@ class TableFolds:
         def deal(x: Any, y: Any, weight: Any, numbers: Any) -> tuple[Any, Any, Any]:
             return x, y, Dealt(weight, numbers, fold, held, plain)
 
-        return self.table.schedule.altered(deal, [(part,) for part in self.numbers], name)
+        schedule: Any = self.table.schedule.altered(deal, [(part,) for part in self.numbers], name)
+        schedule.together = self.together
+        return schedule
 
 
 def _distinct(numbers: Any) -> list[NDArray[Any]]:

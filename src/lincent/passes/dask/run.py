@@ -8,7 +8,9 @@ its futures are watched, so that
     a scheduler that is gone    is an error after ``PATIENCE`` seconds, not a wait without end
     an interrupt                cancels what the cluster still has to do
 
-Reads of several threads can be ended together: each looks at the ``halt`` that they share.
+Reads of several threads can be ended together: each looks at the ``halt`` that they share.  Threads
+that work on the same blocks (the folds of a search) can also read ``Together``: once all of them
+wait for a read, one graph answers them, and a block is loaded once for all.
 
 Task names are ``lincent-<verb>-...``: that is what a dashboard shows.
 """
@@ -20,6 +22,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn
 
@@ -55,11 +58,16 @@ class Schedule:
     """The blocks of a data set, and the way to run something on each."""
 
     def __init__(
-        self, blocks: Sequence[tuple[Any, ...]], tell: Tell, halt: threading.Event | None = None
+        self,
+        blocks: Sequence[tuple[Any, ...]],
+        tell: Tell,
+        halt: threading.Event | None = None,
+        together: Together | None = None,
     ) -> None:
         self.blocks = list(blocks)
         self.tell = tell
         self.halt = threading.Event() if halt is None else halt
+        self.together = together
         self.reads = 0
 
     def altered(
@@ -72,7 +80,7 @@ class Schedule:
         extra = each if each is not None else [()] * len(self.blocks)
         blocks = [alter(*block, *more) for block, more in zip(self.blocks, extra, strict=True)]
         tell = (lambda line: self.tell(f"{name}: {line}")) if name else self.tell
-        return Schedule(blocks, tell, self.halt)
+        return Schedule(blocks, tell, self.halt, self.together)
 
     def run(
         self,
@@ -97,20 +105,83 @@ class Schedule:
             for i, (block, more) in enumerate(zip(self.blocks, extra, strict=True))
         ]
         begin = time.monotonic()
-        answer = merge(self._answers(verb, parts, merge, stem))
+        wanted = _groups(parts, merge, stem) if len(parts) > FEW_BLOCKS else parts
+        request = _Request(verb, parts, wanted)
+        if self.together is None:
+            read([request], self.tell, self.halt)
+        else:
+            self.together.read(request, self.tell, self.halt)
+        answer = merge(request.answers)
         took = time.monotonic() - begin
         self.tell(f"read {self.reads}, {verb}: {len(parts)} blocks in {took:.2f} s")
         return answer
 
-    def _answers(self, verb: str, parts: list[Any], merge: Merge, stem: str) -> list[Any]:
-        """The answers of the blocks, or of groups of blocks where there are many."""
-        client = _cluster()
-        wanted = parts
-        if len(parts) > FEW_BLOCKS:
-            wanted = _groups(parts, merge, stem)
-        if client is None:
-            return _locally(parts, wanted)
-        return _Watch(client, verb, self.tell, self.halt).answers(parts, wanted)
+
+@dataclass
+class _Request:
+    """What is asked of all blocks: tasks, those whose answers are wanted, and the answers."""
+
+    verb: str
+    parts: list[Any]
+    wanted: list[Any]
+    answers: list[Any] = field(default_factory=list)
+    error: BaseException | None = None
+    done: bool = False
+
+
+def read(requests: list[_Request], tell: Tell, halt: threading.Event) -> None:
+    """The answers to all requests, in one graph: a block that several ask is loaded once."""
+    parts = [part for request in requests for part in request.parts]
+    wanted = parts
+    if any(request.wanted is not request.parts for request in requests):
+        wanted = [part for request in requests for part in request.wanted]
+    count, client = len(requests[0].parts), _cluster()
+    if client is None:
+        answers = _locally(parts, wanted, count)
+    else:
+        verbs = ", ".join(dict.fromkeys(request.verb for request in requests))
+        answers = _Watch(client, verbs, tell, halt, count).answers(parts, wanted)
+    for request in requests:
+        request.answers, answers = answers[: len(request.wanted)], answers[len(request.wanted) :]
+
+
+class Together:
+    """Threads that read the same blocks at the same time; each ``leave``s when it is done."""
+
+    def __init__(self, members: int) -> None:
+        self._members, self._waiting = members, list[_Request]()
+        self._change = threading.Condition()
+
+    def read(self, request: _Request, tell: Tell, halt: threading.Event) -> None:
+        """Wait until all others have a request, too; the last one to come reads for all."""
+        with self._change:
+            self._waiting.append(request)
+            self._read_if_all_wait(tell, halt)
+            while not request.done:
+                self._change.wait(ASK)
+                if halt.is_set() and not request.done:
+                    raise Halted(f"The read '{request.verb}' is not needed any more.")
+        if request.error is not None:
+            raise request.error
+
+    def leave(self, tell: Tell, halt: threading.Event) -> None:
+        """One thread less to wait for."""
+        with self._change:
+            self._members -= 1
+            self._read_if_all_wait(tell, halt)
+
+    def _read_if_all_wait(self, tell: Tell, halt: threading.Event) -> None:
+        if not self._waiting or len(self._waiting) < self._members:
+            return
+        requests, self._waiting = self._waiting, []
+        try:
+            read(requests, tell, halt)
+        except BaseException as error:
+            for request in requests:
+                request.error = error
+        for request in requests:
+            request.done = True
+        self._change.notify_all()
 
 
 def _groups(parts: list[Any], merge: Merge, stem: str) -> list[Any]:
@@ -138,7 +209,7 @@ def on_cluster() -> bool:
     return _cluster() is not None
 
 
-def _locally(parts: list[Any], wanted: list[Any]) -> list[Any]:
+def _locally(parts: list[Any], wanted: list[Any], count: int) -> list[Any]:
     import dask
 
     compute: Any = dask.compute
@@ -150,7 +221,7 @@ def _locally(parts: list[Any], wanted: list[Any]) -> list[Any]:
             try:
                 compute(part)
             except Exception as error:
-                _blame(i, len(parts), error)
+                _blame(i % count, count, error)
         raise
 
 
@@ -172,8 +243,11 @@ def _blame(i: int, count: int, error: BaseException) -> NoReturn:
 class _Watch:
     """Futures on a cluster, watched until they are done or hopeless."""
 
-    def __init__(self, client: Any, verb: str, tell: Tell, halt: threading.Event) -> None:
+    def __init__(
+        self, client: Any, verb: str, tell: Tell, halt: threading.Event, count: int
+    ) -> None:
         self.client, self.verb, self.tell, self.halt = client, verb, tell, halt
+        self.count = count
         self.good = self.spoken = time.monotonic()
 
     def answers(self, parts: list[Any], wanted: list[Any]) -> list[Any]:
@@ -215,7 +289,7 @@ class _Watch:
     def _first_error(self, futures: list[Any]) -> None:
         for i, future in enumerate(futures):
             if future.status == "error":
-                _blame(i, len(futures), future.exception(timeout=ANSWER))
+                _blame(i % self.count, self.count, future.exception(timeout=ANSWER))
             if future.status == "cancelled":
                 self._gone(None)
 
