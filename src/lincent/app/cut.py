@@ -68,6 +68,21 @@ def side_values(side: int, scores: np.ndarray, chances: Any) -> np.ndarray:
     return scores if side == 1 else -scores
 
 
+def cut_on_score(cut: Cut | None, held: HeldOut, classes: np.ndarray) -> float:
+    """Where a cut lies on the score of two classes: halfway between the rows on its two sides."""
+    if cut is None:
+        return 0.0
+    side = positive_code(classes, cut.positive)
+    if cut.scale == SCORE:
+        return cut.at if side == 1 else -cut.at
+    above = np.asarray(held.chances)[:, side] >= cut.at
+    values = side_values(side, held.scores, None)
+    low = values[~above].max() if (~above).any() else values.min()
+    high = values[above].min() if above.any() else values.max()
+    middle = float(low + high) / 2
+    return middle if side == 1 else -middle
+
+
 def given_cut(threshold: float, classes: np.ndarray, positive: Any, *, chances: bool) -> Cut:
     """``--threshold``: on the probability."""
     if len(classes) != 2:

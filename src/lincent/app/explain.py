@@ -103,7 +103,7 @@ def _judge(model: Model, data: Any, reading: Reading) -> dict[str, Any]:
     known = Understood(table, model.schema, (), frame, labels, None, ())
     positive = None if cut is None else cut.positive
     return {
-        "judged": describe_held_out(held, classes, answers, positive),
+        "judged": describe_held_out(held, classes, answers, positive, cut=cut),
         "line": describe_line(held, classes),
         "impact": most_at_odds(held, classes, known),
     }

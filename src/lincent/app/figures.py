@@ -16,18 +16,17 @@ def short(name: str) -> str:
     return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"
 
 
-def line_histogram(line: dict[str, Any], cut: float | None) -> str:
+def line_histogram(line: dict[str, Any]) -> str:
     """Rows of each class along the score; the class changes at the vertical line."""
     edges, counts = line["edges"], line["counts"]
     middles = [(a + b) / 2 for a, b in pairwise(edges)]
-    with drawing(7.2, 3.0) as (figure, axes):
+    with drawing(5.4, 3.0) as (figure, axes):
         for k, (name, values) in enumerate(counts.items()):
             shares = [value / max(1, sum(values)) for value in values]
             color = SERIES[k % len(SERIES)]
             axes.fill_between(middles, shares, step="mid", color=color, alpha=0.28, lw=0)
             axes.step(middles, shares, where="mid", color=color, lw=1.8, label=short(name))
-        if cut is not None:
-            axes.axvline(cut, color=COLOR["ink"], lw=1.2, ls="--", label="the cut")
+        axes.axvline(line["cut"], color=COLOR["ink"], lw=1.2, ls="--", label="the cut")
         axes.set_xlabel("score, in distances between the classes")
         axes.set_ylabel("share of the class")
         axes.set_ylim(bottom=0)
@@ -35,26 +34,23 @@ def line_histogram(line: dict[str, Any], cut: float | None) -> str:
         return to_svg(figure, "line")
 
 
-def two_curves(
-    curves: dict[str, Any], point: tuple[float, float, float], share: float, positive: str
+def one_curve(
+    points: list[list[float]], dot: tuple[float, float], blind: float | None, words: tuple[str, str]
 ) -> str:
-    """ROC and precision against recall, each with the operating point and the blind rule."""
-    false_rate, recall, precision = point
-    with drawing(7.2, 3.3, ncols=2) as (figure, (left, right)):
-        for axes, points in ((left, curves["roc"]), (right, curves["precision_recall"])):
-            axes.plot(*zip(*points, strict=True), color=COLOR["s1"], lw=1.8)
-            axes.set_xlim(-0.02, 1.02)
-            axes.set_ylim(-0.02, 1.02)
-            axes.grid(linewidth=0.7)
-        left.plot([0, 1], [0, 1], color=COLOR["muted"], lw=1, ls=":")
-        left.plot([false_rate], [recall], "o", color=COLOR["bad"], ms=7)
-        left.set_xlabel(f"share of the others called {short(positive)}")
-        left.set_ylabel(f"share of {short(positive)} found")
-        right.axhline(share, color=COLOR["muted"], lw=1, ls=":")
-        right.plot([recall], [precision], "o", color=COLOR["bad"], ms=7)
-        right.set_xlabel(f"share of {short(positive)} found")
-        right.set_ylabel("right among those called so")
-        return to_svg(figure, "curves")
+    """A curve over all cuts with the operating point; dotted is a rule that looks at nothing."""
+    with drawing(4.6, 3.4) as (figure, axes):
+        axes.plot(*zip(*points, strict=True), color=COLOR["s1"], lw=1.8)
+        if blind is None:
+            axes.plot([0, 1], [0, 1], color=COLOR["muted"], lw=1, ls=":")
+        else:
+            axes.axhline(blind, color=COLOR["muted"], lw=1, ls=":")
+        axes.plot(*([value] for value in dot), "o", color=COLOR["bad"], ms=7)
+        axes.set_xlim(-0.02, 1.02)
+        axes.set_ylim(-0.02, 1.02)
+        axes.grid(linewidth=0.7)
+        axes.set_xlabel(words[0])
+        axes.set_ylabel(words[1])
+        return to_svg(figure, "roc" if blind is None else "precision")
 
 
 def reliability(bins: list[dict[str, float]], positive: str) -> str:

@@ -255,7 +255,8 @@ def _judgement(
         answers = cut.codes(classes, held.scores, held.chances)
     elif metric is not None:
         cut, answers = chosen_cut(metric, held, classes, positive)
-    said = describe_held_out(held, classes, answers, positive, metric or "balanced_accuracy")
+    figure = metric or "balanced_accuracy"
+    said = describe_held_out(held, classes, answers, positive, figure, cut)
     doubts = [disagreement(held, classes, cut), *_doubts(said)]
     return {
         "held_out": said,

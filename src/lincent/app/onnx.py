@@ -61,6 +61,11 @@ def onnx_bytes(model: Model) -> bytes:
     Inputs are float columns of shape (rows, 1), or strings for text columns.
     """
     need("skl2onnx", "onnx", "Export to ONNX")
+    if not isinstance(model.classifier, (*OWN, *RIVALS)):
+        raise AppError(
+            f"{type(model.classifier).__name__} has no ONNX form yet: fit with --method linear, "
+            "structured, kernel or lcc, or use the model file where Python is."
+        )
     from skl2onnx import convert_sklearn
     from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 

@@ -100,28 +100,19 @@ def _lead(found: dict[str, Any]) -> Figure | None:
     line = _curves(found).get("line")
     if not line:
         return None
-    cut = found.get("cut")
-    at: float | None = 0.0 if cut is None else None
-    if cut is not None and cut["scale"] == "score":
-        side = 1.0 if str(cut["positive"]) == str(found["classes"][1]) else -1.0
-        at = side * cut["at"] / line["unit"]
     rows = tuple(
         (number(a, 2, signed=True), number(b, 2, signed=True),
          *(number(counts[k], 0) for counts in line["counts"].values()))
         for k, (a, b) in enumerate(zip(line["edges"][:-1], line["edges"][1:], strict=True))
     )  # fmt: skip
     names = tuple(Column(name, True) for name in line["counts"])
-    moved = ""
-    if cut is not None and at is None:
-        moved = f" The class changes at a probability of {cut['at']:.3g}."
     return Figure(
         "line",
-        figures.line_histogram(line, at),
+        figures.line_histogram(line),
         "Rows of both classes along the score",
-        f"Where the {found['judged_on']} of each class lie on the score; 0 is the model's own "
-        f"cut.{moved}",
+        f"Where the {found['judged_on']} of each class lie on the score; the class changes at the "
+        "dashed line.",
         Table((Column("From", True), Column("To", True), *names), rows),
-        wide=True,
     )
 
 
@@ -129,38 +120,42 @@ def _how_good(found: dict[str, Any]) -> Section:
     judged, curves = found["judged"], _curves(found)
     blocks: list[Block] = [scores_table(judged), *confusion_table(found)]
     if "roc" in curves:
-        table = judged["confusion"]
-        names = [str(label) for label in found["classes"]]
-        side = names.index(str(judged["positive"]))
-        hit, missed = table[side][side], table[side][1 - side]
-        wrong, right = table[1 - side][side], table[1 - side][1 - side]
-        point = (
-            wrong / max(1, wrong + right),
-            hit / max(1, hit + missed),
-            hit / max(1, hit + wrong),
-        )
-        share = (hit + missed) / max(1, hit + missed + wrong + right)
-        rows = tuple(
-            (text(kind), number(x, 3), number(y, 3))
-            for kind, points in (("ROC", curves["roc"]), ("precision", curves["precision_recall"]))
-            for x, y in points
-        )
-        numbers = Table((Column("Curve"), Column("x", True), Column("y", True)), rows)
-        blocks.append(
-            Figure(
-                "curves",
-                figures.two_curves(curves, point, share, names[side]),
-                f"ROC curve, and precision against recall, of {names[side]}",
-                f"Every cut at once: how many of {names[side]} are found, against false alarms "
-                "(left) and against how often the call is right (right). The dot is this model's "
-                "cut; the dotted line is a rule that looks at nothing.",
-                numbers,
-                wide=True,
-            )
-        )
+        blocks += _cuts(found, curves)
     if curves.get("reliability"):
         blocks.append(_reliability(curves["reliability"], str(judged["positive"])))
     return Section("how-good", f"How good it is on {found['judged_on']}", tuple(blocks))
+
+
+def _cuts(found: dict[str, Any], curves: dict[str, Any]) -> list[Block]:
+    """Every cut at once: ROC, and precision against recall."""
+    table = found["judged"]["confusion"]
+    names = [str(label) for label in found["classes"]]
+    side = names.index(str(found["judged"]["positive"]))
+    hit, missed = table[side][side], table[side][1 - side]
+    wrong, right = table[1 - side][side], table[1 - side][1 - side]
+    name = figures.short(names[side])
+    recall = hit / max(1, hit + missed)
+    share = (hit + missed) / max(1, hit + missed + wrong + right)
+    dots = ((wrong / max(1, wrong + right), recall), (recall, hit / max(1, hit + wrong)))
+    words = (
+        (f"share of the others called {name}", f"share of {name} found"),
+        (f"share of {name} found", "right among those called so"),
+    )
+    said = (
+        f"How many of {names[side]} are found, against false alarms, for every cut. The dot is "
+        "this model's cut; the dotted line is a rule that looks at nothing.",
+        f"How often a call of {names[side]} is right, against how many are found.",
+    )
+    blocks: list[Block] = []
+    for k, (key, blind) in enumerate((("roc", None), ("precision_recall", share))):
+        points = curves[key]
+        numbers = Table(
+            tuple(Column(word, True) for word in words[k]),
+            tuple((number(x, 3), number(y, 3)) for x, y in points),
+        )
+        svg = figures.one_curve(points, dots[k], blind, words[k])
+        blocks.append(Figure(key, svg, f"{words[k][1]} against {words[k][0]}", said[k], numbers))
+    return blocks
 
 
 def _reliability(bins: list[dict[str, Any]], positive: str) -> Figure:

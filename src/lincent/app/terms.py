@@ -77,8 +77,8 @@ def check_linear(model: Model, purpose: str) -> None:
     classifier = model.classifier
     if not is_linear(classifier):
         raise AppError(
-            f"{purpose} needs a linear score, and {type(classifier).__name__} has none: export it "
-            "to ONNX, or fit LCC, LCCCV, RegularizedLCC or RegularizedLCCCV."
+            f"{purpose} needs a linear score, and {type(classifier).__name__} has none: fit with "
+            "--method linear or lcc."
         )
     rules = getattr(model.classifier, "_rules", [])
     if not all(isinstance(rule, Cut) for rule in rules):

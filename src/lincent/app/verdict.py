@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lincent.app import curves
-from lincent.app.cut import Cut, positive_code, side_values
+from lincent.app.cut import Cut, cut_on_score, positive_code, side_values
 from lincent.app.held_out import HeldOut
 from lincent.app.scores import area_score, confusion, hard_scores
 from lincent.estimators.validation import plain
@@ -24,6 +24,7 @@ def describe_held_out(
     answers: np.ndarray,
     positive: Any = None,
     metric: str = "balanced_accuracy",
+    cut: Cut | None = None,
 ) -> dict[str, Any]:
     """Figures with intervals and baselines, the confusion table, and curves of two classes."""
     truth = np.searchsorted(classes, held.labels)
@@ -38,6 +39,8 @@ def describe_held_out(
             **curves.two_class_curves(values, is_positive),
             "line": curves.line_histogram(held.scores, truth, classes),
         }
+        line = found["curves"]["line"]
+        line["cut"] = cut_on_score(cut, held, classes) / line["unit"]
         if held.chances is not None:
             found["curves"]["reliability"] = curves.reliability(held.chances[:, side], is_positive)
     return found | {
