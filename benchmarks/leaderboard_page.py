@@ -179,15 +179,16 @@ def section(board, name, about):
 def write_page(path):
     rows, about = pd.read_csv(path), json.loads(path.with_suffix(".json").read_text())
     many = {name for name, _, _, _, counts in about["sets"] if len(counts) > 2}
-    text, certificates = [], []
+    text, certificates, sets = [], [], []
     for name, title, part in (
         ("two", "Two classes", rows[~rows.dataset.isin(many)]),
         ("many", "Many classes", rows[rows.dataset.isin(many)]),
     ):
         part = part[part.split.isin(whole_splits(part))]
         board = Board(part, title)
-        text += [*section(board, name, about)]
+        text += section(board, name, about)
         certificates.append(part)
+        sets.append(len(board.all["hard"]))
     used = pd.concat(certificates)
     gaps = used[used.method.str.startswith(OURS)].groupby("method").gap.max()
     troubles = used[used.status != "ok"].groupby(["method", "status"]).size()
@@ -201,17 +202,21 @@ def write_page(path):
         told = ", ".join(f"{m}: {s} ({n} fits)" for (m, s), n in troubles.items())
         text.append(f"Warnings and failures: {told}.")
     splits = [part.split.nunique() for part in certificates]
-    sets = [part.dataset.nunique() for part in certificates]
-    head = HEAD.format(fits=len(used), two=sets[0], many=sets[1], splits=splits, **about)
+    planned = len(about["sets"]) - len(many), len(many)
+    head = HEAD.format(
+        fits=len(used), two=sets[0], many=sets[1], splits=splits, planned=planned, **about
+    )
     PAGE.write_text("\n\n".join([head, *text]) + "\n")
     print(f"{PAGE.relative_to(ROOT)}: {sets} sets, {splits} splits")
 
 
 HEAD = """# Leaderboard
 
-{two} real two-class sets and {many} with 3 to 26 classes, {splits[0]} and {splits[1]} splits each,
-{fits} fits, in one run on {date} ({machine}; Python {python}, NumPy {numpy}). Written by
-`benchmarks/leaderboard.py` from its rows; so are the sentences.
+{two} real two-class sets and {many} with 3 to 26 classes, {splits[0]} and {splits[1]} split(s)
+each, {fits} fits, in one run on {date} ({machine}; Python {python}, NumPy {numpy}). Written by
+`benchmarks/leaderboard.py` from its rows; so are the sentences. The run had {planned[0]} and
+{planned[1]} sets before it; those that were not finished with every method when its time was over
+are not counted.
 
 Stratified 70/30 splits, the same for all methods; constant columns dropped, columns standardized on
 the training part, text as indicators; sets above 1,500 rows cut to that. *hard* is balanced
