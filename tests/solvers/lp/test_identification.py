@@ -37,13 +37,13 @@ def test_it_is_the_optimum(shape, seed, options):
 def awkward(kind):
     rng = np.random.default_rng(5)
     X = np.where(rng.random((800, 40)) < 0.2, rng.random((800, 40)), 0.0)
+    if kind == "one-hot":
+        X = np.eye(8)[rng.integers(0, 8, (800, 5))].reshape(800, 40)
     sign = np.where(X @ rng.standard_normal(40) + 0.3 * rng.standard_normal(800) > 0, 1.0, -1.0)
     if kind == "duplicate columns":
         X[:, 10:20] = X[:, :10]
     elif kind == "constant columns":
         X[:, 3], X[:, 4] = 1.0, 0.0
-    elif kind == "one-hot":
-        X = np.eye(8)[rng.integers(0, 8, (800, 5))].reshape(800, 40)
     elif kind == "zero rows":
         X[::7] = 0.0
     elif kind == "repeated rows":
@@ -79,6 +79,16 @@ def test_awkward_data_is_certified_or_handed_on(kind):
     assert (solution.status is Status.OPTIMAL) == (solution.relative_gap <= 1e-9)
     if kind not in ("repeated rows", "far rows", "scales"):
         assert solution.status is Status.OPTIMAL
+
+
+def test_pure_noise_is_handed_on_after_a_few_rounds():
+    rng = np.random.default_rng(1)
+    sign = np.where(rng.random(800) < 0.5, 1.0, -1.0)
+    program = program_of_rows(rng.standard_normal((800, 40)), sign)
+    lines = []
+    solution = identification.solve(program, Controls(tell=lines.append))
+    assert solution.status is Status.STALLED
+    assert len(lines) <= 4
 
 
 def test_separable_classes_are_handed_on_soon():

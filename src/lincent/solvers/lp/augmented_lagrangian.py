@@ -60,6 +60,10 @@ class Tuning:
     correlation slows down (10,000 x 500, correlated: 4.2 s by CG)."""
     start_cg: int = 50
     rounds: int = 40
+    judged_after: int = 3
+    hopeless: float = 0.5
+    """With a gap above this after so many rounds the optimum is at the box, or there is nothing to
+    learn (10,000 x 500 of pure noise: 3 s lost before the next solver was asked)."""
     newton_steps: int = 60
     line_share: float = 1e-2
     """The line search ends when its bracket is this share of the step."""
@@ -115,7 +119,9 @@ def identify(
             f"identification, round {point.rounds}: objective {judged.objective:.10e}  gap "
             f"{point.best.relative_gap:.1e}  {point.between} hinges in doubt, {point.steps} steps"
         )
-        done = point.between <= enough or point.best.relative_gap <= controls.tol
+        gap = point.best.relative_gap
+        done = point.between <= enough or gap <= controls.tol
+        done |= enough > 0 and point.rounds >= tuning.judged_after and gap > tuning.hopeless
         if done or stalled > 2 or controls.out_of_time() or point.steps >= controls.max_iter:
             break
         point.rho *= tuning.growth
