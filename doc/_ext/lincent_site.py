@@ -87,6 +87,20 @@ def name_thumbnails(app, pagename, templatename, context, doctree):
         context["body"] = THUMBNAIL.sub(named, context["body"])
 
 
+def name_toggles(app, pagename, templatename, context, doctree):
+    """The arrows that unfold the navigation get a name."""
+    original = context.get("generate_toctree_html")
+    if original is None:
+        return
+
+    def named(*rest, **options):
+        made = original(*rest, **options)
+        label = '<summary aria-label="Show the pages below">'
+        return made.replace("<summary>", label) if isinstance(made, str) else made
+
+    context["generate_toctree_html"] = named
+
+
 def write_sitemap(app, error):
     """sitemap.xml: every page, under the site's address where one is given."""
     if error is not None or app.builder.format != "html":
@@ -104,5 +118,6 @@ def setup(app):
     app.connect("config-inited", write_api_pages)  # before Sphinx looks which pages there are
     app.connect("html-page-context", describe)
     app.connect("html-page-context", name_thumbnails)
+    app.connect("html-page-context", name_toggles, priority=900)  # after the theme has its say
     app.connect("build-finished", write_sitemap)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

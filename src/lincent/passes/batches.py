@@ -78,7 +78,7 @@ def batches(
     Parameters
     ----------
     data : str, path, list of them, sequence of Arrow record batches, or callable
-        Parquet files (also a pattern such as "part-*.parquet"); record batches or tables of
+        Parquet files (also a pattern such as ``"part-*.parquet"``); record batches or tables of
         pyarrow; or a function without arguments that returns an iterator, each time from the
         beginning, over X, (X, y) or (X, y, weight).
     target : str, default=None
