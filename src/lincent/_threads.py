@@ -72,6 +72,10 @@ class _Ledger:
     asked: list[int] = field(default_factory=list)
     before: list[int] = field(default_factory=list)
 
+    def holds(self, most: int) -> bool:
+        """Whether no more than so many threads are in use already."""
+        return min(self.asked, default=most + 1) <= most
+
     def enter(self, most: int) -> None:
         with self.lock:
             libraries = _libraries("blas")
@@ -107,6 +111,9 @@ _ledger = _Ledger()
 def at_most(threads: int) -> Iterator[None]:
     """BLAS and OpenMP use at most so many threads, whoever else asks for more at the same time."""
     threads = max(1, threads)
+    if _ledger.holds(threads):  # a part of a fit that is limited already
+        yield
+        return
     _ledger.enter(threads)
     openmp = [(library, library.get_num_threads()) for library in _libraries("openmp")]
     for library, before in openmp:

@@ -138,7 +138,9 @@ def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Soluti
         controls.tell(f"{iteration:4d}  objective {best.primal:.10e}  gap {gap:.1e}")
         vertex = point.finish(gap, controls.tol)
         if vertex is not None and vertex.relative_gap <= min(controls.tol, gap):
-            return Solution(Status.OPTIMAL, vertex, max(iteration, 1), NAME)
+            return Solution(
+                Status.OPTIMAL, vertex, max(iteration, 1), NAME, scale=point.column_scale
+            )
         if gap <= controls.tol:
             status = Status.OPTIMAL
             break
@@ -161,7 +163,7 @@ def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Soluti
     if status is not Status.OPTIMAL:
         answer = point.rescue(answer, controls.tol, stalled=status is Status.STALLED)
         status = Status.OPTIMAL if answer.relative_gap <= controls.tol else status
-    return Solution(status, answer, max(iteration, 1), NAME)
+    return Solution(status, answer, max(iteration, 1), NAME, scale=point.column_scale)
 
 
 class InteriorPoint:

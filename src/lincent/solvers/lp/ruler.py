@@ -52,42 +52,57 @@ class Ruler:
 
 def ruler_of(program: Program, beta: Vector, share: float, rng: np.random.Generator) -> Ruler:
     """The ruler at the optimum of a sample, of whose rows a ``share`` is in doubt."""
-    rows, n = program.rows, program.shape[1]
-    scale = rows.column_scale()
+    rows, n, scale = program.rows, program.shape[1], program.rows.column_scale()
     try:
-        root = _root(program, beta, share, scale)
+        # Leverage is the size to begin with; where all rows have about the same it is enough.
+        moment = _gram(rows, program.costs / float(program.costs.sum()), scale)
+        moment.flat[:: n + 1] += TUNING.ridge
+        root = np.linalg.inv(np.linalg.cholesky(moment)).T / scale[:, None]
+        size = rows.sizes(root)
+        if _differ(size):
+            root = _root(program, beta, share, scale, moment, size)
+            size = rows.sizes(root)
     except np.linalg.LinAlgError:
         return Ruler(None, 1.0 / scale, scale)
-    size = rows.sizes(root)
     typical = float(np.median(size))
     if not 0 < typical < np.inf:
         return Ruler(None, 1.0 / scale, scale)
     root /= typical
     spread = np.sqrt(np.einsum("ij,ij->i", root, root))
-    if float(np.quantile(size, 0.999)) < TUNING.heavy * typical:
+    if not _differ(size):
         return Ruler(None, spread, scale)
     if n > TUNING.columns:
         root = root @ rng.standard_normal((n, TUNING.columns)) / np.sqrt(TUNING.columns)
     return Ruler(root, spread, scale)
 
 
-def _root(program: Program, beta: Vector, share: float, scale: Vector) -> Matrix:
+def _differ(size: Vector) -> bool:
+    """Whether some rows are much larger than most."""
+    middle, large = len(size) // 2, len(size) - 1 - len(size) // 1000
+    ordered = np.partition(size, [middle, large])
+    return bool(ordered[large] >= TUNING.heavy * ordered[middle])
+
+
+def _gram(rows: Rows, weight: Vector, scale: Vector) -> Matrix:
+    return rows.gram(weight) / scale / scale[:, None]
+
+
+def _root(
+    program: Program,
+    beta: Vector,
+    share: float,
+    scale: Vector,
+    moment: Matrix,
+    leverage: Vector,
+) -> Matrix:
     """B with S = B B', by way of columns of the same scale."""
     rows, costs = program.rows, program.costs
-
-    def gram(some: Rows, weight: Vector) -> Matrix:
-        return some.gram(weight) / scale / scale[:, None]
-
-    moment = gram(rows, costs / float(costs.sum()))
-    moment.flat[:: len(scale) + 1] += TUNING.ridge
     distance = rows.dot(beta) - program.margin
-    # Leverage is the size to begin with.
-    leverage = rows.sizes(np.linalg.inv(np.linalg.cholesky(moment)).T / scale[:, None])
     away = np.abs(distance) / leverage
     width = max(float(np.quantile(away, min(share, 1.0))), 1e-300)
     band = np.flatnonzero(away <= width)
     weight = costs[band] / (2 * width * leverage[band])
-    H = gram(rows.take(band), weight) + TUNING.blend * float(weight.sum()) * moment
+    H = _gram(rows.take(band), weight, scale) + TUNING.blend * float(weight.sum()) * moment
     scores = np.where(distance < 0, costs**2, 0.0)
-    V = gram(rows, scores) + TUNING.blend * float(costs @ costs) * moment
+    V = _gram(rows, scores, scale) + TUNING.blend * float(costs @ costs) * moment
     return np.asarray(np.linalg.solve(H, np.linalg.cholesky(V))) / scale[:, None]

@@ -86,25 +86,19 @@ def solve(
 ) -> Solution:
     """The certified optimum over all rows; a start takes the place of the sample."""
     whole = program.rows.all_rows(program.costs, program.margin)
-    if start is None and whole.here and _repeats(whole, rng):
-        merged = merge(program)
-        if merged is not None:
-            controls.tell(f"{merged.program.shape[0]} of {program.shape[0]} rows are distinct")
-            return merged.expand(_solve_distinct(merged.program, controls, rng))
-    if start is None:
-        near, whole, ruler, steps = _from_samples(program, whole, controls, rng)
-        rounds = Rounds(program, whole, near, controls, ruler)
-    else:
+    if start is not None:
         near, steps = _from_guess(program, whole, start, controls, rng)
-        rounds = Rounds(program, whole, near, controls)
-    return rounds.run(steps)
-
-
-def _repeats(whole: AllRows, rng: np.random.Generator) -> bool:
-    """Whether a few rows are mostly repetitions of each other; then so are all of them."""
-    rows, _ = whole.sample(TUNING.sketch_rows, rng)
-    keys = rows.dot(rng.standard_normal(rows.shape[1]))
-    return len(np.unique(keys)) <= TUNING.sketch_share * len(keys)
+        return Rounds(program, whole, near, controls).run(steps)
+    m, n = program.shape
+    second = min(sample_size(m, n), whole.most_sampled)
+    k = second if second > 2 * start_size(n) else start_size(n)
+    sample = _Sample(program, *whole.sample(k, rng))
+    merged = merge(program) if whole.here and sample.repeats(rng) else None
+    if merged is not None:
+        controls.tell(f"{merged.program.shape[0]} of {m} rows are distinct")
+        return merged.expand(_solve_distinct(merged.program, controls, rng))
+    near, whole, ruler, steps = _from_samples(program, whole, sample, k, controls, rng)
+    return Rounds(program, whole, near, controls, ruler).run(steps)
 
 
 def _solve_distinct(program: Program, controls: Controls, rng: np.random.Generator) -> Solution:
@@ -120,13 +114,16 @@ def _in_doubt(m: int, n: int, sample: int) -> int:
 
 
 def _from_samples(
-    program: Program, whole: AllRows, controls: Controls, rng: np.random.Generator
+    program: Program,
+    whole: AllRows,
+    sample: _Sample,
+    second: int,
+    controls: Controls,
+    rng: np.random.Generator,
 ) -> tuple[Near, AllRows, Ruler, int]:
     """A point near the optimum, the rows with their sizes, the ruler, and the steps taken."""
     m, n = program.shape
-    k, second = start_size(n), min(sample_size(m, n), whole.most_sampled)
-    second = second if second > 2 * k else k
-    sample = _Sample(program, *whole.sample(second, rng))
+    k = start_size(n)
     beta, few_rows, iterations = sample.optimum_of(k, controls, rng)
     ruler = ruler_of(few_rows, beta, _in_doubt(k, n, k) / k, rng)
     if ruler.columns is not None:
@@ -158,6 +155,12 @@ class _Sample:
     def __init__(self, program: Program, rows: Rows, costs: Vector) -> None:
         self.program = replace(program, rows=rows, costs=costs)
         self.all_rows: AllRows = rows.all_rows(costs, program.margin)
+
+    def repeats(self, rng: np.random.Generator) -> bool:
+        """Whether a few rows are mostly repetitions of each other; then so are all of them."""
+        rows = self.program.rows.take(np.arange(min(TUNING.sketch_rows, self.program.shape[0])))
+        keys = rows.dot(rng.standard_normal(rows.shape[1]))
+        return len(np.unique(keys)) <= TUNING.sketch_share * len(keys)
 
     def optimum_of(
         self, k: int, controls: Controls, rng: np.random.Generator
