@@ -180,15 +180,11 @@ class RowsAtOnce:
             gram += self.rows.take(part).gram(weight)
         return gram
 
-    def full(self, outside: Any, index: Any, alpha: Vector) -> Any:
+    def full(self, outside: Any, index: Any, alpha: Vector) -> Vector:
         """The multipliers of all rows: the cost outside, alpha in the band, zero elsewhere."""
-
-        def fetch() -> Vector:
-            full = np.array(self.place.fetch(self.place.where(outside, self.cost)))
-            full[self.place.fetch(index)] = alpha
-            return full
-
-        return Deferred((self.rows.shape[0],), fetch) if self.place.fast_reads else fetch()
+        full = np.array(self.place.fetch(self.place.where(outside, self.cost)))
+        full[self.place.fetch(index)] = alpha
+        return full
 
 
 class ViewAtOnce:
@@ -275,7 +271,15 @@ class SplitAtOnce:
         return SplitAtOnce(self.whole, band, ~band & (view.distance < 0))
 
     def multipliers(self, alpha: Vector) -> Any:
-        return self.whole.full(self.outside, self.index, alpha)
+        whole = self.whole
+        if whole.here:
+            return whole.full(self.outside, self.index, alpha)
+        return Multipliers(
+            (whole.rows.shape[0],),
+            lambda: whole.full(self.outside, self.index, alpha),
+            self.summed + self.rows.tdot(alpha),
+            self.summed_cost + float(alpha.sum()),
+        )
 
 
 def kth_smallest(values: Any, k: int, xp: Any) -> float:
