@@ -30,10 +30,10 @@ REPORTS = {
 """Attributes that tell how a fit went and are not computed with: they may be infinite or NaN."""
 SHAPES = {
     "_line_centers": "tasks 2", "_rules": "tasks", "_calibrators": "tasks", "classes_": "classes",
-    "coef_": "outputs ...", "dual_coef_": "tasks support", "intercept_": "outputs",
+    "dual_coef_": "tasks support", "intercept_": "outputs", "plane_intercept_": "tasks 2",
     "local_centers_": "local features", "local_classes_": "local", "local_sizes_": "local",
     "mean_": "features", "plane_coef_": "tasks 2 features",
-    "plane_intercept_": "tasks 2", "priors_": "classes", "pulls_": "tasks ...",
+    "priors_": "classes", "pulls_": "tasks ...",
     "support_": "support", "support_vectors_": "support features",
     "scale_": "features", "statistics_": "features", "var_": "features",
 }  # fmt: skip
@@ -156,6 +156,10 @@ def _check_shapes(part: Any) -> None:
         known = [int(a) if a.isdigit() else sizes.setdefault(a, s) for a, s in zip(wanted, shape)]  # noqa: B905
         if known != list(shape[: len(wanted)]) or (len(shape) > len(wanted)) != ("..." in axes):
             raise Unacceptable(f"is damaged: {kind}.{name} has the shape {shape}, which cannot be")
+    # A direction and a cut for each two-class problem.
+    lines = [np.shape(found.get(name))[:1] for name in ("coef_", "intercept_") if name in found]
+    if "_rules" in found and any(shape != (sizes["tasks"],) for shape in lines):
+        raise Unacceptable(f"is damaged: {kind} has not one direction for each problem")
     for name in ("scale_", "var_"):
         if name in found and np.min(found[name], initial=0.0) < 0:
             raise Unacceptable(f"is damaged: {kind}.{name} is negative")

@@ -120,7 +120,8 @@ def _evaluate(
     dual = _refined(program, answer, data, given, _Dual(rest, total, t))
     bound = given.offset + dual.bound(program)
     objective = given.offset + _dot(given.linear, answer.beta) + loss
-    short = max(program.separation - float(_dot(given.difference, answer.beta).value), 0.0)
+    reach = _dot(given.difference, answer.beta)
+    short = max(float((pair(program.separation) + reach.times(-1.0)).value), 0.0)
     error = float(objective.error + bound.error) + float(dual.t.value) * short
     error += 2 * UNIT * (abs(float(objective.value)) + abs(float(bound.value)))
     return replace(

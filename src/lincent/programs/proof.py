@@ -24,8 +24,8 @@ from lincent.programs.centralization import Program
 from lincent.programs.evaluation import LabeledRows, evaluated
 from lincent.programs.exact_sums import UNIT
 
-SURE = 8.0
-"""Standard deviations of a sum of roundings."""
+SURE = 16.0
+"""Standard deviations of a sum of roundings, doubled for what the model leaves out."""
 DEPTH = 16_384
 """Longer sums are made of blocks, whose partial sums start anew."""
 ENOUGH = 0.5
@@ -42,26 +42,30 @@ def estimated_rounding(program: Program, answer: Certificate, scale: Vector) -> 
     beta, t = np.abs(answer.beta), abs(answer.t)
     d, g = np.abs(program.difference), np.abs(program.linear)
     reach = np.maximum(np.abs(program.lower), np.abs(program.upper))
-    length, total = _size_of_multipliers(program, answer)
+    length, total, near = _size_of_multipliers(program, answer)
     walk = length * np.sqrt(max(1, m)) * scale
     # Losses are all positive: their partial sums grow with the number of rows.
     growth = float(np.sqrt(min(m, DEPTH)))
-    drift = growth * total * d / 2
+    # Rows in order of class drift along d, and back; blocks of far rows have both classes.
+    drift = growth * (total * d / 2 if near else g + t * d)
     dual = float(reach @ (walk + drift + g + t * d)) + program.margin * total
     values = abs(answer.objective) + abs(program.offset)
-    primal = float(beta @ (np.sqrt(n) * walk + g)) + growth * values
+    # A row at the kink has no multiplier to speak of, and yet costs what its rounding costs.
+    most = float(np.sqrt(program.costs.sum() * program.costs.max(initial=0.0)))
+    line = most * np.sqrt(max(1, m) * n) * scale
+    primal = float(beta @ (line + g)) + growth * values
     # The centers are off by u times the size of the rows, which moves d and every row.
     centers = float((reach + beta) @ scale) * (1 + t + total)
     return SURE * UNIT * (dual + primal + centers)
 
 
-def _size_of_multipliers(program: Program, answer: Certificate) -> tuple[float, float]:
-    """The length and the sum of alpha; a bound of the first, where alpha is far with the rows."""
+def _size_of_multipliers(program: Program, answer: Certificate) -> tuple[float, float, bool]:
+    """The length (or a bound of it) and the sum of alpha, and whether it is here."""
     alpha: Any = answer.alpha
     if isinstance(alpha, np.ndarray):
-        return float(np.linalg.norm(alpha)), float(alpha.sum())
+        return float(np.linalg.norm(alpha)), float(alpha.sum()), True
     total = float(alpha.total)
-    return float(np.sqrt(total * program.costs.max(initial=0.0))), total
+    return float(np.sqrt(total * program.costs.max(initial=0.0))), total, False
 
 
 def proved(

@@ -37,7 +37,7 @@ from lincent.solvers.lp import (
     row_generation,
     screening,
 )
-from lincent.solvers.lp.scaling import of_unit_scale
+from lincent.solvers.lp.scaling import Scaled, of_unit_scale
 from lincent.solvers.solution import Controls, Solution, Status
 
 SOLVERS = ("auto", "interior-point", "highs")
@@ -57,11 +57,19 @@ def solve(program: Program, solver: str, controls: Controls, rng: np.random.Gene
     """
     scaled = of_unit_scale(program)
     controls = replace(controls, tol=0.99 * controls.tol)
-    found = _solve(scaled.near, solver, controls, rng)
+    found = _proved(scaled.whole, _solve(scaled.near, solver, controls, rng), controls, scaled)
     if scaled.held(found.certificate.beta):
-        found = _solve(scaled.whole, solver, controls, rng)
-    answer = proved(scaled.whole, found.certificate, controls.tol, scale=found.scale)
-    return replace(found, certificate=scaled.back(answer))
+        other = _proved(scaled.whole, _solve(scaled.whole, solver, controls, rng), controls, scaled)
+        found = min(found, other, key=lambda solution: solution.relative_gap)
+    return replace(found, certificate=scaled.back(found.certificate))
+
+
+def _proved(program: Program, found: Solution, controls: Controls, scaled: Scaled) -> Solution:
+    """The solution with a certificate for this program, whose box may be larger than its own."""
+    answer = found.certificate
+    if scaled.near is not scaled.whole:
+        answer = certify(program, answer.beta, answer.alpha, answer.t)
+    return replace(found, certificate=proved(program, answer, controls.tol, scale=found.scale))
 
 
 def _solve(program: Program, solver: str, controls: Controls, rng: np.random.Generator) -> Solution:

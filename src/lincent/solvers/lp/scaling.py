@@ -29,6 +29,8 @@ TINY = 2.0**-30
 USUAL = 2.0**-7
 """The share it becomes: about that of the default margin on standardized data."""
 FAR = 2.0**20
+AT_THE_BOX = 0.5
+"""A point this far out may have been on its way beyond."""
 MOST_ENTRIES = 20_000_000
 """Rows are copied when they are scaled, but not more than these."""
 
@@ -43,10 +45,10 @@ class Scaled:
     point: float = 1.0
 
     def held(self, beta: Vector) -> bool:
-        """Whether the nearer box keeps a point from going on."""
+        """Whether the nearer box may keep a point from going on."""
         near, whole = self.near, self.whole
-        low = (beta <= near.lower) & (near.lower > whole.lower)
-        high = (beta >= near.upper) & (near.upper < whole.upper)
+        low = (beta <= near.lower * AT_THE_BOX) & (near.lower > whole.lower)
+        high = (beta >= near.upper * AT_THE_BOX) & (near.upper < whole.upper)
         return bool(np.any(low | high))
 
     def back(self, answer: Certificate) -> Certificate:
