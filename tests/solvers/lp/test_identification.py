@@ -5,21 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from lincent.solvers.lp import highs, identification
-from lincent.solvers.lp.augmented_lagrangian import identify
-from lincent.solvers.lp.working_set import Hinges, WorkingSet
+from lincent.solvers.lp.working_set import WorkingSet
 from lincent.solvers.solution import Controls, Status
 from support.judge import assert_optimal
-from support.programs import program_of_rows
-
-
-def overlapping(m, n, seed, dense=False, weights=False):
-    """Sparse rows whose classes overlap, as a program."""
-    rng = np.random.default_rng(seed)
-    X = sp.random_array((m, n), density=min(1.0, 6.0 / n), rng=rng, format="csr")
-    score = X @ rng.standard_normal(n)
-    sign = np.where(score + score.std() * rng.standard_normal(m) > 0, 1.0, -1.0)
-    weight = rng.integers(1, 4, m).astype(float) if weights else np.ones(m)
-    return program_of_rows(X.toarray() if dense else X, sign, weight)
+from support.programs import overlapping, program_of_rows
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -124,32 +113,3 @@ def test_the_clock_and_the_step_limit_are_kept():
     short = identification.solve(program, Controls(max_iter=3))
     assert short.iterations <= 10_000
     assert short.certificate.dual_objective <= short.certificate.objective
-
-
-def test_the_hinges_in_doubt_shrink_towards_the_columns():
-    program = overlapping(3000, 80, 2)
-    near = identify(program, Controls(), 1.1 * 80)
-    assert near.between <= 1.1 * 80 + 1
-    assert near.best.relative_gap < 1e-2
-    on = np.argsort(near.doubt(program.costs))[:80]
-    assert np.median(np.abs(near.missed[on])) < 0.05 * np.median(np.abs(near.missed))
-
-
-@pytest.mark.parametrize("dense", [False, True])
-def test_a_working_set_multiplies_and_solves_as_its_matrix_does(dense):
-    program = overlapping(60, 12, 3, dense=dense)
-    hinges = Hinges(program)
-    rows, sides = np.arange(5, 35), np.array([60 + 2, 60 + 7, 60 + 12 + 4])
-    work = WorkingSet(hinges, rows, sides)
-    unit = np.eye(12)
-    M = np.vstack([program.rows.dense()[rows], unit[[2, 7]], -unit[[4]], program.difference])
-    rng = np.random.default_rng(0)
-    for V in (rng.standard_normal(12), rng.standard_normal((12, 3))):
-        np.testing.assert_allclose(work.dot(V), M @ V, atol=1e-12)
-        np.testing.assert_allclose(work.tdot(M @ V), M.T @ (M @ V), atol=1e-12)
-        np.testing.assert_allclose(work.solve(M.T @ (M @ V)), V, atol=1e-6)
-    chosen = np.array([3, 60 + 5, 60 + 12 + 1, 10])
-    columns = np.column_stack(
-        [program.rows.dense()[3], unit[5], -unit[1], program.rows.dense()[10]]
-    )
-    np.testing.assert_allclose(hinges.columns(chosen), columns, atol=1e-12)

@@ -22,7 +22,7 @@ The last digits are slow this way: J is what it is for.  Nothing of size n x n i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,10 +111,9 @@ def identify(
     for _ in range(tuning.rounds):
         smooth.minimize(point, controls)
         judged = certify(program, point.beta, point.alpha, point.t)
-        better = point.best is None or judged.relative_gap < 0.9 * point.best.relative_gap
-        stalled = 0 if better else stalled + 1
-        if point.best is None or judged.relative_gap < point.best.relative_gap:
-            point.best = judged
+        last = np.inf if point.best is None else point.best.relative_gap
+        point.best = judged if point.best is None else _better_sides(point.best, judged)
+        stalled = 0 if point.best.relative_gap < 0.9 * last else stalled + 1
         controls.tell(
             f"identification, round {point.rounds}: objective {judged.objective:.10e}  gap "
             f"{point.best.relative_gap:.1e}  {point.between} hinges in doubt, {point.steps} steps"
@@ -126,6 +125,13 @@ def identify(
             break
         point.rho *= tuning.growth
     return point
+
+
+def _better_sides(one: Certificate, other: Certificate) -> Certificate:
+    """The lower point of the two with the higher bound: either may come first."""
+    lower = min(one, other, key=lambda side: side.objective)
+    higher = max(one, other, key=lambda side: side.dual_objective)
+    return replace(higher, beta=lower.beta, objective=lower.objective)
 
 
 class _Smoothed:
