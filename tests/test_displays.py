@@ -198,3 +198,21 @@ def test_missing_matplotlib_is_a_sentence():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "lincent[app]" in out.stdout
+
+
+def test_shapes_are_drawn_with_their_band():
+    import pandas as pd
+
+    from lincent import AdditiveLCC
+    from lincent.displays import ShapeDisplay
+
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=120), "word": rng.choice(["p", "q"], 120)})
+    model = AdditiveLCC().fit(table, (table["a"] > 0) | (table["word"] == "p"))
+    curve = ShapeDisplay.from_estimator(model, "a")
+    np.testing.assert_array_equal(curve.ax_.lines[0].get_ydata(), model.shape("a")["value"])
+    assert curve.ax_.get_xlabel() == "a"
+    assert list(curve.frame().columns) == ["x", "value", "low", "high"]
+    words = ShapeDisplay.from_estimator(model, 1)
+    assert [tick.get_text() for tick in words.ax_.get_xticklabels()] == ["p", "q"]
+    assert len(words.ax_.patches) == 2
