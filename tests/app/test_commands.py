@@ -143,6 +143,14 @@ def test_explained_terms_give_the_score(model, fresh):
     assert "customer" in found["impact"][0]["values"]
 
 
+def test_categories_have_effects_whatever_the_classifier(table):
+    """A rule that keeps no centers still knows how often a category occurs."""
+    terms = explain_model(fit_table(table, "churn", method="linear"))["problems"][0]["terms"]
+    cities = {term["category"]: term for term in terms if term["column"] == "city"}
+    assert sum(term["share"] for term in cities.values()) == pytest.approx(1.0)
+    assert cities["Oslo"]["effect"] > 0
+
+
 def test_many_classes(tmp_path, lincent, make_table):
     frame = make_table(200, classes=3)
     frame.to_csv(tmp_path / "t.csv", index=False)

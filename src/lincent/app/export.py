@@ -7,6 +7,7 @@ import os
 from lincent._errors import AppError
 from lincent._files import check_output, whole_file
 from lincent.app.model import Model
+from lincent.tables.schema import DATE, TEXT
 
 FORMATS = ("onnx", "sql", "python")
 
@@ -42,6 +43,7 @@ def export_model(
 
 def export_bytes(model: Model, format: str, table: str = "input_table") -> bytes:
     """What ``export_model`` writes."""
+    _check_exportable(model, format)
     if format == "onnx":
         from lincent.app.onnx import onnx_bytes
 
@@ -53,3 +55,19 @@ def export_bytes(model: Model, format: str, table: str = "input_table") -> bytes
     if format == "python":
         return python_snippet(model).encode()
     raise AppError(f"The format {format!r} is not known: choose one of {', '.join(FORMATS)}.")
+
+
+def _check_exportable(model: Model, format: str) -> None:
+    """Refuse what an export would get wrong."""
+    cut = model.cut
+    if cut is not None:
+        raise AppError(
+            f"The class of this model changes at a {cut.scale} of {cut.at:.4g} ({cut.by}), which "
+            "an export does not know: fit without it, and compare with that number in its place."
+        )
+    made = [c.name for c in model.schema.columns if c.kind in (DATE, TEXT)]
+    if made and format != "onnx":
+        raise AppError(
+            f"The column {made[0]!r} is a date or free text, which {format} has no form for: "
+            "export to ONNX, whose inputs are its parts, or fit without it."
+        )

@@ -315,9 +315,18 @@ def _facts(classifier: Any, known: Understood) -> dict[str, Any]:
             for c in known.columns
         ],
         "remarks": list(known.remarks),
+        "shares": _shares(known),
         "data": {"name": known.table.name, "fingerprint": fingerprint(known)},
         "versions": _versions.versions(),
         **_tuning(classifier),
+    }
+
+
+def _shares(known: Understood) -> dict[str, dict[str, float]]:
+    """How often each category occurs."""
+    return {
+        name: {str(k): float(v) for k, v in known.frame[name].value_counts(normalize=True).items()}
+        for name in known.schema.categorical
     }
 
 

@@ -72,10 +72,11 @@ def onnx_bytes(model: Model) -> bytes:
     register_converters()
     inputs = [
         (
-            column.name,
+            name,
             StringTensorType([None, 1]) if column.kind == CATEGORY else FloatTensorType([None, 1]),
         )
         for column in model.schema.columns
+        for name in column.inputs
     ]
     try:
         graph = convert_sklearn(model.pipeline, "lincent", inputs)

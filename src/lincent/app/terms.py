@@ -119,6 +119,9 @@ def _score(model: Model, k: int, task: Any) -> Score:
             part = [float(c) for c in coef[place : place + width]]
             pairs = tuple(zip((str(c) for c in categories), part, strict=True))
             shares = tuple(middle[place : place + width].tolist())
+            if not hasattr(classifier, "centers_"):
+                known = model.summary.get("shares", {}).get(name, {})
+                shares = tuple(float(known.get(str(c), 0.0)) for c in categories)
             terms.append(CategoryTerm(name, pairs, shares))
             place += width
     labels = [plain(label) for label in classifier.classes_]

@@ -27,6 +27,7 @@ COMPARE_METHODS = (
     "LCC-1SV",
     "RegularizedLCCCV",
     "StructuredLCCCV",
+    "AutoLCC",
     "KernelLCC",
     "LDA",
     "SVM",
