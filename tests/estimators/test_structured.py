@@ -141,10 +141,10 @@ def test_many_rows_go_through_mini_batches(monkeypatch):
     assert StructuredLCC().fit(X, y).score(X, y) > 0.93
 
 
-def test_sparse_is_refused():
+def test_the_search_refuses_sparse_rows():
     X, y = ring()
     with pytest.raises(TypeError, match="dense data is required"):
-        StructuredLCC().fit(sp.csr_array(X), y)
+        StructuredLCCCV().fit(sp.csr_array(X), y)
 
 
 def test_distances_far_from_the_origin():
@@ -198,3 +198,20 @@ def test_every_rule_of_the_committee_is_certified():
 def test_a_bad_parameter_is_named(parameters, words):
     with pytest.raises(ValueError, match=words):
         StructuredLCC(**parameters).fit(*ring())
+
+
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix, sp.csc_array])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sparse_rows_give_the_model_of_dense_ones(container, weighted):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((700, 9)) * (rng.random((700, 9)) < 0.3)
+    y = ((X[:, :4] ** 2).sum(axis=1) + 0.3 * rng.standard_normal(700) > 1).astype(int)
+    weight = rng.integers(0, 3, 700).astype(float) if weighted else None
+    plain = StructuredLCC(n_centers=6).fit(X, y, weight)
+    found = StructuredLCC(n_centers=6).fit(container(X), y, weight)
+    np.testing.assert_allclose(found.local_centers_, plain.local_centers_, atol=1e-12)
+    np.testing.assert_allclose(found.objective_, plain.objective_, rtol=1e-10)
+    np.testing.assert_array_equal(found.predict(container(X)), plain.predict(X))
+    features = found.transform(container(X))
+    assert sp.issparse(features)
+    np.testing.assert_allclose(features.toarray(), plain.transform(X), atol=1e-9)

@@ -83,9 +83,8 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
 
     Notes
     -----
-    Standardize the columns first. Sparse matrices are refused: distances to centers fill them. In a
-    class with more than 10,000 different rows k-means runs on a random 10,000, and mini-batch
-    k-means over all of them goes on from there.
+    Standardize the columns first. In a class with more than 10,000 different rows k-means runs on a
+    random 10,000, and mini-batch k-means over all of them goes on from there.
 
     Examples
     --------
@@ -96,7 +95,6 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
     1.0
     """
 
-    _accept_sparse = False
     _variance: float
     _whitening: np.ndarray
     _seed: int
@@ -135,7 +133,7 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows. Also a Dask array or dataframe, which is read in place about seven times: its
             rows get their features as they are read, and no more than 10,000 different rows of a
             class are brought here, for k-means.
@@ -156,16 +154,16 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
         -------
-        ndarray of shape (n_samples, n_features + n_local)
+        ndarray or sparse matrix of shape (n_samples, n_features + n_local)
             One column per feature of the map.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, accept_sparse=False)
+        X = check_rows(self, X)
         similarity = np.exp(-self.gamma * self._map().distances(X))
         return extended(X, similarity, self._whitening).astype(X.dtype, copy=False)
 

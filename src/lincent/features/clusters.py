@@ -22,6 +22,7 @@ import numpy as np
 from lincent.features.similarity import squared_distances, total_variance, whitening
 from lincent.features.weighted import SAMPLE_ROWS
 from lincent.passes.row_hash import row_keys
+from lincent.passes.source import Kind, kind_of
 
 BATCH_ROWS = 4_096
 BATCH_ROUNDS = 3
@@ -74,7 +75,9 @@ def _cluster(
     _, first, kind = np.unique(keys[rows], return_index=True, return_inverse=True)
     counts = np.bincount(kind.reshape(-1), weights=weight[rows])
     k = max(1, min(n_centers, int(counts.sum() / ROWS_PER_CENTER), len(first)))
-    points = np.ascontiguousarray(X[rows[first]], dtype=np.float64)
+    points = X[rows[first]]  # a copy of these rows, sparse where X is
+    points = points if kind_of(X) is Kind.SPARSE else np.ascontiguousarray(points)
+    points = points.astype(np.float64, copy=False)
     return _with_sizes(points, counts, k, seed)
 
 
@@ -116,7 +119,7 @@ def _means(
 
     some = slice(SAMPLE_ROWS)
     means = KMeans(k, n_init=1, random_state=seed).fit(points[some], sample_weight=counts[some])
-    if len(points) > SAMPLE_ROWS:
+    if points.shape[0] > SAMPLE_ROWS:
         means = MiniBatchKMeans(
             k,
             init=means.cluster_centers_,

@@ -17,14 +17,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import cholesky, solve_triangular
+
+from lincent.passes.source import Kind, kind_of
 
 FLOOR = 1e-6
 BLOCK_ROWS = 2048
 
 
-def squared_distances(X: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """|x - c_j|^2, from centered data so that little is lost to rounding."""
+def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
+    """|x - c_j|^2, from centered data so that little is lost to rounding; sparse rows stay so."""
+    if kind_of(X) is Kind.SPARSE:
+        distances = np.asarray(X @ (-2.0 * points.T))
+        distances += np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1)
+        distances += np.einsum("ij,ij->i", points, points)
+        return np.maximum(distances, 0.0, out=distances)
     origin = points.mean(axis=0)
     rows, points = X - origin, points - origin
     distances = rows @ (-2.0 * points.T)
@@ -57,9 +65,13 @@ def triangular_whitening(points: np.ndarray, scale: float, variance: float) -> n
     return np.asarray(np.sqrt(variance) * inverse.T)
 
 
-def total_variance(X: np.ndarray, weight: np.ndarray) -> float:
+def total_variance(X: Any, weight: np.ndarray) -> float:
     """The sum of the columns' variances; 1 if there is none."""
     share = weight / weight.sum()
+    if kind_of(X) is Kind.SPARSE:
+        mean = np.asarray(share @ X)
+        variance = float(np.sum(share @ X.multiply(X))) - float(mean @ mean)
+        return variance if variance > 0 else 1.0
     variance = 0.0
     for column in X.T:  # no second array of the size of X
         difference = column - share @ column
@@ -67,9 +79,11 @@ def total_variance(X: np.ndarray, weight: np.ndarray) -> float:
     return variance if variance > 0 else 1.0
 
 
-def extended(X: np.ndarray, similarity: np.ndarray, whitening: np.ndarray) -> np.ndarray:
-    """psi(x) from x and exp(-g distances)."""
+def extended(X: Any, similarity: np.ndarray, whitening: np.ndarray) -> Any:
+    """psi(x) from x and exp(-g distances); sparse columns stay sparse beside the full ones."""
     m, n = X.shape
+    if kind_of(X) is Kind.SPARSE:
+        return sp.csr_array(sp.hstack([X, sp.csr_array(similarity @ whitening)], format="csr"))
     psi = np.empty((m, n + whitening.shape[1]))
     psi[:, :n] = X
     np.matmul(similarity, whitening, out=psi[:, n:])
@@ -98,7 +112,7 @@ class Extension:
 
 
 def local_scores(
-    X: np.ndarray,
+    X: Any,
     linear: np.ndarray,
     intercept: np.ndarray,
     centers: np.ndarray,
@@ -113,8 +127,8 @@ def local_scores(
     scores = np.empty((X.shape[0], len(linear)))
     for start in range(0, X.shape[0], BLOCK_ROWS):
         part = slice(start, start + BLOCK_ROWS)
-        rows = np.asarray(X[part], dtype=np.float64)
-        block = rows @ linear.T + intercept
+        rows = X[part].astype(np.float64, copy=False)
+        block = np.asarray(rows @ linear.T) + intercept
         distances = squared_distances(rows, centers)
         for width, scale in enumerate(scales):
             block += np.exp(-scale * distances) @ pulls[:, width].T

@@ -92,8 +92,7 @@ class HeldRows(Protocol):
     shape: tuple[int, int]
     sparse: bool
 
-    @property
-    def place(self) -> Place: ...
+    place: Place
 
     def measure(self, beta: Vector) -> Any: ...
 

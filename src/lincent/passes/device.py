@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from lincent.passes.dense import origin_of, some_rows
-from lincent.passes.place import Place
 from lincent.passes.protocol import Source
 from lincent.passes.rows import RowsBase
 from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
@@ -139,11 +138,8 @@ class DeviceRows(RowsBase):
 
     def __init__(self, array: Any, device: Device) -> None:
         self.array, self.device = array, device
+        self.place = device
         self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
-
-    @property
-    def place(self) -> Place:
-        return self.device
 
     def measure(self, beta: Vector) -> Any:
         return self.array @ self.device.send(beta)
@@ -184,16 +180,13 @@ class DeviceSource(Source):
 
     def __init__(self, X: Any, *, centered: bool = False) -> None:
         self.X, self.device = X, Device(X)
+        self.place = self.device
         self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
         self.origin = origin_of(to_host(X[some_rows(self.shape[0])])) if centered else None
         self._origin = None if self.origin is None else self.device.send(self.origin)
         double = X.dtype == self.device.xp.float64
         self.dtype = np.dtype(np.float64 if double else np.float32)
         self._direct = double and self.origin is None
-
-    @property
-    def place(self) -> Place:
-        return self.device
 
     def project(self, v: Vector) -> Vector:
         return np.asarray(to_host(self.measure(v)))

@@ -35,17 +35,14 @@ class Source(Protocol):
     shape: tuple[int, int]
     sparse: bool = False
     dtype: np.dtype[Any] = np.dtype(np.float64)
+    place: Place = HERE
+    """Where vectors as long as the data live."""
     origin: Vector | None = None
     """What is taken off every row before anything else (see ``dense``)."""
     formed: bool = False
     """Whether the signed rows are so few that they are formed at once."""
     far: bool = False
     """Whether a read is dear, and nothing as long as the data should be brought here."""
-
-    @property
-    def place(self) -> Place:
-        """Where vectors as long as the data live."""
-        return HERE
 
     @abstractmethod
     def project(self, v: Vector) -> Vector: ...

@@ -60,8 +60,7 @@ class PullingRows(Protocol):
 
     sign: Any
 
-    @property
-    def place(self) -> Place: ...
+    place: Place
 
     def measure(self, beta: Vector) -> Any: ...
 

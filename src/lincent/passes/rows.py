@@ -22,10 +22,8 @@ class RowsBase(Rows):
 
     sparse = False
 
-    @property
-    def place(self) -> Place:
-        """Where vectors as long as the rows live."""
-        return HERE
+    place: Place = HERE
+    """Where vectors as long as the rows live."""
 
     def measure(self, beta: Vector) -> Any:
         """``dot``, left where the rows are."""

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.place import Place
 from lincent.passes.protocol import Sample, Source
 from lincent.passes.pulls import PullPoint, Pulls
 from lincent.passes.rows import RowsBase
@@ -25,11 +24,7 @@ class SignedRows(RowsBase):
 
     def __init__(self, source: Source, sign: Any, center: Vector) -> None:
         self.source, self.sign, self.center = source, sign, center
-        self.shape, self.sparse = source.shape, source.sparse
-
-    @property
-    def place(self) -> Place:
-        return self.source.place
+        self.shape, self.sparse, self.place = source.shape, source.sparse, source.place
 
     def measure(self, beta: Vector) -> Any:
         projected = self.source.measure(beta)
