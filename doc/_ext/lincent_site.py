@@ -93,10 +93,10 @@ def name_toggles(app, pagename, templatename, context, doctree):
     if original is None:
         return
 
-    def named(*rest, **options):
-        made = original(*rest, **options)
+    def named(kind, **options):
+        made = original(kind, **options)
         label = '<summary aria-label="Show the pages below">'
-        return made.replace("<summary>", label) if isinstance(made, str) else made
+        return made if kind == "raw" else str(made).replace("<summary>", label)
 
     context["generate_toctree_html"] = named
 
