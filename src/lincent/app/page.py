@@ -18,8 +18,8 @@ from lincent.app.scores import TITLES
 from lincent.pages.blocks import (
     Block,
     Bullets,
-    Column,
     Figure,
+    Heading,
     Item,
     Page,
     Paragraph,
@@ -105,14 +105,14 @@ def _lead(found: dict[str, Any]) -> Figure | None:
          *(number(counts[k], 0) for counts in line["counts"].values()))
         for k, (a, b) in enumerate(zip(line["edges"][:-1], line["edges"][1:], strict=True))
     )  # fmt: skip
-    names = tuple(Column(name, True) for name in line["counts"])
+    names = tuple(Heading(name, True) for name in line["counts"])
     return Figure(
         "line",
         figures.line_histogram(line),
         "Rows of both classes along the score",
         f"Where the {found['judged_on']} of each class lie on the score; the class changes at the "
         "dashed line.",
-        Table((Column("From", True), Column("To", True), *names), rows),
+        Table((Heading("From", True), Heading("To", True), *names), rows),
     )
 
 
@@ -150,7 +150,7 @@ def _cuts(found: dict[str, Any], curves: dict[str, Any]) -> list[Block]:
     for k, (key, blind) in enumerate((("roc", None), ("precision_recall", share))):
         points = curves[key]
         numbers = Table(
-            tuple(Column(word, True) for word in words[k]),
+            tuple(Heading(word, True) for word in words[k]),
             tuple((number(x, 3), number(y, 3)) for x, y in points),
         )
         svg = figures.one_curve(points, dots[k], blind, words[k])
@@ -164,8 +164,8 @@ def _reliability(bins: list[dict[str, Any]], positive: str) -> Figure:
          number(b["predicted"], 3), number(b["observed"], 3))
         for b in bins
     )  # fmt: skip
-    columns = (Column("Probability"), Column("Rows", True), Column("Predicted", True),
-               Column("Observed", True))  # fmt: skip
+    columns = (Heading("Probability"), Heading("Rows", True), Heading("Predicted", True),
+               Heading("Observed", True))  # fmt: skip
     return Figure(
         "reliability",
         figures.reliability(bins, positive),
@@ -192,7 +192,7 @@ def _effects(found: dict[str, Any]) -> Section:
             "How far each column moves the score",
             "How far the score moves on average when the column's values are dealt anew among the "
             "rows, in distances between the classes.",
-            Table((Column("Column"), Column("Effect", True)), rows),
+            Table((Heading("Column"), Heading("Effect", True)), rows),
         )
     ]  # fmt: skip
     curved = [e for e in effects if e.get("curve")]
@@ -210,7 +210,7 @@ def _effects(found: dict[str, Any]) -> Section:
                 "The score along the columns with the largest effect",
                 f"What a column adds to the score, value by value; up speaks for {positive}. One "
                 "scale for all, in distances between the classes.",
-                Table((Column("Column"), Column("Value"), Column("Adds", True)), points),
+                Table((Heading("Column"), Heading("Value"), Heading("Adds", True)), points),
                 wide=True,
             )
         )
@@ -224,7 +224,7 @@ def _uses(k: int, problem: dict[str, Any]) -> Section:
         (text(term_name(term)), _value(term["coef"]), _value(term["effect"]))
         for term in problem["terms"]
     )
-    columns = (Column("Column"), Column("Coefficient", True), Column("Effect", True))
+    columns = (Heading("Column"), Heading("Coefficient", True), Heading("Effect", True))
     drawn = Figure(
         f"uses-{k}",
         figures.bars([term_name(t) for t in terms], [t["effect"] for t in terms],
@@ -251,7 +251,7 @@ def _tuning(found: dict[str, Any]) -> Section:
         f"The cross-validated figure along {curve['parameter']}",
         f"The cross-validated figure along {curve['parameter']}. A flat curve means that the "
         "choice matters little.",
-        Table((Column(curve["parameter"]), Column("Figure", True)), rows),
+        Table((Heading(curve["parameter"]), Heading("Figure", True)), rows),
     )
     lead = Paragraph("The choice was made inside the folds; the held-out score above is apart.")
     return Section("tuning", "How it was tuned", (lead, drawn))

@@ -9,7 +9,7 @@ from lincent.app.verdict import QUANTILES
 from lincent.pages.blocks import (
     Block,
     Bullets,
-    Column,
+    Heading,
     Paragraph,
     Section,
     Table,
@@ -21,11 +21,11 @@ from lincent.pages.blocks import (
 def scores_table(judged: dict[str, Any]) -> Table:
     """Figures with intervals, beside always answering with the larger class."""
     columns = (
-        Column("Figure"),
-        Column("Score", True),
-        Column("from", True, "95 % interval"),
-        Column("to", True, "95 % interval"),
-        Column(f"always {judged['largest_class']}", True, "a rule that looks at nothing"),
+        Heading("Figure"),
+        Heading("Score", True),
+        Heading("from", True, "95 % interval"),
+        Heading("to", True, "95 % interval"),
+        Heading(f"always {judged['largest_class']}", True, "a rule that looks at nothing"),
     )
     rows = tuple(
         (
@@ -46,10 +46,10 @@ def confusion_table(found: dict[str, Any]) -> list[Block]:
     counts = found["judged"]["confusion"]
     called = [sum(row[k] for row in counts) for k in range(len(classes))]
     columns = (
-        Column("True class"),
-        *(Column(f"called {name}", True) for name in classes),
-        Column("found", True, "share of the class that is called by its name (recall)"),
-        Column("right when called", True, "share of the calls that are right (precision)"),
+        Heading("True class"),
+        *(Heading(f"called {name}", True) for name in classes),
+        Heading("found", True, "share of the class that is called by its name (recall)"),
+        Heading("right when called", True, "share of the calls that are right (precision)"),
     )
     rows = tuple(
         (
@@ -70,9 +70,9 @@ def confusion_table(found: dict[str, Any]) -> list[Block]:
 def line_section(found: dict[str, Any]) -> Section:
     """Quantiles of both sides of every score."""
     columns = (
-        Column("Class"),
-        Column("Center", True),
-        *(Column(f"{round(100 * q)} %", True) for q in QUANTILES),
+        Heading("Class"),
+        Heading("Center", True),
+        *(Heading(f"{round(100 * q)} %", True) for q in QUANTILES),
     )
     blocks: list[Block] = [
         Paragraph(
@@ -95,10 +95,10 @@ def rows_section(found: dict[str, Any]) -> Section:
     """The rows most at odds with the model, with their values."""
     values = found["impact"][0].get("values") or {}
     columns = (
-        Column("Row", True),
-        Column("Class"),
-        Column("Wrong by", True, "how far on the other side of the cut"),
-        *(Column(name) for name in values),
+        Heading("Row", True),
+        Heading("Class"),
+        Heading("Wrong by", True, "how far on the other side of the cut"),
+        *(Heading(name) for name in values),
     )
     rows = tuple(
         (
@@ -136,7 +136,7 @@ def columns_section(found: dict[str, Any]) -> Section:
         )
         for column in found["columns"]
     )
-    columns = (Column("Column"), Column("Taken for"), Column("Done"), Column("Why"))
+    columns = (Heading("Column"), Heading("Taken for"), Heading("Done"), Heading("Why"))
     return Section("columns", "What was done to each column", (Table(columns, rows),))
 
 
@@ -151,5 +151,5 @@ def made_section(found: dict[str, Any]) -> Section:
     facts += [(f"setting: {k}", v) for k, v in (found.get("settings") or {}).items()]
     facts += [(f"version: {k}", v) for k, v in (found.get("versions") or {}).items()]
     rows = tuple((text(name), text(value, "wrap")) for name, value in facts if value is not None)
-    blocks.append(Table((Column("What"), Column("Value")), rows))
+    blocks.append(Table((Heading("What"), Heading("Value")), rows))
     return Section("made", "How it was made", tuple(blocks))

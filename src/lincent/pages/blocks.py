@@ -15,9 +15,6 @@ class Heading:
     hint: str = ""
 
 
-Column = Heading  # the former name
-
-
 def columns(*titles: str) -> tuple[Heading, ...]:
     """Return columns from titles of ours: ``#`` at the end is a number, ``|`` sets off a hint.
 

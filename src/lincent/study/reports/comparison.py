@@ -10,8 +10,8 @@ import numpy as np
 from lincent.pages.blocks import (
     Bullets,
     Code,
-    Column,
     Figure,
+    Heading,
     Page,
     Paragraph,
     Section,
@@ -167,11 +167,11 @@ def _score_table(found: Comparison) -> Table:
             )
         )
     columns = (
-        Column("Method"),
-        Column("Mean", True),
-        Column("SD", True, "standard deviation over splits"),
-        Column("Splits", True),
-        Column("Status"),
+        Heading("Method"),
+        Heading("Mean", True),
+        Heading("SD", True, "standard deviation over splits"),
+        Heading("Splits", True),
+        Heading("Status"),
     )
     return Table(columns, tuple(rows))
 
@@ -201,9 +201,9 @@ def _scores(found: Comparison) -> Section:
         cells.append(text(failed, "bad" if line.failed else "quiet", line.reason))
         rows.append(tuple(cells))
     columns = (
-        Column("Method"),
-        *(Column(TITLES[name], True) for name in metrics),
-        Column("Status"),
+        Heading("Method"),
+        *(Heading(TITLES[name], True) for name in metrics),
+        Heading("Status"),
     )
     caption = (
         "Mean on held-out rows; percent, the correlation apart. The best of each column is marked."
@@ -248,17 +248,17 @@ def _differences(found: Comparison) -> Section:
         for pair in found.pairs
     )
     columns = (
-        Column("Method"),
-        Column("Behind by", True, "mean paired difference"),
-        Column("from", True, "95 % interval, corrected for overlapping splits"),
-        Column("to", True, "95 % interval, corrected for overlapping splits"),
-        Column("Real?"),
-        Column("p", True, "corrected t test"),
-        Column("p, Holm", True, "the same, for several comparisons"),
-        Column("Wilcoxon p", True, "paired signed-rank, as in the paper"),
-        Column("Wilcoxon, Holm", True),
-        Column("Effect", True, "rank-biserial correlation"),
-        Column("Won / tied / lost"),
+        Heading("Method"),
+        Heading("Behind by", True, "mean paired difference"),
+        Heading("from", True, "95 % interval, corrected for overlapping splits"),
+        Heading("to", True, "95 % interval, corrected for overlapping splits"),
+        Heading("Real?"),
+        Heading("p", True, "corrected t test"),
+        Heading("p, Holm", True, "the same, for several comparisons"),
+        Heading("Wilcoxon p", True, "paired signed-rank, as in the paper"),
+        Heading("Wilcoxon, Holm", True),
+        Heading("Effect", True, "rank-biserial correlation"),
+        Heading("Won / tied / lost"),
     )
     figure = Figure(
         "differences",
@@ -278,7 +278,7 @@ def _times(found: Comparison) -> Section:
     rows = tuple(
         (text(line.method), seconds(line.seconds), number(line.runs, 0)) for line in found.lines
     )
-    columns = (Column("Method"), Column("Median fit", True), Column("Fits", True))
+    columns = (Heading("Method"), Heading("Median fit", True), Heading("Fits", True))
     limit = found.result.config["time_limit"]
     what = "choice of parameters included" if found.procedure == "nested" else "one fit"
     figure = Figure(
@@ -338,7 +338,7 @@ def _data(found: Comparison) -> Section:
         (text(label), number(count, 0), number(100 * count / total, 1))
         for label, count in problem.classes.items()
     )
-    classes = Table((Column("Class"), Column("Rows", True), Column("Percent", True)), rows)
+    classes = Table((Heading("Class"), Heading("Rows", True), Heading("Percent", True)), rows)
     largest, smallest = max(problem.classes.values()), min(problem.classes.values())
     blocks: list[Any] = [classes]
     if largest > 1.5 * smallest:
