@@ -159,3 +159,14 @@ def test_an_unknown_column_is_named():
     model = AdditiveLCC().fit(X, y)
     with pytest.raises(ValueError, match="'age'"):
         model.shape("age")
+
+
+def test_model_files_name_known_types_only():
+    skops = pytest.importorskip("skops.io")
+    from lincent.app.storage import TRUSTED_TYPES
+
+    X, y = curved(80)
+    for model in (AdditiveLCC(interactions=1), AdditiveLCC(monotonic_cst=[0, 1, 0])):
+        data = skops.dumps(model.fit(X, y))
+        again = skops.loads(data, trusted=TRUSTED_TYPES)
+        np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
