@@ -70,6 +70,8 @@ def test_rows_without_weight_can_be_left_out():
     np.testing.assert_allclose(problem.counted().means, problem.means)
 
 
+# Scores of rows that far away are rough, which fit says; the optimum is not.
+@pytest.mark.filterwarnings("ignore:X is so far from zero")
 class TestOffsets:
     """A shift of X changes nothing, also where it is large: x - origin is exact in doubles."""
 
