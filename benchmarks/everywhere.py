@@ -87,7 +87,7 @@ def cell(model, place, X, y, objective, predicted):
             warnings.simplefilter("ignore")
             model.fit(rows, labels)
     except (TypeError, ValueError):
-        return "in memory only"
+        return "refused"
     same = np.array_equal(model.predict(X), predicted)
     away = abs(model.objective_ - objective) / max(1.0, abs(objective))
     return f"{away:.0e}" + (
