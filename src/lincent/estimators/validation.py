@@ -192,6 +192,10 @@ def check_device_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         raise ValueError(f"X has {X.ndim} dimension(s); give rows by columns.")
     if min(X.shape) == 0:
         raise ValueError(f"X has shape {tuple(X.shape)}; give at least one row and one column.")
+    if "sparse" in str(getattr(X, "layout", "")):
+        raise ValueError("X is a sparse tensor; give a dense one, or a SciPy sparse matrix.")
+    if "complex" in str(X.dtype):
+        raise ValueError("X has complex numbers; give real ones.")
     validate_data(estimator, np.empty((0, int(X.shape[1]))), reset=reset, skip_check_array=True)
     X = numbers_on_device(X)
     if not get_config()["assume_finite"]:
@@ -227,6 +231,10 @@ def check_dask_columns(estimator: Any, X: Any, *, reset: bool) -> None:
     """Names and number of the columns of a Dask collection, from what is known without reading."""
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimension(s); give rows by columns.")
+    if getattr(getattr(X, "dtype", None), "kind", "f") == "c":
+        raise ValueError("X has complex numbers; give real ones.")
+    if not hasattr(X, "columns") and X.shape[0] == 0:
+        raise ValueError(f"X has shape {tuple(X.shape)}; give at least one row.")
     known = X._meta if hasattr(X, "columns") else np.empty((0, int(X.shape[1])))
     validate_data(estimator, known, reset=reset, skip_check_array=True)
 
