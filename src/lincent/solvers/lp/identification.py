@@ -4,7 +4,7 @@
 2. an augmented Lagrangian names the hinges near the kink: products with the rows alone;
 3. up to ``LARGEST_MATRIX`` columns, the null-space program finds the vertex exactly, with one
    n x n matrix; beyond that no such matrix is formed, and the gap that the augmented Lagrangian
-   can certify (1e-3 to 1e-5 as a rule) is the answer.
+   can certify is the answer, and a warning names it.
 """
 
 from __future__ import annotations
