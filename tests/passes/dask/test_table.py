@@ -110,6 +110,36 @@ def test_data_frames_with_names_and_text_labels(data, reference):
         model.predict(table[list("fedcba")])
 
 
+@pytest.mark.parametrize("labels", ["of the frame", "beside it"])
+def test_partitions_with_their_columns_in_another_order(data, reference, labels):
+    """Dask believes the frame's description; a partition that differs would be read wrongly."""
+    dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(label=y)
+    parts = [frame[:4_000], frame[4_000:][["label", *"fedcba"]]]
+    table = dd.from_map(lambda part: part, parts, meta=frame[:0], enforce_metadata=False)
+    target = (
+        table["label"]
+        if labels == "of the frame"
+        else da.from_array(y, chunks=((4_000, M - 4_000),))
+    )
+    rows = table.map_partitions(
+        lambda part: part.drop(columns="label"), meta=frame[:0].drop(columns="label"),
+        enforce_metadata=False,
+    )  # fmt: skip
+    model = LCC(random_state=0).fit(rows, target)
+    np.testing.assert_allclose(model.objective_, reference.objective_, rtol=1e-9)
+
+    strange = [parts[0], parts[1].rename(columns={"a": "z"})]
+    wrong = dd.from_map(lambda part: part, strange, meta=frame[:0], enforce_metadata=False)
+    rows = wrong.map_partitions(
+        lambda part: part.drop(columns="label"), meta=frame[:0].drop(columns="label"),
+        enforce_metadata=False,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="give all partitions the same columns"):
+        LCC(random_state=0).fit(rows, da.from_array(y, chunks=((4_000, M - 4_000),)))
+
+
 def test_parquet_files_are_read_once_for_rows_labels_and_weights(data, tmp_path):
     dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")

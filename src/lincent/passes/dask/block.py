@@ -40,6 +40,29 @@ class OwnColumn:
     label: str
 
 
+@dataclass(frozen=True)
+class Partition:
+    """A partition of a data frame, and the columns that the frame says it has.
+
+    Dask does not look at the columns of a partition: one with the same columns in another order
+    would be read wrongly, and no certificate could tell.
+    """
+
+    frame: Any
+    names: tuple[Any, ...]
+
+    def in_order(self) -> Any:
+        found = list(self.frame.columns)
+        if found == list(self.names):
+            return self.frame
+        if len(set(found)) < len(found) or set(found) != set(self.names):
+            raise BlockError(
+                f"X has the columns {found} here, where {list(self.names)} are expected: give all "
+                "partitions the same columns."
+            )
+        return self.frame[list(self.names)]
+
+
 class Reweighed:
     """Weights that a block makes from its labels and those it was given."""
 
@@ -59,6 +82,8 @@ def apart(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
     if isinstance(x, Mapped):
         rows, y, weight = apart(x.rows, y, weight)
         return MappedRows(tidy(rows, x.mapping.columns), x.mapping), y, weight
+    if isinstance(x, Partition):
+        return apart(x.in_order(), y, weight)
     if isinstance(weight, Reweighed):
         made = weight
         x, y, weight = apart(x, y, made.weight)

@@ -26,7 +26,7 @@ from lincent.passes.band import Deferred, one_cost
 from lincent.passes.batches import BatchSchedule
 from lincent.passes.dask import block_work, survey
 from lincent.passes.dask.band import BlocksAtOnce
-from lincent.passes.dask.block import OwnColumn, Setting, Sides, Taken, add, chained
+from lincent.passes.dask.block import OwnColumn, Partition, Setting, Sides, Taken, add, chained
 from lincent.passes.dask.run import Schedule, Tell
 from lincent.passes.dask.survey import Survey
 from lincent.passes.protocol import Sample, Source
@@ -293,6 +293,8 @@ def open_table(X: Any, y: Any, weight: Any, n: int, tell: Tell) -> DaskTable:
     if sizes is None and any(v is not None and kind_of(v) is not Kind.DASK for v in (y, weight)):
         lengths = Schedule([(block, None, None) for block in rows], tell)
         sizes = lengths.run("length", survey.length, merge=chained)
+    if hasattr(X, "columns"):
+        rows = [Partition(block, tuple(X.columns)) for block in rows]
     y_parts = pieces("y", y, len(rows), sizes)
     w_parts = pieces("sample_weight", weight, len(rows), sizes)
     return DaskTable(Schedule(list(zip(rows, y_parts, w_parts, strict=True)), tell), n)
@@ -313,7 +315,8 @@ def _one_frame(X: Any, y: Any, weight: Any) -> list[tuple[Any, Any, Any]] | None
     except (ValueError, NotImplementedError):  # of different origin
         return None
     weights = names[1] if len(names) > 1 else None
-    return [(part, names[0], weights) for part in frame.to_delayed()]
+    expected = tuple(frame.columns)
+    return [(Partition(part, expected), names[0], weights) for part in frame.to_delayed()]
 
 
 def row_blocks(X: Any) -> list[Any]:
