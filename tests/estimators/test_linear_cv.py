@@ -3,12 +3,20 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from lincent import LCC, LCCCV
-from lincent.estimators.cv_table import balanced_accuracy
+from lincent.estimators.cv_table import (
+    Candidate,
+    Found,
+    balanced_accuracy,
+    best_candidate,
+    tabulate,
+)
+from lincent.solvers.lp import path
+from support.clock import Clock
 from support.labeled import noisy
 
 
@@ -230,3 +238,107 @@ def test_a_small_class_has_fewer_folds():
     model = LCCCV().fit(X + 2 * y[:, None], y)
     splits = [key for key in model.cv_results_ if key.startswith("split")]
     assert len(splits) == 4
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """When each solve of a search was begun, in seconds; each takes ten of a clock of its own."""
+    clock, times = Clock(monkeypatch), []
+    solve = path.Follower.solve
+
+    def slow(self, program):
+        times.append(clock.passed)
+        found = solve(self, program)
+        clock.pass_by(10.0)
+        return found
+
+    monkeypatch.setattr(path.Follower, "solve", slow)
+    return times
+
+
+def limited(X, y, words, **settings):
+    """A search of five margins in three folds, which ends with one warning in these words."""
+    with pytest.warns(ConvergenceWarning) as said:
+        model = LCCCV(5, cv=3, random_state=0, **settings).fit(X, y)
+    assert [words in str(one.message) for one in said] == [True]
+    return model
+
+
+def test_time_limit_leaves_what_was_not_begun_and_compares_on_whole_folds(begun):
+    X, y = noisy(300)
+    words = "time_limit=104.0 s ended the search: 5 of 5 candidates were finished, in 1 of 3 folds"
+    model = limited(X, y, words, time_limit=104.0)
+    # The refit has its quarter: five margins of the first fold, three of the second, then none.
+    assert begun == pytest.approx(np.arange(8) * 10.0)
+    free = LCCCV(5, cv=3, random_state=0).fit(X, y)
+    found = model.cv_results_
+    np.testing.assert_array_equal(found["split0_test_score"], free.cv_results_["split0_test_score"])
+    np.testing.assert_array_equal(found["mean_test_score"], found["split0_test_score"])
+    assert np.isnan(found["split1_test_score"]).tolist() == [True, True, False, False, False]
+    assert np.isnan(found["split2_test_score"]).all()
+    assert found["feasible"].all()
+    assert model.best_index_ == np.argmax(found["split0_test_score"])
+    single = LCC(margin=model.margin_).fit(X, y)
+    assert model.objective_ == pytest.approx(single.objective_, rel=1e-9)
+
+
+def test_time_limit_in_the_first_fold_takes_the_best_of_what_was_finished(begun):
+    X, y = noisy(300)
+    model = limited(X, y, "3 of 5 candidates were finished, in 1 of 3", time_limit=35.0)
+    assert len(begun) == 3
+    mean = model.cv_results_["mean_test_score"]
+    assert np.isnan(mean).tolist() == [True, True, False, False, False]
+    assert model.best_index_ == np.nanargmax(mean)
+    assert model.cv_results_["relative_gap"][2:].max() <= 1e-9
+
+
+def test_time_limit_is_shared_by_the_problems_of_a_fold(begun):
+    """A candidate needs all three: no problem takes the time of the others."""
+    X, y = noisy(240, classes=3)
+    model = limited(X, y, "3 of 5 candidates were finished, in 1 of 3", time_limit=118.0)
+    assert len(begun) == 9
+    assert np.isfinite(model.cv_results_["split0_test_score"]).sum() == 3
+    assert model.coef_.shape[0] == 3
+
+
+def test_time_limit_of_no_time_begins_nothing(begun):
+    X, y = noisy(300)
+    words = "0 of 5 candidates were finished, and the choice is the largest margin"
+    model = limited(X, y, words, time_limit=1e-9, refit=False)
+    assert begun == []
+    assert model.best_index_ == 4
+    assert np.isnan(model.best_score_)
+
+
+def test_time_limit_of_no_time_still_refits(begun):
+    X, y = noisy(300)
+    model = limited(X, y, "0 of 5 candidates", time_limit=1e-9)
+    assert begun == []
+    assert model.relative_margin_ == 1.0
+    assert model.duality_gap_ <= 1e-9 * abs(model.objective_)
+
+
+def test_time_limit_that_is_enough_changes_nothing(begun):
+    X, y = noisy(300)
+    model = LCCCV(5, cv=3, random_state=0, time_limit=1000.0).fit(X, y)
+    assert len(begun) == 15
+    free = LCCCV(5, cv=3, random_state=0).fit(X, y)
+    for name in ("mean_test_score", "std_test_score", "relative_gap"):
+        np.testing.assert_array_equal(model.cv_results_[name], free.cv_results_[name])
+    np.testing.assert_array_equal(model.coef_, free.coef_)
+
+
+def test_what_is_proved_goes_before_what_was_cut_short():
+    scores = np.array([[0.9, 0.7, 0.6], [0.9, 0.8, 0.6]])
+    gaps = np.array([[1e-3, 1e-12, 1e-12], [1e-3, 1e-12, 1e-12]])
+    grid = [Candidate(2.0, margin, "distance") for margin in (0.25, 0.5, 1.0)]
+    usable = np.ones(3, dtype=bool)
+    for late, best, words in (
+        ([True, False, False], 1, "2 of 3 candidates were finished, in 2 of 2 folds"),
+        ([True, True, True], 0, "0 of 3 candidates were finished, and the choice is the best of"),
+    ):
+        found = Found(scores, gaps, np.array([late, late]))
+        results = tabulate(grid, True, found)
+        assert best_candidate(grid, results, usable, 2, "best") == best
+        with pytest.warns(ConvergenceWarning, match=words):
+            found.warn(1e-9, 1.0)

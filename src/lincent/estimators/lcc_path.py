@@ -105,7 +105,7 @@ def lcc_path(
     max_iter : int, default=200
         As in :class:`LCC`.
     time_limit : float, default=None
-        Seconds for the whole path.
+        Seconds for the whole path. Points whose turn comes later are NaN.
     random_state : object, default=None
         As in :class:`LCC`.
     verbose : int, default=0

@@ -11,6 +11,7 @@ the same on any data.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -18,19 +19,20 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from lincent.estimators import calibration
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.cv_data import FittedLines, open_folds
 from lincent.estimators.cv_table import (
     BALANCED,
     SELECTIONS,
     Candidate,
+    Found,
     asks_probabilities,
     balanced_accuracy,
     best_candidate,
     check_grid,
     tabulate,
     takes_weights,
-    warn_uncertified,
 )
 from lincent.estimators.direction import Direction, alone, controls, cut, generator
 from lincent.estimators.discriminators import DISCRIMINATORS
@@ -41,6 +43,7 @@ from lincent.estimators.linear import (
     refuse_probability,
 )
 from lincent.estimators.problem import Training, TwoClass, tasks
+from lincent.estimators.search_time import FoldTime, search_ends
 from lincent.estimators.validation import (
     check_choice,
     check_class_weight,
@@ -53,7 +56,7 @@ from lincent.passes.source import Kind
 from lincent.solvers.lp import screening
 from lincent.solvers.lp.block_path import SCALED, BlockFollower
 from lincent.solvers.lp.path import Follower, follow
-from lincent.solvers.solution import Solution
+from lincent.solvers.solution import Controls, Solution, Status
 
 DEFAULT_MARGINS = 15
 
@@ -105,7 +108,9 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
     max_iter : int, default=200
         As in :class:`LCC`.
     time_limit : float, default=None
-        Seconds for search and refit together.
+        Seconds for search and refit together, a quarter of them kept for the refit. Where they end
+        the search, nothing further is begun, and the choice is the best of the candidates that
+        were finished, on the folds that finished the most of them; a warning has the numbers.
     n_jobs : int, default=None
         Parallel folds. With a Dask collection on a cluster, None is all folds at once.
     random_state : int, RandomState instance or None, default=None
@@ -125,6 +130,7 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         Its mean score.
     cv_results_ : dict of arrays
         As in ``GridSearchCV``, with ``feasible`` and ``relative_gap`` (the largest over folds).
+        Scores that ``time_limit`` left open are NaN; means are over the folds compared.
     n_splits_ : int
     classes_, coef_, intercept_, centers_, objective_, dual_objective_, duality_gap_, n_iter_,
     solver_, n_features_in_, feature_names_in_
@@ -291,10 +297,16 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         grid = self._grid()
         measure = partial(self._measure, scorer)
         calibrate = self.probability is not None and asks_probabilities(scorer)
+        limits = controls(self, training.began)
+        limits = replace(limits, deadline=search_ends(limits, training.began, self.refit))
 
-        def one_fold(split: int) -> tuple[Any, Any]:
+        def one_fold(split: int) -> tuple[Any, Any, Any]:
+            if limits.out_of_time():
+                nothing = np.full(len(grid), np.nan)
+                return nothing, nothing, np.ones(len(grid), dtype=bool)
+            times = self._times(limits.deadline, len(grid), calibrate)
             models, gaps, scaled = self._candidates(
-                data.part(split), grid, f"fold {split + 1}", calibrate
+                data.part(split), grid, f"fold {split + 1}", calibrate, times
             )
             # Of a model and the last in another unit one is asked: same predictions, same order.
             again = scaled & isinstance(self.scoring, str)
@@ -304,21 +316,16 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
             for k in reversed(range(len(grid))):  # margins from the largest down, as followed
                 if again[k]:
                     scores[k] = scores[k + 1]
-            return scores, gaps
+            return scores, gaps, times.late
 
-        found = data.each(one_fold, self.n_jobs)
+        folds = data.each(one_fold, self.n_jobs)
+        found = Found(*(np.array(part) for part in zip(*folds, strict=True)))
         self.n_splits_ = data.n_splits
-        self.cv_results_ = tabulate(
-            grid,
-            self.relative,
-            np.array([scores for scores, _ in found]),
-            np.array([gaps for _, gaps in found]),
-        )
-        short = int((self.cv_results_["relative_gap"] > self.tol).sum())
-        if short:
-            warn_uncertified(f"{short} of {len(grid)} points of the search are not certified")
+        self.cv_results_ = tabulate(grid, self.relative, found)
         usable = self._feasible_on_all(training, grid)
-        best = best_candidate(grid, self.cv_results_, usable, self.n_splits_, self.selection)
+        compared = int(found.folds.sum())
+        best = best_candidate(grid, self.cv_results_, usable, compared, self.selection)
+        found.warn(self.tol, self.time_limit)
         self.best_index_ = best
         self.best_score_ = float(self.cv_results_["mean_test_score"][best])
         self.C_, self.discriminator_ = grid[best].C, grid[best].discriminator
@@ -338,12 +345,19 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
                 "'roc_auc')."
             ) from error
 
+    def _times(self, ends: float, points: int, calibrate: bool) -> FoldTime:
+        """The time of a fold: one path for each problem, and one for each part of a calibration."""
+        problems = len(tasks(len(self.classes_), self.multi_class))
+        each = 1 + calibration.FOLDS if calibrate else 1
+        return FoldTime(ends, problems * each, np.zeros(points, dtype=bool))
+
     def _candidates(
-        self, part: Training, grid: list[Candidate], name: str, calibrate: bool
+        self, part: Training, grid: list[Candidate], name: str, calibrate: bool, times: FoldTime
     ) -> tuple[list[FittedLines | None], np.ndarray, np.ndarray]:
         """By point: a fitted model, its largest relative gap, and whether it is the last, scaled.
 
-        An infeasible point has None and NaN. With ``calibrate`` the models have probabilities.
+        A point that is infeasible, or was not begun in time, has None and NaN. With ``calibrate``
+        the models have probabilities.
         """
         missing = part.missing()
         if len(missing):
@@ -358,9 +372,9 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         scaled = np.ones(len(grid), dtype=bool)
         for task in tasks(len(self.classes_), self.multi_class):
             problem = part.task(task, costs, name)
-            found = self._directions(problem, problem, grid)
+            found = self._directions(problem, problem, grid, times)
             if calibrate:
-                without = partial(self._without, problem, grid)
+                without = partial(self._without, problem, grid, times)
                 found = calibrated(problem, found, without, str(self.probability))
             for k, direction in enumerate(found):
                 parts[k].append(direction)
@@ -383,24 +397,32 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         return FittedLines(point, found, self.classes_, self.multi_class)
 
     def _directions(
-        self, problem: TwoClass, whole: TwoClass, grid: list[Candidate]
+        self, problem: TwoClass, whole: TwoClass, grid: list[Candidate], times: FoldTime
     ) -> list[Direction | None]:
         """By point the direction of a problem, or of part of it at the same share of margins."""
-        solved = self._path(problem, whole, grid)
-        pairs = [(solved[point.C, point.margin], point.discriminator) for point in grid]
-        return [
-            None if solution is None else cut(problem, solution.certificate.beta, solution, rule)
-            for solution, rule in pairs
-        ]
+        limits = replace(controls(self, problem.began), deadline=times.next_path())
+        solved = self._path(problem, whole, grid, limits)
+        over = limits.out_of_time()
+        found: list[Direction | None] = []
+        for k, point in enumerate(grid):
+            solution = solved[point.C, point.margin]
+            if solution is None or solution.status is Status.INFEASIBLE:
+                found.append(None)
+                continue
+            times.late[k] |= over and not solution.certified(self.tol)
+            answer, rule = solution.certificate, point.discriminator
+            there = np.isfinite(answer.objective)
+            found.append(cut(problem, answer.beta, solution, rule) if there else None)
+        return found
 
     def _without(
-        self, problem: TwoClass, grid: list[Candidate], kept: Any
+        self, problem: TwoClass, grid: list[Candidate], times: FoldTime, kept: Any
     ) -> list[Direction | None]:
         """By point the direction without the rows of a calibration fold: it has a path as well."""
-        return self._directions(problem.among(kept), problem, grid)
+        return self._directions(problem.among(kept), problem, grid, times)
 
     def _path(
-        self, problem: TwoClass, whole: TwoClass, grid: list[Candidate]
+        self, problem: TwoClass, whole: TwoClass, grid: list[Candidate], limits: Controls
     ) -> dict[tuple[float, float], Solution | None]:
         """The solutions of one problem by cost and margin; None where there is none."""
         Cs = sorted({candidate.C for candidate in grid})
@@ -412,12 +434,10 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         costs = [problem.costs(C) for C in Cs]
         # Rows that are far and too many to be brought here are followed where they are.
         remote = problem.source.far and screening.worthwhile(*problem.source.shape)
-        follower = (BlockFollower if remote else Follower)(
-            self.solver, controls(self, problem.began), generator(self)
-        )
+        follower = (BlockFollower if remote else Follower)(self.solver, limits, generator(self))
         table = follow(problem.rows, problem.difference, margins, costs, follower)
         return {
-            (C, step): solution if np.isfinite(solution.certificate.objective) else None
+            (C, step): solution
             for C, line in zip(Cs, table, strict=True)
             for step, solution in zip(steps, line, strict=True)
         }

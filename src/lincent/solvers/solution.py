@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from lincent.programs.arrays import Certificate, Vector
 
 
@@ -40,6 +42,12 @@ class Solution:
     def certified(self, tol: float) -> bool:
         """Whether the gap, rounding included, is proved to be within ``tol``."""
         return self.relative_gap <= tol
+
+
+def not_begun(n: int) -> Solution:
+    """What is known of a program of n columns whose turn came after the deadline: nothing."""
+    nothing = Certificate(np.full(n, np.nan), np.empty(0), np.nan, np.nan, np.nan)
+    return Solution(Status.TIME_LIMIT, nothing, 0, "none", "not begun before the deadline")
 
 
 def silent(line: str) -> None:

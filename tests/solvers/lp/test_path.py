@@ -5,7 +5,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from lincent import LCC, lcc_path
+from lincent.solvers.lp import choose, screening
 from lincent.solvers.lp import path as paths
+from support.clock import Clock
 from support.labeled import noisy, separable
 
 
@@ -147,3 +149,25 @@ def test_time_limit_of_a_path_is_honest():
     with pytest.warns(ConvergenceWarning, match="points of the path are not certified"):
         path = lcc_path(X, y, time_limit=1e-9)
     assert not path.certified.all()
+
+
+def test_after_the_deadline_no_other_solver_is_asked(monkeypatch):
+    """A solve that time cut short is not made again by the next solver, and no point is begun."""
+    X, y = noisy(6000, 5)
+    clock, begun = Clock(monkeypatch), []
+    screen = screening.solve
+
+    def cut_short(program, controls, rng, start=None):
+        begun.append(clock.passed)
+        clock.pass_by(20.0)
+        return screen(program, controls, rng, start=start)
+
+    monkeypatch.setattr(screening, "solve", cut_short)
+    for name in ("solve", "_best_of"):
+        monkeypatch.setattr(choose, name, lambda *_: pytest.fail("begun after the deadline"))
+    with pytest.warns(ConvergenceWarning, match="3 of 3 points of the path are not certified"):
+        path = lcc_path(X, y, margins=[0.01, 0.1, 0.2], time_limit=10.0)
+    assert begun == [0.0]
+    assert np.isnan(path.coefs[0, :2]).all()
+    assert np.isfinite(path.coefs[0, 2]).all()
+    assert np.isnan(path.objectives[0]).tolist() == [True, True, False]

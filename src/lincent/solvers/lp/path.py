@@ -36,7 +36,7 @@ from lincent.programs.centralization import Program, certify, lcc_program
 from lincent.solvers.lp import choose, interior_point, screening
 from lincent.solvers.lp.block_path import SCALED, BlockFollower
 from lincent.solvers.lp.vertex import to_vertex
-from lincent.solvers.solution import Controls, Solution, Status
+from lincent.solvers.solution import Controls, Solution, Status, not_begun
 
 VERTEX = "vertex"
 KINK = 1e-9
@@ -114,10 +114,14 @@ class Follower:
             return None  # nothing to solve; or the last point says nothing of others
         guess = screening.Guess(last.certificate.beta, doubt)
         found = screening.solve(program, self.controls, self.rng, start=guess)
-        return found if self._good(found.certificate) else None
+        return found if self._final(found) else None
 
     def _good(self, answer: Certificate | None) -> TypeGuard[Certificate]:
         return answer is not None and answer.relative_gap <= self.controls.tol
+
+    def _final(self, found: Solution) -> bool:
+        """Whether it is good, or there is no time for another."""
+        return self._good(found.certificate) or self.controls.out_of_time()
 
     def _afresh(self, program: Program) -> Solution:
         """What the solvers say without a hint."""
@@ -130,7 +134,7 @@ class Follower:
                 found = interior_point.solve(program, self.controls)
             elif m > SCREEN_ABOVE * screening.start_size(n):
                 found = screening.solve(program, self.controls, self.rng)
-            if found is not None and found.relative_gap <= self.controls.tol:
+            if found is not None and self._final(found):
                 return found
         return choose.solve(program, self.solver, self.controls, self.rng)
 
@@ -191,7 +195,7 @@ def follow(
     """Solutions by cost vector and margin; margins are visited from the largest down.
 
     Near the largest feasible margin the solution is nearly known and cheap to find from nothing;
-    at the smallest it is dear on separable classes.
+    at the smallest it is dear on separable classes.  After the deadline nothing is begun.
     """
     rows, costs = follower.prepared(rows, costs)
     order = np.argsort(margins)[::-1]
@@ -199,6 +203,9 @@ def follow(
     for cost in costs:
         line: dict[int, Solution] = {}
         for k in order:
+            if follower.controls.out_of_time():
+                line[int(k)] = not_begun(len(difference))
+                continue
             program = lcc_program(rows, difference, cost, float(margins[k]))
             line[int(k)] = follower.solve(program)
         follower.rewind()
