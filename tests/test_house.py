@@ -1,9 +1,11 @@
-"""The house keeps its order: import direction, light import, no traces of a machine."""
+"""The house keeps its order: imports one way and light, short functions, no traces of a machine."""
 
 import ast
+import io
 import re
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -284,3 +286,55 @@ def test_source_names_no_machine(path):
         path.read_text("utf-8"),
     )
     assert found == []
+
+
+MOST_LINES = 50
+NO_CODE = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+
+
+def code_lines(source: str) -> set[int]:
+    """Lines that hold code: not blank, no comment, no string that stands alone (a docstring)."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    held = [(t.start[0], t.end[0]) for t in tokens if t.type not in NO_CODE]
+    strings = [
+        (node.lineno, node.end_lineno)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    ]
+    code, alone = ({n for a, b in spans for n in range(a, b + 1)} for spans in (held, strings))
+    return code - alone
+
+
+def long_functions(source: str) -> list[tuple[str, int]]:
+    """Functions with more lines of code than the house allows, and how many they have."""
+    code = code_lines(source)
+    lengths = [
+        (node.name, len(code.intersection(range(node.lineno, node.end_lineno + 1))))
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return [(name, length) for name, length in lengths if length > MOST_LINES]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_functions_are_short(path):
+    assert long_functions(path.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"), [(MOST_LINES, []), (MOST_LINES + 1, [("f", MOST_LINES + 1)])]
+)
+def test_lines_of_code_are_counted_without_blanks_comments_and_docstrings(lines, found):
+    head = 'async def f(\n    x,\n):\n    """One.\n\n    Two.\n    """\n\n    # why\n'
+    function = head + "    x += 1  # more\n" * (lines - 3)
+    # A short one of the same name, as in two classes of a file, hides nothing.
+    assert long_functions(function + "def f():\n    pass\n") == found

@@ -12,42 +12,10 @@ try:
 except ImportError:
     sys.exit('The command line needs typer: pip install "lincent[app]".')
 
+from lincent import _options as options
+
 INTERRUPTED = 130
 """128 and the number of the signal, as shells have it."""
-
-Jobs = Annotated[int, typer.Option(help="Worker processes; 0: one per core.", min=0)]
-Seed = Annotated[int, typer.Option(help="Seed of all splits.", min=0)]
-Folder = Annotated[Path | None, typer.Option("-o", "--output", help="Folder for the results.")]
-Retry = Annotated[bool, typer.Option("--retry", help="Run marked cells of an earlier run again.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
-
-# How a file is written: found out unless said.
-Format = Annotated[
-    str | None, typer.Option(help="csv, parquet, arrow, excel or json; else by name or content.")
-]
-Separator = Annotated[
-    str | None, typer.Option("--sep", help="Separator of a text file, such as ';' or tab.")
-]
-Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file, such as latin-1.")]
-Decimal = Annotated[str | None, typer.Option(help="Decimal mark of a text file: '.' or ','.")]
-Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook, by title or number.")]
-
-# What the columns are: judged unless said.
-Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")]
-Keep = Annotated[
-    list[str] | None, typer.Option(help="Column to use whatever it looks like; repeat.")
-]
-Role = Annotated[
-    list[str] | None,
-    typer.Option(help="COLUMN=number, category, text, date, identifier or drop; repeat."),
-]
-Dates = Annotated[bool, typer.Option("--dates", help="Use columns of dates, as numbers.")]
-Text = Annotated[bool, typer.Option("--text", help="Use columns of free text, by their words.")]
-Group = Annotated[
-    str | None, typer.Option(help="Column whose equal values stay on one side of a split.")
-]
 
 
 def _commands() -> Any:
@@ -141,17 +109,17 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="A few splits, under two minutes.")
     ] = False,
-    output: Folder = None,
-    jobs: Jobs = 0,
-    seed: Seed = 0,
+    output: options.Folder = None,
+    jobs: options.Jobs = 0,
+    seed: options.Seed = 0,
     sets: Annotated[str, typer.Option(help="Codes of the paper's sets, comma-separated.")] = "",
     methods: Annotated[str, typer.Option(help="Methods of procedure 1, comma-separated.")] = "",
     parts: Annotated[
         str, typer.Option(help="Of procedure1,procedure2,nested,kernel,readings; else all.")
     ] = "",
     runs: Annotated[int, typer.Option(help="Splits of procedure 1; 0: 100, or 5 if quick.")] = 0,
-    time_limit: Annotated[float, typer.Option(help="Seconds for one fit.")] = 300.0,
-    retry: Retry = False,
+    time_limit: options.TimeLimit = 300.0,
+    retry: options.Retry = False,
     seizure: Annotated[
         Path | None,
         typer.Option(help="Folder with Dog_1, Patient_1 and so on: run the seizure study on it."),
@@ -162,8 +130,8 @@ def reproduce(
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Seizure study: skip unusable files and count them.")
     ] = False,
-    quiet: Quiet = False,
-    json: Json = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Run the study of the paper again and write a report that sets ours beside theirs."""
     study = "reproduce" if seizure is None else "seizure"
@@ -192,35 +160,31 @@ def reproduce(
 
 
 def compare(
-    data: Annotated[str, typer.Argument(help="A table (see fit), or a data set's name.")],
-    target: Annotated[str | None, typer.Option(help="Column with the classes.")] = None,
-    group: Group = None,
-    methods: Annotated[
-        str, typer.Option(help="Names, or package.module:Class, comma-separated.")
-    ] = "",
-    metric: Annotated[str, typer.Option(help="The score that decides.")] = "balanced_accuracy",
-    runs: Annotated[int, typer.Option(help="Stratified 70/30 splits.", min=1)] = 20,
-    tune: Annotated[
-        bool, typer.Option("--tune", help="Choose parameters inside training.")
-    ] = False,
-    jobs: Jobs = 0,
-    seed: Seed = 0,
-    time_limit: Annotated[float, typer.Option(help="Seconds for one fit.")] = 60.0,
-    drop: Drop = None,
-    keep: Keep = None,
-    role: Role = None,
-    dates: Dates = False,
-    text: Text = False,
-    format: Format = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    sheet: Sheet = None,
-    skip_bad_columns: Annotated[bool, typer.Option("--skip-bad-columns", hidden=True)] = False,
-    output: Folder = None,
-    retry: Retry = False,
-    quiet: Quiet = False,
-    json: Json = False,
+    data: options.TableOrSet,
+    target: options.Classes = None,
+    group: options.Group = None,
+    methods: options.Methods = "",
+    metric: options.Score = "balanced_accuracy",
+    runs: options.Runs = 20,
+    tune: options.TuneInside = False,
+    jobs: options.Jobs = 0,
+    seed: options.Seed = 0,
+    time_limit: options.TimeLimit = 60.0,
+    drop: options.Drop = None,
+    keep: options.Keep = None,
+    role: options.Role = None,
+    dates: options.Dates = False,
+    text: options.Text = False,
+    format: options.Format = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    sheet: options.Sheet = None,
+    skip_bad_columns: options.SkipBadColumns = False,
+    output: options.Folder = None,
+    retry: options.Retry = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Compare methods on a table: which, by how much, is it real, how long, and the code."""
     folder = output or Path(f"lincent-compare-{Path(data).name.split('.')[0]}")
@@ -229,24 +193,13 @@ def compare(
 
         if skip_bad_columns:
             _remark("--skip-bad-columns has no effect any more: such columns are always left out.")
-        wishes = {"group": group, "drop": tuple(drop or ()), "keep": tuple(keep or ())}
-        run_compare(
-            data,
-            target,
-            folder,
-            reading=_reading(format, separator, encoding, decimal, sheet),
-            wishes=wishes | {"roles": _roles(role), "dates": dates, "text": text},
-            methods=_names(methods) or None,
-            metric=metric,
-            runs=runs,
-            tune=tune,
-            jobs=jobs or _cores(),
-            seed=seed,
-            time_limit=time_limit,
-            retry=retry,
-            quiet=quiet,
-            json=json,
-        )
+        reading = _reading(format, separator, encoding, decimal, sheet)
+        wishes = _wishes(group, drop, keep, role, dates, text)
+        trial: dict[str, Any] = {"methods": _names(methods) or None, "metric": metric}
+        trial |= {"runs": runs, "tune": tune, "time_limit": time_limit, "retry": retry}
+        trial |= {"jobs": jobs or _cores(), "seed": seed}
+        shown = {"quiet": quiet, "json": json}
+        run_compare(data, target, folder, reading=reading, wishes=wishes, **trial, **shown)
 
 
 def _remark(line: str) -> None:
@@ -257,68 +210,40 @@ def _remark(line: str) -> None:
 
 
 def fit(
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="CSV (any separator, also gzip or zip), Parquet, Feather, Excel or JSON lines; "
-            "- is stdin."
-        ),
-    ],
-    target: Annotated[str, typer.Option(help="Column to predict.")],
-    model: Annotated[str, typer.Option("-o", "--output", help="Model file to write.")],
-    method: Annotated[
-        str | None,
-        typer.Option(help="auto (default), linear, additive, structured, kernel, lcc or a class."),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="One line, not tuned.")] = False,
-    report: Annotated[
-        bool, typer.Option("--report", help="Write an HTML page beside the model.")
-    ] = False,
-    metric: Annotated[
-        str | None,
-        typer.Option(help="Move the cut to the best balanced_accuracy, accuracy, f1 or mcc."),
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="Move the cut to this probability.")
-    ] = None,
-    positive: Annotated[
-        str | None, typer.Option(help="Class that probability and F1 are about.")
-    ] = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    role: Role = None,
-    dates: Dates = False,
-    text: Text = False,
-    id: Annotated[
-        list[str] | None, typer.Option("--id", help="Column that identifies a row; repeat.")
-    ] = None,
-    group: Group = None,
-    set: Annotated[
-        list[str] | None, typer.Option("--set", help="NAME=VALUE of the estimator; repeat.")
-    ] = None,
-    tune: Annotated[bool, typer.Option("--tune", help="With lcc: choose the margin.")] = False,
-    C: Annotated[float | None, typer.Option("--cost", help="Cost of a unit of slack.")] = None,
-    margin: Annotated[float | None, typer.Option(help="With lcc: margin.")] = None,
-    discriminator: Annotated[
-        str | None, typer.Option(help="With lcc: distance, nearest or svm.")
-    ] = None,
-    balanced: Annotated[
-        bool, typer.Option("--balanced", help="Give the classes equal total cost.")
-    ] = False,
-    multi_class: Annotated[str | None, typer.Option(help="ovr or ovo, for many classes.")] = None,
-    probability: Annotated[
-        str, typer.Option(help="sigmoid, isotonic or none, where there is a choice.")
-    ] = "",
-    format: Format = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    sheet: Sheet = None,
-    jobs: Jobs = 1,
-    seed: Seed = 0,
-    force: Force = False,
-    quiet: Quiet = False,
-    json: Json = False,
+    data: options.Table,
+    target: options.Target,
+    model: options.NewModel,
+    method: options.Method = None,
+    quick: options.Quick = False,
+    report: options.Report = False,
+    metric: options.CutMetric = None,
+    threshold: options.Threshold = None,
+    positive: options.Positive = None,
+    drop: options.Drop = None,
+    keep: options.Keep = None,
+    role: options.Role = None,
+    dates: options.Dates = False,
+    text: options.Text = False,
+    id: options.Id = None,
+    group: options.Group = None,
+    set: options.Set = None,
+    tune: options.TuneMargin = False,
+    C: options.Cost = None,
+    margin: options.Margin = None,
+    discriminator: options.Discriminator = None,
+    balanced: options.Balanced = False,
+    multi_class: options.MultiClass = None,
+    probability: options.Probability = "",
+    format: options.Format = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    sheet: options.Sheet = None,
+    jobs: options.Jobs = 1,
+    seed: options.Seed = 0,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
     """Fit a classifier to a table, and say how good it is on rows that were held out."""
     with _Sentence("nothing was written; the same command starts afresh"):
@@ -326,33 +251,15 @@ def fit(
         from lincent.app.methods import parse_settings
         from lincent.tables import Wishes
 
-        drop, id, keep = (list(names or ()) for names in (drop, id, keep))
-        code = run_fit(
-            data,
-            model,
-            target=target,
-            method=method,
-            quick=quick,
-            tune=tune,
-            report=report,
-            metric=metric,
-            threshold=threshold,
-            positive=positive,
-            wishes=Wishes(tuple(drop), tuple(id), tuple(keep), _roles(role), dates, text, group),
-            reading=_reading(format, separator, encoding, decimal, sheet),
-            settings=parse_settings(set),
-            C=C,
-            margin=margin,
-            discriminator=discriminator,
-            balanced=balanced,
-            multi_class=multi_class,
-            probability=None if probability == "none" else probability,
-            jobs=jobs or _cores(),
-            seed=seed,
-            force=force,
-            quiet=quiet,
-            json=json,
-        )
+        wishes = Wishes(**_wishes(group, drop, keep, role, dates, text), ids=tuple(id or ()))
+        reading = _reading(format, separator, encoding, decimal, sheet)
+        rule: dict[str, Any] = {"method": method, "quick": quick, "settings": parse_settings(set)}
+        rule |= {"C": C, "margin": margin, "discriminator": discriminator, "balanced": balanced}
+        rule |= {"tune": tune, "multi_class": multi_class, "probability": _or_none(probability)}
+        rule |= {"metric": metric, "threshold": threshold, "positive": positive}
+        run: dict[str, Any] = {"target": target, "jobs": jobs or _cores(), "seed": seed}
+        shown = {"report": report, "force": force, "quiet": quiet, "json": json}
+        code = run_fit(data, model, wishes=wishes, reading=reading, **rule, **run, **shown)
     raise typer.Exit(code)
 
 
@@ -369,16 +276,16 @@ def predict(
         bool, typer.Option("--all-columns", help="Keep every column of the input.")
     ] = False,
     prefix: Annotated[str, typer.Option(help="Goes before the names of new columns.")] = "",
-    format: Format = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    sheet: Sheet = None,
+    format: options.Format = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    sheet: options.Sheet = None,
     output_format: Annotated[
         str | None, typer.Option(help="csv or parquet; else by the name.")
     ] = None,
-    force: Force = False,
-    json: Json = False,
+    force: options.Force = False,
+    json: options.Json = False,
 ) -> None:
     """Add class, score and probability to the rows of a table, which may exceed the memory."""
     with _Sentence():
@@ -407,13 +314,13 @@ def explain(
     output: Annotated[
         str | None, typer.Option("-o", "--output", help="HTML page to write; - is stdout.")
     ] = None,
-    format: Format = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    sheet: Sheet = None,
-    force: Force = False,
-    json: Json = False,
+    format: options.Format = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = None,
+    sheet: options.Sheet = None,
+    force: options.Force = False,
+    json: options.Json = False,
 ) -> None:
     """Show what a model uses, where its classes lie, and the rows most at odds with it."""
     with _Sentence():
@@ -466,6 +373,19 @@ def _reading(
     return Reading(format, separator, encoding, decimal, sheet)
 
 
+def _wishes(
+    group: str | None,
+    drop: list[str] | None,
+    keep: list[str] | None,
+    role: list[str] | None,
+    dates: bool,
+    text: bool,
+) -> dict[str, Any]:
+    """What was said of the columns, by the names that ``Wishes`` has for it."""
+    named = {"group": group, "drop": tuple(drop or ()), "keep": tuple(keep or ())}
+    return named | {"roles": _roles(role), "dates": dates, "text": text}
+
+
 def _roles(said: list[str] | None) -> dict[str, str]:
     """``["zip=category"]`` as ``{"zip": "category"}``."""
     found = {}
@@ -475,6 +395,11 @@ def _roles(said: list[str] | None) -> dict[str, str]:
             raise ValueError(f"--role {text}: write COLUMN=ROLE, such as zip=category.")
         found[name] = role
     return found
+
+
+def _or_none(text: str) -> str | None:
+    """The word ``none`` as None."""
+    return None if text == "none" else text
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -132,29 +132,15 @@ def fit_table(
         With figures from rows that its rules had not seen in ``summary["held_out"]``.
     """
     name = _method_name(method, quick, tune, [C, margin, discriminator])
-    given = dict(settings or {})
     usual = {"C": C, "margin": margin, "discriminator": discriminator, "multi_class": multi_class}
-    given |= {key: value for key, value in usual.items() if value is not None}
+    given = dict(settings or {}) | {k: value for k, value in usual.items() if value is not None}
     classifier = _classifier(name, given, tune, balanced, probability, seed, jobs)
     _check_cut(metric, threshold)
     started = time.perf_counter()
-    table = read_table(data, reading)
-    tell(f"read {table.data.num_rows} rows, {table.data.num_columns} columns")
     wishes = replace(wishes, drop=(*wishes.drop, *drop), ids=(*wishes.ids, *ids))
-    known = understand(table, target, wishes)
-    for remark in known.remarks:
-        tell(remark)
+    known = _understood(data, target, reading, wishes, tell)
     positive_code(np.unique(known.labels), positive)
-    if known.groups is not None and "cv" in classifier.get_params(deep=False):
-        classifier.set_params(cv=make_splits(known, seed))
-    pipeline = with_preparation(known.schema, classifier)
-    rows, columns = known.frame.shape
-    kind = type(classifier).__name__
-    stage(f"fitting {kind} on {rows} rows, {columns} columns", 0, 0)
-    caught: list[str] = []
-    with _noting(caught):
-        pipeline.fit(known.frame, known.labels)
-        held = held_out(pipeline, known, seed, lambda k, n: stage("held-out fold", k, n))
+    pipeline, held, caught = _fitted(classifier, known, seed, stage)
     summary: dict[str, Any] = {
         "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": name,
@@ -162,12 +148,42 @@ def fit_table(
         **_judgement(pipeline[-1], known, held, metric, threshold, positive),
         "effects": _effects(pipeline, known, held, seed),
     }
-    for name in ("held_out_scores_", "held_out_probabilities_"):
-        # They tell about the training rows, one by one, and are no part of a model to hand on.
-        vars(pipeline[-1]).pop(name, None)
+    _forget_training_rows(pipeline[-1])
     summary["warnings"] = sorted({*caught, *summary["warnings"]})
     summary["seconds"] = round(time.perf_counter() - started, 3)
     return Model(pipeline, known.schema, summary, _versions.lincent())
+
+
+def _understood(data: Any, target: str, reading: Reading, wishes: Wishes, tell: Tell) -> Understood:
+    """The table, read and its columns judged; what was done to it is told."""
+    table = read_table(data, reading)
+    tell(f"read {table.data.num_rows} rows, {table.data.num_columns} columns")
+    known = understand(table, target, wishes)
+    for remark in known.remarks:
+        tell(remark)
+    return known
+
+
+def _fitted(
+    classifier: Any, known: Understood, seed: int, stage: Stage
+) -> tuple[Any, HeldOut | None, list[str]]:
+    """The fitted pipeline, what it says of held-out rows, and what was warned of on the way."""
+    if known.groups is not None and "cv" in classifier.get_params(deep=False):
+        classifier.set_params(cv=make_splits(known, seed))
+    pipeline = with_preparation(known.schema, classifier)
+    rows, columns = known.frame.shape
+    stage(f"fitting {type(classifier).__name__} on {rows} rows, {columns} columns", 0, 0)
+    caught: list[str] = []
+    with _noting(caught):
+        pipeline.fit(known.frame, known.labels)
+        held = held_out(pipeline, known, seed, lambda k, n: stage("held-out fold", k, n))
+    return pipeline, held, caught
+
+
+def _forget_training_rows(classifier: Any) -> None:
+    """Take out what tells about the training rows, one by one: no part of a model to hand on."""
+    for name in ("held_out_scores_", "held_out_probabilities_"):
+        vars(classifier).pop(name, None)
 
 
 def _method_name(method: str | None, quick: bool, tune: bool, of_lcc: list[Any]) -> str:
