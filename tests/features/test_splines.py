@@ -26,6 +26,14 @@ def test_linear_beyond_the_knots():
         np.testing.assert_allclose(np.diff(out, 2, axis=0), 0.0, atol=1e-8)
 
 
+def test_a_value_very_far_out_is_on_the_line():
+    curve = learn_curve(skewed(), np.ones(3000), 6)
+    near, far = curve.values(np.array([1e3, 1e4]), 0.0)
+    slope = (far - near) / 9e3
+    for x in (1e9, 1e120):
+        np.testing.assert_allclose(curve.values(np.array([x]), 0.0)[0], slope * x, rtol=1e-5)
+
+
 def test_curvature_is_the_integral_of_second_derivatives():
     knots = np.array([-1.0, -0.3, 0.2, 0.9, 2.0])
     x = np.linspace(knots[0], knots[-1], 20_001)

@@ -23,6 +23,10 @@ from lincent.app.model import Model
 from lincent.app.onnx_graph import Graph
 from lincent.app.onnx_probability import probabilities
 from lincent.app.onnx_scores import check_scores, task_scores
+from lincent.app.onnx_tables import softmax_probabilities
+from lincent.estimators.additive import AdditiveLCC
+from lincent.estimators.additive_cv import AdditiveLCCCV
+from lincent.estimators.auto import AutoLCC
 from lincent.estimators.kernel import KernelLCC
 from lincent.estimators.linear import LCC
 from lincent.estimators.linear_cv import LCCCV
@@ -42,6 +46,9 @@ OWN = (
     RegularizedLCCCV,
     StructuredLCC,
     StructuredLCCCV,
+    AdditiveLCC,
+    AdditiveLCCCV,
+    AutoLCC,
 )
 RIVALS = tuple(kind for name in rivals.__all__ if hasattr(kind := getattr(rivals, name), "fit"))
 
@@ -61,11 +68,6 @@ def onnx_bytes(model: Model) -> bytes:
     Inputs are float columns of shape (rows, 1), or strings for text columns.
     """
     need("skl2onnx", "onnx", "Export to ONNX")
-    if not isinstance(model.classifier, (*OWN, *RIVALS)):
-        raise AppError(
-            f"{type(model.classifier).__name__} has no ONNX form yet: fit with --method linear, "
-            "structured, kernel or lcc, or use the model file where Python is."
-        )
     from skl2onnx import convert_sklearn
     from skl2onnx.common.data_types import FloatTensorType, StringTensorType
 
@@ -92,8 +94,8 @@ def _in_pairs(model: Any) -> bool:
     return len(model.classes_) > 2 and getattr(model, "multi_class", "ovr") == "ovo"
 
 
-def _calibrated_tasks(model: Any) -> bool:
-    return getattr(model, "probability", None) is not None
+def _has_probabilities(model: Any) -> bool:
+    return isinstance(model, AutoLCC) or getattr(model, "probability", None) is not None
 
 
 def _parser(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
@@ -108,7 +110,7 @@ def _parser(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> 
     label = StringTensorType() if text else Int64TensorType()
     operator.outputs.append(scope.declare_local_variable("label", label))
     operator.outputs.append(scope.declare_local_variable("score", FloatTensorType()))
-    if _calibrated_tasks(model):
+    if _has_probabilities(model):
         operator.outputs.append(scope.declare_local_variable("probability", FloatTensorType()))
     return operator.outputs
 
@@ -131,13 +133,17 @@ def _shapes(operator: Any) -> None:
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     model = operator.raw_operator
-    g = Graph(scope, container)
-    X = g.real_numbers(operator.inputs[0].full_name)
+    g, auto = Graph(scope, container), isinstance(model, AutoLCC)
     names = [output.full_name for output in operator.outputs]
-    raw = task_scores(g, model, X)
+    found = task_scores(g, model, operator.inputs[0].full_name)
+    moved = g.wide().node("Add", found, g.wide().constant(model.shift_)) if auto else found
+    raw = g.real_numbers(moved)
     index = _decide(g, model, raw, names[1])
     g.node("Gather", _labels(g, model), index, output=names[0], axis=0)
-    if len(names) > 2:
+    if auto:
+        chances = softmax_probabilities(g.wide(), model.calibrator_, found)
+        g.node("Identity", g.real_numbers(chances), output=names[2])
+    elif len(names) > 2:
         probabilities(g, model, raw, names[2], in_pairs=_in_pairs(model))
 
 

@@ -73,6 +73,14 @@ class Graph:
             "Add", self.node("MatMul", X, self.constant(weights.T)), self.constant(constant)
         )
 
+    def squared_distances(self, X: str, points: np.ndarray) -> str:
+        """|x - c|^2, about the mean of the points as the Python code does it."""
+        origin = points.mean(axis=0)
+        rows, points = self.node("Sub", X, self.constant(origin)), points - origin
+        length = self.total(self.node("Mul", rows, rows), 1)
+        distance = self.affine(rows, -2.0 * points, (points**2).sum(axis=1))
+        return self.node("Max", self.node("Add", distance, length), self.constant(0.0))
+
     def total(self, name: str, axis: int, *, keep: bool = True) -> str:
         return self.node("ReduceSum", name, self.whole([axis]), keepdims=int(keep))
 

@@ -5,6 +5,7 @@
     local centers   X coef' + intercept + sum of pull * exp(-scale |x - c|^2)
     planes          the difference of the distances to two planes
     regressions     one per class; with two classes their difference
+    tables          curves, similarities and missing values (see ``onnx_tables``)
 
 Similarities are computed in double precision: what they add up to can be small against its parts.
 A rule by the nearest training row compares with all of them, so it needs rows x training rows of
@@ -19,6 +20,7 @@ import numpy as np
 
 from lincent._errors import AppError
 from lincent.app.onnx_graph import Graph
+from lincent.app.onnx_tables import TABLE_MODELS, check_table, table_scores
 from lincent.estimators.discriminators import Cut, Nearest
 from lincent.estimators.kernel import KernelLCC
 from lincent.estimators.structured import StructuredLCC
@@ -40,6 +42,8 @@ def check_scores(model: Any) -> None:
     if isinstance(model, KernelLCC) and model.kernel not in GRAMS:
         name = getattr(model.kernel, "__name__", model.kernel)
         raise AppError(f"kernel={name!r} has no ONNX form: use one of {', '.join(GRAMS)}.")
+    if isinstance(model, TABLE_MODELS):
+        check_table(model)
     points = [
         len(rule.negative) + len(rule.positive)
         for rule in getattr(model, "_rules", [])
@@ -54,7 +58,10 @@ def check_scores(model: Any) -> None:
 
 
 def task_scores(g: Graph, model: Any, X: str) -> str:
-    """One column per two-class problem, in single precision."""
+    """One column per two-class problem; in double precision for tables, else in single."""
+    if isinstance(model, TABLE_MODELS):
+        return table_scores(g, model, X)
+    X = g.real_numbers(X)
     if isinstance(model, (StructuredLCC, StructuredLCCCV)):
         return _local(g, model, X)
     if isinstance(model, (TwinSVC, WeightedTwinSVC)):
@@ -98,7 +105,7 @@ def _gram(g: Graph, model: KernelLCC, X: str) -> str:
     wide = g.wide()
     X = wide.real_numbers(X)
     if model.kernel == "rbf":
-        scaled = wide.node("Mul", _squared_distances(wide, X, Z), wide.constant(-model.gamma_))
+        scaled = wide.node("Mul", wide.squared_distances(X, Z), wide.constant(-model.gamma_))
         return g.real_numbers(wide.node("Exp", scaled))
     if model.kernel == "laplacian":
         rows = wide.node("Unsqueeze", X, wide.whole([1]))
@@ -116,15 +123,6 @@ def _gram(g: Graph, model: KernelLCC, X: str) -> str:
     return g.real_numbers(wide.node("Pow", inner, wide.constant(float(model.degree))))
 
 
-def _squared_distances(g: Graph, X: str, centers: np.ndarray) -> str:
-    """|x - c|^2, about the mean of the centers as the Python code does it."""
-    origin = centers.mean(axis=0)
-    rows, points = g.node("Sub", X, g.constant(origin)), centers - origin
-    length = g.total(g.node("Mul", rows, rows), 1)
-    distance = g.affine(rows, -2.0 * points, (points**2).sum(axis=1))
-    return g.node("Max", g.node("Add", distance, length), g.constant(0.0))
-
-
 def _local(g: Graph, model: StructuredLCC | StructuredLCCCV, X: str) -> str:
     n = model.n_features_in_
     if isinstance(model, StructuredLCC):
@@ -135,7 +133,7 @@ def _local(g: Graph, model: StructuredLCC | StructuredLCCCV, X: str) -> str:
     wide = g.wide()
     X = wide.real_numbers(X)
     score = wide.affine(X, model.coef_[:, :n], model.intercept_)
-    distance = _squared_distances(wide, X, model.local_centers_)
+    distance = wide.squared_distances(X, model.local_centers_)
     for width, scale in enumerate(scales):
         near = wide.node("Exp", wide.node("Mul", distance, wide.constant(-scale)))
         pulled = wide.node("MatMul", near, wide.constant(pulls[:, width].T))

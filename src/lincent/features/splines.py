@@ -73,15 +73,20 @@ class ColumnCurve:
 
 
 def natural(x: np.ndarray, knots: np.ndarray) -> np.ndarray:
-    """1, x and the q - 2 natural cubic splines on the knots (Hastie et al., 2009, 5.4)."""
-    reach = knots[-1] - knots[0]
-    cubes = np.maximum(x[:, None] - knots, 0.0)
-    cubes /= reach
-    cubes *= cubes * cubes
-    bends = (cubes[:, :-1] - cubes[:, -1:]) / ((knots[-1] - knots[:-1]) / reach)
+    """1, x and the q - 2 natural cubic splines on the knots (Hastie et al., 2009, 5.4).
+
+    Beyond the last knot they are continued by their slope: far out the cubes would cancel.
+    """
+    reach, last = knots[-1] - knots[0], knots[-1]
+    top = (last - knots[:-1]) / reach
+    bends = np.maximum(np.minimum(x, last)[:, None] - knots[:-1], 0.0)
+    bends /= reach
+    bends *= bends * bends
+    bends /= top
     out = np.empty((len(x), len(knots)))
     out[:, 0], out[:, 1] = 1.0, x
     np.subtract(bends[:, :-1], bends[:, -1:], out=out[:, 2:])
+    out[:, 2:] += np.maximum(x - last, 0.0)[:, None] * (3.0 * (top[:-1] - top[-1]) / reach)
     return out
 
 

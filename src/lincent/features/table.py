@@ -249,10 +249,11 @@ def _gone(value: Any) -> bool:
 
 def _words(column: np.ndarray) -> np.ndarray:
     """Categories as text; a whole number is written the same as an integer and as a float."""
-    return np.array([_word(value) for value in column.tolist()], dtype=object)
+    return np.array([word(value) for value in column.tolist()], dtype=object)
 
 
-def _word(value: Any) -> str:
+def word(value: Any) -> str:
+    """A category as text."""
     if isinstance(value, str):
         return value
     if _gone(value):

@@ -1,0 +1,113 @@
+"""Scores of the estimators that take tables, AdditiveLCC and AutoLCC, as ONNX sub-graphs.
+
+Their own preparation comes first (see ``features.table``): missing values, and categories where
+they are numbers.  All of it is in double precision, so that knots, distances and sums are those of
+the Python code; the scores are cast at the end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lincent._errors import AppError
+from lincent.app.onnx_curves import curve_scores, term_scores
+from lincent.app.onnx_graph import Graph
+from lincent.estimators.additive import AdditiveModel
+from lincent.estimators.auto import AutoLCC
+from lincent.estimators.portfolio import COLUMNS, EVEN
+from lincent.estimators.softmax import Softmax
+from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
+from lincent.features.table import MISSING, TableEncoder, word
+
+TABLE_MODELS = (AdditiveModel, AutoLCC)
+
+
+def check_table(model: Any) -> None:
+    """A sentence for categories that are words: the input is numbers."""
+    for column in model.encoder_.columns:
+        for category in column.categories or ():
+            if category != MISSING and _number(category) is None:
+                raise AppError(
+                    f"{type(model).__name__} reads the column {column.name!r} as words "
+                    f"({category!r}), and its ONNX input is numbers: put a OneHotEncoder before "
+                    "it in a pipeline, or use lincent fit and lincent export."
+                )
+
+
+def _number(category: str) -> float | None:
+    """The number of which the encoder makes this word, if there is one."""
+    try:
+        number = float(category)
+    except ValueError:
+        return None
+    return number if word(number) == category else None
+
+
+def table_scores(g: Graph, model: Any, X: str) -> str:
+    """(rows, rules) in double precision."""
+    Z = _encoded(g, model.encoder_, X)
+    g = g.wide()
+    if isinstance(model, AutoLCC):
+        return _portfolio(g, model, Z)
+    found = term_scores(g, model.terms_, Z, model.coef_)
+    # The model's intercept is that of centered terms.
+    return g.node("Add", found, g.constant(model.intercept_ - model.means_ @ model.coef_))
+
+
+def _encoded(g: Graph, encoder: TableEncoder, X: str) -> str:
+    """The numbers of ``TableEncoder.encode``; categories are compared in single precision."""
+    wide, single = g.wide(), g.real_numbers(X)
+    gone = g.node("IsNaN", single)
+    fill = np.array([[column.fill for column in encoder.columns]])
+    filled = wide.node("Where", gone, wide.constant(fill), wide.real_numbers(X))
+    if encoder.plain:
+        return filled
+    n = len(encoder.columns)
+    parts, order, end = [filled, wide.real_numbers(gone)], [], 2 * n
+    for j, column in enumerate(encoder.columns):
+        if column.categories is None:
+            order += [j, n + j] if column.indicator else [j]
+            continue
+        numbers = [_number(category) for category in column.categories]
+        values = np.array([np.nan if number is None else number for number in numbers])
+        same = g.node("Equal", g.column(single, j), g.constant(values))
+        parts.append(wide.real_numbers(same))
+        order += [n + j if c == MISSING else end + k for k, c in enumerate(column.categories)]
+        end += len(numbers)
+    return wide.node("Gather", wide.node("Concat", *parts, axis=1), wide.whole(order), axis=1)
+
+
+def _portfolio(g: Graph, model: AutoLCC, encoded: str) -> str:
+    """The blocks' features times their coefficients, block by block."""
+    Z = g.node("Sub", encoded, g.constant(model.center_))
+    Z = g.node("Div", Z, g.constant(model.scale_))
+    total = g.constant(model.intercept_)
+    for name, coef in model.coef_.items():
+        even = name.startswith(EVEN) and model.units_ is not None
+        seen = g.node("Mul", Z, g.constant(model.units_)) if even else Z
+        if name == COLUMNS:
+            part = g.node("MatMul", seen, g.constant(coef))
+        else:
+            part = _block(g, model.blocks_[name], seen, coef)
+        total = g.node("Add", part, total)
+    return total
+
+
+def _block(g: Graph, block: Any, Z: str, coef: np.ndarray) -> str:
+    if isinstance(block, SplineFeatures):
+        return curve_scores(g, block.curves_, block.smoothing, Z, coef)
+    assert isinstance(block, LocalCenters | KernelLandmarks)
+    points = block.centers_ if isinstance(block, LocalCenters) else block.landmarks_
+    distance = g.squared_distances(Z, points)
+    near = g.node("Exp", g.node("Mul", distance, g.constant(-block.gamma / block.variance_)))
+    return g.node("MatMul", near, g.constant(block.whitening_ @ coef))
+
+
+def softmax_probabilities(g: Graph, calibrator: Softmax, scores: str) -> str:
+    """``Softmax.probability`` of scores in double precision."""
+    if len(calibrator.offset) == 2:
+        scores = g.node("MatMul", scores, g.constant([[-0.5, 0.5]]))
+    inner = g.node("Mul", scores, g.constant(calibrator.slope))
+    return g.node("Softmax", g.node("Add", inner, g.constant(calibrator.offset)), axis=1)
