@@ -96,6 +96,7 @@ MODULES = (
                     "BoundaryDisplay",
                     "ImpactDisplay",
                     "PathDisplay",
+                    "ShapeDisplay",
                 ),
             ),
         ),

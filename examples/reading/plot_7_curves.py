@@ -12,6 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_score
 
 from lincent import AdditiveLCC, AdditiveLCCCV, RegularizedLCC
+from lincent.displays import ShapeDisplay
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X = X[["mean radius", "mean texture", "mean smoothness", "mean concavity", "mean symmetry"]]
@@ -27,11 +28,8 @@ model = AdditiveLCCCV(interactions=0).fit(X, y)
 print(f"chosen: C {model.C_:.2g}, smoothing {model.smoothing_:g}")
 figure, axes = plt.subplots(1, 5, figsize=(14, 3.2), sharey=True, layout="constrained")
 for name, ax in zip(X, axes, strict=True):
-    curve = model.shape(name)
-    ax.axhline(0, color="#999999", lw=0.8)
-    ax.fill_between(curve["x"], curve["low"], curve["high"], color="#007A5A", alpha=0.2)
-    ax.plot(curve["x"], curve["value"], color="#007A5A", lw=2)
-    ax.set_xlabel(name)
+    ShapeDisplay.from_estimator(model, name, ax=ax)
+    ax.set_ylabel("")
 axes[0].set_ylabel("malignant  <  added  >  benign")
 
 # %%
