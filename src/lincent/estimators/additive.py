@@ -28,6 +28,7 @@ from lincent.estimators.validation import (
     check_positive,
     check_weights,
     label_codes,
+    refuse_namespace,
 )
 from lincent.features.table import TableEncoder, read_table
 from lincent.features.transformer import by_blocks, check_least
@@ -83,6 +84,7 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._check_params()
+        refuse_namespace(self, X)
         table = read_table(self, X, self.categorical_features, reset=True)
         codes = self._codes(y, table.shape[0])
         weight = check_weights(sample_weight, table.shape[0])
@@ -208,6 +210,7 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
             In the order of ``term_names_``.
         """
         check_is_fitted(self)
+        refuse_namespace(self, X)
         table = read_table(self, X, self.encoder_.categorical, reset=False)
         parts = by_blocks(self._parts, self.encoder_.encode(table))
         return parts[:, :, 0] if parts.shape[2] == 1 else parts

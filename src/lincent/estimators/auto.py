@@ -40,6 +40,7 @@ from lincent.estimators.validation import (
     check_positive,
     check_weights,
     label_codes,
+    refuse_namespace,
 )
 from lincent.features.table import Table, TableEncoder, read_table
 from lincent.features.transformer import by_blocks
@@ -212,6 +213,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         def out_of_time() -> bool:
             return time.monotonic() >= ends
 
+        refuse_namespace(self, X)
         table = read_table(self, X, self.categorical_features, reset=True)
         codes = self._codes(y, table.shape[0])
         weight = check_weights(sample_weight, table.shape[0])
@@ -374,6 +376,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any) -> np.ndarray:
         """Scores (rows, rules), before the cut is moved."""
         check_is_fitted(self)
+        refuse_namespace(self, X)
         table = read_table(self, X, self.encoder_.categorical, reset=False)
         return by_blocks(self._block_scores, self.encoder_.encode(table))
 

@@ -137,3 +137,13 @@ def test_weights_are_repetitions():
     ones = np.ones(len(y2))
     repeated = solve_path(Design(X2, y2, ones), Native(y2, ones, cost, 0.0, 2.0), [0.1], 1e-10, 200)
     assert weighted.objective[0] == pytest.approx(repeated[0].objective[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_few_rows_of_many_columns_at_a_large_cost(seed):
+    """Few rows bend, and steps from nothing zigzag between them: the way leads over small C."""
+    rng = np.random.default_rng(seed)
+    X, y = np.repeat(rng.random((15, 46)), 3, axis=0), np.repeat(np.arange(15) % 3, 3)
+    found = solve_path(Design(X, y, np.ones(45)), native(y, (0.0, 2.0)), [1e4], 1e-9, 200)[0]
+    assert found.relative_gap[0] <= 1e-9
+    assert found.iterations < 200

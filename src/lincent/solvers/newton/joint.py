@@ -41,6 +41,13 @@ SEARCHES = 30
 ROUNDING = 1e-12
 LEAST_STEPS = 3
 """Taken in any case: fewer than these are no rule at all."""
+DIRECT_STEPS = 25
+"""After so many the way is taken again from small C.  At a large one few rows bend, and steps
+zigzag between them: on 45 rows of 46 columns and C = 10,000, 200 steps end at a gap of 0.1, and 29
+from small C end at the solution."""
+RISE, RISES = 4.0, 6
+"""C rises by this factor, so many times; the points on the way are left at RISE_LEFT."""
+RISE_LEFT = 1e-3
 PATIENCE = 3
 """Give up after so many steps that lower neither the objectives nor the gradients."""
 
@@ -116,20 +123,36 @@ def solve_path(
     found = []
     for scale in scales:
         walk = _Walk(design, coupling, float(scale), point)
-        walk.go(tol, max_iter, certify, out_of_time)
+        direct = min(max_iter, DIRECT_STEPS)
+        if not walk.go(tol, direct, certify, out_of_time) and walk.steps < max_iter:
+            walk = _from_small(walk, out_of_time)
+            walk.go(tol, max_iter, certify, out_of_time)
         point = walk.rules
         found.append(walk.solution(certify))
     return found
 
 
+def _from_small(walk: _Walk, out_of_time: Any) -> _Walk:
+    """A walk for the same C, begun at the solution for a smaller one if that is lower."""
+    point = np.zeros_like(walk.rules)
+    for k in range(RISES, 0, -1):
+        lower = _Walk(walk.design, walk.coupling, walk.scale / RISE**k, point, walk.steps)
+        lower.go(RISE_LEFT, lower.steps + DIRECT_STEPS, False, out_of_time)
+        walk.steps, point = lower.steps, lower.rules
+    begun = _Walk(walk.design, walk.coupling, walk.scale, point, walk.steps)
+    return begun if begun.objective().sum() < walk.objective().sum() else walk
+
+
 class _Walk:
     """The way to the solution for one C."""
 
-    def __init__(self, design: Design, coupling: Coupling, scale: float, start: Matrix) -> None:
+    def __init__(
+        self, design: Design, coupling: Coupling, scale: float, start: Matrix, steps: int = 0
+    ) -> None:
         self.design, self.coupling, self.scale = design, coupling, scale
         self.rules = start.copy()
         self.scores = design.dot(start)
-        self.steps = 0
+        self.steps = steps
         self.short = False
         self.factors: list[Matrix] = []
         self._read()
@@ -153,19 +176,21 @@ class _Walk:
         size += np.abs(self.gradient[-1]) * np.maximum(1.0, np.abs(self.rules[-1]))
         return np.asarray(self._blocks(size) / np.maximum(1.0, np.abs(self.objective())))
 
-    def go(self, tol: float, max_iter: int, certify: bool, out_of_time: Any) -> None:
+    def go(self, tol: float, max_iter: int, certify: bool, out_of_time: Any) -> bool:
+        """Whether nothing more is to be done: the end is reached, or time or progress is."""
         least, still, lowest = np.inf, 0, np.inf
         while self.steps < max_iter and still < PATIENCE:
             left, total = float(self.left().max()), float(self.objective().sum())
             if left <= tol and (not certify or self.gap() <= tol):
-                return
+                return True
             if out_of_time is not None and self.steps >= LEAST_STEPS and out_of_time():
-                return
+                return True
             fell = lowest - total > ROUNDING * abs(total)
             still = 0 if fell or left < least / 2 else still + 1
             least, lowest = min(least, left), min(lowest, total)
             self._step()
             self.steps += 1
+        return still >= PATIENCE
 
     def gap(self) -> float:
         return float(self.solution(True).relative_gap.max())
