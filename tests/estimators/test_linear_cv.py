@@ -1,5 +1,7 @@
 """LCCCV: the choice is the best of its table."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -342,3 +344,22 @@ def test_what_is_proved_goes_before_what_was_cut_short():
         assert best_candidate(grid, results, usable, 2, "best") == best
         with pytest.warns(ConvergenceWarning, match=words):
             found.warn(1e-9, 1.0)
+
+
+def test_a_candidate_that_could_not_be_solved_is_named(monkeypatch):
+    """A step that is not a number in one fold must not move the choice in silence."""
+    X, y = noisy(200)
+    spoiled, solve = [], LCCCV._path
+
+    def fail_once(self, problem, whole, grid, limits):
+        solved = solve(self, problem, whole, grid, limits)
+        if not spoiled:
+            spoiled.append(key := next(iter(solved)))
+            nowhere = replace(solved[key].certificate, objective=np.nan)
+            solved[key] = replace(solved[key], certificate=nowhere)
+        return solved
+
+    monkeypatch.setattr(LCCCV, "_path", fail_once)
+    with pytest.warns(ConvergenceWarning, match="takes no part in the choice"):
+        model = LCCCV(margins=3).fit(X, y)
+    assert np.isnan(model.cv_results_["mean_test_score"]).sum() == 1

@@ -10,6 +10,7 @@ the same on any data.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,7 +18,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from lincent.estimators import calibration
 from lincent.estimators.classifier import Classifier, ProjectedLine
@@ -412,6 +413,13 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
             times.late[k] |= over and not solution.certified(self.tol)
             answer, rule = solution.certificate, point.discriminator
             there = np.isfinite(answer.objective)
+            if not there and not over and np.isfinite(point.C):
+                warnings.warn(
+                    f"No solution was found for C={point.C:g} at margin {point.margin:g} "
+                    f"({problem.name}): it takes no part in the choice.",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
             found.append(cut(problem, answer.beta, solution, rule) if there else None)
         return found
 
