@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from lincent import AdditiveLCC, AdditiveLCCCV, RegularizedLCC
@@ -170,3 +171,20 @@ def test_model_files_name_known_types_only():
         data = skops.dumps(model.fit(X, y))
         again = skops.loads(data, trusted=TRUSTED_TYPES)
         np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_an_interrupt_leaves_what_others_put_on_the_model(monkeypatch):
+    """scikit-learn keeps its callbacks there: without them an interrupt becomes another error."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model = AdditiveLCC().fit(X[:, :3], y)
+    model._of_others = "kept"
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AdditiveLCC, "_settle", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:, :3], y)
+    assert model._of_others == "kept"
+    with pytest.raises(NotFittedError):
+        model.predict(X[:, :3])

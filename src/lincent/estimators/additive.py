@@ -8,16 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from lincent import _threads
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_choice import hard_labels
 from lincent.estimators.auto_search import Costs
+from lincent.estimators.classifier import whole_or_nothing
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import (
@@ -70,17 +70,8 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
         self
             The fitted estimator.
         """
-        before = dict(vars(self))
-        try:
-            with _threads.for_data(X):
-                return self._fit(X, y, sample_weight)
-        except Exception:
-            self.__dict__ = before  # a model fitted earlier is not lost to bad input
-            raise
-        except BaseException:
-            for name in vars(self).keys() - vars(clone(self)).keys():
-                delattr(self, name)
-            raise
+        with whole_or_nothing(self, X):
+            return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._check_params()
