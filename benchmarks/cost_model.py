@@ -16,19 +16,9 @@ import time
 import numpy as np
 
 from lincent import LCC
-from lincent.passes.dask import (
-    block_work,
-    survey,
-)
-from lincent.passes.dask.band import (
-    SAMPLE_ENTRIES,
-    SPARE_ENTRIES,
-    SPARE_WORK,
-)
-from lincent.passes.dask.block import (
-    Setting,
-    Sides,
-)
+from lincent.passes.dask import block_work, survey
+from lincent.passes.dask.band import SAMPLE_ENTRIES, SPARE_ENTRIES, SPARE_WORK
+from lincent.passes.dask.block import Setting, Sides
 from lincent.solvers.lp import screening
 
 WIDTHS = (10, 20, 50, 100)

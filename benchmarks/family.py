@@ -31,10 +31,7 @@ from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
 from lincent.solvers.lp import choose
-from lincent.solvers.ramp import (
-    convex_concave,
-    scipy_slsqp,
-)
+from lincent.solvers.ramp import convex_concave, scipy_slsqp
 from lincent.solvers.solution import Controls
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "family.md"

@@ -4,16 +4,7 @@ import json
 
 import pandas as pd
 from leaderboard_sets import ROOT, took_part
-from leaderboard_statistics import (
-    TIE,
-    against,
-    diagram,
-    holm,
-    means,
-    ranks,
-    small,
-    whole_splits,
-)
+from leaderboard_statistics import TIE, against, diagram, holm, means, ranks, small, whole_splits
 
 PAGE = ROOT / "doc" / "leaderboard.md"
 PICTURES = ROOT / "doc" / "images"

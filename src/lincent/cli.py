@@ -353,10 +353,7 @@ def datasets(
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
     """List data sets: what is there, what can be had, licence and how."""
-    from lincent.study.reports.terminal import (
-        dataset_json,
-        dataset_list,
-    )
+    from lincent.study.reports.terminal import dataset_json, dataset_list
 
     (dataset_json if json else dataset_list)()
 

@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.datasets import (
-    load_dataset,
-    make_noisy_classes,
-    make_paper_example,
-    paper_covariances,
-)
+from lincent.datasets import load_dataset, make_noisy_classes, make_paper_example, paper_covariances
 from lincent.datasets.generators import PAPER_MATRICES, PAPER_MEANS
 
 

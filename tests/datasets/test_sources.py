@@ -20,12 +20,7 @@ from lincent.datasets import (
 )
 from lincent.datasets.formats import original_of
 from lincent.datasets.registry import ENTRIES
-from lincent.datasets.table import (
-    build_table,
-    canonical_text,
-    parse_table,
-    table_checksum,
-)
+from lincent.datasets.table import build_table, canonical_text, parse_table, table_checksum
 
 # Taken before the fixture that seals each test replaces it.
 REAL_DOWNLOAD = network.download_text

@@ -14,10 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import lincent
 from lincent import LCC, rivals
-from lincent.solvers.lp import (
-    choose,
-    interior_point,
-)
+from lincent.solvers.lp import choose, interior_point
 from support.samples import three_classes, two_classes
 
 

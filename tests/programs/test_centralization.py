@@ -7,10 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lincent.programs.centralization import certify
-from lincent.solvers.lp import (
-    choose,
-    highs,
-)
+from lincent.solvers.lp import choose, highs
 from lincent.solvers.solution import Controls
 from support.degenerate import degenerate_program, program_of
 from support.judge import complementarity, dual_value, primal_value, violations

@@ -6,16 +6,7 @@ from typing import Any
 
 from lincent.app.scores import TITLES
 from lincent.app.verdict import QUANTILES
-from lincent.pages.blocks import (
-    Block,
-    Bullets,
-    Heading,
-    Paragraph,
-    Section,
-    Table,
-    number,
-    text,
-)
+from lincent.pages.blocks import Block, Bullets, Heading, Paragraph, Section, Table, number, text
 
 
 def scores_table(judged: dict[str, Any]) -> Table:

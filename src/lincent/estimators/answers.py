@@ -101,10 +101,7 @@ def _of_partitions(make: Method, name: str, one: np.ndarray, X: Any, *rest: Any)
     import dask.array as da
     from dask import delayed
 
-    from lincent.passes.dask.table import (
-        pieces,
-        row_blocks,
-    )
+    from lincent.passes.dask.table import pieces, row_blocks
 
     rows = row_blocks(X)
     call = delayed(make, pure=False)

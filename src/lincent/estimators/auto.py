@@ -12,12 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from lincent.estimators.auto_choice import (
-    Rows,
-    hard_labels,
-    judges_labels,
-    measure_of,
-)
+from lincent.estimators.auto_choice import Rows, hard_labels, judges_labels, measure_of
 from lincent.estimators.auto_members import Member, fit_members
 from lincent.estimators.auto_search import Costs, Search, run_search
 from lincent.estimators.auto_verdict import Verdict, judge

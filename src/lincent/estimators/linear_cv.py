@@ -37,12 +37,7 @@ from lincent.estimators.cv_table import (
 )
 from lincent.estimators.direction import Direction, alone, controls, cut, generator
 from lincent.estimators.discriminators import DISCRIMINATORS
-from lincent.estimators.linear import (
-    LinearLine,
-    calibrated,
-    fit_calibrated,
-    refuse_probability,
-)
+from lincent.estimators.linear import LinearLine, calibrated, fit_calibrated, refuse_probability
 from lincent.estimators.problem import Training, TwoClass, tasks
 from lincent.estimators.search_time import FoldTime, search_ends
 from lincent.estimators.validation import (

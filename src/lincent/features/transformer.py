@@ -14,11 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_feature_names_in,
-    check_is_fitted,
-    column_or_1d,
-)
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d
 
 from lincent.features.table import TableEncoder, read_table
 

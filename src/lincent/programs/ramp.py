@@ -41,10 +41,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.programs.arrays import (
-    Rows,
-    Vector,
-)
+from lincent.programs.arrays import Rows, Vector
 from lincent.programs.centralization import Program
 
 Mask = NDArray[np.bool_]

@@ -39,12 +39,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.arrays import (
-    Certificate,
-    Matrix,
-    Rows,
-    Vector,
-)
+from lincent.programs.arrays import Certificate, Matrix, Rows, Vector
 
 BLOCK_ROWS = 16_384
 """Vectors of this length stay in the cache from one operation to the next."""

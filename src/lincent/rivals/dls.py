@@ -36,10 +36,7 @@ from lincent.estimators.classifier import as_a_whole
 from lincent.estimators.validation import check_choice, check_count, check_positive, check_rows
 from lincent.rivals._base import ManyClasses
 from lincent.rivals._rows import RowSpace, signed_rows, with_ones
-from lincent.solvers.hinge.squared import (
-    SquaredHinge,
-    solve_squared_hinge,
-)
+from lincent.solvers.hinge.squared import SquaredHinge, solve_squared_hinge
 from lincent.solvers.linear_system import PositiveDefinite
 
 DISCRIMINATORS = ("argmax", "1nn")

@@ -29,18 +29,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.classifier import as_a_whole
-from lincent.estimators.validation import (
-    check_count,
-    check_nonnegative,
-    check_positive,
-    check_rows,
-)
+from lincent.estimators.validation import check_count, check_nonnegative, check_positive, check_rows
 from lincent.rivals._base import ManyClasses, warn_unfinished
 from lincent.rivals._rows import RowSpace, signed_rows
-from lincent.solvers.hinge.squared import (
-    SquaredHinge,
-    solve_squared_hinge,
-)
+from lincent.solvers.hinge.squared import SquaredHinge, solve_squared_hinge
 
 CHECK_EVERY = 10
 

@@ -22,11 +22,7 @@ from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_count, check_positive
 from lincent.rivals._base import Hyperplanes, one_or_all, warn_unfinished
 from lincent.rivals._rows import RowSpace, as_float, signed_rows, with_ones
-from lincent.solvers.hinge.interior_point import (
-    HingeSolution,
-    hinge_objective,
-    solve_hinge,
-)
+from lincent.solvers.hinge.interior_point import HingeSolution, hinge_objective, solve_hinge
 
 
 @dataclass(frozen=True)

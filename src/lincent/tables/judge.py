@@ -13,14 +13,7 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import nearest
-from lincent.tables.columns import (
-    CONSTANT,
-    IDENTIFIER,
-    LEAK,
-    Verdict,
-    judge_column,
-    marks_sentence,
-)
+from lincent.tables.columns import CONSTANT, IDENTIFIER, LEAK, Verdict, judge_column, marks_sentence
 from lincent.tables.convert import (
     is_text,
     plain_array,

@@ -6,11 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
-from lincent.passes.dask.folds import (
-    Dealt,
-    allocation,
-    turns,
-)
+from lincent.passes.dask.folds import Dealt, allocation, turns
 
 
 def scikit_learn_folds(y, folds):

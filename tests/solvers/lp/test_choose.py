@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.solvers.lp import (
-    choose,
-    screening,
-)
+from lincent.solvers.lp import choose, screening
 from lincent.solvers.solution import Controls, Status
 from support.judge import assert_optimal
 from support.problems import PROBLEMS, tiled

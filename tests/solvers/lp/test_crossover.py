@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from lincent.solvers.lp import highs
-from lincent.solvers.lp.crossover import (
-    Tableau,
-    crossover,
-)
+from lincent.solvers.lp.crossover import Tableau, crossover
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal

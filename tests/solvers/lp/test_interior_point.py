@@ -9,10 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from lincent.solvers.lp import (
-    choose,
-    highs,
-)
+from lincent.solvers.lp import choose, highs
 from lincent.solvers.solution import Controls
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal

@@ -11,10 +11,7 @@ from lincent import LCC
 from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import open_source
 from lincent.programs.centralization import certify, lcc_program
-from lincent.solvers.lp import (
-    interior_point,
-    screening,
-)
+from lincent.solvers.lp import interior_point, screening
 from lincent.solvers.solution import Controls, Status
 
 TOL = 1e-9

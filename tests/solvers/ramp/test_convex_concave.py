@@ -10,15 +10,8 @@ from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
 from lincent.solvers.lp import choose
-from lincent.solvers.ramp import (
-    convex_concave,
-    scipy_slsqp,
-)
-from lincent.solvers.ramp.line_search import (
-    MOST_COLUMNS,
-    lowest_on_lines,
-    minimum_on_lines,
-)
+from lincent.solvers.ramp import convex_concave, scipy_slsqp
+from lincent.solvers.ramp.line_search import MOST_COLUMNS, lowest_on_lines, minimum_on_lines
 from lincent.solvers.solution import Controls, Status
 from support.degenerate import program_of
 

@@ -6,12 +6,7 @@ from lincent.datasets.eeg.events import EventShuffleSplit, find_events, split_gr
 from lincent.datasets.eeg.extraction import SubjectFeatures, extract_features, iter_features
 from lincent.datasets.eeg.features import FFTMagnitude, fft_magnitude
 from lincent.datasets.eeg.layout import SegmentError, find_subjects, list_segments
-from lincent.datasets.eeg.reader import (
-    Segment,
-    SkippedSegmentsWarning,
-    iter_segments,
-    read_segment,
-)
+from lincent.datasets.eeg.reader import Segment, SkippedSegmentsWarning, iter_segments, read_segment
 from lincent.datasets.eeg.subjects import SUBJECTS, Subject, differences, find_subject
 from lincent.datasets.eeg.synthetic import (
     make_synthetic_features,

@@ -12,12 +12,7 @@ from numpy.typing import NDArray
 
 from lincent.passes.band import TINY, Multipliers
 from lincent.passes.dask import block_work
-from lincent.passes.dask.block import (
-    Setting,
-    Taken,
-    add,
-    chained,
-)
+from lincent.passes.dask.block import Setting, Taken, add, chained
 from lincent.passes.dask.block_work import Part, Spread
 from lincent.programs.arrays import Checked, Matrix, Rows, Vector
 

@@ -13,15 +13,7 @@ from typing import Any
 import numpy as np
 
 from lincent.passes.band import TIED, RowsAtOnce, ViewAtOnce, drawn
-from lincent.passes.dask.block import (
-    Opened,
-    Setting,
-    Taken,
-    add,
-    chained,
-    opened,
-    sliced,
-)
+from lincent.passes.dask.block import Opened, Setting, Taken, add, chained, opened, sliced
 from lincent.passes.pulls import PullPoint, Pulls, pulls_of
 from lincent.passes.signed_rows import SignedRows
 from lincent.programs.arrays import Index, Matrix, Vector

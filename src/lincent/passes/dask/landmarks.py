@@ -17,10 +17,7 @@ from numpy.typing import NDArray
 from lincent.passes.dask.block import apart, open_rows, sliced, stacked, tidy
 from lincent.passes.dask.run import Schedule
 from lincent.passes.dask.table import DaskTable
-from lincent.passes.landmarks import (
-    Mapped,
-    RowMapping,
-)
+from lincent.passes.landmarks import Mapped, RowMapping
 from lincent.passes.row_hash import row_keys
 from lincent.programs.arrays import Index, Vector
 

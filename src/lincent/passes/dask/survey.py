@@ -12,20 +12,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.passes.dask.block import (
-    apart,
-    open_rows,
-    sliced,
-    tidy,
-)
+from lincent.passes.dask.block import apart, open_rows, sliced, tidy
 from lincent.passes.dask.run import BlockError
 from lincent.passes.dense import origin_of, some_rows
 from lincent.passes.landmarks import MappedRows
 from lincent.passes.source import Kind, kind_of
-from lincent.programs.arrays import (
-    Matrix,
-    Vector,
-)
+from lincent.programs.arrays import Matrix, Vector
 
 CLASSES_AT_ONCE = 8
 

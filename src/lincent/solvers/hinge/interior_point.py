@@ -26,10 +26,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lincent.programs.arrays import (
-    Matrix,
-    Vector,
-)
+from lincent.programs.arrays import Matrix, Vector
 from lincent.solvers.linear_system import PositiveDefinite
 
 TO_THE_WALL = 0.995

@@ -15,10 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.arrays import (
-    Matrix,
-    Vector,
-)
+from lincent.programs.arrays import Matrix, Vector
 from lincent.solvers.hinge.interior_point import RowOperator
 from lincent.solvers.linear_system import PositiveDefinite
 

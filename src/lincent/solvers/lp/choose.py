@@ -25,18 +25,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lincent.programs.arrays import Certificate
-from lincent.programs.centralization import (
-    Program,
-    certify,
-)
+from lincent.programs.centralization import Program, certify
 from lincent.programs.proof import proved
-from lincent.solvers.lp import (
-    highs,
-    identification,
-    interior_point,
-    row_generation,
-    screening,
-)
+from lincent.solvers.lp import highs, identification, interior_point, row_generation, screening
 from lincent.solvers.lp.scaling import Scaled, of_unit_scale
 from lincent.solvers.solution import Controls, Solution, Status
 

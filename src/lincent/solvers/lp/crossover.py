@@ -41,15 +41,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from lincent.programs.arrays import (
-    Certificate,
-    Matrix,
-    Vector,
-)
-from lincent.programs.centralization import (
-    Program,
-    certify,
-)
+from lincent.programs.arrays import Certificate, Matrix, Vector
+from lincent.programs.centralization import Program, certify
 from lincent.solvers.lp.vertex import to_vertex
 
 GOLDEN = 0.6180339887498949

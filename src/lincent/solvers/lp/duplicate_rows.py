@@ -14,10 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lincent.programs.arrays import Vector
-from lincent.programs.centralization import (
-    Program,
-    certify,
-)
+from lincent.programs.centralization import Program, certify
 from lincent.solvers.solution import Solution
 
 

@@ -35,14 +35,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lincent import _threads
-from lincent.programs.arrays import (
-    Certificate,
-    Vector,
-)
-from lincent.programs.centralization import (
-    Program,
-    certify,
-)
+from lincent.programs.arrays import Certificate, Vector
+from lincent.programs.centralization import Program, certify
 from lincent.solvers.linear_system import FactorizationError
 from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.duplicate_rows import merge

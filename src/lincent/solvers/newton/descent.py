@@ -12,16 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.arrays import (
-    Certificate,
-    Vector,
-)
+from lincent.programs.arrays import Certificate, Vector
 from lincent.programs.regularized import PullSums, RegularizedProgram
 from lincent.solvers.newton.hessian import Curvature
-from lincent.solvers.newton.oracle import (
-    Reader,
-    Reading,
-)
+from lincent.solvers.newton.oracle import Reader, Reading
 from lincent.solvers.newton.start import first_step
 from lincent.solvers.solution import Controls, Solution, Status
 

@@ -27,16 +27,9 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import lapack
 
-from lincent.programs.arrays import (
-    Index,
-    Matrix,
-    Vector,
-)
+from lincent.programs.arrays import Index, Matrix, Vector
 from lincent.programs.regularized import RegularizedProgram
-from lincent.solvers.newton.oracle import (
-    Inside,
-    Reading,
-)
+from lincent.solvers.newton.oracle import Inside, Reading
 
 MEMORY = 8
 STALE_SHARE = 0.002

@@ -20,10 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lincent.passes.rows import weighed
-from lincent.programs.arrays import (
-    Matrix,
-    Vector,
-)
+from lincent.programs.arrays import Matrix, Vector
 from lincent.programs.regularized import RegularizedProgram, by_class
 
 Inside = NDArray[np.bool_]

@@ -28,18 +28,8 @@ from scipy.linalg import lapack, solve_triangular
 from lincent.passes.dense import DenseRows
 from lincent.programs.arrays import Index, Vector
 from lincent.programs.regularized import RegularizedProgram, certify
-from lincent.solvers.newton.descent import (
-    NAME,
-    Start,
-    descend,
-    lead,
-)
-from lincent.solvers.newton.hessian import (
-    Conjugate,
-    Curvature,
-    Sampled,
-    Whole,
-)
+from lincent.solvers.newton.descent import NAME, Start, descend, lead
+from lincent.solvers.newton.hessian import Conjugate, Curvature, Sampled, Whole
 from lincent.solvers.solution import Controls, Solution, Status
 
 __all__ = ["NAME", "Start", "solve", "solve_path"]

@@ -18,14 +18,8 @@ import numpy as np
 
 from lincent.programs.arrays import Vector
 from lincent.programs.regularized import RegularizedProgram
-from lincent.solvers.newton.hessian import (
-    Curvature,
-    Whole,
-)
-from lincent.solvers.newton.oracle import (
-    Reader,
-    Reading,
-)
+from lincent.solvers.newton.hessian import Curvature, Whole
+from lincent.solvers.newton.oracle import Reader, Reading
 
 FEW_ROWS = 2_000
 PER_COLUMN = 30

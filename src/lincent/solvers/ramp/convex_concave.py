@@ -17,10 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.arrays import (
-    Certificate,
-    Vector,
-)
+from lincent.programs.arrays import Certificate, Vector
 from lincent.programs.centralization import Program
 from lincent.programs.ramp import Mask, RampProgram
 from lincent.solvers.lp import choose, screening

@@ -21,10 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lincent.programs.arrays import (
-    Matrix,
-    Vector,
-)
+from lincent.programs.arrays import Matrix, Vector
 from lincent.programs.ramp import RampProgram
 
 MOST_COLUMNS = 300

@@ -19,10 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import BFGS, Bounds, LinearConstraint, NonlinearConstraint, minimize
 
-from lincent.programs.arrays import (
-    Matrix,
-    Vector,
-)
+from lincent.programs.arrays import Matrix, Vector
 from lincent.programs.ramp import RampProgram
 from lincent.solvers.ramp.convex_concave import LocalSolution
 from lincent.solvers.solution import Controls, Status

@@ -23,16 +23,8 @@ from lincent.pages.blocks import (
 )
 from lincent.study.metrics import METRICS, TITLES
 from lincent.study.reports import figures
-from lincent.study.reports.notes import (
-    HARD_AND_SCORE,
-    IMBALANCE,
-    REAL,
-)
-from lincent.study.reports.settings import (
-    method_table,
-    settings_section,
-    wall_time,
-)
+from lincent.study.reports.notes import HARD_AND_SCORE, IMBALANCE, REAL
+from lincent.study.reports.settings import method_table, settings_section, wall_time
 from lincent.study.reports.winner import fit_command, winner_lines, wish_options
 from lincent.study.results import StudyResult
 from lincent.study.summary import PairedDifference, Standing, lines, pairs

@@ -6,14 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.pages.drawing import (
-    COLOR,
-    SERIES,
-    drawing,
-    log_seconds,
-    rows_of_dots,
-    to_svg,
-)
+from lincent.pages.drawing import COLOR, SERIES, drawing, log_seconds, rows_of_dots, to_svg
 from lincent.study.statistics import Friedman
 from lincent.study.summary import PairedDifference, Standing
 

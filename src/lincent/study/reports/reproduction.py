@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.pages.blocks import (
-    Figure,
-    Page,
-)
+from lincent.pages.blocks import Figure, Page
 from lincent.study import paper
 from lincent.study.agreement import POINTS, Agreement, agreements
 from lincent.study.reports import figures
@@ -30,14 +27,8 @@ from lincent.study.reports.paper_sections import (
     sets_of,
     time_section,
 )
-from lincent.study.reports.settings import (
-    settings_section,
-    wall_time,
-)
-from lincent.study.reports.today_sections import (
-    rank_section,
-    today_section,
-)
+from lincent.study.reports.settings import settings_section, wall_time
+from lincent.study.reports.today_sections import rank_section, today_section
 from lincent.study.reproduce import PARTS
 from lincent.study.results import StudyResult
 from lincent.study.summary import means, short_of_runs

@@ -109,10 +109,7 @@ def comparison_summary(result: StudyResult, html: Path) -> None:
 
 def reproduction_summary(result: StudyResult, html: Path) -> None:
     """Print how well ours and the paper's numbers agree."""
-    from lincent.study.reports import (
-        reproduction,
-        seizure,
-    )
+    from lincent.study.reports import reproduction, seizure
 
     page = seizure if result.kind == "seizure" else reproduction
     for sentence in page.summary_lines(result):

@@ -21,16 +21,8 @@ from lincent.study import paper
 from lincent.study.conclusions import tuned_scores
 from lincent.study.methods import TWINS
 from lincent.study.reports import figures
-from lincent.study.reports.notes import (
-    HARD_AND_SCORE,
-    IMBALANCE,
-    OPTIMISTIC,
-    REAL,
-)
-from lincent.study.reports.paper_sections import (
-    corrected,
-    sets_of,
-)
+from lincent.study.reports.notes import HARD_AND_SCORE, IMBALANCE, OPTIMISTIC, REAL
+from lincent.study.reports.paper_sections import corrected, sets_of
 from lincent.study.results import StudyResult
 from lincent.study.statistics import Friedman, friedman
 from lincent.study.summary import BestOfGrid, best_of_grids, mean_ranks, means, short_of_runs
