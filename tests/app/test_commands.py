@@ -185,3 +185,12 @@ def test_app_is_not_imported_by_the_package():
     code = "import lincent, sys; print('lincent.app' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_a_method_without_a_certificate_is_fitted_and_explained(lincent, files):
+    """FQCC has an objective and no bound on it: nothing is said about a gap."""
+    path = files / "q.lincent"
+    told = lincent("fit", files / "train.csv", "--target", "churn", "--method", "FQCC", "-o", path)
+    assert told.code == 0
+    assert "duality gap" not in told.out
+    assert "gives no certificate" in lincent("explain", path).out

@@ -47,6 +47,7 @@ def test_a_model_of_any_kind_is_stored_and_answers_the_same(auto, fresh, tmp_pat
         ("linear", "RegularizedLCCCV"), ("additive", "AdditiveLCCCV"), ("LCC", "LCC"),
         ("structured", "StructuredLCCCV"),
         ("kernel", "KernelLCC"), ("LDA", "RegularizedLDA"), ("lcc-1sv", "LCC"),
+        ("DLS", "DiscriminativeLeastSquares"), ("WSV", "WeightedTwinSVC"),
     ],
 )  # fmt: skip
 def test_methods_by_name(make_table, method, kind, tmp_path):

@@ -49,7 +49,8 @@ def run_fit(
         terminal.answer_json(found)
     else:
         terminal.answer(terminal.fit_text(found))
-    return DONE if fitted.summary["certificate"]["certified"] else DOUBTFUL
+    certificate = fitted.summary["certificate"]
+    return DONE if certificate is None or certificate["certified"] else DOUBTFUL
 
 
 def run_predict(model: str, data: str, output: str, *, json: bool, **settings: Any) -> int:

@@ -76,7 +76,7 @@ def _effects_text(effects: list[dict[str, Any]]) -> list[str]:
 
 def _certificate_line(certificate: dict[str, Any] | None) -> str:
     if not certificate:
-        return "The file says nothing about the certificate."
+        return "The method gives no certificate of its optimum."
     word = "certified" if certificate["certified"] else "NOT certified"
     return f"The optimum is {word}: relative duality gap {certificate['relative_gap']:.1e}."
 

@@ -309,12 +309,6 @@ def _doubts(said: dict[str, Any]) -> list[str]:
 def _facts(classifier: Any, known: Understood) -> dict[str, Any]:
     """What was fitted, to what."""
     classes, counts = np.unique(known.labels, return_counts=True)
-    gap = np.max(np.atleast_1d(getattr(classifier, "duality_gap_", 0.0)))
-    objective = getattr(classifier, "objective_", None)
-    if objective is not None:
-        scale = np.maximum(1.0, np.abs(np.atleast_1d(objective)))
-        gap = np.max(np.atleast_1d(classifier.duality_gap_) / scale)
-    tol = getattr(classifier, "tol", np.inf)
     return {
         "estimator": type(classifier).__name__,
         "settings": {
@@ -325,7 +319,7 @@ def _facts(classifier: Any, known: Understood) -> dict[str, Any]:
         "rows": len(known.labels),
         "classes": {str(plain(c)): int(n) for c, n in zip(classes, counts, strict=True)},
         "features": int(classifier.n_features_in_),
-        "certificate": {"relative_gap": float(gap), "certified": bool(gap <= tol)},
+        "certificate": _certificate(classifier),
         "columns": [
             {"column": c.name, "role": c.role, "used_as": c.kind, "remark": c.why}
             for c in known.columns
@@ -336,6 +330,15 @@ def _facts(classifier: Any, known: Understood) -> dict[str, Any]:
         "versions": _versions.versions(),
         **_tuning(classifier),
     }
+
+
+def _certificate(classifier: Any) -> dict[str, Any] | None:
+    """How far from the optimum the model can be; None where the method bounds no distance."""
+    if not hasattr(classifier, "duality_gap_"):
+        return None
+    size = np.maximum(1.0, np.abs(getattr(classifier, "objective_", 1.0)))
+    gap = float(np.max(classifier.duality_gap_ / size))
+    return {"relative_gap": gap, "certified": gap <= getattr(classifier, "tol", np.inf)}
 
 
 def _shares(known: Understood) -> dict[str, dict[str, float]]:

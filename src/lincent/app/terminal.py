@@ -65,10 +65,11 @@ def fit_text(found: dict[str, Any]) -> str:
     lines = scores_text(held, "held-out rows") if held else ["No row could be held out."]
     used = sum(bool(column["used_as"]) for column in found["columns"])
     classes = ", ".join(f"{k} ({n})" for k, n in found["classes"].items())
+    proof = found["certificate"]
+    gap = f"relative duality gap {proof['relative_gap']:.1e}; " if proof else ""
     lines.append(
         f"{found['estimator']} on {found['rows']} rows, {used} of {len(found['columns']) - 1} "
-        f"columns, classes {classes}; relative duality gap "
-        f"{found['certificate']['relative_gap']:.1e}; {found['seconds']:.2f} s"
+        f"columns, classes {classes}; {gap}{found['seconds']:.2f} s"
     )
     lines.append(f"written to {found['model']}")
     if found["report"]:
