@@ -20,7 +20,9 @@ from pathlib import Path
 
 import numpy as np
 import scipy
+import scipy.sparse as sp
 import sklearn
+from scipy.optimize import BFGS, Bounds, LinearConstraint, NonlinearConstraint, minimize
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
@@ -64,7 +66,35 @@ def random_problem(seed):
     return RampProgram(rows, costs, margin, high - low)
 
 
-def problems(seeds=range(200), methods=scipy_slsqp.METHODS):
+def trust_constr(form, start, controls, watch):
+    """The interior point of SciPy, which is of the kind that the paper used."""
+    apart = sp.csr_array(np.concatenate([form.d, np.zeros(form.m)])[None, :])
+    return minimize(
+        form.objective,
+        start,
+        jac=form.gradient,
+        hess=BFGS(),
+        method="trust-constr",
+        callback=watch,
+        bounds=Bounds(*np.array(form.bounds()).T),
+        constraints=[
+            NonlinearConstraint(
+                form.slack,
+                0.0,
+                np.inf,
+                jac=lambda v: sp.csr_array(form.slack_slope(v)),
+                hess=BFGS(),
+            ),
+            LinearConstraint(apart, form.program.margin, np.inf),
+        ],
+        options={"maxiter": controls.max_iter, "gtol": controls.tol, "xtol": controls.tol},
+    )
+
+
+GENERAL = {"trust-constr": trust_constr, "SLSQP": scipy_slsqp.sequential_quadratic}
+
+
+def problems(seeds=range(200), methods=tuple(GENERAL)):
     ours = {"convex-concave": {}, "convex-concave with line_search": {"lines": True}}
     theirs = dict.fromkeys(methods)
     values = {name: [] for name in (*ours, *theirs)}
@@ -80,7 +110,7 @@ def problems(seeds=range(200), methods=scipy_slsqp.METHODS):
                     program, start, "auto", Controls(), rng, 100, **ours[name]
                 )
             else:
-                found = scipy_slsqp.solve(program, start, Controls(max_iter=200), name)
+                found = scipy_slsqp.solve(program, start, Controls(max_iter=200), GENERAL[name])
             seconds[name] += time.perf_counter() - begin
             values[name].append(found.objective)
     lines = [

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, wraps
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any
 
-F = TypeVar("F", bound=Callable[..., Any])
 LONG_PRODUCT = 1e9
 """Multiplications of a Gram matrix from which on a second thread pays.  Measured on 16 idle cores:
 10,000 x 500 takes 1.41 s with one thread, 0.97 with two, 0.73 with four, and 2.66 with sixteen."""
@@ -136,17 +135,6 @@ def for_data(X: Any) -> Any:
     shape = getattr(X, "shape", ())
     known = len(shape) == 2 and all(isinstance(side, int) for side in shape)
     return for_size(*shape) if known else at_most(cores() if shape else 1)
-
-
-def as_pays(fit: F) -> F:
-    """A ``fit(self, X, ...)`` with as many threads as pay for X."""
-
-    @wraps(fit)
-    def limited(self: Any, X: Any, *rest: Any, **named: Any) -> Any:
-        with for_data(X):
-            return fit(self, X, *rest, **named)
-
-    return limited  # type: ignore[return-value]
 
 
 def side_by_side(n_jobs: int | None, tasks: int) -> Any:

@@ -17,8 +17,6 @@ from lincent.estimators.discriminators import DISCRIMINATORS
 from lincent.passes.source import Kind, kind_of
 from lincent.solvers.lp.choose import SOLVERS
 
-Floats = np.ndarray
-
 
 def plain(label: Any) -> Any:
     """A class label as a user writes it: 0, not np.int64(0)."""

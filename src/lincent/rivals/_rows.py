@@ -22,7 +22,7 @@ from lincent.passes.dense import DenseRows
 from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import Kind, kind_of
 from lincent.passes.sparse import SparseSource
-from lincent.solvers.hinge.interior_point import RowOperator
+from lincent.programs.arrays import Rows
 
 LARGEST = 1e140
 """Products of two numbers up to here can be added up over any number of rows."""
@@ -76,7 +76,7 @@ def with_ones(X: Any) -> Any:
     return np.hstack([X, np.ones((X.shape[0], 1))])
 
 
-def signed_rows(X: Any, sign: np.ndarray) -> RowOperator:
+def signed_rows(X: Any, sign: np.ndarray) -> Rows:
     """The operator with rows sign_i x_i."""
     if kind_of(X) is Kind.SPARSE:
         return SignedRows(SparseSource(X), sign, np.zeros(X.shape[1]))

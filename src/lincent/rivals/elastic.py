@@ -30,9 +30,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.classifier import as_a_whole
 from lincent.estimators.validation import check_count, check_nonnegative, check_positive, check_rows
+from lincent.programs.hinge import Quadratic
+from lincent.programs.squared_hinge import SquaredHingeProgram
 from lincent.rivals._base import ManyClasses, warn_unfinished
 from lincent.rivals._rows import RowSpace, signed_rows
-from lincent.solvers.hinge.squared import SquaredHinge, solve_squared_hinge
+from lincent.solvers.hinge import squared
+from lincent.solvers.solution import Controls
 
 CHECK_EVERY = 10
 
@@ -78,12 +81,13 @@ class ElasticProblem:
 
 def newton(problem: ElasticProblem) -> np.ndarray:
     """The minimizer without the nuclear norm, column by column."""
-    P = problem.ridge * np.eye(problem.X.shape[1])
+    quadratic = Quadratic(problem.ridge * np.eye(problem.X.shape[1]))
     columns = []
     for k in range(problem.E.shape[1]):
         rows = signed_rows(problem.X, problem.E[:, k])
-        columns.append(SquaredHinge(P, rows, problem.T[:, k], problem.weight))
-    return np.stack([solve_squared_hinge(column).u for column in columns], axis=1)
+        column = SquaredHingeProgram(quadratic, rows, problem.T[:, k], problem.weight)
+        columns.append(squared.solve(column, Controls()).certificate.beta)
+    return np.stack(columns, axis=1)
 
 
 def accelerated(

@@ -20,9 +20,11 @@ import numpy as np
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_count, check_positive
+from lincent.programs.hinge import HingeProgram, Quadratic
 from lincent.rivals._base import Hyperplanes, one_or_all, warn_unfinished
 from lincent.rivals._rows import RowSpace, as_float, signed_rows, with_ones
-from lincent.solvers.hinge.interior_point import HingeSolution, hinge_objective, solve_hinge
+from lincent.solvers.hinge import interior_point
+from lincent.solvers.solution import Controls
 
 
 @dataclass(frozen=True)
@@ -130,24 +132,21 @@ class LinearSVM(Hyperplanes, Classifier):
         rows = signed_rows(with_ones(space.coordinates), sign)
         P = np.eye(rows.shape[1])
         P[-1, -1] = 0.0
-        answer = solve_hinge(P, rows, costs, intercept=sign, tol=self.tol, max_iter=self.max_iter)
-        u = answer.u.copy()
+        program = HingeProgram(Quadratic(P, sign), rows, costs)
+        solution = interior_point.solve(program, Controls(self.tol, self.max_iter))
+        answer = solution.certificate
+        u = answer.beta.copy()
         u[-1] = best_intercept(np.asarray(space.coordinates @ u[:-1]), sign, costs)
-        objective = hinge_objective(P, rows, costs, u)
+        objective = program.objective(u)
         if not objective <= answer.objective:  # rounding, with costs of very different size
-            u, objective = answer.u, answer.objective
+            u, objective = answer.beta, answer.objective
         # What is judged is what is stored.
         gap = objective - answer.dual_objective
         if gap > self.tol * objective:
             warn_unfinished(gap, gap / objective, self.tol, self.max_iter, problem.name)
-        return self._hyperplane(space.lift(u[:-1]), u[-1], objective, answer)
-
-    @staticmethod
-    def _hyperplane(
-        coef: np.ndarray, intercept: float, objective: float, answer: HingeSolution
-    ) -> _Hyperplane:
         dual = min(answer.dual_objective, objective)
-        return _Hyperplane(coef, float(intercept), objective, dual, answer.iterations)
+        coef = space.lift(u[:-1])
+        return _Hyperplane(coef, float(u[-1]), objective, dual, solution.iterations)
 
     def _store_more(self, parts: list[_Hyperplane]) -> None:
         self.objective_ = one_or_all([part.objective for part in parts])

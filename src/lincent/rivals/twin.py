@@ -19,10 +19,12 @@ import numpy as np
 
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.validation import check_count, check_positive
+from lincent.programs.hinge import HingeProgram, Quadratic
 from lincent.rivals._base import warn_unfinished
 from lincent.rivals._planes import Plane, PlaneProblem, TwinPlanes, most_iterations
 from lincent.rivals._rows import signed_rows
-from lincent.solvers.hinge.interior_point import solve_hinge
+from lincent.solvers.hinge import interior_point
+from lincent.solvers.solution import Controls
 
 
 class TwinSVC(TwinPlanes, Classifier):
@@ -113,10 +115,12 @@ class TwinSVC(TwinPlanes, Classifier):
         # Both planes keep the other class on their positive side; a plane has no sign of its own.
         rows = signed_rows(problem.other, np.ones(problem.other.shape[0]))
         costs = problem.loss * problem.other_weight
-        answer = solve_hinge(problem.quadratic(), rows, costs, tol=self.tol, max_iter=self.max_iter)
-        if answer.relative_gap > self.tol:
+        program = HingeProgram(Quadratic(problem.quadratic()), rows, costs)
+        solution = interior_point.solve(program, Controls(self.tol, self.max_iter))
+        answer = solution.certificate
+        if not solution.certified(self.tol):
             warn_unfinished(answer.gap, answer.relative_gap, self.tol, self.max_iter, problem.name)
-        return Plane(answer.u, answer.objective, max(answer.gap, 0.0), max(answer.iterations, 1))
+        return Plane(answer.beta, answer.objective, answer.gap, max(solution.iterations, 1))
 
     def _store_more(self, parts: list[tuple[Plane, Plane]]) -> None:
         gaps = np.array([[plane.gap for plane in pair] for pair in parts])

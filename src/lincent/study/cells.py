@@ -22,14 +22,7 @@ from lincent.study.methods import Method
 from lincent.study.metrics import METRICS, score
 from lincent.study.problem import Problem
 
-OK, FAILED, TIMEOUT, DIED, SKIPPED, UNAVAILABLE = (
-    "ok",
-    "failed",
-    "timeout",
-    "died",
-    "skipped",
-    "unavailable",
-)
+OK, FAILED, TIMEOUT, DIED, SKIPPED = "ok", "failed", "timeout", "died", "skipped"
 INNER_FOLDS = 5
 
 

@@ -21,7 +21,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, indexable
 
-NO_EVENT = -1
 INTERICTAL_RULES = ("random", "blocks")
 ORDERS = 50
 CLOSE_ENOUGH = 0.05

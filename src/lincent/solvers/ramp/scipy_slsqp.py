@@ -1,33 +1,33 @@
-"""Equation FQCC handed, as the paper writes it, to SciPy's general constrained solvers.
+"""Equation FQCC handed, as the paper writes it, to SciPy's sequential quadratic programming.
 
     variables    beta and one slack eps_i per row
     minimize     -|d.beta| + sum_i c_i eps_i
     subject to   |z_i - h| - |z_i + h| <= eps_i,     z_i = a_i.beta,  h = d.beta/2
                  d.beta >= s,   -1 <= beta <= 1,   eps_i >= -s
 
-(the left side is the paper's y_i (|x_i - C+| - |x_i - C-|) on the line, for either label).  The
-interior point of ``trust-constr`` is of the kind the paper used; ``SLSQP`` is sequential quadratic
-programming.  Both are slow, stop at a local point at best, and are here for comparison.
+(the left side is the paper's y_i (|x_i - C+| - |x_i - C-|) on the line, for either label).  Slow,
+with a local point at best, and here for comparison: ``FQCC(algorithm="general")``.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.optimize import BFGS, Bounds, LinearConstraint, NonlinearConstraint, minimize
+from scipy.optimize import minimize
 
 from lincent.programs.arrays import Matrix, Vector
 from lincent.programs.ramp import RampProgram
 from lincent.solvers.ramp.convex_concave import LocalSolution
 from lincent.solvers.solution import Controls, Status
 
-METHODS = ("trust-constr", "SLSQP")
+NAME = "SLSQP"
+OUT_OF_ITERATIONS = 9  # what SciPy's SLSQP says then
 
 
-class _PaperForm:
+class PaperForm:
     """Values and slopes of the paper's functions at (beta, eps)."""
 
     def __init__(self, program: RampProgram) -> None:
@@ -56,24 +56,53 @@ class _PaperForm:
         left = (near - far)[:, None] * self.A - np.outer((near + far) / 2, self.d)
         return np.hstack([-left, np.eye(self.m)])
 
+    def bounds(self) -> list[tuple[float, float]]:
+        return [(-1.0, 1.0)] * self.n + [(-self.program.margin, np.inf)] * self.m
+
     def _left(self, beta: Vector) -> Vector:
         z, h = self.A @ beta, float(self.d @ beta) / 2
         return np.asarray(np.abs(z - h) - np.abs(z + h))
 
 
+def sequential_quadratic(
+    form: PaperForm, start: Vector, controls: Controls, watch: Callable[..., None]
+) -> Any:
+    """SciPy's answer."""
+    apart = np.concatenate([form.d, np.zeros(form.m)])
+    return minimize(
+        form.objective,
+        start,
+        jac=form.gradient,
+        method=NAME,
+        callback=watch,
+        bounds=form.bounds(),
+        constraints=[
+            {"type": "ineq", "fun": form.slack, "jac": form.slack_slope},
+            {
+                "type": "ineq",
+                "fun": lambda v: apart @ v - form.program.margin,
+                "jac": lambda v: apart,
+            },
+        ],
+        options={"maxiter": controls.max_iter, "ftol": controls.tol},
+    )
+
+
 def solve(
-    program: RampProgram, start: Vector, controls: Controls, method: str = "SLSQP"
+    program: RampProgram,
+    start: Vector,
+    controls: Controls,
+    run: Callable[..., Any] = sequential_quadratic,
 ) -> LocalSolution:
     """The point a general solver stops at, judged by the ramp objective."""
-    form = _PaperForm(program)
-    run = _sequential_quadratic if method == "SLSQP" else _interior_point
+    form = PaperForm(program)
     watch = _Watch(controls, form.start(start))
     with warnings.catch_warnings():
         # The functions have kinks; what a smooth solver says about them is of no interest.
         warnings.simplefilter("ignore")
         try:
             result = run(form, form.start(start), controls, watch)
-            point, status = result.x, _status(result, method)
+            point, status = result.x, _status(result)
         except _OutOfTimeError:
             point, status = watch.last, Status.TIME_LIMIT
     beta = _feasible(program, np.asarray(point[: form.n], dtype=np.float64))
@@ -81,7 +110,7 @@ def solve(
     after = program.objective(beta, program.rows.dot(beta))
     if not after < before:
         beta, after = start, before
-    return LocalSolution(status, beta, (before, after), None, method)
+    return LocalSolution(status, beta, (before, after), None, NAME)
 
 
 class _OutOfTimeError(Exception):
@@ -100,11 +129,11 @@ class _Watch:
             raise _OutOfTimeError
 
 
-def _status(result: Any, method: str) -> Status:
+def _status(result: Any) -> Status:
     if result.success:
         return Status.OPTIMAL
-    out_of_iterations = result.status == (9 if method == "SLSQP" else 0)
-    return Status.ITERATION_LIMIT if out_of_iterations else Status.STALLED
+    limit = result.status == OUT_OF_ITERATIONS
+    return Status.ITERATION_LIMIT if limit else Status.STALLED
 
 
 def _feasible(program: RampProgram, beta: Vector) -> Vector:
@@ -112,54 +141,3 @@ def _feasible(program: RampProgram, beta: Vector) -> Vector:
     if float(program.difference @ beta) < 0:
         beta = -beta
     return program.upper_model(np.zeros(program.shape[0], dtype=bool)).feasible(beta)
-
-
-def _sequential_quadratic(
-    form: _PaperForm, start: Vector, controls: Controls, watch: _Watch
-) -> Any:
-    apart = np.concatenate([form.d, np.zeros(form.m)])
-    return minimize(
-        form.objective,
-        start,
-        jac=form.gradient,
-        method="SLSQP",
-        callback=watch,
-        bounds=_bounds(form),
-        constraints=[
-            {"type": "ineq", "fun": form.slack, "jac": form.slack_slope},
-            {
-                "type": "ineq",
-                "fun": lambda v: apart @ v - form.program.margin,
-                "jac": lambda v: apart,
-            },
-        ],
-        options={"maxiter": controls.max_iter, "ftol": controls.tol},
-    )
-
-
-def _interior_point(form: _PaperForm, start: Vector, controls: Controls, watch: _Watch) -> Any:
-    apart = sp.csr_array(np.concatenate([form.d, np.zeros(form.m)])[None, :])
-    return minimize(
-        form.objective,
-        start,
-        jac=form.gradient,
-        hess=BFGS(),
-        method="trust-constr",
-        callback=watch,
-        bounds=Bounds(*np.array(_bounds(form)).T),
-        constraints=[
-            NonlinearConstraint(
-                form.slack,
-                0.0,
-                np.inf,
-                jac=lambda v: sp.csr_array(form.slack_slope(v)),
-                hess=BFGS(),
-            ),
-            LinearConstraint(apart, form.program.margin, np.inf),
-        ],
-        options={"maxiter": controls.max_iter, "gtol": controls.tol, "xtol": controls.tol},
-    )
-
-
-def _bounds(form: _PaperForm) -> list[tuple[float, float]]:
-    return [(-1.0, 1.0)] * form.n + [(-form.program.margin, np.inf)] * form.m
