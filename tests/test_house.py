@@ -338,3 +338,37 @@ def test_lines_of_code_are_counted_without_blanks_comments_and_docstrings(lines,
     function = head + "    x += 1  # more\n" * (lines - 3)
     # A short one of the same name, as in two classes of a file, hides nothing.
     assert long_functions(function + "def f():\n    pass\n") == found
+
+
+# What a file would ask to find out where X lives or in what form.
+WHERE_X_LIVES = re.compile(
+    r"issparse|isspmatrix|type\(\w+\)\.__module__\.|__array_namespace__"
+    r"|hasattr\(\w+, \"(?:toarray|todense|dask|__dask_graph__|device)\"\)"
+)
+ASKED_ELSEWHERE = {
+    "passes/source.py": "kind_of and package_of, the functions that everyone else calls",
+    "estimators/validation.py": "whether scikit-learn would dispatch, not where X lives",
+    "tables/formats.py": "which library a user's frame is of, in a room that knows no passes",
+}
+
+
+def test_where_x_lives_is_asked_in_one_place():
+    asking = {
+        str(path.relative_to(SOURCE)).replace("\\", "/")
+        for path in FILES
+        if WHERE_X_LIVES.search(path.read_text("utf-8"))
+    }
+    assert asking == set(ASKED_ELSEWHERE)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if sp.issparse(X):",
+        'rows = X.toarray() if hasattr(X, "toarray") else X',
+        'if type(X).__module__.split(".")[0] == "torch":',
+        'elif hasattr(X, "__array_namespace__"):',
+    ],
+)
+def test_the_question_is_recognized(line):
+    assert WHERE_X_LIVES.search(line)

@@ -25,6 +25,7 @@ from lincent.estimators.discriminators import Cut, Nearest
 from lincent.estimators.kernel import KernelLCC
 from lincent.estimators.structured import StructuredLCC
 from lincent.estimators.structured_cv import StructuredLCCCV
+from lincent.passes.source import Kind, kind_of
 from lincent.rivals import (
     DiscriminativeElasticNet,
     DiscriminativeLeastSquares,
@@ -101,7 +102,7 @@ def _gram(g: Graph, model: KernelLCC, X: str) -> str:
     if model.kernel == "precomputed":
         return g.node("Gather", X, g.whole(model.support_), axis=1)
     Z = model.support_vectors_
-    Z = np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z, dtype=np.float64)
+    Z = np.asarray(Z.toarray() if kind_of(Z) is Kind.SPARSE else Z, dtype=np.float64)
     wide = g.wide()
     X = wide.real_numbers(X)
     if model.kernel == "rbf":

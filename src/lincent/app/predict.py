@@ -14,6 +14,7 @@ import numpy as np
 from lincent._errors import AppError
 from lincent._files import check_output, is_stream, whole_file
 from lincent.app.model import Model
+from lincent.passes.source import package_of
 from lincent.tables import AS_FOUND, Reading, read_batches, read_table
 from lincent.tables.errors import arrow
 from lincent.tables.source import CSV, PARQUET, kind_by_name
@@ -139,7 +140,7 @@ def predict_table(model: Model, data: Any, *, keep_all: bool = False) -> Any:
     if not batches:
         raise AppError("The table has no rows to score.")
     table = pa.Table.from_batches(batches)
-    package = type(data).__module__.partition(".")[0]
+    package = package_of(data)
     if package == "pandas":
         frame = table.to_pandas()
         frame.index = data.index

@@ -107,7 +107,8 @@ class Extension:
         return self.columns + int(self.whitening.shape[1])
 
     def __call__(self, X: Any) -> np.ndarray:
-        rows = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        dense = X.toarray() if kind_of(X) is Kind.SPARSE else X
+        rows = np.asarray(dense, dtype=np.float64)
         return extended(rows, similarity(rows, self.points, self.scale), self.whitening)
 
 

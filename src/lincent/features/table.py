@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from lincent.features.weighted import quantiles
+from lincent.passes.source import package_of
 
 MOST_CATEGORIES = 30
 """Further categories of a column share the place of unknown ones: all indicators zero."""
@@ -108,7 +109,7 @@ class Table:
     """The columns of X, with their names and whether they are categories."""
 
     def __init__(self, X: Any, names: list[str], categorical: list[bool]) -> None:
-        self.matrix = X if isinstance(X, np.ndarray) else None
+        self.matrix = None if _is_frame(X) else X
         self._frame, self.names, self.categorical = X, names, categorical
         self.shape: tuple[int, int] = (int(X.shape[0]), len(names))
 
@@ -141,11 +142,11 @@ def read_table(estimator: Any, X: Any, categorical_features: Any, *, reset: bool
 
 
 def _is_frame(X: Any) -> bool:
-    return type(X).__module__.split(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
+    return package_of(X) in ("pandas", "polars") and hasattr(X, "columns")
 
 
 def _is_polars(X: Any) -> bool:
-    return type(X).__module__.split(".")[0] == "polars"
+    return package_of(X) == "polars"
 
 
 def _is_category(X: Any, name: Any) -> bool:

@@ -31,7 +31,7 @@ def kind_of(X: Any) -> Kind:
         return Kind.DENSE
     if sp.issparse(X):
         return Kind.SPARSE
-    package = type(X).__module__.split(".")[0]
+    package = package_of(X)
     if package in ("torch", "cupy"):
         return Kind.DEVICE
     if package in ("dask", "dask_expr") and hasattr(X, "dask"):
@@ -39,6 +39,11 @@ def kind_of(X: Any) -> Kind:
     if isinstance(X, Batches):
         return Kind.BATCHES
     return Kind.OPENED if hasattr(X, "project") else Kind.DENSE
+
+
+def package_of(X: Any) -> str:
+    """The package whose type X is of, which is loaded if X is there at all."""
+    return type(X).__module__.partition(".")[0]
 
 
 def open_source(X: Any, *, centered: bool = False) -> Source:

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from lincent.passes.source import Kind, kind_of
 from lincent.programs.arrays import Matrix, Vector
 from lincent.programs.centralization import Program
 from lincent.solvers.blocked_cholesky import BlockedCholesky, NotPositiveError
@@ -113,11 +114,12 @@ class WorkingSet:
         left = np.stack([l, sum_y - square * l, -d], axis=1)
         right = np.stack([sum_y, l, d])
         out = np.empty((n, n))
-        turned = sp.csr_array(S.T) if sp.issparse(S) else S.T
+        sparse = kind_of(S) is Kind.SPARSE
+        turned = sp.csr_array(S.T) if sparse else S.T
         for start in range(0, n, GRAM_COLUMNS):
             part, upto = slice(start, start + GRAM_COLUMNS), min(start + GRAM_COLUMNS, n)
             block = turned[part] @ S[:, :upto]
-            out[part, :upto] = block.toarray() if sp.issparse(block) else block
+            out[part, :upto] = block.toarray() if sparse else block
             out[part, :upto] -= left[part] @ right[:, :upto]
         np.add.at(out.reshape(-1), self.column * (n + 1), 1.0)
         return out
