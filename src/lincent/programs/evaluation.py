@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lincent.programs.arrays import Certificate, Index, Matrix, Vector
 from lincent.programs.centralization import Program
@@ -31,6 +32,7 @@ MOST_KINKS = 4
 """Rows on the kink per column: more belong to no vertex and would make the correction dear."""
 REFINEMENTS = 3
 
+Mask = NDArray[np.bool_]
 ReadRows = Callable[[slice | Index], Matrix]
 
 
@@ -90,13 +92,22 @@ def _centers(data: LabeledRows) -> tuple[Pair, Pair]:
     """d and l as pairs."""
     sums = []
     for side in (-1.0, 1.0):
-        weight = np.where(data.sign == side, data.weight, 0.0)
+        members = data.sign == side
+        weight = data.weight[members]
         total = product_sums(weight, np.ones(1), axis=0)
-        found = _total(product_sums(data.read(p), weight[p, None], axis=0) for p in data.parts())
+        found = _total(_sums_of(data, members))
         mean = found.over(float(total.high))
         sums.append(mean + mean.times(-float(total.low) / float(total.high)))
     low, high = sums
     return high + low.times(-1.0), (high + low).times(0.5)
+
+
+def _sums_of(data: LabeledRows, members: Mask) -> Iterator[Pair]:
+    """The weighted sums of some rows, part by part."""
+    for part in data.parts():
+        index = part.start + np.flatnonzero(members[part])
+        if index.size:
+            yield product_sums(data.read(index), data.weight[index, None], axis=0)
 
 
 def _total(parts: Iterator[Pair]) -> Pair:

@@ -41,13 +41,23 @@ WHOLE_SIDE = 20_000
 PENALTY_STEPS = 4
 
 
-def solve(program: Program, solver: str, controls: Controls, rng: np.random.Generator) -> Solution:
+def solve(
+    program: Program,
+    solver: str,
+    controls: Controls,
+    rng: np.random.Generator,
+    *,
+    prove: bool = True,
+) -> Solution:
     """The best certified answer the chosen solver and its fallbacks can give.
 
-    A hundredth of ``tol`` is left for the rounding of the certificate.
+    A hundredth of ``tol`` is left for the rounding of the certificate.  Without ``prove`` that is
+    left to a caller who proves what it stores of the answer: large data is then evaluated once.
     """
     scaled = of_unit_scale(program)
     controls = replace(controls, tol=0.99 * controls.tol)
+    if not prove and scaled.near is scaled.whole:
+        return _solve(program, solver, controls, rng)
     found = _proved(scaled.whole, _solve(scaled.near, solver, controls, rng), controls, scaled)
     if scaled.held(found.certificate.beta):
         other = _proved(scaled.whole, _solve(scaled.whole, solver, controls, rng), controls, scaled)

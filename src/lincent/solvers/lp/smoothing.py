@@ -22,7 +22,7 @@ import numpy as np
 
 from lincent.programs.arrays import AllRows, Vector, View
 from lincent.programs.centralization import Program
-from lincent.solvers.linear_system import FactorizationError, PositiveDefinite
+from lincent.solvers.lp.box_step import model_minimum
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,6 @@ class Tuning:
     """What a step trades; measured on the tall shapes of ``benchmarks/workloads.py``."""
 
     hessian_rows: int = 50  # rows per column that make the Hessian good enough; more are sampled
-    at_the_box: float = 1e-9  # a coordinate this near to the box, as a share of its width, is at it
     lengths: tuple[float, ...] = (0.6, 0.36, 0.2, 0.1, 0.03)  # tried where a full step overshoots
     shrink: float = 0.25  # of the band after a step: quadratic convergence allows no less
 
@@ -114,31 +113,4 @@ def newton_step(
     if not width > 0:
         return None
     combined, H = view.smoothed(width, TUNING.hessian_rows * program.shape[1], rng)
-    return _constrained_step(program, view.beta, program.linear - combined, H)
-
-
-def _constrained_step(
-    program: Program, beta: Vector, gradient: Vector, H: np.ndarray
-) -> Vector | None:
-    """Newton's step with the coordinates held that press against the box."""
-    rounding = TUNING.at_the_box * (program.upper - program.lower)
-    at_low = (beta <= program.lower + rounding) & (gradient > 0)
-    at_high = (beta >= program.upper - rounding) & (gradient < 0)
-    free = np.flatnonzero(~(at_low | at_high))
-    if len(free) == 0:
-        return None
-    try:
-        solve = PositiveDefinite(H[np.ix_(free, free)], full=True, exact=1e-10).solve
-    except FactorizationError:
-        return None
-    step = -solve(gradient[free])
-    d = program.difference[free]
-    reach = float(program.difference @ beta) + float(d @ step)
-    if reach < program.separation:
-        along = solve(d)
-        step += along * ((program.separation - reach) / float(d @ along))
-    new = beta.copy()
-    new[free] += step
-    if not np.all(np.isfinite(new)):
-        return None
-    return program.feasible(new)
+    return model_minimum(program, view.beta, program.linear - combined, H)
