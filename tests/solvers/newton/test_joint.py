@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import scale
 
 from lincent import RegularizedLCC
-from lincent.programs.joint import Native, Separate, feasible
+from lincent.programs.joint import Native, Separate
 from lincent.solvers.newton.joint import FORMED, Design, solve_path
 
 
@@ -103,18 +103,6 @@ def test_the_bound_holds_at_any_point():
         at = program.read(design.dot(size * rng.normal(size=(5, 3))))
         bound = program.bound(at.pull, 1.0, lambda amounts: design.tdot(amounts)[:-1])
         assert bound[0] <= best + 1e-9
-
-
-def test_balanced_flows():
-    rng = np.random.default_rng(0)
-    for spread in (0.01, 1.0, 30.0):
-        flow = np.exp(spread * rng.normal(size=(5, 5)))
-        np.fill_diagonal(flow, 0.0)
-        factor = feasible(flow)
-        left = flow * factor
-        assert factor.min() >= 0.0
-        assert factor.max() <= 1.0
-        np.testing.assert_allclose(left.sum(axis=0), left.sum(axis=1), atol=1e-9 * flow.sum())
 
 
 def test_a_path_is_the_same_as_single_solves():

@@ -8,7 +8,6 @@ import pytest
 
 from lincent.programs.regularized import certify_l1
 from lincent.solvers.newton import lasso
-from lincent.solvers.newton.signs import minimize
 from lincent.solvers.solution import Controls, Status
 from support.regularized_problems import PROBLEMS, make
 
@@ -131,18 +130,3 @@ def test_limits_are_kept_and_told():
         assert short.status is Status.ITERATION_LIMIT
         assert short.relative_gap > 1e-9
         assert solve(program, deadline=time.monotonic() - 1).status is Status.TIME_LIMIT
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_subproblem_meets_its_optimality_conditions(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 40))
-    rank = int(rng.integers(1, 2 * n + 1))
-    A = rng.standard_normal((rank, n))
-    G = A.T @ A + 1e-6 * np.eye(n)
-    b = 3 * rng.standard_normal(n)
-    x = minimize(G, b, rng.standard_normal(n) * (rng.random(n) < 0.5))
-    slope = G @ x + b
-    used = x != 0
-    np.testing.assert_allclose(slope[used], -np.sign(x[used]), atol=1e-6)
-    assert np.all(np.abs(slope[~used]) <= 1 + 1e-6)

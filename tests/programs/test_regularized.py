@@ -1,0 +1,56 @@
+"""The regularized program: its loss, its sums, and certificates at any point."""
+
+import numpy as np
+import pytest
+
+from lincent.programs import regularized
+from lincent.programs.regularized import by_class, certify, certify_l1
+from support.regularized_problems import PROBLEMS, make
+
+
+def test_loss_is_the_hinge_averaged_over_the_margins():
+    program = make(*PROBLEMS["plain"])
+    z = np.linspace(-4, 6, 120)
+    margins = program.low + program.width * (np.arange(20000) + 0.5) / 20000
+    averaged = np.maximum(margins[:, None] - z, 0).mean(axis=0)
+    assert program.loss(z, program.pull(z)) == pytest.approx(program.costs @ averaged, rel=1e-6)
+
+
+def test_no_point_is_below_the_bound_of_another():
+    for name in ("plain", "midpoint", "uneven costs"):
+        program = make(*PROBLEMS[name])
+        rng = np.random.default_rng(1)
+        for judge in (certify, certify_l1):
+            t = rng.normal(size=30) if program.free else np.zeros(30)
+            found = [judge(program, rng.normal(size=program.shape[1]), float(v)) for v in t]
+            assert max(one.dual_objective for one in found) <= min(one.objective for one in found)
+
+
+def test_sums_by_blocks_are_those_of_all_rows(monkeypatch):
+    monkeypatch.setattr(regularized, "BLOCK_ROWS", 7)
+    program = make(*PROBLEMS["uneven costs"])
+    rng = np.random.default_rng(2)
+    projected, along, t = rng.normal(size=90), rng.normal(size=90), 0.3
+    u = program.pull(program.positions(projected, t))
+    sums = program.pull_sums(projected, t, along)
+    alpha = program.costs * u
+    assert sums.total == pytest.approx(alpha.sum())
+    assert sums.excess == pytest.approx(alpha @ program.sign)
+    assert sums.work == pytest.approx(alpha @ along)
+    ends = [program.pull_sums(projected, t + h).excess for h in (1e-7, -1e-7)]
+    assert sums.rise == pytest.approx((ends[0] - ends[1]) / 2e-7, rel=1e-5)
+
+
+def test_a_class_that_weighs_next_to_nothing_keeps_its_digits():
+    alpha = np.array([1e17, 1.0, 3.0])
+    assert by_class(alpha, np.array([-1.0, 1.0, 1.0])) == (1e17, 4.0)
+
+
+def test_balancing_scales_the_heavier_class_alone():
+    program = make(*PROBLEMS["plain"])
+    alpha = program.costs * np.random.default_rng(3).random(120)
+    even = program.balanced(alpha)
+    assert even @ program.sign == pytest.approx(0, abs=1e-12 * alpha.sum())
+    down, up = by_class(alpha, program.sign)
+    lighter = program.sign > 0 if up < down else program.sign < 0
+    np.testing.assert_array_equal(even[lighter], alpha[lighter])

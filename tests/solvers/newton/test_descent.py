@@ -1,0 +1,65 @@
+"""The walk to the minimum: the best threshold, what counts as progress, how it ends."""
+
+import time
+
+import numpy as np
+import pytest
+
+from lincent.programs.regularized import certify
+from lincent.solvers.newton.descent import Best, Start, best_threshold, descend, lead
+from lincent.solvers.newton.hessian import Whole
+from lincent.solvers.newton.oracle import Reader
+from lincent.solvers.solution import Controls, Status
+from support.regularized_problems import PROBLEMS, make
+
+
+@pytest.mark.parametrize("name", ["plain", "uneven costs", "narrow margins", "heavy costs"])
+def test_at_the_best_threshold_both_classes_pull_the_same(name):
+    program, rng = make(*PROBLEMS[name]), np.random.default_rng(0)
+    projected = program.rows.dot(rng.normal(size=program.shape[1]))
+    for guess in (0.0, 100.0, -100.0):
+        t = best_threshold(program, projected, guess)
+        sums = program.pull_sums(projected, t)
+        assert abs(sums.excess) <= 1e-10 * max(sums.total, 1e-300)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_minimum_is_reached_from_anywhere(name):
+    program, rng = make(*PROBLEMS[name]), np.random.default_rng(1)
+    beta = rng.normal(size=program.shape[1]) / program.rows.column_scale()
+    for start in (None, Start(beta, 1.0 if program.free else 0.0)):
+        found = descend(program, Whole(program), Controls(), start)
+        assert found.status is Status.OPTIMAL
+        assert certify(program, found.certificate.beta, found.certificate.t).objective == (
+            pytest.approx(found.certificate.objective, rel=1e-9)
+        )
+
+
+def test_it_says_how_it_ended():
+    program = make(*PROBLEMS["uneven costs"])
+    start = Start(np.full(5, 3.0), 0.0)
+    short = descend(program, Whole(program), Controls(max_iter=1), start)
+    assert short.status is Status.ITERATION_LIMIT
+    late = descend(program, Whole(program), Controls(deadline=time.monotonic() - 1), start)
+    assert late.status is Status.TIME_LIMIT
+    assert late.relative_gap > 1e-9
+
+
+def test_a_lead_ends_a_step_from_the_solution():
+    program = make(*PROBLEMS["plain"])
+    best = descend(program, Whole(program), Controls(tol=1e-13)).certificate
+    there, steps = lead(program, Whole(program), Controls(tol=1e-3))
+    assert steps >= 1
+    np.testing.assert_allclose(there.beta, best.beta, atol=1e-2)
+
+
+def test_progress_is_a_lower_value_or_half_the_gap():
+    program = make(*PROBLEMS["plain"])
+    reader = Reader(program)
+    far, near = reader.at(np.full(5, 5.0), 0.0), reader.at(np.zeros(5), 0.0)
+    best = Best(far)
+    assert best.take(near)
+    assert best.low is near
+    assert not best.take(far)
+    assert best.low is near
+    assert best.gap == best.low.objective - best.high.bound

@@ -1,0 +1,93 @@
+"""Steps from the curvature: exact, from a sample, by products."""
+
+import numpy as np
+import pytest
+
+from lincent.solvers.newton.hessian import Conjugate, Factored, Sampled, Threshold, Whole, between
+from lincent.solvers.newton.oracle import Reader
+from support.regularized_problems import PROBLEMS, make
+
+
+def newton_step(program, point):
+    """The step of the whole second derivative in (beta, t), written out."""
+    A, D = program.rows.dense(), between(program, point.inside)
+    n = A.shape[1]
+    v = A.T @ (D * program.sign)
+    H = np.eye(n) + A.T @ (D[:, None] * A)
+    if not program.free:
+        return np.linalg.solve(H, -point.gradient), 0.0
+    whole = np.block([[H, -v[:, None]], [-v[None], np.array([[D.sum()]])]])
+    step = np.linalg.solve(whole, -np.append(point.gradient, point.slope))
+    return step[:-1], step[-1]
+
+
+def points(program, count, seed=0, size=0.2):
+    rng, reader = np.random.default_rng(seed), Reader(program)
+    for _ in range(count):
+        yield reader.at(size * rng.normal(size=program.shape[1]), 0.1 if program.free else 0.0)
+
+
+@pytest.mark.parametrize("name", ["plain", "midpoint", "uneven costs", "square"])
+def test_exact_steps_at_one_point_after_the_other(name):
+    program = make(*PROBLEMS[name])
+    curvature = Whole(program, stale=0.0)
+    for point in points(program, 6):  # brought up to date by the rows that changed
+        step, shift = curvature.step(point)
+        wanted, t = newton_step(program, point)
+        np.testing.assert_allclose(step, wanted, rtol=1e-8, atol=1e-10)
+        assert shift == pytest.approx(t, rel=1e-8, abs=1e-10)
+
+
+def test_few_changed_rows_are_passed_over_only_while_the_steps_serve():
+    program = make(*PROBLEMS["plain"])
+    curvature = Whole(program, stale=1.0)
+    first, second = points(program, 2, size=2.0)
+    held = curvature.factored(first.inside)
+    assert curvature.factored(second.inside) is held
+    curvature.learn(first, first, short=False)  # a step that left all of the gradient
+    assert curvature.factored(second.inside) is not held
+
+
+def test_rows_torn_between_two_sides_count_as_curved_until_a_step_is_long():
+    program = make(*PROBLEMS["plain"])
+    curvature = Whole(program)
+    first, second = points(program, 2, size=2.0)
+    crossed = first.inside != second.inside
+    assert crossed.any()
+    curvature.learn(first, second, short=True)
+    assert curvature.torn is None
+    curvature.learn(second, first, short=True)
+    np.testing.assert_array_equal(curvature.torn, crossed)
+    curvature.learn(first, second, short=False)
+    assert curvature.torn is None
+
+
+@pytest.mark.parametrize("name", ["plain", "midpoint", "wide"])
+def test_products_alone_give_nearly_the_same_step(name):
+    program = make(*PROBLEMS[name])
+    for point in points(program, 3):
+        step, _ = Conjugate(program).step(point)
+        wanted, _ = newton_step(program, point)
+        assert point.descent(step, 0.0) < 0
+        assert np.linalg.norm(step - wanted) <= 0.5 * np.linalg.norm(wanted)
+
+
+def test_what_a_sample_knows_is_corrected_by_the_gradients_seen():
+    program = make(*PROBLEMS["midpoint"])
+    rough = Factored(Threshold(np.empty(0), 0.0), np.zeros((5, 5)))  # knows nothing of the rows
+    curvature = Sampled(rough, crowd=0.0)
+    before, after = points(program, 2)
+    curvature.learn(before, after, short=False)
+    # The secant condition of BFGS: the change of the gradient asks for the step that made it.
+    change = Reader(program).at(after.beta, 0.0)
+    asked = type(change)(**{**vars(change), "gradient": after.gradient - before.gradient})
+    step, _ = curvature.step(asked)
+    np.testing.assert_allclose(step, -(after.beta - before.beta), atol=1e-10)
+
+
+def test_every_kth_row_stands_for_all():
+    program = make(600, 4, (-1.0, 3.0), 1.0, True, 0.0, 1.0)
+    point = next(points(program, 1))
+    thin = Whole(program).thin(point.inside, 3).solve(point.gradient, point.slope)[0]
+    wanted, _ = newton_step(program, point)
+    assert np.linalg.norm(thin - wanted) <= 0.3 * np.linalg.norm(wanted)
