@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,7 +21,6 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from lincent import _threads
@@ -134,14 +133,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             return self._fit_task(seen.task(task, costs))
 
         todo = tasks(len(self.classes_), self.multi_class)
-        if len(todo) == 1:
-            parts = [fit_one(todo[0])]
-        else:
-            with _threads.side_by_side(self.n_jobs, len(todo)):
-                parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                    delayed(fit_one)(task) for task in todo
-                )
-        self._store(parts)
+        self._store(seen.each([partial(fit_one, task) for task in todo], self.n_jobs))
 
     @where_rows_live
     def decision_function(self, X: Any) -> np.ndarray:

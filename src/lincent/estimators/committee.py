@@ -16,18 +16,20 @@ and nothing is refitted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from lincent.estimators.committee_data import Held, LinearScores, Parts
 from lincent.estimators.direction import Direction
-from lincent.estimators.folds import Split
-from lincent.estimators.problem import HostTraining, Task, TwoClass
+from lincent.estimators.problem import Task, Training, TwoClass
 from lincent.estimators.regularized_fit import RegularizedFit
 from lincent.estimators.validation import ClassCosts
+from lincent.passes.landmarks import RowMapping
 
 GRID = 10.0 ** np.arange(-1.5, 3.75, 0.5)
 """The default costs, as totals over all rows: C times the weight of the training part."""
@@ -43,95 +45,104 @@ class Settings:
     costs: ClassCosts | None
     """What the classes cost, or None where each problem balances its own."""
 
-    def grid(self, weight: np.ndarray) -> np.ndarray:
+    def grid(self, weight: float) -> np.ndarray:
         """The values of C for rows of this weight."""
-        return GRID / float(weight.sum()) if self.Cs is None else self.Cs
+        return GRID / weight if self.Cs is None else self.Cs
 
-    def problem(self, training: HostTraining, task: Task) -> TwoClass:
+    def problem(self, training: Training, task: Task) -> TwoClass:
         """A two-class problem with its costs."""
         if self.costs is not None:
             return training.task(task, self.costs)
         ones = np.ones(len(training.classes))
         return training.task(task, ClassCosts(ones, ones)).balanced()
 
-    def directions(self, problem: TwoClass) -> list[Direction]:
+    def directions(self, training: Training, task: Task) -> list[Direction]:
         """The directions of a problem, one for each C."""
-        return self.fit.directions(problem, self.grid(problem.weight).tolist())
+        grid = self.grid(sum(task.weights(training.totals)))
+        return self.fit.directions(self.problem(training, task), grid.tolist())
 
 
-@dataclass
-class Tally:
-    """What one task collects: out-of-fold scores, and the rules of each fold."""
+@dataclass(frozen=True)
+class Fold:
+    """What one fold gives: the rules by member, task and C, and what they say of rows held out."""
 
-    n_members: int
-    n_costs: int
-    n_rows: int
-    total: np.ndarray = field(init=False)
-    seen: np.ndarray = field(init=False)
-    gap: float = 0.0
-    iterations: int = 0
-    rules: list[list[list[Direction]]] = field(default_factory=list)  # by fold, member, C
-
-    def __post_init__(self) -> None:
-        self.total = np.zeros((self.n_members * self.n_costs, self.n_rows))
-        self.seen = np.zeros(self.n_rows)
+    rules: list[list[list[Direction]]]
+    held: Held
 
 
 def fit_fold(
-    training: HostTraining,
-    split: Split,
-    designs: Sequence[tuple[Any, Any]],
+    data: Parts,
+    split: int,
+    part: Training,
+    maps: Sequence[RowMapping | None],
     tasks: Sequence[Task],
     settings: Settings,
-) -> list[tuple[np.ndarray, np.ndarray, list[list[Direction]]]]:
-    """For each task: held-out rows, their scores by setting, and the rules by member and C."""
-    train, held = split
-    part = training.fold(train)
+) -> Fold:
+    """All rules of a fold; a map of None leaves the rows as they are."""
+
+    def member(mapping: RowMapping | None) -> list[list[Direction]]:
+        seen = part if mapping is None else part.mapped(mapping)
+        jobs: list[Callable[[], Any]] = [partial(settings.directions, seen, task) for task in tasks]
+        return part.inner(jobs)
+
+    rules = part.inner([partial(member, mapping) for mapping in maps])
+    return Fold(rules, data.held(split, [_scores(m, r) for m, r in zip(maps, rules, strict=True)]))
+
+
+def _scores(mapping: RowMapping | None, rules: Sequence[Sequence[Direction]]) -> LinearScores:
+    """f of each rule of a member, task by task."""
+    every = [rule for task in rules for rule in task]
+    directions = np.stack([rule.beta / rule.half for rule in every], axis=1)
+    return LinearScores(mapping, directions, np.array([r.intercept / r.half for r in every]))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What one task collects: the rules of each fold, and the pooled scores of rows held out."""
+
+    rules: list[list[list[Direction]]]  # by fold, member, C
+    pooled: np.ndarray  # settings by rows
+    codes: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def n_members(self) -> int:
+        return len(self.rules[0])
+
+    @property
+    def n_costs(self) -> int:
+        return len(self.rules[0][0])
+
+    @property
+    def solutions(self) -> list[Any]:
+        return [rule.solution for fold in self.rules for member in fold for rule in member]
+
+
+def gather(folds: Sequence[Fold], tasks: Sequence[Task]) -> list[Tally]:
+    """The results of all folds, task by task; the scores of a row are averaged over repeats."""
+    every = np.concatenate([fold.held.rows for fold in folds])
+    _, first, place = np.unique(every, return_index=True, return_inverse=True)
+    seen = np.bincount(place.reshape(-1))
+    scores = np.concatenate([fold.held.scores for fold in folds])
+    total = np.zeros((len(first), scores.shape[1]))
+    np.add.at(total, place.reshape(-1), scores)
+    pooled = (total / seen[:, None]).T
+    codes = np.concatenate([fold.held.codes for fold in folds])[first]
+    weight = np.concatenate([fold.held.weight for fold in folds])[first]
+    members, costs = len(folds[0].rules), len(folds[0].rules[0][0])
+    columns = np.arange(len(pooled)).reshape(members, len(tasks), costs)
     out = []
-    for task in tasks:
-        judged = slice(None) if task.whole else task.rows(training.codes[held])
-        scores, rules = [], []
-        for seen, unseen in designs:
-            found = settings.directions(settings.problem(part.seen_as(seen), task))
-            scores.append(_scores(unseen if task.whole else unseen[judged], found))
-            rules.append(found)
-        out.append((held[judged], np.concatenate(scores), rules))
+    for k, task in enumerate(tasks):
+        rows = np.arange(len(codes)) if task.whole else task.rows(codes)
+        rules = [[member[k] for member in fold.rules] for fold in folds]
+        mine = pooled[columns[:, k].reshape(-1)][:, rows]
+        out.append(Tally(rules, mine, codes[rows], weight[rows]))
     return out
 
 
-def _scores(X: Any, rules: Sequence[Direction]) -> np.ndarray:
-    """f of each rule (rows of the result) on each row of X."""
-    directions = np.stack([rule.beta / rule.half for rule in rules], axis=1)
-    cuts = np.array([rule.intercept / rule.half for rule in rules])
-    return (np.asarray(X @ directions) + cuts).T
-
-
-def gather(
-    fold_results: Sequence[list[tuple[np.ndarray, np.ndarray, list[list[Direction]]]]],
-    n_tasks: int,
-    n_rows: int,
-) -> list[Tally]:
-    """The results of all folds, task by task."""
-    first = fold_results[0][0]
-    tallies = [Tally(len(first[2]), len(first[2][0]), n_rows) for _ in range(n_tasks)]
-    for results in fold_results:
-        for tally, (held, scores, rules) in zip(tallies, results, strict=True):
-            tally.total[:, held] += scores
-            tally.seen[held] += 1
-            tally.rules.append(rules)
-            for rule in (rule for member in rules for rule in member):
-                tally.gap = max(tally.gap, rule.solution.relative_gap)
-                tally.iterations += rule.solution.iterations
-    return tallies
-
-
-def measure(
-    scoring: Any, tally: Tally, task: Task, codes: np.ndarray, weight: np.ndarray
-) -> np.ndarray:
+def measure(scoring: Any, tally: Tally, task: Task) -> np.ndarray:
     """The measure of each setting on its pooled out-of-fold scores."""
-    rows = np.flatnonzero(tally.seen)
-    pooled = tally.total[:, rows] / tally.seen[rows]
-    sign, counted = task.sign(codes[rows]), weight[rows]
+    sign, counted, pooled = task.sign(tally.codes), tally.weight, tally.pooled
     if scoring in (None, "roc_auc"):
         return np.array([area(score, sign > 0, counted) for score in pooled])
     from sklearn.metrics import get_scorer  # late, as it is slow to import and rarely needed

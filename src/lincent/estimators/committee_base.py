@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 
-from lincent import _threads
 from lincent.estimators import committee
 from lincent.estimators.committee import REPEATS_UP_TO, Settings, Tally
+from lincent.estimators.committee_data import open_parts
 from lincent.estimators.direction import controls
-from lincent.estimators.folds import Split, make_folds
-from lincent.estimators.problem import HostTraining, Task, Training, tasks
+from lincent.estimators.problem import Task, Training, tasks
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
-from lincent.estimators.validation import check_class_weight, check_count, check_positive
+from lincent.estimators.validation import (
+    check_class_weight,
+    check_count,
+    check_positive,
+    refuse_elsewhere,
+)
+from lincent.passes.source import Kind
 
 SMALL_ENTRIES = 20_000
 SMALL_TOL = 1e-3
@@ -44,7 +49,7 @@ class Committee:
 
     Subclasses have the parameters ``Cs``, ``margins``, ``cv``, ``n_repeats``, ``scoring``,
     ``sharpness``, ``class_weight``, ``multi_class``, ``tol``, ``max_iter``, ``n_jobs``,
-    ``random_state`` and ``verbose``; they say which features each member sees (``_designs``) and
+    ``random_state`` and ``verbose``; they say which features each member sees (``_maps``) and
     what is kept (``_keep``).
     """
 
@@ -57,10 +62,8 @@ class Committee:
     scoring: Any
     _default_repeats: int = 3
 
-    def _designs(
-        self, training: HostTraining, split: Split, seed: int
-    ) -> tuple[list[tuple[Any, Any]], Any]:
-        """Features of training and held-out part for each member, and how they came about."""
+    def _maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
+        """The map of each member (None: the columns), and what is kept of how they came about."""
         raise NotImplementedError
 
     def _keep(
@@ -78,13 +81,15 @@ class Committee:
         if self.n_repeats is not None:
             check_count("n_repeats", self.n_repeats)
 
+    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
+        if kind is Kind.DEVICE:
+            refuse_elsewhere(self, X)
+
     def _learn(self, training: Training) -> None:
         model: Any = self
-        assert isinstance(training, HostTraining)
         costs = check_class_weight(model.class_weight, training.classes, training.totals)
         seed = int(check_random_state(model.random_state).randint(2**31))
-        repeats = self._repeats(training.shape[0])
-        folds = make_folds(model.cv, training.X, training.codes, training.weight, repeats, seed)
+        data = open_parts(training, model.cv, self._repeats(training.shape[0]), seed)
         limits = controls(model, training.began)
         if training.shape[0] * training.shape[1] <= SMALL_ENTRIES:
             limits = replace(limits, tol=SMALL_TOL * limits.tol)
@@ -93,14 +98,15 @@ class Committee:
         settings = Settings(check_costs(model.Cs), fit, None if own else costs)
         todo = tasks(len(training.classes), model.multi_class)
 
-        def one(split: Split) -> Any:
-            designs, made = self._designs(training, split, seed)
-            return committee.fit_fold(training, split, designs, todo, settings), made
+        def one(split: int) -> Any:
+            part = data.part(split)
+            maps, made = self._maps(part, seed)
+            return committee.fit_fold(data, split, part, maps, todo, settings), made
 
-        with _threads.side_by_side(model.n_jobs, len(folds)):
-            done = Parallel(n_jobs=model.n_jobs, prefer="threads")(delayed(one)(s) for s in folds)
-        tallies = committee.gather([result for result, _ in done], len(todo), training.shape[0])
-        weights = self._weigh(tallies, todo, training, settings)
+        jobs = [partial(one, split) for split in range(data.n_splits)]
+        done = training.each(jobs, model.n_jobs)
+        tallies = committee.gather([fold for fold, _ in done], todo)
+        weights = self._weigh(tallies, todo, settings.grid(float(training.totals.sum())))
 
         def refit(k: int, C: float) -> Any:
             return fit.directions(settings.problem(training, todo[k]), (C,))[0]
@@ -112,29 +118,24 @@ class Committee:
             return int(self.n_repeats)
         return self._default_repeats if n_samples <= REPEATS_UP_TO else 1
 
-    def _weigh(
-        self,
-        tallies: list[Tally],
-        todo: list[Task],
-        training: HostTraining,
-        settings: Settings,
-    ) -> list[np.ndarray]:
+    def _weigh(self, tallies: list[Tally], todo: list[Task], grid: np.ndarray) -> list[np.ndarray]:
         """Measures and weights of the settings; the worst gap of all rules."""
         measures = [
-            committee.measure(self.scoring, tally, task, training.codes, training.weight)
+            committee.measure(self.scoring, tally, task)
             for tally, task in zip(tallies, todo, strict=True)
         ]
         weights = [committee.soft_weights(values, float(self.sharpness)) for values in measures]
         shape = (len(todo), tallies[0].n_members, tallies[0].n_costs)
         one = 0 if len(todo) == 1 else slice(None)
         best = np.array([values.argmax() for values in measures])
-        self.Cs_ = settings.grid(training.weight)
+        self.Cs_ = grid
         self.C_ = self.Cs_[best % shape[2]][one]
         self.best_member_ = (best // shape[2])[one]
         self.scores_ = np.reshape(measures, shape)[one]
         self.weights_ = np.reshape(weights, shape)[one]
-        self.n_iter_ = max(1, sum(tally.iterations for tally in tallies))
-        self.duality_gap_ = max(tally.gap for tally in tallies)
+        solutions = [solution for tally in tallies for solution in tally.solutions]
+        self.n_iter_ = max(1, sum(solution.iterations for solution in solutions))
+        self.duality_gap_ = max(solution.relative_gap for solution in solutions)
         if self.duality_gap_ > self.tol:
             warnings.warn(
                 "Some of the cross-validated rules are not certified: the worst relative duality "

@@ -9,18 +9,15 @@ computed here from one number per held-out row, model and problem.
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 
-from lincent import _threads
 from lincent.estimators import multiclass
 from lincent.estimators.calibration import combine_probabilities
 from lincent.estimators.cv_table import Candidate
@@ -30,8 +27,6 @@ from lincent.estimators.problem import DaskTraining, HostTraining, Training
 
 FROM_COUNTS = ("accuracy", "balanced_accuracy", "f1", "jaccard", "matthews", "precision", "recall")
 """Scores by name that depend on true and predicted classes alone, by how their names begin."""
-POLL = 0.1
-"""Seconds between two looks at folds that run in parallel."""
 
 Measure = Callable[[Any, Any, Any, dict[str, Any]], float]
 """A score from a model, rows, labels and further arguments."""
@@ -86,11 +81,7 @@ class HostFolds:
         return [measure(model, X, y, extra) for model in models]
 
     def each(self, job: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
-        with _threads.side_by_side(n_jobs, self.n_splits):
-            found = Parallel(n_jobs=n_jobs, prefer="threads")(
-                delayed(job)(split) for split in range(self.n_splits)
-            )
-        return list(found)
+        return self.training.each([partial(job, k) for k in range(self.n_splits)], n_jobs)
 
 
 class BlockFolds:
@@ -138,56 +129,7 @@ class BlockFolds:
         return measure(model, HeldOut(len(true)), self.classes[true], extra)
 
     def each(self, job: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
-        """On a cluster all folds at once, and with one read for all, unless ``n_jobs`` differs."""
-        from lincent.passes.dask.run import Schedule, on_cluster
-
-        if not isinstance(self.training.table.schedule, Schedule):  # batches come one by one
-            return [job(split) for split in range(self.n_splits)]
-        threads = (self.n_splits if on_cluster() else 1) if n_jobs is None else n_jobs
-        threads = self.n_splits if threads < 0 else min(threads, self.n_splits)
-        if threads <= 1:
-            return [job(split) for split in range(self.n_splits)]
-        halt = self.training.table.schedule.halt
-        if threads == self.n_splits:
-            job = self._reading_together(job, halt)
-        with (
-            _threads.side_by_side(threads, threads),  # each fold solves its bands here
-            ThreadPoolExecutor(threads, thread_name_prefix="lincent-fold") as pool,
-        ):
-            # The client of this thread is that of the folds, too.
-            todo = [
-                pool.submit(contextvars.copy_context().run, job, split)
-                for split in range(self.n_splits)
-            ]
-            try:
-                # A wait with an end: an interrupt does not get through to one without.
-                while wait(todo, POLL, return_when=FIRST_EXCEPTION).not_done:
-                    if failed := [one for one in todo if one.done() and one.exception()]:
-                        failed[0].result()
-                return [one.result() for one in todo]
-            finally:
-                # An error or an interrupt ends what the other folds are still reading.
-                halt.set()
-                for one in todo:
-                    one.cancel()
-                wait(todo)
-                halt.clear()
-                self.folds.together = None
-
-    def _reading_together(self, job: Callable[[int], Any], halt: Any) -> Callable[[int], Any]:
-        """The job, whose reads wait for those of the other folds: one graph answers all."""
-        from lincent.passes.dask.run import Together
-
-        together = self.folds.together = Together(self.n_splits)
-        tell = self.training.table.schedule.tell
-
-        def one(split: int) -> Any:
-            try:
-                return job(split)
-            finally:
-                together.leave(tell, halt)
-
-        return one
+        return self.training.each([partial(job, k) for k in range(self.n_splits)], n_jobs)
 
 
 class HeldOut:

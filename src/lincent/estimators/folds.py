@@ -1,9 +1,7 @@
 """Folds for cross-validation inside ``fit``.
 
-Folds are dealt by row values, as the calibration does: the distinct rows of each class, in the
-random order of their keys, go to the folds in turn.  So classes are spread evenly, repetitions of a
-row stay together, a weight of two is the same as a repeated row, and no permutation of the data
-changes the result.
+Folds are dealt by row values (see ``passes.dealing``), as the calibration does: repetitions of a
+row stay together, and no permutation of the data changes the result.
 """
 
 from __future__ import annotations
@@ -15,11 +13,17 @@ from typing import Any
 import numpy as np
 
 from lincent.estimators.validation import check_count
+from lincent.passes.dealing import Dealing, smallest_keys
 from lincent.passes.row_hash import row_keys
 from lincent.passes.source import Kind, kind_of
 
 FOLDS = 5
 Split = tuple[np.ndarray, np.ndarray]
+_NO_PLACES = (
+    "cv={cv!r} is not usable on a Dask collection or on batches, whose rows have no places to "
+    "index: give a number of folds, or one fold number per row (an array, a Dask array or "
+    "PredefinedSplit)."
+)
 
 
 def make_folds(
@@ -30,9 +34,7 @@ def make_folds(
     ``cv`` is None (5 folds), a number of folds, a splitter or an iterable of index pairs.
     """
     if cv is None or isinstance(cv, int | np.integer):
-        folds = FOLDS if cv is None else check_count("cv", int(cv))
-        if folds < 2:
-            raise ValueError(f"cv={cv!r} is not usable: give at least 2 folds.")
+        folds = number_of_folds(cv)
         return [
             split
             for repeat in range(repeats)
@@ -53,6 +55,17 @@ def make_folds(
     return splits
 
 
+def number_of_folds(cv: Any, *, elsewhere: bool = False) -> int:
+    """What ``cv`` says: None is 5; ``elsewhere`` says that rows have no places to index."""
+    if cv is None:
+        return FOLDS
+    if elsewhere and not isinstance(cv, int | np.integer):
+        raise ValueError(_NO_PLACES.format(cv=cv))
+    if check_count("cv", int(cv)) < 2:
+        raise ValueError(f"cv={cv!r} is not usable: give at least 2 folds.")
+    return int(cv)
+
+
 def stratified_folds(cv: Any, counts: np.ndarray) -> int:
     """The number of stratified folds of ``LCCCV``: what ``cv`` says, for rows of these classes.
 
@@ -64,11 +77,7 @@ def stratified_folds(cv: Any, counts: np.ndarray) -> int:
     if type(cv).__name__ == "StratifiedKFold" and not cv.shuffle:
         cv = cv.n_splits
     if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
-        raise ValueError(
-            f"cv={cv!r} is not usable on a Dask collection, whose rows have no places to index: "
-            "give a number of folds, or one fold number per row (an array, a Dask array or "
-            "PredefinedSplit)."
-        )
+        raise ValueError(_NO_PLACES.format(cv=cv))
     if cv < 2:
         raise ValueError(f"cv={cv!r} is not usable: give at least 2 folds.")
     if cv > counts.max():
@@ -118,20 +127,20 @@ def _check_classes(train: np.ndarray, codes: np.ndarray) -> None:
 
 def _deal(X: Any, codes: np.ndarray, weight: np.ndarray, folds: int, seed: int) -> list[Split]:
     keys = row_keys(X, seed)
-    fold = np.full(len(codes), -1)
-    passed = 0
-    for code in np.unique(codes):
-        rows = np.flatnonzero((codes == code) & (weight > 0))
-        kinds, place = np.unique(keys[rows], return_inverse=True)
-        if len(kinds) < 2:
-            raise ValueError(
-                f"Class number {int(code)} has fewer than 2 different rows, too few for "
-                "cross-validation; give more rows, or use the estimator without CV."
-            )
-        # Each class goes on where the one before ended, so that folds are of equal size; a class
-        # with fewer rows than folds is missing from some held-out parts, never from training.
-        fold[rows] = (place.reshape(-1) + passed) % folds
-        passed += len(kinds)
+    dealing = dealing_of(keys, codes, weight, folds, seed)
+    dealing.check()
+    # A class with fewer rows than folds is missing from some held-out parts, never from training.
+    fold = np.where(weight > 0, dealing.numbers(keys, codes), -1)
     index = np.arange(len(codes))
-    parts = [(index[(fold != k) & (fold >= 0)], index[fold == k]) for k in range(folds)]
-    return [part for part in parts if part[1].size]
+    return [(index[(fold != k) & (fold >= 0)], index[fold == k]) for k in dealing.used]
+
+
+def dealing_of(
+    keys: np.ndarray, codes: np.ndarray, weight: np.ndarray, folds: int, seed: int
+) -> Dealing:
+    """How the rows that count find their folds."""
+    counted = weight > 0
+    smallest = [
+        smallest_keys(keys[counted & (codes == code)]) for code in range(int(codes.max()) + 1)
+    ]
+    return Dealing.of(smallest, folds, seed)

@@ -15,14 +15,16 @@ needs, whatever the kind.  ``fold`` gives the rows of a part, as training data o
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
 
+from lincent import _threads
 from lincent.estimators.validation import (
     ClassCosts,
     check_batch_columns,
@@ -35,11 +37,15 @@ from lincent.estimators.validation import (
     check_weights,
     plain,
 )
+from lincent.features.clusters import CenterSet, centers_of_sample, find_local_centers
+from lincent.features.weighted import SAMPLE_ROWS
+from lincent.passes.landmarks import RowMapping
 from lincent.passes.place import HERE
 from lincent.passes.protocol import Source
 from lincent.passes.pulls import SideCosts
 from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import Kind, kind_of, open_source
+from lincent.passes.together import side_by_side
 from lincent.programs.arrays import Rows
 from lincent.programs.centralization import Program, lcc_program
 from lincent.programs.evaluation import LabeledRows
@@ -47,6 +53,10 @@ from lincent.solvers.solution import silent
 
 SAME = 1e-10
 """Class means of a column that differ by no more than this share may be those of a constant."""
+
+
+MOST_TOGETHER, MOST_WITHIN = 16, 4
+"""Jobs on blocks that run at once, and jobs within each: a problem holds a sample of its rows."""
 
 
 @dataclass(frozen=True)
@@ -268,6 +278,18 @@ class Training(Protocol):
     def missing(self) -> np.ndarray:
         """The classes without a row."""
 
+    def each(self, jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
+        """What jobs on these rows return, side by side where that is asked for or pays."""
+
+    def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
+        """The same within a job: side by side only where it saves reads."""
+
+    def mapped(self, mapping: RowMapping) -> Training:
+        """The same rows seen through a map."""
+
+    def local_centers(self, n_centers: int, seed: int) -> CenterSet:
+        """k-means in each class."""
+
 
 def open_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
     """Check the data where it lives; sets ``classes_`` and the names of the features."""
@@ -339,6 +361,18 @@ class HostTraining:
         """The same rows in another form."""
         return replace(self, X=X)
 
+    def mapped(self, mapping: RowMapping) -> HostTraining:
+        return self.seen_as(mapping(self.X))
+
+    def each(self, jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
+        return _on_threads(jobs, n_jobs)
+
+    def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
+        return [job() for job in jobs]
+
+    def local_centers(self, n_centers: int, seed: int) -> CenterSet:
+        return find_local_centers(self.X, self.codes, self.weight, n_centers, seed)
+
 
 @dataclass(frozen=True)
 class DaskTraining:
@@ -390,6 +424,28 @@ class DaskTraining:
     def seen_as(self, table: Any) -> DaskTraining:
         """The same rows in another form, or other rows of the same classes."""
         return replace(self, table=table)
+
+    def mapped(self, mapping: RowMapping) -> DaskTraining:
+        from lincent.passes.dask.landmarks import mapped_table
+
+        return self.seen_as(mapped_table(self.table, mapping))
+
+    def each(self, jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
+        """All at once unless ``n_jobs`` differs, and with one read for all that run."""
+        threads = len(jobs) if n_jobs is None or n_jobs < 0 else n_jobs
+        return side_by_side(jobs, min(threads, MOST_TOGETHER))
+
+    def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
+        return side_by_side(jobs, MOST_WITHIN)
+
+    def local_centers(self, n_centers: int, seed: int) -> CenterSet:
+        """From a sample of each class: a read."""
+        from lincent.passes.dask.landmarks import sample_classes
+
+        sample = sample_classes(self.table, SAMPLE_ROWS, seed)
+        rows = [open_source(part).array() for part in sample.rows]
+        variance = sample.squares / float(self.totals.sum())
+        return centers_of_sample(rows, sample.weights, self.totals, variance, n_centers, seed)
 
 
 class BatchTraining:
@@ -453,6 +509,12 @@ class DeviceTraining:
     def missing(self) -> np.ndarray:
         return np.flatnonzero(self.totals == 0)
 
+    def each(self, jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
+        return _on_threads(jobs, n_jobs)
+
+    def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
+        return [job() for job in jobs]
+
     def task(self, task: Task, costs: ClassCosts, within: str = "") -> TwoClass:
         xp, X, codes, weight = self.device.xp, self.X, self.codes, self.weight
         cost = weight
@@ -468,6 +530,13 @@ class DeviceTraining:
         sides, labels = costs.of(task.sides, self.totals), task.labels(self.classes)
         totals = task.weights(self.totals)
         return TwoClass(X, sign, weight, cost, sides, labels, within, totals, self.began)
+
+
+def _on_threads(jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
+    if len(jobs) == 1:
+        return [jobs[0]()]
+    with _threads.side_by_side(n_jobs, len(jobs)):
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(job)() for job in jobs))
 
 
 def _among(codes: Any, wanted: Sequence[int]) -> Any:

@@ -10,8 +10,7 @@ from lincent.estimators.classifier import Classifier
 from lincent.estimators.committee import Tally, mean_rule
 from lincent.estimators.committee_base import Committee
 from lincent.estimators.direction import project_all
-from lincent.estimators.folds import Split
-from lincent.estimators.problem import HostTraining
+from lincent.estimators.problem import Training
 from lincent.estimators.validation import check_choice
 
 WAYS = ("committee", "refit")
@@ -27,7 +26,8 @@ class RegularizedLCCCV(Committee, Classifier):
     margins : tuple of two floats, default=(0.0, 2.0)
         The range of margins over which the hinge is averaged.
     cv : int, splitter or iterable, default=None
-        None is 5 stratified folds, dealt by row values.
+        None is 5 stratified folds, dealt by row values. For a Dask collection or batches: None, an
+        int (the same folds as in memory), or one fold number per row as in ``LCCCV``.
     n_repeats : int, default=None
         How often the folds are dealt anew. None is 3, or 1 above 2,000 rows.
     scoring : str or callable, default=None
@@ -74,6 +74,11 @@ class RegularizedLCCCV(Committee, Classifier):
     See Also
     --------
     RegularizedLCC : One C, fitted once.
+
+    Notes
+    -----
+    In a class with more than 10,000 different rows the settings are compared on about 100,000 of
+    the held-out ones, drawn by their values.
 
     Examples
     --------
@@ -126,7 +131,8 @@ class RegularizedLCCCV(Committee, Classifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The rows. Also a Dask array or dataframe, or batches, which are read in place about
+            seven times: one read answers all folds and all C.
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -143,11 +149,8 @@ class RegularizedLCCCV(Committee, Classifier):
         super()._check_params()
         check_choice("combine", self.combine, WAYS)
 
-    def _designs(
-        self, training: HostTraining, split: Split, seed: int
-    ) -> tuple[list[tuple[Any, Any]], Any]:
-        train, held = split
-        return [(training.X[train], training.X[held])], None
+    def _maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
+        return [None], None
 
     def _keep(
         self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], refit: Any

@@ -11,14 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.direction import Direction, controls, judge, store_directions
-from lincent.estimators.problem import DaskTraining, HostTraining, Training, TwoClass
+from lincent.estimators.problem import Training, TwoClass
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
 from lincent.estimators.validation import check_count, check_positive, check_rows, refuse_elsewhere
-from lincent.features.clusters import CenterSet, centers_of_sample, find_local_centers
+from lincent.features.clusters import CenterSet
 from lincent.features.similarity import Extension, extended, local_scores
-from lincent.features.weighted import SAMPLE_ROWS
-from lincent.passes.source import Kind, open_source
+from lincent.passes.source import Kind
 
 
 class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifier):
@@ -213,30 +212,11 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
 
     def _prepare(self, training: Training) -> Training:
         self._seed = int(check_random_state(self.random_state).randint(2**31))
-        if isinstance(training, DaskTraining):
-            return self._mapped_blocks(training)
-        assert isinstance(training, HostTraining)
-        X, codes, weight = training.X, training.codes, training.weight
-        found = find_local_centers(X, codes, weight, self.n_centers, self._seed)
+        found = training.local_centers(self.n_centers, self._seed)
         self._keep(found)
-        similarity = found.distances(X)
-        similarity *= -self.gamma
-        np.exp(similarity, out=similarity)
-        return training.seen_as(extended(X, similarity, self._whitening))
-
-    def _mapped_blocks(self, training: DaskTraining) -> Training:
-        """Centers from a sample of each class; rows are mapped as they are read."""
-        from lincent.passes.dask.landmarks import mapped_table, sample_classes
-
-        sample = sample_classes(training.table, SAMPLE_ROWS, self._seed)
-        variance = sample.squares / float(training.totals.sum())
-        found = centers_of_sample(
-            [open_source(rows).array() for rows in sample.rows], sample.weights,
-            training.totals, variance, self.n_centers, self._seed,
-        )  # fmt: skip
-        self._keep(found)
-        mapping = Extension(found.centers, self.gamma / found.variance, self._whitening)
-        return training.seen_as(mapped_table(training.table, mapping))
+        return training.mapped(
+            Extension(found.centers, self.gamma / found.variance, self._whitening)
+        )
 
     def _keep(self, found: CenterSet) -> None:
         self.local_centers_ = found.centers

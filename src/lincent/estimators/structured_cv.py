@@ -9,11 +9,10 @@ import numpy as np
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.committee import Tally, mean_rule
 from lincent.estimators.committee_base import Committee
-from lincent.estimators.folds import Split
-from lincent.estimators.problem import HostTraining
+from lincent.estimators.problem import Training
 from lincent.estimators.validation import check_count, check_positive
-from lincent.features.clusters import CenterSet, find_local_centers
-from lincent.features.similarity import extended, local_scores
+from lincent.features.clusters import CenterSet
+from lincent.features.similarity import Extension, local_scores
 
 
 class StructuredLCCCV(Committee, Classifier):
@@ -34,7 +33,8 @@ class StructuredLCCCV(Committee, Classifier):
     margins : tuple of two floats, default=(0.0, 2.0)
         The range of margins over which the hinge is averaged.
     cv : int, splitter or iterable, default=None
-        None is 5 stratified folds, dealt by row values.
+        None is 5 stratified folds, dealt by row values. For a Dask collection or batches: None, an
+        int (the same folds as in memory), or one fold number per row as in ``LCCCV``.
     n_repeats : int, default=None
         How often the folds are dealt anew. None is 2, or 1 above 2,000 rows.
     scoring : str or callable, default=None
@@ -139,8 +139,9 @@ class StructuredLCCCV(Committee, Classifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows. Also a Dask array or dataframe, or batches, which are read in place about ten
+            times: one read answers all folds, widths and C.
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -159,25 +160,14 @@ class StructuredLCCCV(Committee, Classifier):
         for gamma in self.gammas:
             check_positive("gammas", gamma)
 
-    def _designs(
-        self, training: HostTraining, split: Split, seed: int
-    ) -> tuple[list[tuple[Any, Any]], Any]:
-        train, held = split
-        part, unseen = training.fold(train), training.X[held]
-        seen = part.X
-        local = find_local_centers(seen, part.codes, part.weight, self.n_centers, seed)
-        near_seen, near_unseen = local.distances(seen), local.distances(unseen)
-        designs, whitenings = [(seen, unseen)], []
-        for gamma in self.gammas:
-            whitening = local.whitening(gamma)
-            whitenings.append(whitening)
-            designs.append(
-                (
-                    extended(seen, np.exp(-gamma * near_seen), whitening),
-                    extended(unseen, np.exp(-gamma * near_unseen), whitening),
-                )
-            )
-        return designs, (local, whitenings)
+    def _maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
+        local = part.local_centers(self.n_centers, seed)
+        whitenings = [local.whitening(gamma) for gamma in self.gammas]
+        maps = [
+            Extension(local.centers, gamma / local.variance, whitening)
+            for gamma, whitening in zip(self.gammas, whitenings, strict=True)
+        ]
+        return [None, *maps], (local, whitenings)
 
     def _keep(
         self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], refit: Any

@@ -106,10 +106,9 @@ class Extension:
     def width(self) -> int:
         return self.columns + int(self.whitening.shape[1])
 
-    def __call__(self, X: Any) -> np.ndarray:
-        dense = X.toarray() if kind_of(X) is Kind.SPARSE else X
-        rows = np.asarray(dense, dtype=np.float64)
-        return extended(rows, similarity(rows, self.points, self.scale), self.whitening)
+    def __call__(self, X: Any) -> Any:
+        X = X.astype(np.float64, copy=False)
+        return extended(X, similarity(X, self.points, self.scale), self.whitening)
 
 
 def local_scores(

@@ -13,12 +13,14 @@ import glob
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lincent.passes.dask.run import BlockError, Halted, Merge, Tell
+from lincent.passes.dask.run import BlockError, Merge
+from lincent.passes.together import Halted, Request, Tell, fulfil
 
 BATCH_ROWS = 2**16
 """Rows of a batch of a Parquet file: large beside the work on a batch, small beside the memory."""
@@ -123,8 +125,8 @@ def _whole(parts: Iterable[Any]) -> Iterator[Batch]:
     for part in parts:
         given = part if isinstance(part, tuple) else (part,)
         if not 1 <= len(given) <= 3:
-            raise ValueError(
-                f"A batch has {len(given)} parts: give X, (X, y) or (X, y, weight) for each."
+            raise BlockError(
+                f"a batch has {len(given)} parts: give X, (X, y) or (X, y, weight) for each."
             )
         yield (*given, *(None,) * (3 - len(given)))
 
@@ -200,7 +202,6 @@ class BatchSchedule:
         each: Sequence[tuple[Any, ...]] | None = None,
     ) -> None:
         self.data, self.tell, self._alter, self._each = data, tell, alter, each
-        self.halt = threading.Event()
         self.reads = 0
         self.count: int | None = None if each is None else len(each)
 
@@ -234,42 +235,86 @@ class BatchSchedule:
         **shared: Any,
     ) -> Any:
         """merge([function(*batch, *each_i, **shared) for all batches]), as one read."""
-        if self.halt.is_set():
-            raise Halted(f"The read '{verb}' is not needed any more.")
         self.reads += 1
-        begin, answers, i = time.monotonic(), [], 0
-        stream = self.data.start()
+        begin = time.monotonic()
+
+        def work(i: int, batch: Batch) -> Any:
+            block: Any = batch
+            if self._alter is not None:
+                block = self._alter(*block, *(self._each[i] if self._each else ()))
+            return function(*block, *(each[i] if each else ()), **shared)
+
+        request = StreamRequest(
+            verb=verb, tell=self.tell, data=self.data, known=self.count, work=work, merge=merge
+        )
+        fulfil(request)
+        self.count = request.seen
+        took = time.monotonic() - begin
+        self.tell(f"read {self.reads}, {verb}: {self.count} batches in {took:.2f} s")
+        return merge(request.answers)
+
+
+@dataclass(kw_only=True)
+class StreamRequest(Request):
+    """A function of the number of a batch and the batch, and how its answers are merged."""
+
+    data: Batches
+    known: int | None
+    work: Callable[[int, Batch], Any]
+    merge: Merge
+    seen: int = 0
+
+    def read_all(self, requests: Sequence[StreamRequest], halt: threading.Event) -> None:
+        """One way through the batches."""
+        i, stream = 0, self.data.start()
         try:
-            while (block := next(stream, None)) is not None:
-                self._check_count(i + 1)
-                if self._alter is not None:
-                    block = self._alter(*block, *(self._each[i] if self._each else ()))
-                answers.append(function(*block, *(each[i] if each else ()), **shared))
-                if len(answers) >= FEW_ANSWERS:
-                    answers = [merge(answers)]
+            while (batch := _next(stream, i)) is not None:
+                for request in requests:
+                    request.take(i, batch)
                 i += 1
+                if halt.is_set():
+                    raise Halted(f"The read '{self.verb}' is not needed any more.")
         except BlockError as error:
             raise ValueError(f"In batch {i} (counted from 0): {error}") from error
-        except (Halted, ValueError, TypeError, MemoryError):
-            raise
-        except Exception as error:
-            raise RuntimeError(
-                f"X could not be read: batch {i} (counted from 0) failed with "
-                f"{type(error).__name__}: {error}"
-            ) from error
-        self._check_count(i, end=True)
-        self.tell(f"read {self.reads}, {verb}: {i} batches in {time.monotonic() - begin:.2f} s")
-        return merge(answers)
+        finally:
+            _close(stream)
+        for request in requests:
+            request.check_count(i, end=True)
+            request.seen = i
 
-    def _check_count(self, seen: int, *, end: bool = False) -> None:
+    def take(self, i: int, batch: Batch) -> None:
+        """One batch more."""
+        self.check_count(i + 1)
+        self.answers.append(self.work(i, batch))
+        if len(self.answers) >= FEW_ANSWERS:
+            self.answers = [self.merge(self.answers)]
+
+    def check_count(self, seen: int, *, end: bool = False) -> None:
         """Batches must be as many each time."""
         if seen == 0:
             raise ValueError("X has no batches: there is nothing to fit.")
-        known = self.count
+        known = self.known
         if known is not None and (seen > known or (end and seen < known)):
             raise ValueError(
                 f"X gave {known} batches when it was read first and {seen} now: what starts the "
                 "batches must begin anew each time and give the same."
             )
-        if end:
-            self.count = seen
+
+
+def _next(stream: Iterator[Batch], i: int) -> Batch | None:
+    """The next batch; what goes wrong in the source is told with its number."""
+    try:
+        return next(stream, None)
+    except (BlockError, MemoryError):
+        raise
+    except Exception as error:
+        raise RuntimeError(
+            f"X could not be read: batch {i} (counted from 0) failed with "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _close(stream: Any) -> None:
+    """End a generator that is left on its way: files that it has open are closed."""
+    if hasattr(stream, "close"):
+        stream.close()

@@ -21,8 +21,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lincent.passes.dense import DenseRows, DenseSource, class_means, unchanging
+from lincent.passes.dense import DenseRows, class_means, unchanging
 from lincent.passes.protocol import Source
+from lincent.passes.source import open_source
 from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
 
 HOLD_BYTES = 2**28
@@ -109,7 +110,7 @@ class MappedRows:
         """A few rows as a source: mapped at once, unless a product is cheaper on the way."""
         if isinstance(self.mapping, NystroemMap):
             return NystroemSource(self.X, self.mapping)
-        return DenseSource(self[:])
+        return open_source(self[:])
 
 
 def mapped_rows(X: Any, mapping: NystroemMap) -> Matrix | NystroemSource:

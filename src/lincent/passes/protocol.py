@@ -15,6 +15,7 @@ never see a source.  They see signed rows a_i = y_i (x_i - l) through ``SignedRo
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -112,9 +113,10 @@ class Source(Protocol):
         signed = weighed(projected, weigh) * sign
         return projected, self.combine(signed) - float(signed.sum()) * center
 
-    def pulls(self, rows: Any, costs: Any, at: PullPoint) -> Pulls:
-        """What all signed rows of this source pull at a point: one read."""
-        return pulls_of(rows, self._there(rows, costs), at)
+    def pulls(self, rows: Any, costs: Any, points: Sequence[PullPoint]) -> list[Pulls]:
+        """What all signed rows of this source pull at some points: one read for all of them."""
+        cost = self._there(rows, costs)
+        return [pulls_of(rows, cost, at) for at in points]
 
     def draw(self, rows: Any, costs: Any, k: int, rng: np.random.Generator) -> Sample:
         """About k rows, all with the same chance, and what they cost to stand for all."""

@@ -54,6 +54,11 @@ class Pulls:
         sums: list[Any] = [sum(getattr(part, f.name) for part in parts) for f in fields(cls)]
         return cls(*sums)
 
+    @classmethod
+    def joined_each(cls, parts: list[list[Pulls]]) -> list[Pulls]:
+        """The same for several points: one list of each block."""
+        return [cls.joined(list(same)) for same in zip(*parts, strict=True)]
+
 
 class PullingRows(Protocol):
     """Signed rows with signs of their own."""

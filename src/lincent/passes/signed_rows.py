@@ -6,6 +6,7 @@ device or a cluster stay there.  Signs, and vectors that come from products, liv
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -95,9 +96,9 @@ class SignedRows(RowsBase):
     def all_rows(self, costs: Any, margin: float) -> AllRows:
         return self.source.all_rows(self, costs, margin)
 
-    def pulls(self, costs: Any, at: PullPoint) -> Pulls:
-        """What all rows pull at a point of the regularized program: one read."""
-        return self.source.pulls(self, costs, at)
+    def pulls(self, costs: Any, points: Sequence[PullPoint]) -> list[Pulls]:
+        """What all rows pull at some points of the regularized program: one read for all."""
+        return self.source.pulls(self, costs, points)
 
     def draw(self, costs: Any, k: int, rng: np.random.Generator) -> Sample:
         """About k rows with their signs, and costs that let them stand for all."""

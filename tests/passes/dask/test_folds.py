@@ -31,7 +31,7 @@ def test_dealt_as_scikit_learn_deals(seed, folds, kinds, ordered):
     cuts = np.sort(rng.integers(0, len(y), rng.integers(0, 6)))
     classes, first, parts, present = surveyed(y, cuts)
     rules = turns(classes, present, first, folds)
-    found = [rule.numbers(part) for rule, part in zip(rules, parts, strict=True)]
+    found = [rule.numbers(None, part) for rule, part in zip(rules, parts, strict=True)]
     np.testing.assert_array_equal(np.concatenate(found), scikit_learn_folds(y, folds))
 
 
@@ -46,7 +46,7 @@ def test_every_row_has_one_place():
 def test_a_row_is_trained_on_or_held_out(plain):
     numbers = np.array([0, 1, 2, 1, -1])
     weight = np.array([0.5, 2.0, 1.0, 0.0, 3.0])
-    left = Dealt(weight, numbers, 1, held=False, plain=plain).among(np.zeros(5), weight)
-    held = Dealt(weight, numbers, 1, held=True, plain=plain).among(np.zeros(5), weight)
+    left = Dealt(weight, numbers, 1, held=False, plain=plain).among(None, np.zeros(5), weight)
+    held = Dealt(weight, numbers, 1, held=True, plain=plain).among(None, np.zeros(5), weight)
     np.testing.assert_array_equal(left > 0, [True, False, True, False, True])
     np.testing.assert_array_equal(left + held, np.ones(5) if plain else weight)

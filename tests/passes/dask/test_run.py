@@ -268,12 +268,13 @@ def test_folds_side_by_side_read_as_one(client, data, monkeypatch):
     from lincent import LCCCV
     from lincent.passes.dask import run
 
-    asked, original = [], run.read
-    monkeypatch.setattr(
-        run,
-        "read",
-        lambda requests, *rest: asked.append(len(requests)) or original(requests, *rest),
-    )
+    asked, original = [], run.GraphRequest.read_all
+
+    def counted(self, requests, halt):
+        asked.append(len(requests))
+        original(self, requests, halt)
+
+    monkeypatch.setattr(run.GraphRequest, "read_all", counted)
     model = LCCCV(4, cv=3, random_state=0).fit(*in_blocks(data))
     alone = sum(asked)
     assert max(asked) == 3
@@ -283,54 +284,3 @@ def test_folds_side_by_side_read_as_one(client, data, monkeypatch):
     assert max(asked) == 1
     np.testing.assert_allclose(model.objective_, again.objective_, rtol=1e-12)
     assert model.best_index_ == again.best_index_
-
-
-class TestTogether:
-    """Threads that wait for each other: one read for all, and no one waits for who has left."""
-
-    @staticmethod
-    def work(members, jobs, answer):
-        from concurrent.futures import ThreadPoolExecutor
-
-        from lincent.passes.dask import run
-
-        together, halt = run.Together(members), threading.Event()
-
-        def one(count):
-            try:
-                for _ in range(count):
-                    request = run._Request("look", [1], [1])
-                    together.read(request, print, halt)
-                    assert request.answers == ["answer"]
-                return count
-            finally:
-                together.leave(print, halt)
-
-        with ThreadPoolExecutor(members) as pool:
-            futures = [pool.submit(one, count) for count in jobs]
-            return [future.exception(timeout=20) or future.result() for future in futures]
-
-    def test_a_read_for_all_that_wait(self, monkeypatch):
-        from lincent.passes.dask import run
-
-        reads = []
-
-        def read(requests, tell, halt):
-            reads.append(len(requests))
-            for request in requests:
-                request.answers = ["answer"]
-
-        monkeypatch.setattr(run, "read", read)
-        assert self.work(3, [2, 5, 0], read) == [2, 5, 0]
-        assert sum(reads) == 7
-        assert len(reads) <= 7
-
-    def test_an_error_reaches_everyone(self, monkeypatch):
-        from lincent.passes.dask import run
-
-        def broken(requests, tell, halt):
-            raise OSError("disk on fire")
-
-        monkeypatch.setattr(run, "read", broken)
-        errors = self.work(2, [1, 1], broken)
-        assert [str(error) for error in errors] == ["disk on fire"] * 2

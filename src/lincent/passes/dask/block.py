@@ -68,7 +68,7 @@ class Reweighed:
 
     weight: Any
 
-    def among(self, labels: Any, weight: Any) -> Vector:
+    def among(self, x: Any, labels: Any, weight: Any) -> Vector:
         """The weights of the rows."""
         raise NotImplementedError
 
@@ -87,7 +87,7 @@ def apart(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
     if isinstance(weight, Reweighed):
         made = weight
         x, y, weight = apart(x, y, made.weight)
-        return x, y, made.among(y, weight)
+        return x, y, made.among(x, y, weight)
     if not isinstance(y, OwnColumn):
         return x, y, weight
     extra = [part.label for part in (y, weight) if part is not None]

@@ -7,6 +7,7 @@ which side of a split a row is on is found again from the points at which it was
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -206,12 +207,15 @@ def draw(x: Any, y: Any, weight: Any, places: Any, *, setting: Setting) -> Taken
     return Taken(rows.rows(index), rows.sign[index], np.asarray(rows.costs[index]) * count)
 
 
-@sliced(Pulls.joined)
-def pulls(x: Any, y: Any, weight: Any, *, setting: Setting, at: PullPoint) -> Pulls:
-    """The block's part of what all rows pull."""
+@sliced(Pulls.joined_each)
+def pulls(
+    x: Any, y: Any, weight: Any, *, setting: Setting, points: Sequence[PullPoint]
+) -> list[Pulls]:
+    """The block's part of what all rows pull at each point."""
     rows = opened(x, y, weight, setting)
     signed = SignedRows(rows.source(), rows.sign, setting.center)
-    return pulls_of(signed, np.asarray(rows.costs), at)
+    cost = np.asarray(rows.costs)
+    return [pulls_of(signed, cost, at) for at in points]
 
 
 def collect(x: Any, y: Any, weight: Any, *, setting: Setting) -> Taken:

@@ -18,14 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lincent.passes.dask.block import Reweighed, add, apart, chained, sliced, tidy
-from lincent.passes.dask.run import Schedule, Together
+from lincent.passes.dask.run import Schedule
 from lincent.passes.dask.table import DaskTable, pieces
+from lincent.passes.dealing import Dealing, smallest_keys
+from lincent.passes.row_hash import Keys, row_keys
 from lincent.passes.source import Kind, kind_of
 from lincent.programs.arrays import Matrix, Vector
 
@@ -36,15 +38,35 @@ Choose = Callable[[NDArray[Any]], NDArray[np.intp]]
 """From there to the index of the class."""
 
 
+class FoldRule(Protocol):
+    """How the rows of a block find their folds."""
+
+    def numbers(self, x: Any, labels: NDArray[Any]) -> Numbers:
+        """One number per row."""
+
+
+@dataclass(frozen=True)
+class ByKey:
+    """By the values of the rows (see ``passes.dealing``)."""
+
+    classes: np.ndarray[Any, Any]
+    dealing: Dealing
+    n: int
+
+    def numbers(self, x: Any, labels: NDArray[Any]) -> Numbers:
+        keys = row_keys(tidy(x, self.n), self.dealing.seed)
+        return self.dealing.numbers(keys, np.searchsorted(self.classes, labels))
+
+
 @dataclass(frozen=True)
 class Turns:
-    """The rule by which the rows of one block find their folds."""
+    """By the turn of each row in its class, as scikit-learn deals."""
 
     classes: np.ndarray[Any, Any]
     begin: Numbers  # the rank of the first row of each class in this block
     ends: Numbers  # the rank at which each fold ends, classes by folds
 
-    def numbers(self, labels: np.ndarray[Any, Any]) -> Numbers:
+    def numbers(self, x: Any, labels: NDArray[Any]) -> Numbers:
         codes = np.searchsorted(self.classes, labels)
         fold = np.empty(len(codes), dtype=np.intp)
         for k in np.unique(codes):
@@ -59,17 +81,16 @@ class Dealt(Reweighed):
     """The weights of a block without one fold, or (``held``) of that fold alone."""
 
     weight: Any
-    numbers: Any  # one per row, or Turns
+    numbers: Any  # one per row, or a FoldRule
     fold: int
     held: bool
     plain: bool  # every row that is left counts once, whatever its weight
 
-    def among(self, labels: Any, weight: Any) -> Vector:
+    def among(self, x: Any, labels: Any, weight: Any) -> Vector:
         """The weights with zeros where a row is left out."""
-        labels = np.asarray(labels).reshape(-1)
         numbers = self.numbers
-        if isinstance(numbers, Turns):
-            numbers = numbers.numbers(labels)
+        if hasattr(numbers, "numbers"):
+            numbers = numbers.numbers(x, np.asarray(labels).reshape(-1))
         inside: NDArray[np.bool_] = (np.asarray(numbers).reshape(-1) == self.fold) == self.held
         if weight is None or self.plain:
             return inside.astype(np.float64)
@@ -105,8 +126,6 @@ class TableFolds:
 
     def __init__(self, table: DaskTable, numbers: list[Any], folds: Sequence[int]) -> None:
         self.table, self.numbers, self.folds = table, numbers, list(folds)
-        self.together: Together | None = None
-        """Set while the folds are worked on side by side: they then read as one."""
 
     @classmethod
     def stratified(cls, table: DaskTable, folds: int) -> TableFolds:
@@ -114,6 +133,13 @@ class TableFolds:
         survey = table.survey
         rules = turns(survey.classes, survey.present, survey.first, folds)
         return cls(table, list(rules), range(folds))
+
+    @classmethod
+    def dealt(cls, table: DaskTable, dealing: Dealing) -> TableFolds:
+        """By the values of the rows; nothing is read."""
+        dealing.check()
+        rule = table.sent(ByKey(table.survey.classes, dealing, table.n))
+        return cls(table, [rule] * len(table.survey.lengths), dealing.used)
 
     @classmethod
     def given(cls, table: DaskTable, numbers: Any) -> TableFolds:
@@ -154,6 +180,16 @@ class TableFolds:
         columns = [np.concatenate(column) for column in zip(*scores, strict=True)]
         return np.concatenate(codes), np.concatenate(weights), columns
 
+    def judged(self, fold: int, models: Sequence[Decide], dealing: Dealing) -> Judged:
+        """What the models say of rows held out, as many as it takes to compare them: one read."""
+        survey = self.table.survey
+        begin = np.concatenate([[0], np.cumsum(survey.lengths)[:-1]])
+        found: Judged = self._held(fold, False).run(
+            "score", judged, each=[(int(place),) for place in begin], merge=Judged.joined,
+            n=self.table.n, classes=survey.classes, models=list(models), dealing=dealing,
+        )  # fmt: skip
+        return found
+
     def _held(self, fold: int, plain: bool) -> Any:
         return self._dealt(fold, True, plain, f"fold {fold}")
 
@@ -163,9 +199,68 @@ class TableFolds:
         def deal(x: Any, y: Any, weight: Any, numbers: Any) -> tuple[Any, Any, Any]:
             return x, y, Dealt(weight, numbers, fold, held, plain)
 
-        schedule: Any = self.table.schedule.altered(deal, [(part,) for part in self.numbers], name)
-        schedule.together = self.together
-        return schedule
+        return self.table.schedule.altered(deal, [(part,) for part in self.numbers], name)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Rows held out: their numbers in the data, classes, weights, and scores by model."""
+
+    rows: Numbers
+    codes: Numbers
+    weight: Vector
+    scores: Matrix
+
+    @classmethod
+    def joined(cls, parts: list[Judged]) -> Judged:
+        columns = zip(*((p.rows, p.codes, p.weight, p.scores) for p in parts), strict=True)
+        return cls(*(np.concatenate(column) for column in columns))
+
+
+def judged(
+    x: Any,
+    y: Any,
+    weight: Any,
+    begin: int,
+    *,
+    n: int,
+    classes: NDArray[Any],
+    models: list[Decide],
+    dealing: Dealing,
+) -> Judged:
+    """The rows of a block that are held out and asked."""
+    x, y, weight = apart(x, y, weight)
+    X, codes = tidy(x, n), np.searchsorted(classes, np.asarray(y).reshape(-1))
+    asked = (weight > 0) & dealing.judged(row_keys(X, dealing.seed), codes)
+    rows = np.flatnonzero(asked)
+    answers = [decide(X[rows]) for decide in models]
+    scores = np.concatenate(answers, axis=1) if len(rows) else np.empty((0, _width(models)))
+    return Judged(begin + rows, codes[rows].astype(np.intp), weight[rows], scores)
+
+
+def _width(models: Sequence[Any]) -> int:
+    return sum(model.width for model in models)
+
+
+def deal_by_key(table: DaskTable, folds: int, seed: int) -> Dealing:
+    """How the rows of a table find their folds: one read."""
+    smallest = table.schedule.run(
+        "keys", _smallest, merge=_joined_keys, n=table.n, classes=table.survey.classes, seed=seed
+    )
+    return Dealing.of(smallest, folds, seed)
+
+
+def _smallest(
+    x: Any, y: Any, weight: Any, *, n: int, classes: NDArray[Any], seed: int
+) -> list[Keys]:
+    x, y, weight = apart(x, y, weight)
+    keys, labels = row_keys(tidy(x, n), seed), np.asarray(y).reshape(-1)
+    counted = np.ones(len(labels), bool) if weight is None else np.asarray(weight).reshape(-1) > 0
+    return [smallest_keys(keys[counted & (labels == label)]) for label in classes]
+
+
+def _joined_keys(parts: list[list[Keys]]) -> list[Keys]:
+    return [smallest_keys(np.concatenate(same)) for same in zip(*parts, strict=True)]
 
 
 def _distinct(numbers: Any) -> list[NDArray[Any]]:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lincent.passes.dask.block import apart, open_rows, sliced, stacked, tidy
-from lincent.passes.dask.run import Schedule
 from lincent.passes.dask.table import DaskTable
 from lincent.passes.landmarks import Mapped, RowMapping
 from lincent.passes.row_hash import row_keys
@@ -167,11 +166,7 @@ def spread(x: Any, y: Any, weight: Any, *, n: int, mean: float) -> Any:
 
 def mapped_table(table: DaskTable, mapping: RowMapping) -> DaskTable:
     """The rows through the map, surveyed: one read; the map travels once to each worker."""
-    there: Any = mapping
-    if isinstance(table.schedule, Schedule):
-        from dask import delayed
-
-        there = delayed(mapping, pure=False, traverse=False)
+    there = table.sent(mapping)
 
     def mapped(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
         return Mapped(x, there), y, weight

@@ -8,9 +8,8 @@ its futures are watched, so that
     a scheduler that is gone    is an error after ``PATIENCE`` seconds, not a wait without end
     an interrupt                cancels what the cluster still has to do
 
-Reads of several threads can be ended together: each looks at the ``halt`` that they share.  Threads
-that work on the same blocks (the folds of a search) can also read ``Together``: once all of them
-wait for a read, one graph answers them, and a block is loaded once for all.
+Threads that work on the same blocks (the folds of a search) read together: one graph answers all of
+them (see ``passes.together``).
 
 Task names are ``lincent-<verb>-...``: that is what a dashboard shows.
 """
@@ -22,9 +21,11 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
+
+from lincent.passes.together import Halted, Request, Tell, fulfil
 
 PATIENCE = 20.0
 """Seconds without a scheduler, or without any worker, after which a read gives up."""
@@ -38,16 +39,11 @@ TALK = 10.0
 FEW_BLOCKS = 64
 """Up to here the answers of all blocks come to the client; more are merged on the workers first."""
 
-Tell = Callable[[str], None]
 Merge = Callable[[list[Any]], Any]
 
 
 class SchedulerGone(ConnectionError):
     """The cluster cannot finish a read."""
-
-
-class Halted(RuntimeError):
-    """Another thread of the same fit has ended, and so does this read."""
 
 
 class BlockError(ValueError):
@@ -57,17 +53,9 @@ class BlockError(ValueError):
 class Schedule:
     """The blocks of a data set, and the way to run something on each."""
 
-    def __init__(
-        self,
-        blocks: Sequence[tuple[Any, ...]],
-        tell: Tell,
-        halt: threading.Event | None = None,
-        together: Together | None = None,
-    ) -> None:
+    def __init__(self, blocks: Sequence[tuple[Any, ...]], tell: Tell) -> None:
         self.blocks = list(blocks)
         self.tell = tell
-        self.halt = threading.Event() if halt is None else halt
-        self.together = together
         self.reads = 0
 
     def altered(
@@ -80,7 +68,7 @@ class Schedule:
         extra = each if each is not None else [()] * len(self.blocks)
         blocks = [alter(*block, *more) for block, more in zip(self.blocks, extra, strict=True)]
         tell = (lambda line: self.tell(f"{name}: {line}")) if name else self.tell
-        return Schedule(blocks, tell, self.halt, self.together)
+        return Schedule(blocks, tell)
 
     def run(
         self,
@@ -94,8 +82,6 @@ class Schedule:
         """merge([function(*block, *each_i, **shared) for all blocks]), as one read."""
         from dask import delayed
 
-        if self.halt.is_set():
-            raise Halted(f"The read '{verb}' is not needed any more.")
         self.reads += 1
         stem = f"lincent-{verb}-{self.reads:04d}-{uuid.uuid4().hex}"
         call = delayed(partial(function, **shared), pure=False)
@@ -106,82 +92,36 @@ class Schedule:
         ]
         begin = time.monotonic()
         wanted = _groups(parts, merge, stem) if len(parts) > FEW_BLOCKS else parts
-        request = _Request(verb, parts, wanted)
-        if self.together is None:
-            read([request], self.tell, self.halt)
-        else:
-            self.together.read(request, self.tell, self.halt)
+        request = GraphRequest(verb=verb, tell=self.tell, parts=parts, wanted=wanted)
+        fulfil(request)
         answer = merge(request.answers)
         took = time.monotonic() - begin
         self.tell(f"read {self.reads}, {verb}: {len(parts)} blocks in {took:.2f} s")
         return answer
 
 
-@dataclass
-class _Request:
-    """What is asked of all blocks: tasks, those whose answers are wanted, and the answers."""
+@dataclass(kw_only=True)
+class GraphRequest(Request):
+    """Tasks, one for each block, and those whose answers are wanted."""
 
-    verb: str
     parts: list[Any]
     wanted: list[Any]
-    answers: list[Any] = field(default_factory=list)
-    error: BaseException | None = None
-    done: bool = False
 
-
-def read(requests: list[_Request], tell: Tell, halt: threading.Event) -> None:
-    """The answers to all requests, in one graph: a block that several ask is loaded once."""
-    parts = [part for request in requests for part in request.parts]
-    wanted = parts
-    if any(request.wanted is not request.parts for request in requests):
-        wanted = [part for request in requests for part in request.wanted]
-    count, client = len(requests[0].parts), _cluster()
-    if client is None:
-        answers = _locally(parts, wanted, count)
-    else:
-        verbs = ", ".join(dict.fromkeys(request.verb for request in requests))
-        answers = _Watch(client, verbs, tell, halt, count).answers(parts, wanted)
-    for request in requests:
-        request.answers, answers = answers[: len(request.wanted)], answers[len(request.wanted) :]
-
-
-class Together:
-    """Threads that read the same blocks at the same time; each ``leave``s when it is done."""
-
-    def __init__(self, members: int) -> None:
-        self._members, self._waiting = members, list[_Request]()
-        self._change = threading.Condition()
-
-    def read(self, request: _Request, tell: Tell, halt: threading.Event) -> None:
-        """Wait until all others have a request, too; the last one to come reads for all."""
-        with self._change:
-            self._waiting.append(request)
-            self._read_if_all_wait(tell, halt)
-            while not request.done:
-                self._change.wait(ASK)
-                if halt.is_set() and not request.done:
-                    raise Halted(f"The read '{request.verb}' is not needed any more.")
-        if request.error is not None:
-            raise request.error
-
-    def leave(self, tell: Tell, halt: threading.Event) -> None:
-        """One thread less to wait for."""
-        with self._change:
-            self._members -= 1
-            self._read_if_all_wait(tell, halt)
-
-    def _read_if_all_wait(self, tell: Tell, halt: threading.Event) -> None:
-        if not self._waiting or len(self._waiting) < self._members:
-            return
-        requests, self._waiting = self._waiting, []
-        try:
-            read(requests, tell, halt)
-        except BaseException as error:
-            for request in requests:
-                request.error = error
+    def read_all(self, requests: Sequence[GraphRequest], halt: threading.Event) -> None:
+        """One graph: a block that several ask is loaded once."""
+        parts = [part for request in requests for part in request.parts]
+        wanted = parts
+        if any(request.wanted is not request.parts for request in requests):
+            wanted = [part for request in requests for part in request.wanted]
+        count, client = len(self.parts), _cluster()
+        if client is None:
+            answers = _locally(parts, wanted, count)
+        else:
+            verbs = ", ".join(dict.fromkeys(request.verb for request in requests))
+            answers = _Watch(client, verbs, self.tell, halt, count).answers(parts, wanted)
         for request in requests:
-            request.done = True
-        self._change.notify_all()
+            end = len(request.wanted)
+            request.answers, answers = answers[:end], answers[end:]
 
 
 def _groups(parts: list[Any], merge: Merge, stem: str) -> list[Any]:

@@ -27,11 +27,12 @@ from lincent.passes.batches import BatchSchedule
 from lincent.passes.dask import block_work, survey
 from lincent.passes.dask.band import BlocksAtOnce
 from lincent.passes.dask.block import OwnColumn, Partition, Setting, Sides, Taken, add, chained
-from lincent.passes.dask.run import Schedule, Tell
+from lincent.passes.dask.run import Schedule
 from lincent.passes.dask.survey import Survey
 from lincent.passes.protocol import Sample, Source
 from lincent.passes.pulls import PullPoint, Pulls
 from lincent.passes.source import Kind, kind_of
+from lincent.passes.together import Tell
 from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
 
 COLLECT_BYTES = 2**30
@@ -49,6 +50,14 @@ class DaskTable:
     @property
     def shape(self) -> tuple[int, int]:
         return sum(self.survey.lengths), self.n
+
+    def sent(self, value: Any) -> Any:
+        """A value that goes with blocks: to each worker once."""
+        if isinstance(self.schedule, BatchSchedule):
+            return value
+        from dask import delayed
+
+        return delayed(value, pure=False, traverse=False)
 
     @property
     def totals(self) -> Vector:
@@ -162,10 +171,10 @@ class DaskSource(Source):
             per_block = setting.cost * self.lengths
         return BlocksAtOnce(self.run, self.lengths, setting, per_block)
 
-    def pulls(self, rows: Any, costs: Any, at: PullPoint) -> Pulls:
+    def pulls(self, rows: Any, costs: Any, points: Sequence[PullPoint]) -> list[Pulls]:
         setting = replace(self._costing(costs), center=rows.center)
-        pulls: Pulls = self.run(
-            "pulls", block_work.pulls, setting=setting, merge=Pulls.joined, at=at
+        pulls: list[Pulls] = self.run(
+            "pulls", block_work.pulls, setting=setting, merge=Pulls.joined_each, points=points
         )
         return pulls
 

@@ -7,6 +7,7 @@ it begins near its end:
     draw      a sample of fixed size, brought here and solved by the methods for rows in memory;
               its optimum is off by about sqrt(n / rows drawn)
     pulls     the sums there; a full Newton step; the sums at its end, and so on
+              (for several costs at once: one read answers all that are still on their way)
 
 (P) is piecewise quadratic, and a step ends at the solution once the right rows are between the
 margins: the reads are about as many for 10^5 rows as for 10^9.  A step that does not bring the
@@ -15,7 +16,7 @@ objective down is halved, at a read each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -42,7 +43,7 @@ HALVINGS = 30
 class RowsInPlace(Rows, Protocol):
     """Signed rows that answer in sums."""
 
-    def pulls(self, costs: Any, at: PullPoint) -> Pulls: ...
+    def pulls(self, costs: Any, points: Sequence[PullPoint]) -> list[Pulls]: ...
 
     def draw(self, costs: Any, k: int, rng: np.random.Generator) -> tuple[Rows, Vector, Vector]: ...
 
@@ -52,7 +53,7 @@ class ProgramInPlace:
     """The regularized program with rows, signs and costs left where they are.
 
     ``class_costs`` and ``means`` (the mean signed row by cost) are those of each class, negative
-    first.  ``costs`` are times ``scale``.
+    first.
     """
 
     rows: RowsInPlace
@@ -62,7 +63,6 @@ class ProgramInPlace:
     low: float
     high: float
     free: bool
-    scale: float = 1.0
 
     @property
     def width(self) -> float:
@@ -70,20 +70,18 @@ class ProgramInPlace:
 
 
 class _PlaceReader(Reader):
-    """Readings from one read each; what they know of single rows is empty."""
+    """Readings from sums; what they know of single rows is empty."""
 
-    def __init__(self, program: ProgramInPlace) -> None:
+    def __init__(self, program: ProgramInPlace, scale: float) -> None:
         self.program: Any = program
+        self.scale = scale
         low, high = program.class_costs
-        self.class_costs = low * program.scale, high * program.scale
+        self.class_costs = low * scale, high * scale
         self._means = program.means
 
-    def read(self, beta: Vector, t: float) -> tuple[Reading, Pulls]:
-        program = self.program
-        at = PullPoint(beta, t, program.low, program.high)
-        sums = _scaled(program.rows.pulls(program.costs, at), program.scale)
+    def reading(self, at: Start, sums: Pulls) -> Reading:
         words: Any = _Summed(sums)
-        return self._reading(beta, t, np.empty(0), words, sums.combined), sums
+        return self._reading(at.beta, at.t, np.empty(0), words, sums.combined)
 
     def multipliers(self, reading: Reading) -> Vector:
         return np.empty(0)  # left with the rows
@@ -120,20 +118,43 @@ def solve_path(
     if known:  # rows of both classes
         near = ridge.solve_path(sample, scales, loose, rng)
         starts = [Start(found.certificate.beta, found.certificate.t) for found in near]
-    return [
-        _newton(replace(program, scale=float(scale)), start, controls)
+    walks = [
+        _newton(_PlaceReader(program, float(scale)), start, controls)
         for scale, start in zip(scales, starts, strict=True)
     ]
+    return _answered(program, [float(scale) for scale in scales], walks)
 
 
 def _sample_size(m: int, n: int) -> int:
     return min(m, max(ROWS_PER_COLUMN * n, SAMPLE_ENTRIES // max(1, n)))
 
 
-def _newton(program: ProgramInPlace, start: Start, controls: Controls) -> Solution:
+Walk = Generator[Start, Pulls, Solution]
+"""Asks for the sums at a point, is sent them, and returns a solution in the end."""
+
+
+def _answered(
+    program: ProgramInPlace, scales: Sequence[float], walks: Sequence[Walk]
+) -> list[Solution]:
+    """Let all walks go on together: each read has the points that they ask for."""
+    asked = {k: next(walk) for k, walk in enumerate(walks)}
+    done: dict[int, Solution] = {}
+    while asked:
+        points = [PullPoint(at.beta, at.t, program.low, program.high) for at in asked.values()]
+        found = program.rows.pulls(program.costs, points)
+        for k, sums in zip(list(asked), found, strict=True):
+            try:
+                asked[k] = walks[k].send(_scaled(sums, scales[k]))
+            except StopIteration as end:
+                done[k] = end.value
+                del asked[k]
+    return [done[k] for k in range(len(walks))]
+
+
+def _newton(reader: _PlaceReader, start: Start, controls: Controls) -> Walk:
     """Steps from the start until the gap over all rows is below ``tol``."""
-    reader = _PlaceReader(program)
-    point, sums = reader.read(start.beta, start.t)
+    sums = yield start
+    point = reader.reading(start, sums)
     best, steps, since = Best(point), 0, 0
     while True:
         gap = best.relative_gap
@@ -147,21 +168,25 @@ def _newton(program: ProgramInPlace, start: Start, controls: Controls) -> Soluti
         elif steps >= controls.max_iter:
             status = Status.ITERATION_LIMIT
         else:
-            point, sums = _advance(reader, point, sums)
+            point, sums = yield from _advance(reader, point, sums)
             steps += 1
             since = 0 if best.take(point) else since + 1
             continue
         return Solution(status, best.certificate(reader), steps, NAME)
 
 
-def _advance(reader: _PlaceReader, point: Reading, sums: Pulls) -> tuple[Reading, Pulls]:
+def _advance(
+    reader: _PlaceReader, point: Reading, sums: Pulls
+) -> Generator[Start, Pulls, tuple[Reading, Pulls]]:
     """The end of a Newton step, or of the first of its halves that goes down."""
     threshold = Threshold(sums.along, sums.curvature if reader.program.free else 0.0)
     step, shift = Factored(threshold, sums.gram.copy()).solve(point.gradient, point.slope)
     length = 1.0
     for _ in range(HALVINGS):
-        found = reader.read(point.beta + length * step, point.t + length * shift)
-        if found[0].objective < point.objective or found[0].bound > point.bound:
+        end = Start(point.beta + length * step, point.t + length * shift)
+        sums = yield end
+        found = reader.reading(end, sums)
+        if found.objective < point.objective or found.bound > point.bound:
             break
         length /= 2
-    return found
+    return found, sums

@@ -1,0 +1,135 @@
+"""The folds of a committee, wherever the rows are: parts to train on, held-out rows that answer.
+
+In memory a part is some rows of X.  Rows in blocks stay where they are: those of another fold have
+the weight zero, and held-out rows answer in one read for all rules of a fold.  Either way a fold is
+dealt by the values of its rows, and of a large class as many rows are asked as it takes to compare
+settings (see ``passes.dealing``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from lincent.estimators.folds import FOLDS, dealing_of, fold_numbers, make_folds, number_of_folds
+from lincent.estimators.problem import DaskTraining, HostTraining, Training
+from lincent.passes.landmarks import RowMapping
+from lincent.passes.row_hash import row_keys
+
+BLOCK_ROWS = 8192
+
+
+@dataclass(frozen=True)
+class LinearScores:
+    """Scores of some rules on the same features, one column each."""
+
+    mapping: RowMapping | None
+    directions: np.ndarray
+    cuts: np.ndarray
+
+    @property
+    def width(self) -> int:
+        return len(self.cuts)
+
+    def __call__(self, X: Any) -> np.ndarray:
+        scores = np.empty((X.shape[0], self.width))
+        for start in range(0, X.shape[0], BLOCK_ROWS):
+            part = slice(start, start + BLOCK_ROWS)
+            features = X[part] if self.mapping is None else self.mapping(X[part])
+            scores[part] = np.asarray(features @ self.directions) + self.cuts
+        return scores
+
+
+@dataclass(frozen=True)
+class Held:
+    """Rows held out: their numbers in the data, classes, weights, and scores by rule."""
+
+    rows: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+    scores: np.ndarray
+
+
+class Parts(Protocol):
+    """Training data with folds."""
+
+    training: Any
+    n_splits: int
+
+    def part(self, split: int) -> Training:
+        """The rows to train on."""
+
+    def held(self, split: int, models: Sequence[LinearScores]) -> Held:
+        """What the models say of the rows held out."""
+
+
+def open_parts(training: Training, cv: Any, repeats: int, seed: int) -> Parts:
+    """The folds that ``cv`` deals, each repeat anew."""
+    if isinstance(training, HostTraining):
+        return HostParts(training, cv, repeats, seed)
+    assert isinstance(training, DaskTraining)
+    return BlockParts(training, cv, repeats, seed)
+
+
+class HostParts:
+    """Data in memory."""
+
+    def __init__(self, training: HostTraining, cv: Any, repeats: int, seed: int) -> None:
+        self.training = training
+        X, codes, weight = training.X, training.codes, training.weight
+        self.splits = make_folds(cv, X, codes, weight, repeats, seed)
+        self.n_splits = len(self.splits)
+        keys = row_keys(X, seed)
+        self._asked = dealing_of(keys, codes, weight, FOLDS, seed).judged(keys, codes)
+
+    def part(self, split: int) -> HostTraining:
+        return self.training.fold(self.splits[split][0])
+
+    def held(self, split: int, models: Sequence[LinearScores]) -> Held:
+        rows = self.splits[split][1]
+        rows = rows[self._asked[rows]]
+        X = self.training.X[rows]
+        scores = np.concatenate([model(X) for model in models], axis=1)
+        return Held(rows, self.training.codes[rows], self.training.weight[rows], scores)
+
+
+class BlockParts:
+    """Data in blocks."""
+
+    def __init__(self, training: DaskTraining, cv: Any, repeats: int, seed: int) -> None:
+        from lincent.passes.dask.folds import TableFolds, deal_by_key
+
+        self.training = training
+        table, numbers = training.table, fold_numbers(cv, training.shape[0])
+        count = FOLDS if numbers is not None else number_of_folds(cv, elsewhere=True)
+        jobs: list[Callable[[], Any]] = [
+            partial(deal_by_key, table, count, seed + repeat)
+            for repeat in range(1 if numbers is not None else repeats)
+        ]
+        dealings = training.each(jobs, None)
+        self._dealing = dealings[0]
+        if numbers is not None:
+            folds = [TableFolds.given(table, numbers)]
+        else:
+            folds = [TableFolds.dealt(table, dealing) for dealing in dealings]
+        self._splits = [(part, fold) for part in folds for fold in part.folds]
+        self.n_splits = len(self._splits)
+
+    def part(self, split: int) -> DaskTraining:
+        folds, fold = self._splits[split]
+        part = self.training.seen_as(folds.without(fold))
+        if len(missing := part.missing()):
+            raise ValueError(
+                f"A training part of cv has no row of class number {int(missing[0])}; give folds "
+                "in which every class is present, or fewer folds."
+            )
+        return part
+
+    def held(self, split: int, models: Sequence[LinearScores]) -> Held:
+        folds, fold = self._splits[split]
+        found = folds.judged(fold, models, self._dealing)
+        return Held(found.rows, found.codes, found.weight, found.scores)

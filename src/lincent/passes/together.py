@@ -1,0 +1,172 @@
+"""Work side by side on the same data: one read answers everyone.
+
+Folds of a search, members of a committee and two-class problems ask the same blocks, each for
+something of its own.  They run as threads that wait for each other: once all of them wait for a
+read, one pass over the data answers them, and a block is loaded once for all.  Work may fall into
+further work on the way; its threads join the same reads.  An error or an interrupt in one of them
+ends the reads of the others.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from lincent import _threads
+
+T = TypeVar("T")
+Tell = Callable[[str], None]
+
+ASK = 1.0
+"""Seconds between two looks whether the others still read."""
+POLL = 0.1
+"""Seconds between two looks at threads that work."""
+
+
+class Halted(RuntimeError):
+    """Another thread of the same fit has ended, and so does this read."""
+
+
+@dataclass(kw_only=True)
+class Request:
+    """What is asked of all blocks, and the answers."""
+
+    verb: str
+    tell: Tell
+    answers: list[Any] = field(default_factory=list)
+    error: BaseException | None = None
+    done: bool = False
+
+    def read_all(self, requests: Sequence[Any], halt: threading.Event) -> None:
+        """Set the answers of all requests, which are of this kind, by one pass over the data."""
+        raise NotImplementedError
+
+
+class Together:
+    """Threads that read at the same time; each ``leave``s when it is done."""
+
+    def __init__(self, members: int) -> None:
+        self._members, self._waiting = members, list[Request]()
+        self._change = threading.Condition()
+        self.halt = threading.Event()
+
+    def read(self, request: Request) -> None:
+        """Wait until all others have a request, too; the last one to come reads for all."""
+        with self._change:
+            self._check(request)
+            self._waiting.append(request)
+            self._read_if_all_wait()
+            while not request.done:
+                self._change.wait(ASK)
+                self._check(request)
+        if request.error is not None:
+            raise request.error
+
+    def _check(self, request: Request) -> None:
+        if self.halt.is_set() and not request.done:
+            raise Halted(f"The read '{request.verb}' is not needed any more.")
+
+    def join(self, more: int) -> None:
+        """So many threads more to wait for."""
+        with self._change:
+            self._members += more
+
+    def leave(self) -> None:
+        """One thread less to wait for."""
+        with self._change:
+            self._members -= 1
+            self._read_if_all_wait()
+
+    def _read_if_all_wait(self) -> None:
+        if not self._waiting or len(self._waiting) < self._members:
+            return
+        requests, self._waiting = self._waiting, []
+        try:
+            requests[0].read_all(requests, self.halt)
+        except BaseException as error:
+            for request in requests:
+                request.error = error
+        for request in requests:
+            request.done = True
+        self._change.notify_all()
+
+
+_current: contextvars.ContextVar[Together | None] = contextvars.ContextVar(
+    "lincent_together", default=None
+)
+
+
+def fulfil(request: Request) -> None:
+    """The answers to a request: at once, or with those of all that work side by side."""
+    together = _current.get()
+    if together is None:
+        request.read_all([request], threading.Event())
+    else:
+        together.read(request)
+
+
+def side_by_side(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
+    """What the jobs return, in order; so many at once, and all that run read together."""
+    threads = min(threads, len(jobs))
+    if threads <= 1:
+        return [job() for job in jobs]
+    outer = _current.get()
+    together = Together(threads) if outer is None else outer
+    if outer is not None:
+        outer.join(threads - 1)  # this thread only waits for its own
+    crew = _Crew(jobs, together, stays=outer is not None, threads=threads)
+    # The client of this thread, and whom it reads with, are those of the others, too.
+    context = contextvars.copy_context()
+    context.run(_current.set, together)
+    with (
+        _threads.side_by_side(threads, threads),
+        ThreadPoolExecutor(threads, thread_name_prefix="lincent") as pool,
+    ):
+        todo = [pool.submit(context.copy().run, crew.work) for _ in range(threads)]
+        try:
+            # A wait with an end: an interrupt does not get through to one without.
+            while wait(todo, POLL, return_when=FIRST_EXCEPTION).not_done and not _errors(todo):
+                pass
+        finally:
+            if _errors(todo) or not all(one.done() for one in todo):
+                together.halt.set()  # ends what the others are still reading
+            wait(todo)
+    for error in sorted(_errors(todo), key=lambda error: isinstance(error, Halted)):
+        raise error
+    return crew.results
+
+
+def _errors(todo: Sequence[Future[None]]) -> list[BaseException]:
+    return [error for one in todo if one.done() and (error := one.exception()) is not None]
+
+
+class _Crew:
+    """Threads that take one job after the other."""
+
+    def __init__(
+        self, jobs: Sequence[Callable[[], Any]], together: Together, *, stays: bool, threads: int
+    ) -> None:
+        self.results: list[Any] = [None] * len(jobs)
+        self._todo = iter(enumerate(jobs))
+        self._together, self._stays, self._left = together, stays, threads
+        self._lock = threading.Lock()
+
+    def work(self) -> None:
+        try:
+            while (found := self._next()) is not None:
+                place, job = found
+                self.results[place] = job()
+        finally:
+            with self._lock:
+                self._left -= 1
+                last = self._left == 0
+            if not (last and self._stays):  # the last one's place goes back to who waits for it
+                self._together.leave()
+
+    def _next(self) -> tuple[int, Callable[[], Any]] | None:
+        with self._lock:
+            return None if self._together.halt.is_set() else next(self._todo, None)

@@ -1,0 +1,151 @@
+"""Committees on rows in Dask blocks and in batches: the folds, rules and weights of memory."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.model_selection import KFold, PredefinedSplit
+
+import lincent
+from lincent import RegularizedLCCCV, StructuredLCCCV
+from lincent.passes import batches as batches_module
+from lincent.passes import dealing
+from lincent.passes.dask.run import GraphRequest
+
+da = pytest.importorskip("dask.array", reason="dask is not installed")
+dask = pytest.importorskip("dask")
+
+M, N = 1_500, 4
+CS = (0.001, 0.01, 0.1)
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    with dask.config.set(scheduler="threads", num_workers=2):
+        yield
+
+
+def make(classes=2, m=M, seed=0):
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.standard_normal((m, N)) * 8) / 8
+    radius = (X[:, :2] ** 2).sum(axis=1) + X[:, 2] + 0.3 * rng.standard_normal(m)
+    y = np.digitize(radius, np.quantile(radius, np.arange(1, classes) / classes))
+    return X, y, rng.integers(0, 3, m).astype(float)
+
+
+MODELS = {
+    "linear": lambda **how: RegularizedLCCCV(CS, n_repeats=1, **how),
+    "refitted": lambda **how: RegularizedLCCCV(CS, n_repeats=1, combine="refit", **how),
+    "structured": lambda **how: StructuredLCCCV(5, Cs=CS, n_repeats=1, **how),
+}
+
+
+def assert_same(found, plain, X):
+    np.testing.assert_allclose(found.scores_, plain.scores_, atol=1e-6)
+    np.testing.assert_allclose(found.weights_, plain.weights_, atol=1e-3)
+    size = np.abs(plain.coef_).max()
+    np.testing.assert_allclose(found.coef_, plain.coef_, atol=1e-4 * size)
+    assert found.duality_gap_ <= 1e-9
+    np.testing.assert_array_equal(found.predict(X), plain.predict(X))
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("chunks", [M, 701, (1, 1_000, 0, 499)], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_same_committee_for_any_chunking(kind, chunks, weighted):
+    X, y, weight = make()
+    weight = weight if weighted else None
+    rows = da.from_array(X, chunks=(chunks, N))
+    assert_same(MODELS[kind](cv=3).fit(rows, y, weight), MODELS[kind](cv=3).fit(X, y, weight), X)
+
+
+@pytest.mark.parametrize("kind", ["linear", "structured"])
+def test_sparse_blocks(kind):
+    X, y, _ = make()
+    rows = da.from_array(X, chunks=(500, N)).map_blocks(sp.csr_array)
+    assert_same(MODELS[kind](cv=3).fit(rows, y), MODELS[kind](cv=3).fit(X, y), X)
+
+
+@pytest.mark.parametrize("strategy", ["ovr", "ovo"])
+def test_three_classes(strategy):
+    X, y, _ = make(classes=3)
+    y = np.array(["one", "three", "two"])[y]
+    how = {"cv": 3, "multi_class": strategy}
+    found = MODELS["structured"](**how).fit(da.from_array(X, chunks=(400, N)), y)
+    assert_same(found, MODELS["structured"](**how).fit(X, y), X)
+
+
+def test_repeats():
+    X, y, _ = make(m=400)
+    rows = da.from_array(X, chunks=(150, N))
+    found, plain = (RegularizedLCCCV(CS, cv=3, n_repeats=2).fit(x, y) for x in (rows, X))
+    assert_same(found, plain, X)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_batches(kind):
+    X, y, _ = make()
+
+    def start():
+        for k in range(0, M, 400):
+            yield X[k : k + 400], y[k : k + 400]
+
+    stream = lincent.batches(start)
+    found = MODELS[kind](cv=3).fit(stream, stream.target)
+    assert_same(found, MODELS[kind](cv=3).fit(X, y), X)
+
+
+def test_a_large_class_is_dealt_and_judged_by_its_keys(monkeypatch):
+    """The rule for classes whose keys are too many holds in memory, too."""
+    monkeypatch.setattr(dealing, "RANKED", 100)
+    monkeypatch.setattr(dealing, "JUDGED", 300)
+    X, y, _ = make()
+    X += 1e-6 * np.random.default_rng(1).standard_normal(X.shape)  # no two rows are equal
+    plain = MODELS["linear"](cv=3).fit(X, y)
+    for chunks in (M, 333):
+        found = MODELS["linear"](cv=3).fit(da.from_array(X, chunks=(chunks, N)), y)
+        assert_same(found, plain, X)
+
+
+def test_folds_by_number():
+    X, y, _ = make()
+    numbers = np.arange(M) % 3
+    plain = MODELS["linear"](cv=PredefinedSplit(numbers)).fit(X, y)
+    rows = da.from_array(X, chunks=(400, N))
+    for cv in (numbers, da.from_array(numbers, chunks=400), PredefinedSplit(numbers)):
+        assert_same(MODELS["linear"](cv=cv).fit(rows, y), plain, X)
+
+
+@pytest.mark.parametrize(
+    ("cv", "sentence"),
+    [
+        (KFold(3), "no places to index"),
+        (1, "at least 2 folds"),
+        (np.zeros(M, dtype=int), "no row of class number 0"),
+    ],
+)
+def test_what_cannot_be_dealt_is_refused(cv, sentence):
+    X, y, _ = make()
+    with pytest.raises(ValueError, match=sentence):
+        MODELS["linear"](cv=cv).fit(da.from_array(X, chunks=(400, N)), y)
+
+
+@pytest.mark.parametrize(("kind", "most"), [("linear", 9), ("structured", 13)])
+@pytest.mark.parametrize("place", ["dask", "batches"])
+def test_one_read_answers_all_folds_members_and_costs(monkeypatch, kind, most, place):
+    reads = []
+    request = {"dask": GraphRequest, "batches": batches_module.StreamRequest}[place]
+    original = request.read_all
+
+    def counted(self, requests, halt):
+        reads.append(len(requests))
+        original(self, requests, halt)
+
+    monkeypatch.setattr(request, "read_all", counted)
+    X, y, _ = make(m=20_000)
+    rows, labels = da.from_array(X, chunks=(3_000, N)), y
+    if place == "batches":
+        rows = lincent.batches(lambda: ((X[k::7], y[k::7]) for k in range(7)))
+        labels = rows.target
+    MODELS[kind]().fit(rows, labels)
+    assert len(reads) <= most
+    assert max(reads) == (5 if kind == "linear" else 15)
