@@ -83,7 +83,8 @@ def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
     labels = labels.reshape(-1)
     if len(labels) != X.shape[0]:
         raise BlockError(f"X has {X.shape[0]} rows, y has {len(labels)}.")
-    found: Survey = _survey(X, labels, _weights(weight, X.shape[0]))
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is named below
+        found: Survey = _survey(X, labels, _weights(weight, X.shape[0]))
     if labels.dtype.kind == "f" and not np.all(np.isfinite(found.classes)):
         raise BlockError("y has missing or infinite labels.")
     if not np.all(np.isfinite(found.sums)):

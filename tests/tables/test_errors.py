@@ -1,0 +1,23 @@
+"""Without its packages this room says what to install."""
+
+import sys
+
+import pytest
+
+from lincent._errors import AppError
+from lincent.tables.errors import TableError, arrow
+
+
+def test_the_error_of_this_room_is_one_of_the_app():
+    assert issubclass(TableError, AppError)
+
+
+@pytest.mark.parametrize("package", ["pandas", "pyarrow"])
+def test_a_missing_package_is_named_with_its_extra(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(AppError, match=rf"needs {package}: pip install .lincent\[app\]"):
+        arrow()
+
+
+def test_the_package_itself():
+    assert arrow().__name__ == "pyarrow"
