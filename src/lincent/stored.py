@@ -10,19 +10,20 @@ from lincent import rivals
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.calibration import Sigmoid, Steps
 from lincent.estimators.discriminators import Cut, Nearest
+from lincent.estimators.probabilities import JointCalibration, SeparateCalibration
 from lincent.estimators.softmax import Softmax
 from lincent.features.monotone import IncreasingCurve
 from lincent.features.splines import ColumnCurve
 from lincent.features.table import ColumnCode, TableEncoder
 
 __all__ = [
-    "NAMES_OF_0_1_0", "ColumnCode", "ColumnCurve", "Cut", "IncreasingCurve", "Nearest", "Sigmoid",
-    "Softmax", "Steps", "TableEncoder", "Terms",
+    "NAMES_OF_0_1_0", "ColumnCode", "ColumnCurve", "Cut", "IncreasingCurve", "JointCalibration",
+    "Nearest", "SeparateCalibration", "Sigmoid", "Softmax", "Steps", "TableEncoder", "Terms",
 ]  # fmt: skip
 
 PARTS = (
     Cut, Nearest, Sigmoid, Steps, Softmax, ColumnCurve, IncreasingCurve, ColumnCode, TableEncoder,
-    Terms,
+    Terms, JointCalibration, SeparateCalibration,
 )  # fmt: skip
 for _part in PARTS:
     _part.__module__ = __name__

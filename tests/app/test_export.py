@@ -142,7 +142,7 @@ def test_what_an_export_would_get_wrong_is_refused(make_table):
     frame = make_table(120)
     frame["since"] = pd.date_range("2020-01-01", periods=120)
     moved = fit_table(frame, "churn", quick=True, metric="f1")
-    with pytest.raises(AppError, match=r"changes at a score of .* \(--metric f1\)"):
+    with pytest.raises(AppError, match=r"changes at a probability of .* \(--metric f1\)"):
         export_bytes(moved, "sql")
     dated = fit_table(frame, "churn", quick=True, wishes=Wishes(dates=True))
     with pytest.raises(AppError, match="'since' is a date or free text"):

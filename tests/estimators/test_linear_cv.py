@@ -351,8 +351,8 @@ def test_a_candidate_that_could_not_be_solved_is_named(monkeypatch):
     X, y = noisy(200)
     spoiled, solve = [], LCCCV._path
 
-    def fail_once(self, problem, whole, grid, limits):
-        solved = solve(self, problem, whole, grid, limits)
+    def fail_once(self, problem, grid, limits):
+        solved = solve(self, problem, grid, limits)
         if not spoiled:
             spoiled.append(key := next(iter(solved)))
             nowhere = replace(solved[key].certificate, objective=np.nan)

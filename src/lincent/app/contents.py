@@ -19,7 +19,15 @@ from lincent.app.archive import Unacceptable
 from lincent.app.parts import known_classes
 from lincent.estimators.multiclass import STRATEGIES
 from lincent.estimators.problem import tasks
-from lincent.stored import Cut, Nearest, Sigmoid, Steps
+from lincent.stored import (
+    Cut,
+    JointCalibration,
+    Nearest,
+    SeparateCalibration,
+    Sigmoid,
+    Softmax,
+    Steps,
+)
 
 LONGEST_TEXT = 10_000
 MOST_CLASSES = 1_000
@@ -53,8 +61,11 @@ def check_part(part: Any) -> None:
     kind = type(part)
     if kind not in known_classes().values():
         raise Unacceptable(f"has a part of type {kind.__name__}, which no lincent model has")
-    if isinstance(part, (Cut, Nearest, Sigmoid, Steps)):
+    if isinstance(part, (Cut, Nearest, Sigmoid, Steps, Softmax)):
         _check_rule(part)
+        return
+    if isinstance(part, (JointCalibration, SeparateCalibration)):
+        _check_calibration(part)
         return
     settings = set(kind._get_param_names()) if hasattr(kind, "_get_param_names") else set()
     missing = settings - vars(part).keys()
@@ -119,6 +130,25 @@ def _check_rule(rule: Any) -> None:
             raise Unacceptable("is damaged: the heights of Steps are no probabilities")
     if "unit" in numbers and not numbers["unit"] > 0:
         raise Unacceptable(f"is damaged: the unit of {kind} is not positive")
+
+
+def _check_calibration(part: JointCalibration | SeparateCalibration) -> None:
+    """What turns the scores of all problems into probabilities: its parts and how they combine."""
+    found, kind = vars(part), type(part).__name__
+    if set(found) != {field.name for field in dataclasses.fields(part)}:
+        raise Unacceptable(f"is damaged: {kind} has not the attributes that it should have")
+    if isinstance(part, JointCalibration):
+        inner: Any = [part.softmax]
+        wanted = type(part.unit) is float and 0 < part.unit < math.inf
+    else:
+        whole = type(part.n_classes) is int and type(part.parts) is list
+        inner = part.parts
+        wanted = whole and 2 <= part.n_classes <= MOST_CLASSES
+    kinds = (Softmax,) if isinstance(part, JointCalibration) else (Sigmoid, Steps)
+    if not wanted or part.strategy not in STRATEGIES or not _is_kind(inner, kinds):
+        raise Unacceptable(f"is damaged: {kind} is not what it should be")
+    for entry in inner:
+        _check_rule(entry)
 
 
 def _check_settings(part: Any) -> None:

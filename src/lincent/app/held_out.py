@@ -1,8 +1,9 @@
 """Scores of rows by rules that have not seen them: what every honest figure is made of.
 
-An estimator that cross-validates keeps such scores (``held_out_scores_``); they come from the folds
-that chose and calibrated, and cost nothing.  For the others the whole pipeline, preparation
-included, is fitted once for each fold.
+An estimator that cross-validates or calibrates keeps such scores (``held_out_scores_``); they come
+from the folds that chose and calibrated, and cost nothing.  For the others, and where rows belong
+together and the estimator cannot know it, the whole pipeline, preparation included, is fitted once
+for each fold.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class HeldOut:
 
 def held_out(pipeline: Any, known: Understood, seed: int, report: Report) -> HeldOut | None:
     """Held-out scores of a fitted pipeline; None where a class has a single row."""
-    kept = _kept_by(pipeline[-1], known, seed)
+    kept = None
+    if known.groups is None or "cv" in pipeline[-1].get_params(deep=False):
+        kept = _kept_by(pipeline[-1], known, seed)
     if kept is not None:
         return kept
     splits = make_splits(known, seed)
@@ -93,7 +96,7 @@ def _kept_by(classifier: Any, known: Understood, seed: int) -> HeldOut | None:
         scores[there],
         None if chances is None else np.asarray(chances)[there],
         parts,
-        f"{len(there)} rows, each scored by rules of the search that had not seen it",
+        f"{len(there)} rows, each scored by rules that had not seen it",
     )
 
 

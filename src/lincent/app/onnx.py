@@ -30,6 +30,7 @@ from lincent.estimators.auto import AutoLCC
 from lincent.estimators.kernel import KernelLCC
 from lincent.estimators.linear import LCC
 from lincent.estimators.linear_cv import LCCCV
+from lincent.estimators.probabilities import JointCalibration
 from lincent.estimators.quadratic import FQCC
 from lincent.estimators.regularized import RegularizedLCC
 from lincent.estimators.regularized_cv import RegularizedLCCCV
@@ -144,7 +145,20 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         chances = softmax_probabilities(g.wide(), model.calibrator_, found)
         g.node("Identity", g.real_numbers(chances), output=names[2])
     elif len(names) > 2:
-        probabilities(g, model, raw, names[2], in_pairs=_in_pairs(model))
+        chances = model._chances()
+        if isinstance(chances, JointCalibration):
+            joint = _joint_probabilities(g.wide(), model, chances, found)
+            g.node("Identity", g.real_numbers(joint), output=names[2])
+        else:
+            probabilities(g, chances, raw, names[2])
+
+
+def _joint_probabilities(g: Graph, model: Any, chances: JointCalibration, found: str) -> str:
+    """One softmax over the scores of all classes, in double precision."""
+    scores = g.node("Mul", g.real_numbers(found), g.constant(1.0 / chances.unit))
+    if _in_pairs(model):
+        scores = _votes(g, scores, len(model.classes_), None)
+    return softmax_probabilities(g, chances.softmax, scores)
 
 
 def _labels(g: Graph, model: Any) -> str:
@@ -169,15 +183,13 @@ def _decide(g: Graph, model: Any, raw: str, name: str) -> str:
     return g.node("ArgMax", score, axis=1, keepdims=0)
 
 
-def _votes(g: Graph, raw: str, classes: int, name: str) -> str:
+def _votes(g: Graph, raw: str, classes: int, name: str | None) -> str:
     """Votes, and the summed scores squeezed below half a vote (see ``multiclass``)."""
-    from onnx import TensorProto
-
     pairs = list(combinations(range(classes), 2))
     first, second = np.zeros((2, len(pairs), classes))
     for row, (i, j) in enumerate(pairs):
         first[row, i] = second[row, j] = 1.0
-    won = g.node("Cast", g.node("Greater", raw, g.constant(0.0)), to=TensorProto.FLOAT)
+    won = g.real_numbers(g.node("Greater", raw, g.constant(0.0)))
     # second's votes are won, first's are the others: 1 - won.
     votes = g.node("Add", g.node("MatMul", won, g.constant(second - first)),
                    g.constant(first.sum(axis=0)))  # fmt: skip

@@ -18,21 +18,21 @@ import numpy as np
 
 from lincent.app.onnx_graph import Graph
 from lincent.estimators.calibration import PAIR_FLOOR, Sigmoid, Steps
+from lincent.estimators.probabilities import SeparateCalibration
 
 
-def probabilities(g: Graph, model: Any, raw: str, name: str, *, in_pairs: bool) -> None:
+def probabilities(g: Graph, chances: SeparateCalibration, raw: str, name: str) -> None:
     """Write the output ``name`` from the scores of the two-class problems."""
     columns = [
-        _calibrated(g, calibrator, g.column(raw, k))
-        for k, calibrator in enumerate(model._calibrators)
+        _calibrated(g, calibrator, g.column(raw, k)) for k, calibrator in enumerate(chances.parts)
     ]
     if len(columns) == 1:
         other = g.node("Sub", g.constant(1.0), columns[0])
         g.node("Concat", other, columns[0], output=name, axis=1)
         return
     together = g.node("Concat", *columns, axis=1)
-    if in_pairs:
-        _coupled(g, together, len(model.classes_), name)
+    if chances.strategy == "ovo":
+        _coupled(g, together, chances.n_classes, name)
         return
     total = g.total(together, 1)
     nothing = g.node("Greater", total, g.constant(0.0))

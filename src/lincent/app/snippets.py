@@ -7,18 +7,30 @@ import math
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from lincent._errors import AppError
 from lincent.app.model import Model
 from lincent.app.terms import CategoryTerm, NumberTerm, Score, check_linear, scores_in_units
 from lincent.estimators.calibration import Sigmoid
 from lincent.estimators.multiclass import STRATEGIES
+from lincent.estimators.probabilities import JointCalibration
 from lincent.estimators.validation import check_choice
 from lincent.tables.schema import FLAG
 
 
-def calibrator_of(model: Model) -> Any:
-    """How the score of a two-class model becomes a probability, if it does."""
-    return getattr(model.classifier, "_calibrators", [None])[0]
+def sigmoid_of(model: Model) -> tuple[float, float] | None:
+    """Slope and offset with which the score of a two-class model becomes a probability."""
+    if len(model.classes) != 2 or not model.has_probabilities:
+        return None
+    found = model.classifier._chances()
+    if isinstance(found, JointCalibration):
+        slope, offset = found.softmax.slope / found.unit, np.diff(found.softmax.offset)[0]
+    elif isinstance(found.parts[0], Sigmoid):
+        slope, offset = found.parts[0].slope / found.parts[0].unit, found.parts[0].offset
+    else:
+        return None
+    return float(_number(slope)), float(_number(offset))
 
 
 # Nothing enters the code but what these functions let through: finite numbers, and text inside
@@ -107,9 +119,9 @@ def _sql_outer(model: Model, names: list[str]) -> list[str]:
             f"  CASE WHEN {score} > 0 THEN {_literal(classes[1])} ELSE {_literal(classes[0])} END"
             " AS class",
         ]
-        calibrator = calibrator_of(model)
-        if isinstance(calibrator, Sigmoid):
-            slope, offset = _calibration(calibrator)
+        sigmoid = sigmoid_of(model)
+        if sigmoid is not None:
+            slope, offset = sigmoid
             lines[-1] += ","
             lines.append(
                 f"  1.0 / (1.0 + EXP(-({slope!r} * {score} + {offset!r})))"
@@ -126,11 +138,6 @@ def _sql_outer(model: Model, names: list[str]) -> list[str]:
 
 def _strategy(model: Model) -> str:
     return str(check_choice("multi_class", model.classifier.multi_class, STRATEGIES))
-
-
-def _calibration(sigmoid: Sigmoid) -> tuple[float, float]:
-    slope = float(_number(sigmoid.slope)) / float(_number(sigmoid.unit))
-    return float(_number(slope)), float(_number(sigmoid.offset))
 
 
 def _sql_votes(classes: int, names: list[str]) -> list[str]:
@@ -207,16 +214,12 @@ def predict(row):
 def python_snippet(model: Model) -> str:
     """A module with one function, ``predict(row)``."""
     check_linear(model, "Export to Python")
-    calibration = None
-    calibrator = calibrator_of(model)
-    if len(model.classes) == 2 and isinstance(calibrator, Sigmoid):
-        calibration = _calibration(calibrator)
     return _PYTHON.format(
         version=model.version,
         classes=[_label(label) for label in model.classes],
         strategy=_strategy(model),
         scores=_python_scores(scores_in_units(model)),
-        calibration=calibration,
+        calibration=sigmoid_of(model),
         missing=model.schema.missing,
     )
 

@@ -17,8 +17,10 @@ from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_choice import hard_labels
 from lincent.estimators.auto_search import Costs
+from lincent.estimators.calibration import fold_of_rows
 from lincent.estimators.classifier import whole_or_nothing
 from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.probabilities import Probabilities, Unseen, check_probability
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import (
     check_class_weight,
@@ -40,8 +42,8 @@ BAND = (0.1, 0.9)
 """The band of a curve holds this part of the resampled curves at each place."""
 
 
-class AdditiveModel(ClassifierMixin, BaseEstimator):
-    """What AdditiveLCC and AdditiveLCCCV share: terms, scores, curves.
+class AdditiveModel(Probabilities, ClassifierMixin, BaseEstimator):
+    """What AdditiveLCC and AdditiveLCCCV share: terms, scores, curves, probabilities.
 
     Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and say how these
     are found (``_settle``).
@@ -97,9 +99,30 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
         )
         terms, C = self._settle(problem, terms, given, seed)
         self._keep(problem, terms, C, seed)
+        if self.probability is not None:
+            self._spread(given)
         return self
 
+    def _calibrate(self, rows: TrainingRows, scores: np.ndarray) -> None:
+        """Probabilities from scores of unseen rows; they and the rows may be merged ones."""
+        part = fold_of_rows(rows.Z, rows.codes, rows.weight)
+        part = np.where(np.isfinite(scores[:, 0]), part, -1)
+        Unseen(scores, rows.codes, rows.weight, part, len(self.classes_)).keep(self, 1.0)
+        self._kinds = (rows.keys, rows.codes)
+
+    def _spread(self, given: TrainingRows) -> None:
+        """Held-out values of kinds of rows to the rows as they were given."""
+        keys, codes = self.__dict__.pop("_kinds")
+        place = {kind: k for k, kind in enumerate(zip(keys.tolist(), codes.tolist(), strict=True))}
+        kinds = zip(given.keys.tolist(), given.codes.tolist(), strict=True)
+        index = np.array([place.get(kind, -1) for kind in kinds])
+        for name in ("held_out_scores_", "held_out_probabilities_"):
+            values = getattr(self, name)
+            there = (index >= 0).reshape(-1, *[1] * (values.ndim - 1))
+            setattr(self, name, np.where(there, values[index], np.nan))
+
     def _check_params(self) -> None:
+        check_probability(self, in_memory=True)
         check_least("n_knots", self.n_knots, 3)
         check_count("max_iter", self.max_iter)
         check_positive("tol", self.tol)
@@ -215,6 +238,10 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
             mine = owners == term
             out[:, term] = features[:, mine] @ self.coef_[mine]
         return out
+
+    def _rows_scores(self, X: Any) -> np.ndarray:
+        scores = self.decision_function(X)
+        return scores.reshape(len(scores), -1)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed scores: positive means ``classes_[1]``; with more classes the largest wins.
@@ -337,6 +364,10 @@ class AdditiveLCC(AdditiveModel):
         Resampled fits behind the bands of ``shape``.
     categorical_features : array-like of bool, int or str, default=None
         Further columns to read as categories, beside text and categorical columns of a frame.
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        Offer ``predict_proba``, calibrated on rows that the rules had not seen: ``fit`` is then
+        repeated in five folds. ``predict`` does not change; where classes differ in size the
+        predicted class is not always the most probable one.
     tol : float, default=1e-9
         Bound on the relative duality gap.
     max_iter : int, default=200
@@ -360,6 +391,9 @@ class AdditiveLCC(AdditiveModel):
         The certificate.
     n_iter_ : int
         Steps.
+    held_out_scores_, held_out_probabilities_ : ndarray
+        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
+        where there are none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -393,6 +427,7 @@ class AdditiveLCC(AdditiveModel):
         class_weight: Any = "balanced",
         n_resamples: int = 20,
         categorical_features: Any = None,
+        probability: str | None = None,
         tol: float = 1e-9,
         max_iter: int = 200,
         time_limit: float | None = None,
@@ -407,6 +442,7 @@ class AdditiveLCC(AdditiveModel):
         self.class_weight = class_weight
         self.n_resamples = n_resamples
         self.categorical_features = categorical_features
+        self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
@@ -421,5 +457,13 @@ class AdditiveLCC(AdditiveModel):
     def _settle(
         self, problem: AdditiveProblem, terms: Terms, rows: TrainingRows, seed: int
     ) -> tuple[Terms, float]:
-        terms = replace(terms, smoothing=float(self.smoothing))
-        return problem.with_pairs(terms, float(self.C), int(self.interactions)), float(self.C)
+        terms, C = replace(terms, smoothing=float(self.smoothing)), float(self.C)
+        pairs = int(self.interactions)
+        if self.probability is not None:
+            merged = problem.rows
+            fold = fold_of_rows(merged.Z, merged.codes, merged.weight)
+            parts = range(int(fold.max(initial=-1)) + 1)
+            folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in parts]
+            [scores] = problem.unseen(merged, folds, terms, [C], pairs, C)
+            self._calibrate(merged, scores)
+        return problem.with_pairs(terms, C, pairs), C

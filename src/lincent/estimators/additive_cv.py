@@ -40,6 +40,10 @@ class AdditiveLCCCV(AdditiveModel):
         classes and the class-balanced log-likelihood for more.
     cv : int, splitter or iterable, default=None
         None is 4 stratified folds, dealt by row values.
+    probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
+        How ``predict_proba`` is calibrated, on the held-out rows of the folds and at no further
+        fit; None leaves it out. ``predict`` does not change; where classes differ in size the
+        predicted class is not always the most probable one.
     margins : tuple of two floats, default=(-1.0, 3.0)
         The range of margins over which the hinge is averaged.
     class_weight : dict, "balanced" or None, default="balanced"
@@ -71,6 +75,9 @@ class AdditiveLCCCV(AdditiveModel):
         The certificate of the rule.
     n_iter_ : int
         Steps.
+    held_out_scores_, held_out_probabilities_ : ndarray
+        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
+        where there are none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -97,6 +104,7 @@ class AdditiveLCCCV(AdditiveModel):
         monotonic_cst: Any = None,
         scoring: Any = None,
         cv: Any = None,
+        probability: str | None = "sigmoid",
         margins: tuple[float, float] = (-1.0, 3.0),
         class_weight: Any = "balanced",
         n_resamples: int = 20,
@@ -111,6 +119,7 @@ class AdditiveLCCCV(AdditiveModel):
         self.monotonic_cst = monotonic_cst
         self.scoring = scoring
         self.cv = cv
+        self.probability = probability
         self.margins = margins
         self.class_weight = class_weight
         self.n_resamples = n_resamples
@@ -145,15 +154,17 @@ class AdditiveLCCCV(AdditiveModel):
         measure = measure_of(self.scoring, self.classes_)
         labels = Rows(rows.codes, rows.weight, len(self.classes_))
         Cs = totals_for(len(self.classes_)) / rows.weight.sum()
+        tol = SEARCH_TOL if len(self.classes_) == 2 else NATIVE_TOL
         tried: list[tuple[float, float, float, int]] = []
+        scores: dict[tuple[float, float, int], np.ndarray] = {}
 
         def attempt(smoothing: float, pairs: int, C: float) -> None:
             smooth = replace(terms, smoothing=smoothing)
-            for cost, found in zip(
-                Cs, _unseen(problem, rows, smooth, folds, Cs, pairs, C), strict=True
-            ):
+            unseen = problem.unseen(rows, folds, smooth, Cs.tolist(), pairs, C, tol)
+            for cost, found in zip(Cs.tolist(), unseen, strict=True):
                 there = np.flatnonzero(np.isfinite(found[:, 0]))
-                tried.append((measure(found[there], labels[there]), float(cost), smoothing, pairs))
+                tried.append((measure(found[there], labels[there]), cost, smoothing, pairs))
+                scores[tried[-1][1:]] = found
 
         for smoothing in SMOOTHINGS:
             attempt(smoothing, 0, 0.0)
@@ -166,6 +177,8 @@ class AdditiveLCCCV(AdditiveModel):
         else:
             chosen = max(tried)
         self._remember(tried)
+        if self.probability is not None:
+            self._calibrate(rows, scores[chosen[1:]])
         _, C, smoothing, pairs = chosen
         smooth = replace(terms, smoothing=smoothing)
         return problem.with_pairs(smooth, best[1], pairs), C
@@ -173,25 +186,3 @@ class AdditiveLCCCV(AdditiveModel):
     def _remember(self, tried: list[Any]) -> None:
         value, C, smoothing, pairs = (np.array(column) for column in zip(*tried, strict=True))
         self.cv_results_ = {"score": value, "C": C, "smoothing": smoothing, "pairs": pairs}
-
-
-def _unseen(
-    problem: AdditiveProblem,
-    rows: TrainingRows,
-    terms: Terms,
-    folds: Any,
-    Cs: np.ndarray,
-    pairs: int,
-    C: float,
-) -> list[np.ndarray]:
-    """Scores of unseen rows for each C; pairs are looked for in each training part."""
-    rules = 1 if len(problem.costs.by_class) == 2 else len(problem.costs.by_class)
-    tol = SEARCH_TOL if rules == 1 else NATIVE_TOL
-    out = [np.full((len(rows.codes), rules), np.nan) for _ in Cs]
-    for train, held in folds:
-        part = replace(problem, rows=rows[train].merged())
-        with_pairs = part.with_pairs(terms, C, pairs)
-        features = with_pairs.apply(rows.Z[held])
-        for scores, found in zip(out, part.path(with_pairs, Cs.tolist(), tol), strict=True):
-            scores[held] = features @ found.rules[:-1] + found.rules[-1]
-    return out

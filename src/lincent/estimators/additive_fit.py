@@ -10,6 +10,7 @@ import numpy as np
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_members import fit_path
 from lincent.estimators.auto_search import Costs
+from lincent.estimators.folds import Split
 from lincent.estimators.portfolio import TrainingRows
 from lincent.programs.joint import Native, Separate
 from lincent.solvers.newton.joint import Design, JointSolution, solve_path
@@ -53,6 +54,30 @@ class AdditiveProblem:
                 solve_nonnegative(design, coupling, scale, terms.held, tol, self.max_iter, start)
             )
         return found
+
+    def unseen(
+        self,
+        rows: TrainingRows,
+        folds: Sequence[Split],
+        terms: Terms,
+        Cs: Sequence[float],
+        pairs: int,
+        C: float,
+        tol: float | None = None,
+    ) -> list[np.ndarray]:
+        """For each C, scores (rows, rules) by rules that have not seen them, NaN where none has.
+
+        Pairs are looked for in each training part, by the rules for ``C``.
+        """
+        rules = 1 if len(self.costs.by_class) == 2 else len(self.costs.by_class)
+        out = [np.full((len(rows.codes), rules), np.nan) for _ in Cs]
+        for train, held in folds:
+            part = replace(self, rows=rows[train].merged())
+            with_pairs = part.with_pairs(terms, C, pairs)
+            features = with_pairs.apply(rows.Z[held])
+            for scores, found in zip(out, part.path(with_pairs, Cs, tol), strict=True):
+                scores[held] = features @ found.rules[:-1] + found.rules[-1]
+        return out
 
     def with_pairs(self, terms: Terms, C: float, count: int) -> Terms:
         """The terms and the best pairs, given the rules of the terms alone."""

@@ -1,11 +1,9 @@
-"""Probabilities on the projected line, by one-dimensional calibration.
+"""Probabilities on a line: an increasing function of one score, and coupling of pairs.
 
-A score is turned into the probability of the positive class by one of two increasing functions of
-it, fitted to scores of rows that the direction has not seen:
-
-sigmoid    p = 1 / (1 + exp(-(a u + b))), by weighted maximum likelihood with the targets of Platt
-           (1999), (W+ + 1)/(W+ + 2) and 1/(W- + 2), which keep a and b finite on separable rows
-isotonic   the increasing step function nearest in weighted squares, joined by straight lines
+isotonic   the increasing step function nearest in weighted squares to the classes of rows that the
+           rule has not seen, joined by straight lines
+sigmoid    p = 1 / (1 + exp(-(a u + b))); only model files of version 0.1.0 have it: today's sigmoid
+           is that of ``softmax``, which agrees with the predicted classes
 
 u is the score in units of the distance between the projected centers, so that the lines of
 different folds, whose directions may differ in length, have the same unit.
@@ -22,7 +20,6 @@ the probability of i among {i, j}, minimize over p, sum p = 1, sum_ij (r_ji p_i 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Protocol
@@ -32,10 +29,7 @@ from scipy.special import expit
 
 from lincent.passes.row_hash import row_keys
 
-METHODS = ("sigmoid", "isotonic")
 FOLDS = 5
-NEWTON_STEPS = 100
-SMALLEST = 1e-12
 PAIR_FLOOR = 1e-7
 
 
@@ -69,13 +63,8 @@ class Steps:
         return np.interp(score / self.unit, self.at, self.height)
 
 
-def fit_calibrator(
-    method: str, u: np.ndarray, positive: np.ndarray, weight: np.ndarray, unit: float
-) -> Calibrator:
-    """The calibrator ``method`` for scores u (in centers' distances) of unseen rows."""
-    if method == "sigmoid":
-        slope, offset = _platt(u, positive, weight)
-        return Sigmoid(slope, offset, unit)
+def fit_steps(u: np.ndarray, positive: np.ndarray, weight: np.ndarray, unit: float) -> Steps:
+    """The steps for scores u (in units) of unseen rows."""
     # Imported here: it takes longer to import than the rest of this package.
     from sklearn.isotonic import IsotonicRegression
 
@@ -88,76 +77,19 @@ def fit_calibrator(
     )
 
 
-def _platt(u: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """Slope and offset by Newton's method with halved steps; the problem is convex."""
-    plus, minus = float(weight[positive].sum()), float(weight[~positive].sum())
-    target = np.where(positive, (plus + 1) / (plus + 2), 1 / (minus + 2))
-    point = np.array([0.0, np.log((plus + 1) / (minus + 1))])
-    design = np.stack([u, np.ones_like(u)], axis=1)
-
-    def loss(at: np.ndarray) -> float:
-        z = design @ at
-        return float(weight @ (np.logaddexp(0.0, z) - target * z))
-
-    value = loss(point)
-    for _ in range(NEWTON_STEPS):
-        p = expit(design @ point)
-        slope = design.T @ (weight * (p - target))
-        curve = (design * (weight * p * (1 - p))[:, None]).T @ design
-        curve += SMALLEST * np.trace(curve) * np.eye(2)
-        step = np.linalg.solve(curve, slope)
-        if float(slope @ step) <= SMALLEST * (1.0 + abs(value)):
-            break
-        length = 1.0
-        while (ahead := loss(point - length * step)) > value and length > SMALLEST:
-            length /= 2
-        point, value = point - length * step, min(ahead, value)
-    return float(point[0]), float(point[1])
-
-
-def deal(X: Any, sign: np.ndarray, weight: np.ndarray) -> Iterator[np.ndarray]:
-    """Masks of the rows of each fold; rows of weight zero and single kinds are in none."""
+def fold_of_rows(X: Any, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The number of the fold of each row; -1 for rows of weight zero and single kinds of rows."""
     keys = row_keys(X)
-    fold = np.full(len(sign), -1)
+    fold = np.full(len(codes), -1)
     folds = FOLDS
-    for side in (-1.0, 1.0):
-        rows = np.flatnonzero((sign == side) & (weight > 0))
+    for code in np.unique(codes):
+        rows = np.flatnonzero((codes == code) & (weight > 0))
         kinds, place = np.unique(keys[rows], return_inverse=True)
         if len(kinds) > 1:
             fold[rows] = place.reshape(-1)
             folds = min(folds, len(kinds))
     fold[fold >= 0] %= folds
-    for k in range(folds):
-        if np.any(fold == k):
-            yield fold == k
-
-
-class Measured(Protocol):
-    """A direction with a rule on its line and a unit."""
-
-    @property
-    def width(self) -> float: ...
-
-    def score(self, X: Any) -> np.ndarray: ...
-
-
-def held_out_scores(
-    X: Any,
-    sign: np.ndarray,
-    weight: np.ndarray,
-    whole: Sequence[Measured | None],
-    fit: Callable[[np.ndarray], Sequence[Measured | None]],
-) -> list[np.ndarray | None]:
-    """Scores, in units of each direction, of rows that it has not seen.
-
-    ``whole`` are directions fitted to all rows; ``fit`` fits the same to the rows of a mask.
-    """
-    u = [None if part is None else part.score(X) / part.width for part in whole]
-    for held in deal(X, sign, weight):
-        for scores, part in zip(u, fit(~held), strict=True):
-            if scores is not None and part is not None:
-                scores[held] = part.score(X[held]) / part.width
-    return u
+    return fold
 
 
 def couple(pairs: np.ndarray, n_classes: int) -> np.ndarray:

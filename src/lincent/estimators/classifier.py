@@ -27,7 +27,13 @@ from lincent import _threads
 from lincent.estimators import multiclass
 from lincent.estimators.answers import where_rows_live
 from lincent.estimators.discriminators import Discriminator
-from lincent.estimators.problem import Task, Training, TwoClass, open_training, tasks
+from lincent.estimators.probabilities import (
+    Probabilities,
+    check_probability,
+    cross_fitted,
+    unfitted_copy,
+)
+from lincent.estimators.problem import HostTraining, Task, Training, TwoClass, open_training, tasks
 from lincent.estimators.validation import (
     check_choice,
     check_class_weight,
@@ -35,7 +41,7 @@ from lincent.estimators.validation import (
     check_rows,
     refuse_elsewhere,
 )
-from lincent.passes.source import Kind, open_source
+from lincent.passes.source import Kind, kind_of, open_source
 from lincent.programs.centralization import HARD_FEASIBILITY
 
 
@@ -84,14 +90,23 @@ def _private_results(kind: type) -> set[str]:
     return {name for name in names if name.startswith("_")}
 
 
-class Classifier(ClassifierMixin, BaseEstimator):
+ELSEWHERE = (Kind.DASK, Kind.BATCHES, Kind.DEVICE)
+
+
+class Classifier(Probabilities, ClassifierMixin, BaseEstimator):
     """A classifier made of two-class problems.
 
     Subclasses have the parameters ``multi_class`` and ``n_jobs`` and, if they offer it,
-    ``class_weight``.
+    ``class_weight`` and ``probability``.
     """
 
     _accept_sparse: Any = "csr"
+    _folds_at_hand = False
+    """Whether scores of unseen rows come from a search, wherever the rows are."""
+    _chosen: tuple[str, ...] = ()
+    """What a search has set and a fit to part of the rows takes over."""
+    _in_a_fold = False
+    """Whether this is a copy for part of the rows: its margin is as large as they allow."""
 
     def _check_params(self) -> None:
         """Raise a sentence for any unusable parameter."""
@@ -120,6 +135,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         with whole_or_nothing(self, X):
             self._check_params()
             check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
+            check_probability(self, self._folds_at_hand or kind_of(X) not in ELSEWHERE)
             self._learn(open_training(self, X, y, sample_weight))
         return self
 
@@ -134,6 +150,25 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
         todo = tasks(len(self.classes_), self.multi_class)
         self._store(seen.each([partial(fit_one, task) for task in todo], self.n_jobs))
+        if getattr(self, "probability", None) is not None:
+            assert isinstance(training, HostTraining)
+            pairwise = self.__sklearn_tags__().input_tags.pairwise
+            [(unseen, unit)] = cross_fitted(
+                [self], self._without_a_fold, training, self.multi_class, pairwise=pairwise
+            )
+            unseen.keep(self, unit)
+
+    def _without_a_fold(self, part: HostTraining) -> list[Any]:
+        """The same estimator, fitted to part of the rows, for scores of the others."""
+        made = unfitted_copy(self, self.classes_)
+        made._in_a_fold = True
+        for name in ("n_features_in_", *self._chosen):
+            setattr(made, name, getattr(self, name))
+        Classifier._learn(made, part)
+        return [made]
+
+    def _rows_scores(self, X: Any) -> np.ndarray:
+        return self._task_scores(check_rows(self, X, accept_sparse=self._accept_sparse))
 
     @where_rows_live
     def decision_function(self, X: Any) -> np.ndarray:

@@ -102,6 +102,7 @@ class Tally:
 
     rules: list[list[list[Direction]]]  # by fold, member, C
     pooled: np.ndarray  # settings by rows
+    rows: np.ndarray  # their numbers in the data
     codes: np.ndarray
     weight: np.ndarray
 
@@ -121,7 +122,7 @@ class Tally:
 def gather(folds: Sequence[Fold], tasks: Sequence[Task]) -> list[Tally]:
     """The results of all folds, task by task; the scores of a row are averaged over repeats."""
     every = np.concatenate([fold.held.rows for fold in folds])
-    _, first, place = np.unique(every, return_index=True, return_inverse=True)
+    numbers, first, place = np.unique(every, return_index=True, return_inverse=True)
     seen = np.bincount(place.reshape(-1))
     scores = np.concatenate([fold.held.scores for fold in folds])
     total = np.zeros((len(first), scores.shape[1]))
@@ -132,17 +133,17 @@ def gather(folds: Sequence[Fold], tasks: Sequence[Task]) -> list[Tally]:
     members, costs = len(folds[0].rules), len(folds[0].rules[0][0])
     columns = np.arange(len(pooled)).reshape(members, len(tasks), costs)
     out = []
-    for k, task in enumerate(tasks):
-        rows = np.arange(len(codes)) if task.whole else task.rows(codes)
+    for k in range(len(tasks)):
         rules = [[member[k] for member in fold.rules] for fold in folds]
-        mine = pooled[columns[:, k].reshape(-1)][:, rows]
-        out.append(Tally(rules, mine, codes[rows], weight[rows]))
+        mine = pooled[columns[:, k].reshape(-1)]
+        out.append(Tally(rules, mine, numbers, codes, weight))
     return out
 
 
 def measure(scoring: Any, tally: Tally, task: Task) -> np.ndarray:
     """The measure of each setting on its pooled out-of-fold scores."""
-    sign, counted, pooled = task.sign(tally.codes), tally.weight, tally.pooled
+    rows = np.arange(len(tally.codes)) if task.whole else task.rows(tally.codes)
+    sign, counted, pooled = task.sign(tally.codes[rows]), tally.weight[rows], tally.pooled[:, rows]
     if scoring in (None, "roc_auc"):
         return np.array([area(score, sign > 0, counted) for score in pooled])
     from sklearn.metrics import get_scorer  # late, as it is slow to import and rarely needed

@@ -12,10 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from lincent.estimators import committee
+from lincent.estimators.calibration import fold_of_rows
 from lincent.estimators.committee import REPEATS_UP_TO, Settings, Tally
 from lincent.estimators.committee_data import open_parts
 from lincent.estimators.direction import controls
-from lincent.estimators.problem import Task, Training, tasks
+from lincent.estimators.probabilities import Unseen
+from lincent.estimators.problem import HostTraining, Task, Training, tasks
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
 from lincent.estimators.validation import (
@@ -59,6 +61,9 @@ class Committee:
     tol: float
     max_iter: int
     n_repeats: int | None
+    multi_class: str
+    probability: str | None
+    _folds_at_hand = True
     scoring: Any
     _default_repeats: int = 3
 
@@ -68,8 +73,11 @@ class Committee:
 
     def _keep(
         self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], refit: Any
-    ) -> None:
-        """Set the fitted rule; ``refit(k, C)`` is the direction of task k over all rows."""
+    ) -> float:
+        """Set the fitted rule; ``refit(k, C)`` is the direction of task k over all rows.
+
+        What is returned is half the distance of the centers in the rule's scores.
+        """
         raise NotImplementedError
 
     def _check_params(self) -> None:
@@ -111,7 +119,35 @@ class Committee:
         def refit(k: int, C: float) -> Any:
             return fit.directions(settings.problem(training, todo[k]), (C,))[0]
 
-        self._keep(tallies, weights, [made for _, made in done], refit)
+        unit = self._keep(tallies, weights, [made for _, made in done], refit)
+        if self.probability is not None:
+            self._calibrate(tallies, self._used(weights), training, unit)
+
+    def _calibrate(
+        self, tallies: list[Tally], weights: list[np.ndarray], training: Training, unit: float
+    ) -> None:
+        """Probabilities from the scores of held-out rows, by rules that had not seen them."""
+        first, n_classes = tallies[0], len(training.classes)
+        columns = [share @ tally.pooled for share, tally in zip(weights, tallies, strict=True)]
+        scores = np.stack(columns, axis=1)
+        if not isinstance(training, HostTraining):  # nothing as long as the data is kept here
+            unseen = Unseen(
+                scores, first.codes, first.weight, first.rows, n_classes, self.multi_class
+            )
+            self._calibration = unseen.calibration(str(self.probability), unit)
+            return
+        whole = np.full((len(training.codes), scores.shape[1]), np.nan)
+        whole[first.rows] = scores
+        part = np.full(len(whole), -1)
+        fold = fold_of_rows(training.X, training.codes, training.weight)
+        part[first.rows] = fold[first.rows]
+        Unseen(whole, training.codes, training.weight, part, n_classes, self.multi_class).keep(
+            self, unit
+        )
+
+    def _used(self, weights: list[np.ndarray]) -> list[np.ndarray]:
+        """The weights of the settings in the rule that predicts."""
+        return weights
 
     def _repeats(self, n_samples: int) -> int:
         if self.n_repeats is not None:

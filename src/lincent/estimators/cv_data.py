@@ -19,10 +19,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from lincent.estimators import multiclass
-from lincent.estimators.calibration import combine_probabilities
 from lincent.estimators.cv_table import Candidate
 from lincent.estimators.direction import Direction
 from lincent.estimators.folds import fold_numbers, stratified_folds
+from lincent.estimators.probabilities import Calibration
 from lincent.estimators.problem import DaskTraining, HostTraining, Training
 
 FROM_COUNTS = ("accuracy", "balanced_accuracy", "f1", "jaccard", "matthews", "precision", "recall")
@@ -185,18 +185,18 @@ class FittedLines(ClassifierMixin, BaseEstimator):
         self.coef_ = np.array([part.beta for part in directions])
         self.intercept_ = np.array([part.intercept for part in directions])
         self.n_features_in_ = self.coef_.shape[1]
+        self.calibration: Calibration | None = None
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _task_scores(self, X: Any) -> np.ndarray:
         return np.stack([part.score(X) for part in self.directions], axis=1)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        return multiclass.combine_scores(self._scores(X), len(self.classes), self.strategy)
+        return multiclass.combine_scores(self._task_scores(X), len(self.classes), self.strategy)
 
     def predict(self, X: Any) -> np.ndarray:
         return np.asarray(self.classes[multiclass.pick(self.decision_function(X))])
 
-    @available_if(lambda self: self.directions[0].calibrator is not None)
+    @available_if(lambda self: self.calibration is not None)
     def predict_proba(self, X: Any) -> np.ndarray:
-        pairs = zip(self.directions, self._scores(X).T, strict=True)
-        columns = [part.calibrator.probability(u) for part, u in pairs if part.calibrator]
-        return combine_probabilities(np.stack(columns, axis=1), len(self.classes), self.strategy)
+        assert self.calibration is not None
+        return self.calibration.probability(self._task_scores(X))

@@ -96,6 +96,10 @@ default="rbf"
         Factors on the costs of each class, as in :class:`LCC`.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes.
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        Offer ``predict_proba``, calibrated on rows that the rules had not seen: ``fit`` is then
+        repeated in five folds. ``predict`` does not change; where classes differ in size the
+        predicted class is not always the most probable one.
     solver : {"auto", "interior-point", "highs"}, default="auto"
         All give the optimum; they differ in time.
     tol : float, default=1e-9
@@ -132,6 +136,9 @@ default="rbf"
         ``n_components``, the one in the coordinates of the map).
     n_iter_ : int or ndarray of shape (n_problems,)
     solver_ : str or list of str
+    held_out_scores_, held_out_probabilities_ : ndarray
+        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
+        where there are none.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -187,6 +194,7 @@ default="rbf"
         discriminator: str = "distance",
         class_weight: Any = None,
         multi_class: str = "ovr",
+        probability: str | None = None,
         solver: str = "auto",
         tol: float = 1e-9,
         max_iter: int = 200,
@@ -206,6 +214,7 @@ default="rbf"
         self.discriminator = discriminator
         self.class_weight = class_weight
         self.multi_class = multi_class
+        self.probability = probability
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter

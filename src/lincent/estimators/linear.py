@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.answers import where_rows_live
-from lincent.estimators.calibration import (
-    METHODS,
-    Calibrator,
-    combine_probabilities,
-    fit_calibrator,
-    held_out_scores,
-)
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.direction import (
     Direction,
@@ -28,77 +16,15 @@ from lincent.estimators.direction import (
     store_directions,
 )
 from lincent.estimators.problem import TwoClass
-from lincent.estimators.validation import check_choice, check_line_params, check_rows
+from lincent.estimators.validation import check_line_params
 from lincent.passes.source import Kind
 
 
-def fit_calibrated(model: Any, problem: TwoClass, margin: float) -> Direction:
-    """The same with a calibrator, where the estimator has ``probability``."""
-    part = fit_direction(model, problem, margin)
-    if model.probability is None:
-        return part
-
-    def without(kept: np.ndarray) -> list[Direction]:
-        # The margin of a fold is the same share of the largest feasible one, so it is feasible.
-        seen = problem.among(kept)
-        seen = replace(seen, within=f"{problem.within} a calibration fold".strip())
-        share = margin / problem.largest_margin * seen.largest_margin
-        return [fit_direction(model, seen, share)]
-
-    return calibrated(problem, [part], without, model.probability)[0] or part
-
-
-def calibrated(
-    problem: TwoClass,
-    parts: Sequence[Direction | None],
-    without: Callable[[np.ndarray], Sequence[Direction | None]],
-    method: str,
-) -> list[Direction | None]:
-    """The directions, each with a calibrator; ``without`` fits the same to part of the rows."""
-    counted = problem.weight > 0
-    positive, weight = problem.sign[counted] > 0, problem.weight[counted]
-    scores = held_out_scores(problem.X, problem.sign, problem.weight, parts, without)
-    return [
-        part
-        if part is None or u is None
-        else replace(
-            part, calibrator=fit_calibrator(method, u[counted], positive, weight, part.width)
-        )
-        for part, u in zip(parts, scores, strict=True)
-    ]
-
-
-def refuse_probability(probability: str | None) -> None:
-    """Say that calibration needs the rows in memory."""
-    if probability is not None:
-        raise ValueError(
-            f"probability={probability!r} needs X in memory: give a NumPy array, or fit without it "
-            "and calibrate decision_function yourself."
-        )
-
-
-def _offers_probabilities(model: Any) -> bool:
-    if model.probability is None:
-        raise AttributeError(
-            f"{type(model).__name__} has predict_proba only where it is asked for: give "
-            "probability='sigmoid' (or 'isotonic'), or wrap it in CalibratedClassifierCV."
-        )
-    return True
-
-
 class LinearLine:
-    """What LCC and LCCCV keep of their directions, and ``predict_proba``: beside ``Classifier``."""
-
-    probability: str | None
-    _calibrators: list[Calibrator | None]
-
-    def _check_probability(self) -> None:
-        if self.probability is not None:
-            check_choice("probability", self.probability, METHODS)
+    """What LCC and LCCCV keep of their directions: beside ``Classifier``."""
 
     def _store(self, parts: list[Direction]) -> None:
         self._rules = [part.rule for part in parts]
-        self._calibrators = [part.calibrator for part in parts]
         store_directions(self, parts)
 
     def _project(self, X: Any) -> np.ndarray:
@@ -106,30 +32,6 @@ class LinearLine:
 
     def _midpoints(self) -> np.ndarray:
         return midpoints(self)
-
-    @available_if(_offers_probabilities)
-    @where_rows_live
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each class.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        model: Any = self
-        X = check_rows(self, X, accept_sparse=model._accept_sparse)
-        scores = model._task_scores(X)
-        columns = [c.probability(scores[:, k]) for k, c in enumerate(self._calibrators) if c]
-        return combine_probabilities(
-            np.stack(columns, axis=1), len(model.classes_), model.multi_class
-        )
 
 
 class LCC(LinearLine, ProjectedLine, Classifier):
@@ -157,8 +59,9 @@ class LCC(LinearLine, ProjectedLine, Classifier):
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes.
     probability : {"sigmoid", "isotonic"} or None, default=None
-        Offer ``predict_proba``, by a calibration of the projected line that is cross-fitted in five
-        folds: ``fit`` then solves six problems instead of one. ``predict`` does not change.
+        Offer ``predict_proba``, calibrated on rows that the rules had not seen: ``fit`` is then
+        repeated in five folds. ``predict`` does not change; where classes differ in size the
+        predicted class is not always the most probable one.
     solver : {"auto", "interior-point", "highs"}, default="auto"
         All give the optimum; they differ in time. What does not reach ``tol`` goes on to HiGHS.
     tol : float, default=1e-9
@@ -189,6 +92,9 @@ class LCC(LinearLine, ProjectedLine, Classifier):
     n_iter_ : int or ndarray of shape (n_problems,)
     solver_ : str or list of str
         Which solver answered.
+    held_out_scores_, held_out_probabilities_ : ndarray
+        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
+        where there are none.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -274,11 +180,10 @@ class LCC(LinearLine, ProjectedLine, Classifier):
 
     def _check_params(self) -> None:
         check_line_params(self)
-        self._check_probability()
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        refuse_probability(self.probability)
+        """Rows anywhere will do."""
 
     def _fit_task(self, problem: TwoClass) -> Direction:
         margin = check_margin(self, self.margin, problem.largest_margin, problem)
-        return fit_calibrated(self, problem, margin)
+        return fit_direction(self, problem, margin)

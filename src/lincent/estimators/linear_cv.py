@@ -35,10 +35,19 @@ from lincent.estimators.cv_table import (
     tabulate,
     takes_weights,
 )
-from lincent.estimators.direction import Direction, alone, controls, cut, generator
+from lincent.estimators.direction import (
+    Direction,
+    alone,
+    check_margin,
+    controls,
+    cut,
+    fit_direction,
+    generator,
+)
 from lincent.estimators.discriminators import DISCRIMINATORS
-from lincent.estimators.linear import LinearLine, calibrated, fit_calibrated, refuse_probability
-from lincent.estimators.problem import Training, TwoClass, tasks
+from lincent.estimators.linear import LinearLine
+from lincent.estimators.probabilities import cross_fitted
+from lincent.estimators.problem import HostTraining, Training, TwoClass, tasks
 from lincent.estimators.search_time import FoldTime, search_ends
 from lincent.estimators.validation import (
     check_choice,
@@ -96,7 +105,9 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
     multi_class : {"ovr", "ovo"}, default="ovr"
         As in :class:`LCC`.
     probability : {"sigmoid", "isotonic"} or None, default=None
-        As in :class:`LCC`.
+        Offer ``predict_proba``, calibrated on rows that the rules had not seen: the last fit is
+        then repeated in five folds. ``predict`` does not change; where classes differ in size the
+        predicted class is not always the most probable one.
     solver : {"auto", "interior-point", "highs"}, default="auto"
         As in :class:`LCC`.
     tol : float, default=1e-9
@@ -129,7 +140,7 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         Scores that ``time_limit`` left open are NaN; means are over the folds compared.
     n_splits_ : int
     classes_, coef_, intercept_, centers_, objective_, dual_objective_, duality_gap_, n_iter_,
-    solver_, n_features_in_, feature_names_in_
+    solver_, held_out_scores_, held_out_probabilities_, n_features_in_, feature_names_in_
         As in :class:`LCC`.
 
     See Also
@@ -150,6 +161,7 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
     """
 
     _chosen_margin: float
+    _chosen = ("C_", "discriminator_", "_chosen_margin")
 
     def __init__(
         self,
@@ -240,12 +252,10 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         self._grid()
         check_choice("selection", self.selection, SELECTIONS)
         check_solve_params(self)
-        self._check_probability()
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
         if kind is Kind.DEVICE:
             refuse_elsewhere(self, X)
-        refuse_probability(self.probability)
 
     def _margins(self) -> np.ndarray:
         if isinstance(self.margins, (int, np.integer)) and not isinstance(self.margins, bool):
@@ -367,11 +377,7 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         gaps = np.zeros(len(grid))
         scaled = np.ones(len(grid), dtype=bool)
         for task in tasks(len(self.classes_), self.multi_class):
-            problem = part.task(task, costs, name)
-            found = self._directions(problem, problem, grid, times)
-            if calibrate:
-                without = partial(self._without, problem, grid, times)
-                found = calibrated(problem, found, without, str(self.probability))
+            found = self._directions(part.task(task, costs, name), grid, times)
             for k, direction in enumerate(found):
                 parts[k].append(direction)
                 if direction is None:
@@ -382,7 +388,31 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
                     # Scaled as a whole; the folds of a calibration may not be.
                     scaled[k] &= direction.solution.solver == SCALED and not calibrate
         models = [self._assembled(*pair) for pair in zip(grid, parts, strict=True)]
+        if calibrate:
+            assert isinstance(part, HostTraining)
+            self._calibrate(models, part, grid, name, times)
         return models, gaps, scaled
+
+    def _calibrate(
+        self,
+        models: list[FittedLines | None],
+        part: HostTraining,
+        grid: list[Candidate],
+        name: str,
+        times: FoldTime,
+    ) -> None:
+        """Probabilities for the points that have a model; each part of the rows has its paths."""
+        there = [k for k, model in enumerate(models) if model is not None]
+
+        def fit(rows: HostTraining) -> list[FittedLines | None]:
+            found = self._candidates(rows, grid, f"{name}, a part of it", False, times)[0]
+            return [found[k] for k in there]
+
+        whole = [models[k] for k in there]
+        found = cross_fitted(whole, fit, part, self.multi_class)
+        for model, (unseen, unit) in zip(whole, found, strict=True):
+            assert model is not None
+            model.calibration = unseen.calibration(str(self.probability), unit)
 
     def _assembled(
         self, point: Candidate, directions: Sequence[Direction | None]
@@ -393,11 +423,11 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         return FittedLines(point, found, self.classes_, self.multi_class)
 
     def _directions(
-        self, problem: TwoClass, whole: TwoClass, grid: list[Candidate], times: FoldTime
+        self, problem: TwoClass, grid: list[Candidate], times: FoldTime
     ) -> list[Direction | None]:
-        """By point the direction of a problem, or of part of it at the same share of margins."""
+        """By point the direction of a problem."""
         limits = replace(controls(self, problem.began), deadline=times.next_path())
-        solved = self._path(problem, whole, grid, limits)
+        solved = self._path(problem, grid, limits)
         over = limits.out_of_time()
         found: list[Direction | None] = []
         for k, point in enumerate(grid):
@@ -418,22 +448,15 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
             found.append(cut(problem, answer.beta, solution, rule) if there else None)
         return found
 
-    def _without(
-        self, problem: TwoClass, grid: list[Candidate], times: FoldTime, kept: Any
-    ) -> list[Direction | None]:
-        """By point the direction without the rows of a calibration fold: it has a path as well."""
-        return self._directions(problem.among(kept), problem, grid, times)
-
     def _path(
-        self, problem: TwoClass, whole: TwoClass, grid: list[Candidate], limits: Controls
+        self, problem: TwoClass, grid: list[Candidate], limits: Controls
     ) -> dict[tuple[float, float], Solution | None]:
         """The solutions of one problem by cost and margin; None where there is none."""
         Cs = sorted({candidate.C for candidate in grid})
         steps = sorted({candidate.margin for candidate in grid})
         if problem.largest_margin == 0.0:
             return {(C, step): None for C in Cs for step in steps}
-        unit = 1.0 if self.relative else whole.largest_margin
-        margins = np.array(steps) * (problem.largest_margin / unit)
+        margins = np.array(steps) * (problem.largest_margin if self.relative else 1.0)
         costs = [problem.costs(C) for C in Cs]
         # Rows that are far and too many to be brought here are followed where they are.
         remote = problem.source.far and screening.worthwhile(*problem.source.shape)
@@ -460,7 +483,8 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
 
     def _fit_task(self, problem: TwoClass) -> Direction:
         share = problem.largest_margin if self.relative else 1.0
-        return fit_calibrated(self, problem, self._chosen_margin * share)
+        margin = check_margin(self, self._chosen_margin * share, problem.largest_margin, problem)
+        return fit_direction(self, problem, margin)
 
     def _store(self, parts: list[Direction]) -> None:
         super()._store(parts)

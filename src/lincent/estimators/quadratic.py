@@ -71,6 +71,10 @@ class FQCC(ProjectedLine, Classifier):
         Factors on the costs of each class, as in :class:`LCC`.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes.
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        Offer ``predict_proba``, calibrated on rows that the rules had not seen: ``fit`` is then
+        repeated in five folds. ``predict`` does not change; where classes differ in size the
+        predicted class is not always the most probable one.
     solver : {"auto", "interior-point", "highs"}, default="auto"
         Solver of the linear programs.
     tol : float, default=1e-9
@@ -105,6 +109,9 @@ class FQCC(ProjectedLine, Classifier):
     n_iter_ : int or ndarray of shape (n_problems,)
         Steps of the winning start.
     solver_ : str or list of str
+    held_out_scores_, held_out_probabilities_ : ndarray
+        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
+        where there are none.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -149,6 +156,7 @@ class FQCC(ProjectedLine, Classifier):
         max_steps: int = 100,
         class_weight: Any = None,
         multi_class: str = "ovr",
+        probability: str | None = None,
         solver: str = "auto",
         tol: float = 1e-9,
         max_iter: int = 200,
@@ -166,6 +174,7 @@ class FQCC(ProjectedLine, Classifier):
         self.max_steps = max_steps
         self.class_weight = class_weight
         self.multi_class = multi_class
+        self.probability = probability
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter

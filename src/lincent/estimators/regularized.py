@@ -80,6 +80,10 @@ class RegularizedLCC(ProjectedLine, Classifier):
         problem the same total cost.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes.
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        Offer ``predict_proba``, calibrated on rows that the rules had not seen: ``fit`` is then
+        repeated in five folds. ``predict`` does not change; where classes differ in size the
+        predicted class is not always the most probable one.
     tol : float, default=1e-9
         Bound on ``duality_gap_ / max(1, abs(objective_))``.
     max_iter : int, default=200
@@ -106,6 +110,9 @@ class RegularizedLCC(ProjectedLine, Classifier):
         The certificate: the objective, a lower bound proved by the dual, and their difference.
     n_iter_ : int or ndarray of shape (n_problems,)
     solver_ : str or list of str
+    held_out_scores_, held_out_probabilities_ : ndarray
+        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
+        where there are none.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -144,6 +151,7 @@ class RegularizedLCC(ProjectedLine, Classifier):
         fit_threshold: bool = True,
         class_weight: Any = "balanced",
         multi_class: str = "ovr",
+        probability: str | None = None,
         tol: float = 1e-9,
         max_iter: int = 200,
         time_limit: float | None = None,
@@ -157,6 +165,7 @@ class RegularizedLCC(ProjectedLine, Classifier):
         self.fit_threshold = fit_threshold
         self.class_weight = class_weight
         self.multi_class = multi_class
+        self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit

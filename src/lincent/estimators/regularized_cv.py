@@ -42,6 +42,10 @@ class RegularizedLCCCV(Committee, Classifier):
         Factors on the costs of each class.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes.
+    probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
+        How ``predict_proba`` is calibrated, on the held-out rows of the folds and at no further
+        fit; None leaves it out. ``predict`` does not change; where classes differ in size the
+        predicted class is not always the most probable one.
     tol : float, default=1e-9
         Bound on the relative duality gap of every rule.
     max_iter : int, default=200
@@ -68,6 +72,9 @@ class RegularizedLCCCV(Committee, Classifier):
         The largest relative duality gap among all rules.
     n_iter_ : int
         Steps of all solves together.
+    held_out_scores_, held_out_probabilities_ : ndarray
+        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
+        where there are none.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -104,6 +111,7 @@ class RegularizedLCCCV(Committee, Classifier):
         sharpness: float = 400.0,
         class_weight: Any = "balanced",
         multi_class: str = "ovr",
+        probability: str | None = "sigmoid",
         tol: float = 1e-9,
         max_iter: int = 200,
         n_jobs: int | None = None,
@@ -119,6 +127,7 @@ class RegularizedLCCCV(Committee, Classifier):
         self.sharpness = sharpness
         self.class_weight = class_weight
         self.multi_class = multi_class
+        self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -154,9 +163,11 @@ class RegularizedLCCCV(Committee, Classifier):
 
     def _keep(
         self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], refit: Any
-    ) -> None:
+    ) -> float:
+        unit = 1.0
         if self.combine == "refit":
             found = [refit(k, float(C)) for k, C in enumerate(np.atleast_1d(self.C_))]
+            unit = float(np.mean([direction.half for direction in found]))
             pairs = [(direction.beta, direction.intercept) for direction in found]
         else:
             pairs = []
@@ -166,6 +177,12 @@ class RegularizedLCCCV(Committee, Classifier):
                 pairs.append((direction, float(sum(intercept for _, intercept in rules))))
         self.coef_ = np.array([direction for direction, _ in pairs])
         self.intercept_ = np.array([intercept for _, intercept in pairs])
+        return unit
+
+    def _used(self, weights: list[np.ndarray]) -> list[np.ndarray]:
+        if self.combine == "committee":
+            return weights
+        return [np.eye(len(share))[share.argmax()] for share in weights]
 
     def _task_scores(self, X: Any) -> np.ndarray:
         return np.asarray(project_all(X, self.coef_) + self.intercept_)

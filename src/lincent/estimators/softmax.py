@@ -5,8 +5,10 @@
 by weighted maximum likelihood on scores of unseen rows.  Rules with class-balanced costs do not
 know how frequent the classes are; b says how much of that the probabilities need.  Where classes
 are equally frequent the most probable class is the one with the highest score.  The L2 term
-``SHRINK`` on a and b keeps them finite where the scores separate the classes.  It is convex;
-Newton's method.
+``SHRINK`` on a and b keeps them finite where the scores separate the classes.  So do, in earnest,
+the smoothed targets: with W_k the weight of class k among n, a row of k counts as (W_k + 1) /
+(W_k + n) of k and 1 / (W_k + n) of each other class, which is Platt's rule (1999) for n = 2.  It is
+convex; Newton's method.
 """
 
 from __future__ import annotations
@@ -45,25 +47,35 @@ def _softmax(z: np.ndarray) -> np.ndarray:
     return np.asarray(z / z.sum(axis=1, keepdims=True))
 
 
-def fit_softmax(scores: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> Softmax:
-    """The softmax for scores of unseen rows."""
+def fit_softmax(
+    scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, *, smooth: bool = False
+) -> Softmax:
+    """The softmax for scores of unseen rows; ``smooth``: with smoothed targets."""
     scores = by_class(np.asarray(scores, dtype=np.float64))
     m, n = scores.shape
     share = weight / weight.sum()
     common = np.log(np.maximum(np.bincount(codes, share, n), 1e-12) * n)
     parts = np.stack([scores, np.broadcast_to(common, (m, n))])
-    own = np.arange(m), codes
+    target = np.zeros((m, n))
+    if smooth:
+        total = np.bincount(codes, weight, n)[codes] + n
+        target += 1 / total[:, None]
+        target[np.arange(m), codes] = 1 - (n - 1) / total
+    else:
+        target[np.arange(m), codes] = 1.0
+    wanted = (parts * target).sum(axis=2)
     shrink = SHRINK / max(float(weight.sum()), 1.0)
 
     def loss(at: np.ndarray) -> float:
         p = _softmax(np.tensordot(at, parts, axes=1))
-        return float(shrink / 2 * (at @ at) - share @ np.log(np.maximum(p[own], 1e-300)))
+        likely = (target * np.log(np.maximum(p, 1e-300))).sum(axis=1)
+        return float(shrink / 2 * (at @ at) - share @ likely)
 
     point, value = np.zeros(2), np.inf
     for _ in range(STEPS):
         p = _softmax(np.tensordot(point, parts, axes=1))
         mean = (parts * p).sum(axis=2)
-        gradient = (mean - parts[:, *own]) @ share + shrink * point
+        gradient = (mean - wanted) @ share + shrink * point
         around = parts - mean[:, :, None]
         curve = np.einsum("aik,bik,ik->ab", around, around, p * share[:, None])
         step = np.linalg.solve(curve + shrink * np.eye(2), gradient)

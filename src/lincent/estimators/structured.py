@@ -43,6 +43,10 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes. The local centers of all classes are
         shared by all problems.
+    probability : {"sigmoid", "isotonic"} or None, default=None
+        Offer ``predict_proba``, calibrated on rows that the rules had not seen: ``fit`` is then
+        repeated in five folds. ``predict`` does not change; where classes differ in size the
+        predicted class is not always the most probable one.
     tol : float, default=1e-9
         Bound on ``duality_gap_ / max(1, abs(objective_))``.
     max_iter : int, default=200
@@ -72,6 +76,9 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
     objective_, dual_objective_, duality_gap_ : float or ndarray of shape (n_problems,)
         The certificate of the rule on the extended features.
     n_iter_ : int or ndarray of shape (n_problems,)
+    held_out_scores_, held_out_probabilities_ : ndarray
+        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
+        where there are none.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -107,6 +114,7 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         *,
         class_weight: Any = "balanced",
         multi_class: str = "ovr",
+        probability: str | None = None,
         tol: float = 1e-9,
         max_iter: int = 200,
         time_limit: float | None = None,
@@ -120,6 +128,7 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         self.margins = margins
         self.class_weight = class_weight
         self.multi_class = multi_class
+        self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit

@@ -45,6 +45,10 @@ class StructuredLCCCV(Committee, Classifier):
         Factors on the costs of each class.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes.
+    probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
+        How ``predict_proba`` is calibrated, on the held-out rows of the folds and at no further
+        fit; None leaves it out. ``predict`` does not change; where classes differ in size the
+        predicted class is not always the most probable one.
     tol : float, default=1e-9
         Bound on the relative duality gap of every rule.
     max_iter : int, default=200
@@ -79,6 +83,9 @@ class StructuredLCCCV(Committee, Classifier):
         The largest relative duality gap among all rules.
     n_iter_ : int
         Steps of all solves together.
+    held_out_scores_, held_out_probabilities_ : ndarray
+        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
+        where there are none.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
@@ -112,6 +119,7 @@ class StructuredLCCCV(Committee, Classifier):
         sharpness: float = 400.0,
         class_weight: Any = "balanced",
         multi_class: str = "ovr",
+        probability: str | None = "sigmoid",
         tol: float = 1e-9,
         max_iter: int = 200,
         n_jobs: int | None = None,
@@ -128,6 +136,7 @@ class StructuredLCCCV(Committee, Classifier):
         self.sharpness = sharpness
         self.class_weight = class_weight
         self.multi_class = multi_class
+        self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -171,7 +180,7 @@ class StructuredLCCCV(Committee, Classifier):
 
     def _keep(
         self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], refit: Any
-    ) -> None:
+    ) -> float:
         n = self.n_features_in_
         locals_: list[CenterSet] = [local for local, _ in made]
         ends = np.cumsum([0] + [len(local.centers) for local in locals_])
@@ -191,6 +200,7 @@ class StructuredLCCCV(Committee, Classifier):
                     if member:
                         part = slice(ends[fold], ends[fold + 1])
                         self.pulls_[k, member - 1, part] = direction[n:] @ whitenings[member - 1]
+        return 1.0
 
     def _task_scores(self, X: Any) -> np.ndarray:
         return local_scores(

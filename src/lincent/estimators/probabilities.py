@@ -1,0 +1,266 @@
+"""``predict_proba`` of every estimator: from scores of unseen rows to probabilities of classes.
+
+The scores of a model are those of its two-class problems.  What turns them into probabilities is
+fitted to scores of rows that the rules had not seen, by one of two methods:
+
+sigmoid    one softmax over the columns of ``decision_function`` (see ``softmax``).  It has one
+           slope for all, so the most probable class is the predicted one wherever the classes are
+           equally frequent; where they are not, its offsets say how frequent they are.
+isotonic   an increasing step function for each two-class problem (see ``calibration``), which are
+           normalized (one-vs-rest) or coupled (one-vs-one).
+
+Scores are first divided by a unit, the mean distance between the two sides of a problem: the rules
+of different folds may differ in length.
+
+An estimator that cross-validates has such scores already.  Any other is fitted again without each
+fold (``cross_fitted``), where probabilities are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from lincent.estimators import multiclass
+from lincent.estimators.answers import where_rows_live
+from lincent.estimators.calibration import (
+    Calibrator,
+    combine_probabilities,
+    fit_steps,
+    fold_of_rows,
+)
+from lincent.estimators.problem import HostTraining, tasks
+from lincent.estimators.softmax import Softmax, fit_softmax
+from lincent.estimators.validation import check_choice
+
+METHODS = ("sigmoid", "isotonic")
+
+
+class Calibration(Protocol):
+    """From the scores of the two-class problems, one column each, to the classes'."""
+
+    def probability(self, scores: np.ndarray) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class JointCalibration:
+    """One softmax over the scores of all classes."""
+
+    softmax: Softmax
+    unit: float
+    strategy: str
+
+    def columns(self, scores: np.ndarray) -> np.ndarray:
+        """The columns of ``decision_function`` in the unit."""
+        found = multiclass.combine_scores(
+            scores / self.unit, len(self.softmax.offset), self.strategy
+        )
+        return found.reshape(len(scores), -1)
+
+    def probability(self, scores: np.ndarray) -> np.ndarray:
+        return self.softmax.probability(self.columns(scores))
+
+
+@dataclass(frozen=True)
+class SeparateCalibration:
+    """One increasing function for each two-class problem."""
+
+    parts: Sequence[Calibrator]
+    n_classes: int
+    strategy: str
+
+    def probability(self, scores: np.ndarray) -> np.ndarray:
+        columns = [part.probability(scores[:, k]) for k, part in enumerate(self.parts)]
+        return combine_probabilities(np.stack(columns, axis=1), self.n_classes, self.strategy)
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """Scores (rows, problems) of rows by rules that have not seen them, in units of these rules.
+
+    ``part`` is a number for each row, by which probabilities of unseen rows are found; -1 where a
+    row could not be held out.
+    """
+
+    scores: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+    part: np.ndarray
+    n_classes: int
+    strategy: str = "ovr"
+
+    def keep(self, model: Any, unit: float) -> None:
+        """Set the calibration of a model whose scores have this unit, and what it was made from."""
+        method = str(model.probability)
+        model._calibration = self.calibration(method, unit)
+        raw = np.where((self.part >= 0)[:, None], self.scores, np.nan)
+        chances = np.full((len(raw), self.n_classes), np.nan)
+        for k in range(self.part.max(initial=-1) + 1):
+            own = self.part == k
+            rest = np.where(own, 0.0, self.weight)
+            others = replace(self, weight=rest) if rest.any() else self
+            chances[own] = others.calibration(method, 1.0).probability(raw[own])
+        model.held_out_scores_ = multiclass.combine_scores(
+            raw * unit, self.n_classes, self.strategy
+        )
+        model.held_out_probabilities_ = chances
+
+    def calibration(self, method: str, unit: float) -> Calibration:
+        """The calibration for a model whose scores have this unit."""
+        there = (self.weight > 0) & np.isfinite(self.scores).all(axis=1)
+        scores, codes, weight = self.scores[there], self.codes[there], self.weight[there]
+        if method == "sigmoid":
+            plain = JointCalibration(Softmax(1.0, np.zeros(self.n_classes)), 1.0, self.strategy)
+            softmax = fit_softmax(plain.columns(scores), codes, weight, smooth=True)
+            return JointCalibration(softmax, unit, self.strategy)
+        parts = []
+        for k, task in enumerate(tasks(self.n_classes, self.strategy)):
+            rows = task.rows(codes)
+            positive = task.sign(codes[rows]) > 0
+            parts.append(fit_steps(scores[rows, k], positive, weight[rows], unit))
+        return SeparateCalibration(parts, self.n_classes, self.strategy)
+
+
+def unit_of(
+    scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_classes: int, strategy: str
+) -> float:
+    """The mean distance between the mean scores of the two sides of a problem."""
+    apart = []
+    for k, task in enumerate(tasks(n_classes, strategy)):
+        sides = [np.isin(codes, side) for side in task.sides]
+        low, high = (np.average(scores[s, k], weights=weight[s]) for s in sides)
+        apart.append(abs(float(high - low)))
+    unit = float(np.mean(apart))
+    return unit if unit > 0 else 1.0
+
+
+def cross_fitted(
+    models: Sequence[Any],
+    fit: Callable[[HostTraining], Sequence[Any]],
+    training: HostTraining,
+    strategy: str,
+    *,
+    pairwise: bool = False,
+) -> list[tuple[Unseen, float]]:
+    """For each fitted model, scores of unseen rows by its like, and the unit of its own.
+
+    ``fit`` fits the same models to part of the rows; where it has None for one, that part is scored
+    by the model itself.  ``pairwise``: columns are rows, as in a kernel matrix.
+    """
+    X, codes, weight, n_classes = training.X, training.codes, training.weight, len(training.classes)
+
+    def in_units(fitted: Any, rows: np.ndarray, asked: np.ndarray) -> tuple[np.ndarray, float]:
+        """Scores of the rows ``asked`` in the unit of those that were fitted."""
+        seen = X[:, rows] if pairwise else X
+        own = fitted._task_scores(seen[rows])
+        unit = unit_of(own, codes[rows], weight[rows], n_classes, strategy)
+        return fitted._task_scores(seen[asked]) / unit, unit
+
+    fold = fold_of_rows(X, codes, weight)
+    everything = np.arange(len(fold))
+    found = [in_units(model, everything, everything) for model in models]
+    for k in range(fold.max(initial=-1) + 1):
+        rows, asked = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        part = training.fold(rows)
+        part = part.seen_as(part.X[:, rows]) if pairwise else part
+        for (scores, _), fitted in zip(found, fit(part), strict=True):
+            if fitted is not None:
+                scores[asked] = in_units(fitted, rows, asked)[0]
+    return [(Unseen(u, codes, weight, fold, n_classes, strategy), unit) for u, unit in found]
+
+
+def check_probability(model: Any, in_memory: bool) -> None:
+    """A sentence for a method that is not known, or that needs rows which are elsewhere."""
+    method = getattr(model, "probability", None)
+    if method is None:
+        return
+    check_choice("probability", method, METHODS)
+    if not in_memory:
+        raise ValueError(
+            f"probability={method!r} needs X in memory: give a NumPy array, or fit without it "
+            "and calibrate decision_function yourself."
+        )
+
+
+def unfitted_copy(model: Any, classes: np.ndarray) -> Any:
+    """A copy to be fitted to part of the rows: without probabilities, and it says nothing."""
+    quiet = {"probability": None, "verbose": 0}
+    made = clone(model).set_params(**{k: v for k, v in quiet.items() if hasattr(model, k)})
+    made.classes_ = classes
+    return made
+
+
+def _offered(model: Any) -> bool:
+    if getattr(model, "probability", None) is not None:
+        return True
+    name = type(model).__name__
+    if not hasattr(model, "probability"):
+        raise AttributeError(f"{name} has no predict_proba: wrap it in CalibratedClassifierCV.")
+    raise AttributeError(
+        f"{name} has predict_proba only where it is asked for: give probability='sigmoid' (or "
+        "'isotonic'), or wrap it in CalibratedClassifierCV."
+    )
+
+
+class Probabilities:
+    """``predict_proba`` and ``predict_log_proba``, for estimators with ``probability``."""
+
+    probability: str | None
+    _calibration: Calibration
+
+    def _rows_scores(self, X: Any) -> np.ndarray:
+        """The scores of the two-class problems, one column each, of rows that are not checked."""
+        raise NotImplementedError
+
+    def _chances(self) -> Calibration:
+        """What turns scores into probabilities."""
+        old = vars(self).get("_calibrators")  # in a model file of version 0.1.0
+        if old is None:
+            return self._calibration
+        model: Any = self
+        return SeparateCalibration(old, len(model.classes_), model.multi_class)
+
+    @available_if(_offered)
+    @where_rows_live
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class.
+
+        Calibrated on rows that the rules had not seen. Probabilities know how frequent the classes
+        are and the cut of ``predict`` need not, so where classes differ in size the predicted class
+        is not always the most probable one.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        return self._chances().probability(self._rows_scores(X))
+
+    @available_if(_offered)
+    @where_rows_live
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """The logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny))
