@@ -25,6 +25,7 @@ from lincent.estimators.validation import check_choice, check_count, check_line_
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
 from lincent.solvers.lp import choose
+from lincent.solvers.lp.duplicate_rows import groups, summed
 from lincent.solvers.ramp import convex_concave, scipy_slsqp
 from lincent.solvers.ramp.convex_concave import LocalSolution
 from lincent.solvers.solution import Controls, Status
@@ -54,9 +55,9 @@ class FQCC(ProjectedLine, Classifier):
         How the projected line is cut: half-way between the centers, by the nearest training row, or
         by a one-dimensional SVM.
     algorithm : {"convex-concave", "general"}, default="convex-concave"
-        ``"convex-concave"`` is a short sequence of linear programs. ``"general"`` hands the paper's
-        formulation, with one slack variable per row, to SciPy's SLSQP: for comparison, and for a
-        few hundred rows at most.
+        ``"convex-concave"`` is a linear program and a walk over vertices. ``"general"`` hands
+        the paper's formulation, with one slack variable per row, to SciPy's SLSQP: for comparison,
+        and for a few hundred rows at most.
     n_init : int, default=1
         Number of starts; the lowest objective wins. The first is the LCC solution, the second the
         difference of the class centers, which helps where outliers have already turned LCC, the
@@ -219,7 +220,11 @@ class FQCC(ProjectedLine, Classifier):
         problem = problem.counted()
         margin = check_margin(self, self.margin, problem.largest_margin, problem)
         costs = problem.costs(float(self.C))
-        program = RampProgram(problem.rows.materialize(), costs, margin, problem.difference)
+        rows = problem.rows.materialize()
+        repeated = groups(rows)
+        if repeated is not None:  # equal rows are one kink; apart they hide the vertex
+            rows, costs = rows.take(repeated[0]), summed(costs, repeated[1])
+        program = RampProgram(rows, costs, margin, problem.difference)
         found = self._best(program, problem)
         self._judge_local(found, problem.name)
         return cut(problem, found.beta, found, self.discriminator)

@@ -157,7 +157,11 @@ class Tableau:
             change /= T[entering, k]
             T -= np.multiply(T[:, k, None], change, out=self.scratch)
             basis[k] = entering
+            self._exchanged()
         return False
+
+    def _exchanged(self) -> None:
+        """For a form whose objective depends on the vertex (``solvers.ramp``); here it does not."""
 
     def _passed(self, rate: Vector, slope: float) -> int:
         """Pass hinges while the objective falls; the one where it stops falling, or -1."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.programs.arrays import Vector
+from lincent.programs.arrays import Rows, Vector
 from lincent.programs.centralization import Program, certify
 from lincent.solvers.solution import Solution
 
@@ -46,20 +46,33 @@ class Merged:
 
 def merge(program: Program) -> Merged | None:
     """The program with equal rows merged, or None where there are too few."""
-    m, n = program.shape
+    found = groups(program.rows)
+    if found is None:
+        return None
+    first, group = found
+    rows, costs = program.rows.take(first), summed(program.costs, group)
+    return Merged(replace(program, rows=rows, costs=costs), group, program)
+
+
+def summed(costs: Vector, group: NDArray[np.intp]) -> Vector:
+    """The costs of the rows of each group together."""
+    return np.bincount(group, weights=costs).astype(np.float64)
+
+
+def groups(rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """One row of each group of equal ones and the group of every row, or None if few are equal."""
+    m, n = rows.shape
     first, second = np.random.default_rng(n).standard_normal((2, n))
-    key = program.rows.dot(first)
+    key = rows.dot(first)
     order = np.argsort(key, kind="stable")
     ties = key[order[1:]] == key[order[:-1]]
     if np.count_nonzero(ties) < TUNING.worth * m:
         return None
-    check = program.rows.dot(second)
+    check = rows.dot(second)
     order = np.lexsort((check, key))
     new = np.empty(m, dtype=bool)
     new[0] = True
     new[1:] = (key[order[1:]] != key[order[:-1]]) | (check[order[1:]] != check[order[:-1]])
     group = np.empty(m, dtype=np.intp)
     group[order] = np.cumsum(new) - 1
-    rows = program.rows.take(order[new])
-    costs: Vector = np.bincount(group, weights=program.costs).astype(np.float64)
-    return Merged(replace(program, rows=rows, costs=costs), group, program)
+    return order[new], group
