@@ -13,14 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from lincent.estimators.additive_data import AdditiveBlocks, sample_of_blocks
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
+from lincent.estimators.answers import where_rows_live
 from lincent.estimators.auto_choice import hard_labels
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.calibration import fold_of_rows
 from lincent.estimators.classifier import whole_or_nothing
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.probabilities import Probabilities, Unseen, check_probability
+from lincent.estimators.problem import DaskTraining, in_blocks, open_training
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import (
     check_class_weight,
@@ -30,12 +33,14 @@ from lincent.estimators.validation import (
     check_positive,
     check_weights,
     label_codes,
+    refuse_elsewhere,
     refuse_namespace,
 )
-from lincent.features.table import TableEncoder, read_table
+from lincent.features.table import ColumnCode, TableEncoder, read_table
 from lincent.features.transformer import by_blocks, check_least
-from lincent.features.weighted import quantiles
+from lincent.features.weighted import SAMPLE_ROWS, quantiles
 from lincent.passes.row_hash import row_keys
+from lincent.passes.source import Kind
 
 GRID = 100
 BAND = (0.1, 0.9)
@@ -61,7 +66,8 @@ class AdditiveModel(Probabilities, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Missing values and, in a frame, text and categories are accepted.
+            Missing values and, in a frame, text and categories are accepted. Also a Dask array or
+            dataframe of numbers, or batches, which are read in place five to nine times.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -77,31 +83,69 @@ class AdditiveModel(Probabilities, ClassifierMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._check_params()
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
+
+        def problem(rows: TrainingRows, total: np.ndarray) -> AdditiveProblem:
+            total = total * check_class_weight(self.class_weight, self.classes_, total).factor
+            costs = Costs(total / total.sum(), check_hinge_range(self.margins))
+            return AdditiveProblem(
+                rows, costs, self.tol, self.max_iter, lambda: time.monotonic() >= ends
+            )
+
+        whole: AdditiveProblem | AdditiveBlocks
+        if in_blocks(X):
+            training = self._open_blocks(X, y, sample_weight)
+            given = sample_of_blocks(training, seed)
+            sample = problem(given, training.totals)
+            whole = AdditiveBlocks(training, sample)
+        else:
+            given = self._open_table(X, y, sample_weight, seed)
+            total = np.bincount(given.codes, weights=given.weight)
+            whole = sample = problem(given.merged(), total)
+            if not self._own_folds:
+                sample = whole.sampled(SAMPLE_ROWS)
+        ways = self._ways([column.name for column in self.encoder_.columns])
+        rows, sources = sample.rows, self.encoder_.sources
+        terms = Terms.learn(rows.Z, rows.keys, rows.weight, sources, self.n_knots, ways)
+        terms, C = self._settle(sample, terms, given, seed)
+        self._keep(whole, sample, terms, C, seed)
+        if self.probability is not None:
+            self._spread(given)
+            if in_blocks(X):  # rows of a sample, which have no places in X
+                del self.held_out_scores_, self.held_out_probabilities_
+        return self
+
+    @property
+    def _own_folds(self) -> bool:
+        """Whether folds of the user's own name rows by their places."""
+        return False
+
+    def _open_table(self, X: Any, y: Any, sample_weight: Any, seed: int) -> TrainingRows:
         refuse_namespace(self, X)
         table = read_table(self, X, self.categorical_features, reset=True)
         codes = self._codes(y, table.shape[0])
         weight = check_weights(sample_weight, table.shape[0])
-        ways = self._ways(table.names)
         self.encoder_ = TableEncoder.learn(table, weight)
         Z = self.encoder_.encode(table)
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        given = TrainingRows(Z, row_keys(Z, seed), codes, weight, None)
-        rows = given.merged()
-        total = np.bincount(codes, weights=weight)
-        total *= check_class_weight(self.class_weight, self.classes_, total).factor
-        costs = Costs(total / total.sum(), check_hinge_range(self.margins))
-        ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
-        problem = AdditiveProblem(
-            rows, costs, self.tol, self.max_iter, lambda: time.monotonic() >= ends
-        )
-        terms = Terms.learn(
-            rows.Z, rows.keys, rows.weight, self.encoder_.sources, self.n_knots, ways
-        )
-        terms, C = self._settle(problem, terms, given, seed)
-        self._keep(problem, terms, C, seed)
-        if self.probability is not None:
-            self._spread(given)
-        return self
+        return TrainingRows(Z, row_keys(Z, seed), codes, weight, None)
+
+    def _open_blocks(self, X: Any, y: Any, sample_weight: Any) -> DaskTraining:
+        """Rows in blocks are numbers without gaps, or the first read says where they are not."""
+        if self.categorical_features is not None:
+            raise ValueError(
+                "categorical_features needs X in memory: encode these columns first, or compute() "
+                "X."
+            )
+        training = open_training(self, X, y, sample_weight)
+        assert isinstance(training, DaskTraining)
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        self.encoder_ = TableEncoder([ColumnCode(str(name), None, 0.0, False) for name in names])
+        return training
+
+    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
+        if kind is Kind.DEVICE:
+            refuse_elsewhere(self, X)
 
     def _calibrate(self, rows: TrainingRows, scores: np.ndarray) -> None:
         """Probabilities from scores of unseen rows; they and the rows may be merged ones."""
@@ -168,19 +212,26 @@ class AdditiveModel(Probabilities, ClassifierMixin, BaseEstimator):
             )
         return ways.astype(int)
 
-    def _keep(self, problem: AdditiveProblem, terms: Terms, C: float, seed: int) -> None:
-        found = problem.path(terms, [C])[0]
-        features = terms.apply(problem.rows.Z)
-        share = problem.rows.weight / problem.rows.weight.sum()
-        self.terms_, self.C_, self.smoothing_ = terms, C, terms.smoothing
+    def _keep(
+        self,
+        whole: AdditiveProblem | AdditiveBlocks,
+        sample: AdditiveProblem,
+        terms: Terms,
+        C: float,
+        seed: int,
+    ) -> None:
         # Terms have mean zero over the training rows; what they give up is in the intercept.
-        self.means_ = share @ features
+        found, self.means_ = whole.fit(terms, C)
+        self.terms_, self.C_, self.smoothing_ = terms, C, terms.smoothing
         self.coef_ = found.rules[:-1]
         self.intercept_ = found.rules[-1] + self.means_ @ self.coef_
-        count = int(self.n_resamples)
-        self.resampled_ = problem.band(terms, C, found.rules, count, seed)[:, :-1]
+        own = found.rules if whole is sample else sample.path(terms, [C])[0].rules
+        drawn = sample.band(terms, C, own, int(self.n_resamples), seed) - own
+        # Rules of a sample vary more than those of all rows, by the root of how much it weighs.
+        share = float(sample.rows.weight.sum()) / whole.total
+        self.resampled_ = (found.rules + np.sqrt(share) * drawn)[:, :-1]
         self.term_names_ = self._term_names()
-        self._range = self._ranges(problem.rows)
+        self._range = self._ranges(sample.rows)
         self.objective_, self.dual_objective_ = (
             float(found.objective.sum()),
             float(found.bound.sum()),
@@ -208,6 +259,7 @@ class AdditiveModel(Probabilities, ClassifierMixin, BaseEstimator):
 
     # Scores and what they are made of.
 
+    @where_rows_live
     def contributions(self, X: Any) -> np.ndarray:
         """What each term adds to the score of each row.
 
@@ -243,6 +295,7 @@ class AdditiveModel(Probabilities, ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return scores.reshape(len(scores), -1)
 
+    @where_rows_live
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed scores: positive means ``classes_[1]``; with more classes the largest wins.
 
@@ -261,6 +314,7 @@ class AdditiveModel(Probabilities, ClassifierMixin, BaseEstimator):
             return parts.sum(axis=1) + self.intercept_[0]
         return np.asarray(parts.sum(axis=1) + self.intercept_)
 
+    @where_rows_live
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row.
 
@@ -403,6 +457,11 @@ class AdditiveLCC(AdditiveModel):
     --------
     AdditiveLCCCV : C, smoothing and pairs by cross-validation.
     AutoLCC : The best score, not the most readable one.
+
+    Notes
+    -----
+    With more than 10,000 different rows, knots, pairs and bands come from a sample of about that
+    size; the rules are fitted, and certified, on all rows.
 
     Examples
     --------

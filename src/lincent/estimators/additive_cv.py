@@ -12,8 +12,9 @@ from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_choice import Rows, measure_of
 from lincent.estimators.auto_search import NATIVE_TOL, SEARCH_TOL, totals_for
-from lincent.estimators.folds import make_folds
+from lincent.estimators.folds import make_folds, number_of_folds
 from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.problem import DaskTraining
 from lincent.estimators.validation import check_choice, check_nonnegative
 
 FOLDS = 4
@@ -143,12 +144,19 @@ class AdditiveLCCCV(AdditiveModel):
         most = min(MOST_PAIRS, max(columns // 2, 1)) if columns > 1 else 0
         return (most,) if most and columns <= COLUMNS_FOR_PAIRS else ()
 
+    @property
+    def _own_folds(self) -> bool:
+        return not (self.cv is None or isinstance(self.cv, int | np.integer))
+
+    def _open_blocks(self, X: Any, y: Any, sample_weight: Any) -> DaskTraining:
+        number_of_folds(self.cv, elsewhere=True)
+        return super()._open_blocks(X, y, sample_weight)
+
     def _settle(
         self, problem: AdditiveProblem, terms: Terms, rows: TrainingRows, seed: int
     ) -> tuple[Terms, float]:
         # Folds of the user's own name rows by their places; others are dealt to kinds of rows.
-        if self.cv is None or isinstance(self.cv, int | np.integer):
-            rows = problem.rows
+        rows = rows if self._own_folds else problem.rows
         cv = FOLDS if self.cv is None else self.cv
         folds = make_folds(cv, rows.Z, rows.codes, rows.weight, 1, seed)
         measure = measure_of(self.scoring, self.classes_)

@@ -32,6 +32,11 @@ class AdditiveProblem:
     out_of_time: Callable[[], bool]
 
     @property
+    def total(self) -> float:
+        """The weight of the rows."""
+        return float(self.rows.weight.sum())
+
+    @property
     def coupling(self) -> Separate | Native:
         return self.costs.coupling(self.rows.codes, self.rows.weight)
 
@@ -78,6 +83,16 @@ class AdditiveProblem:
             for scores, found in zip(out, part.path(with_pairs, Cs, tol), strict=True):
                 scores[held] = features @ found.rules[:-1] + found.rules[-1]
         return out
+
+    def fit(self, terms: Terms, C: float) -> tuple[JointSolution, np.ndarray]:
+        """The rules, and the means of the features over the rows."""
+        share = self.rows.weight / self.rows.weight.sum()
+        return self.path(terms, [C])[0], share @ terms.apply(self.rows.Z)
+
+    def sampled(self, count: int) -> AdditiveProblem:
+        """The same for about ``count`` different rows, or itself where there are no more."""
+        index = self.rows.sample(count)
+        return self if len(index) == len(self.rows.Z) else replace(self, rows=self.rows[index])
 
     def with_pairs(self, terms: Terms, C: float, count: int) -> Terms:
         """The terms and the best pairs, given the rules of the terms alone."""

@@ -83,12 +83,13 @@ def _of_chunks(make: Method, name: str, one: np.ndarray, X: Any, *rest: Any) -> 
         y if kind_of(y) is Kind.DASK else da.from_array(np.asarray(y), chunks=X.chunks[0])
         for y in rest
     ]
+    axes = "ikl"[: one.ndim]
     return da.blockwise(
         make,
-        "ik"[: one.ndim],
+        axes,
         *(X, "ij"),
         *(argument for y in labels for argument in (y, "i")),
-        new_axes={"k": one.shape[1]} if one.ndim == 2 else {},
+        new_axes=dict(zip(axes[1:], one.shape[1:], strict=True)),
         concatenate=True,
         align_arrays=not np.isnan(X.chunks[0]).any(),
         dtype=one.dtype,

@@ -16,6 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from lincent import _threads
 from lincent.estimators.folds import Split
 from lincent.estimators.portfolio import Blocks, TrainingRows
+from lincent.passes.pair_pulls import Faces
 from lincent.programs.joint import Native, Separate
 from lincent.solvers.newton.joint import Design, solve_path
 
@@ -51,6 +52,11 @@ class Costs:
             return Separate(codes, weight, np.array([[-1.0, 1.0]]), cost[None], low, high)
         pairs = np.tile(cost[:, None] / (n - 1), (1, n))
         return Native(codes, weight, pairs, low, high)
+
+    def faces(self, totals: np.ndarray) -> Faces:
+        """The same program for rows in blocks, whose classes have these weights."""
+        made = Faces.of_two if len(self.by_class) == 2 else Faces.native
+        return made(self.by_class / np.maximum(totals, 1e-300), *self.margins)
 
 
 @dataclass

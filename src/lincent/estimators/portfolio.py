@@ -18,7 +18,7 @@ import numpy as np
 
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
 from lincent.features.transformer import BLOCK_ROWS, RowMap
-from lincent.features.weighted import merged
+from lincent.features.weighted import merged, shares_of_classes
 
 COLUMNS = "columns"
 EVEN = "even "
@@ -93,22 +93,21 @@ class TrainingRows:
         return replace(self[index], weight=weight)
 
     def sample(self, count: int) -> np.ndarray:
-        """About ``count`` of the rows that count, the same share of the rows of each class.
+        """The places of about ``count`` different rows that count, by weight of their classes.
 
-        By keys, so repetitions of a row stay together.  A small class keeps a twentieth of the
-        sample, as far as it has the rows.
+        By keys, so repetitions of a row stay together and the order of the rows does not matter.
         """
         counted = self.weight > 0
-        if np.count_nonzero(counted) <= count:
-            return np.flatnonzero(counted)
-        taken = np.zeros(len(counted), dtype=bool)
-        share = count / np.count_nonzero(counted)
-        for code in np.unique(self.codes[counted]):
-            rows = np.flatnonzero(counted & (self.codes == code))
-            kinds = np.unique(self.keys[rows])
-            wanted = max(round(share * len(kinds)), min(len(kinds), count // 20))
-            taken[rows[self.keys[rows] <= kinds[wanted - 1]]] = True
-        return np.flatnonzero(taken)
+        classes = [np.flatnonzero(counted & (self.codes == k)) for k in np.unique(self.codes)]
+        kinds = [np.unique(self.keys[rows]) for rows in classes]
+        weights = [float(self.weight[rows].sum()) for rows in classes]
+        wanted = shares_of_classes([len(keys) for keys in kinds], weights, count)
+        taken = [
+            rows[self.keys[rows] <= keys[some - 1]]
+            for rows, keys, some in zip(classes, kinds, wanted, strict=True)
+            if some
+        ]
+        return np.sort(np.concatenate(taken))
 
 
 class Blocks:

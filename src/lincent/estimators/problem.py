@@ -291,6 +291,11 @@ class Training(Protocol):
         """k-means in each class."""
 
 
+def in_blocks(X: Any) -> bool:
+    """Whether rows come in blocks or batches, which are read in place."""
+    return kind_of(X) in (Kind.DASK, Kind.BATCHES)
+
+
 def open_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
     """Check the data where it lives; sets ``classes_`` and the names of the features."""
     kind = kind_of(X)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 SAMPLE_ROWS = 10_000
@@ -18,6 +20,21 @@ def sample_by_key(keys: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.
     _, first, kind = np.unique(keys[counted], return_index=True, return_inverse=True)
     total = np.bincount(kind.reshape(-1), weights=weight[counted])
     return counted[first[:SAMPLE_ROWS]], total[:SAMPLE_ROWS]
+
+
+def shares_of_classes(kinds: Sequence[int], weights: Sequence[float], count: int) -> list[int]:
+    """How many different rows of each class make a sample of about ``count``.
+
+    All of them where there are no more.  Else each class has its share by weight, and at least a
+    twentieth of the sample, as far as it has the rows.
+    """
+    if sum(kinds) <= count:
+        return list(kinds)
+    total = sum(weights)
+    return [
+        min(there, max(round(count * weight / total), count // 20))
+        for there, weight in zip(kinds, weights, strict=True)
+    ]
 
 
 def merged(

@@ -29,6 +29,7 @@ from lincent.solvers.newton import ridge
 from lincent.solvers.newton.descent import NAME, PATIENCE, Best, Start
 from lincent.solvers.newton.hessian import Factored, Threshold
 from lincent.solvers.newton.oracle import Reader, Reading
+from lincent.solvers.newton.walks import answered
 from lincent.solvers.solution import Controls, Solution, Status
 
 SAMPLE_ENTRIES = 4_000_000
@@ -80,6 +81,7 @@ class _PlaceReader(Reader):
         self._means = program.means
 
     def reading(self, at: Start, sums: Pulls) -> Reading:
+        """The point ``at`` from scaled sums."""
         words: Any = _Summed(sums)
         return self._reading(at.beta, at.t, np.empty(0), words, sums.combined)
 
@@ -122,7 +124,12 @@ def solve_path(
         _newton(_PlaceReader(program, float(scale)), start, controls)
         for scale, start in zip(scales, starts, strict=True)
     ]
-    return _answered(program, [float(scale) for scale in scales], walks)
+
+    def read(points: list[Start]) -> list[Pulls]:
+        at = [PullPoint(point.beta, point.t, program.low, program.high) for point in points]
+        return program.rows.pulls(program.costs, at)
+
+    return answered(walks, read)
 
 
 def _sample_size(m: int, n: int) -> int:
@@ -133,27 +140,9 @@ Walk = Generator[Start, Pulls, Solution]
 """Asks for the sums at a point, is sent them, and returns a solution in the end."""
 
 
-def _answered(
-    program: ProgramInPlace, scales: Sequence[float], walks: Sequence[Walk]
-) -> list[Solution]:
-    """Let all walks go on together: each read has the points that they ask for."""
-    asked = {k: next(walk) for k, walk in enumerate(walks)}
-    done: dict[int, Solution] = {}
-    while asked:
-        points = [PullPoint(at.beta, at.t, program.low, program.high) for at in asked.values()]
-        found = program.rows.pulls(program.costs, points)
-        for k, sums in zip(list(asked), found, strict=True):
-            try:
-                asked[k] = walks[k].send(_scaled(sums, scales[k]))
-            except StopIteration as end:
-                done[k] = end.value
-                del asked[k]
-    return [done[k] for k in range(len(walks))]
-
-
 def _newton(reader: _PlaceReader, start: Start, controls: Controls) -> Walk:
     """Steps from the start until the gap over all rows is below ``tol``."""
-    sums = yield start
+    sums = _scaled((yield start), reader.scale)
     point = reader.reading(start, sums)
     best, steps, since = Best(point), 0, 0
     while True:
@@ -184,7 +173,7 @@ def _advance(
     length = 1.0
     for _ in range(HALVINGS):
         end = Start(point.beta + length * step, point.t + length * shift)
-        sums = yield end
+        sums = _scaled((yield end), reader.scale)
         found = reader.reading(end, sums)
         if found.objective < point.objective or found.bound > point.bound:
             break

@@ -1,0 +1,124 @@
+"""What all rows pull at a point of the joint program: sums by class and rule, from one read.
+
+Both forms of ``programs.joint`` ask of a row of class c that it be beyond the margins in some
+directions of the scores f = (x, 1).rules, its faces: s e_k of a separate rule k, e_c - e_k of the
+native form.  With z = f.face, u the pull of phi there, w the weight of the row and c the cost of
+the face,
+
+    loss   sum w c phi(z)       flow  sum w c u       squares  sum w c u^2
+    combined  sum w c u (x, 1)             gram  sum w c [bent] (x, 1)(x, 1)' / (hi - lo)
+
+by face (``gram`` by pair of opposite faces, which bend the same way) say everything about
+objective, gradient, Hessian and dual bound: the factors that make multipliers feasible are one
+for each face.  Each is a sum over rows, so rows in blocks add theirs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lincent.programs.arrays import Matrix, Vector
+from lincent.programs.joint import feasible
+
+Codes = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Faces:
+    """Classes, directions in the scores, costs per weight, and which faces are opposite."""
+
+    classes: Codes
+    direction: Matrix
+    cost: Vector
+    edge: Codes
+    low: float
+    high: float
+    ridge: float
+
+    @classmethod
+    def of_two(cls, cost: Vector, low: float, high: float) -> Faces:
+        """One rule for two classes, which cost so much per weight."""
+        side = np.array([[-1.0], [1.0]])
+        return cls(np.arange(2), side, cost, np.zeros(2, dtype=np.intp), low, high, 1.0)
+
+    @classmethod
+    def native(cls, cost: Vector, low: float, high: float) -> Faces:
+        """A rule for each class; the cost of a class is shared by its faces."""
+        n = len(cost)
+        own, other = (part.reshape(-1) for part in np.divmod(np.arange(n * n), n))
+        own, other = own[own != other], other[own != other]
+        direction = np.eye(n)[own] - np.eye(n)[other]
+        place = np.minimum(own, other) * n + np.maximum(own, other)
+        edge = np.unique(place, return_inverse=True)[1].reshape(-1)
+        return cls(own, direction, cost[own] / (n - 1), edge, low, high, 2.0)
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+    @property
+    def rules(self) -> int:
+        return int(self.direction.shape[1])
+
+    @property
+    def edges(self) -> Matrix:
+        """The direction of each pair of opposite faces."""
+        _, first = np.unique(self.edge, return_index=True)
+        return np.asarray(self.direction[first])
+
+    def factors(self, flow: Vector) -> Vector:
+        """Factors in [0, 1] on the multipliers of each face, after which no rule gains or loses."""
+        if self.rules == 1:
+            return np.asarray(flow.min() / np.maximum(flow, 1e-300))
+        n = self.rules
+        other = np.argmin(self.direction, axis=1)
+        table = np.zeros((n, n))
+        table[self.classes, other] = flow
+        return np.asarray(feasible(table)[self.classes, other])
+
+
+@dataclass(frozen=True)
+class FacePulls:
+    """The sums above."""
+
+    loss: Vector
+    flow: Vector
+    squares: Vector
+    combined: Matrix
+    gram: Matrix
+
+    @classmethod
+    def joined_each(cls, parts: list[list[FacePulls]]) -> list[FacePulls]:
+        """Those of several blocks, for several points: one list of each block."""
+        return [
+            cls(*(np.sum([getattr(one, f.name) for one in same], axis=0) for f in fields(cls)))
+            for same in zip(*parts, strict=True)
+        ]
+
+
+def face_pulls(X: Matrix, codes: Codes, weight: Vector, faces: Faces, rules: Matrix) -> FacePulls:
+    """The sums over rows in memory; ``rules`` has the offsets in its last row."""
+    n, count = X.shape[1] + 1, len(faces.cost)
+    loss, flow, squares = np.zeros(count), np.zeros(count), np.zeros(count)
+    combined, gram = np.zeros((count, n)), np.zeros((int(faces.edge.max()) + 1, n, n))
+    for code in np.unique(codes):
+        rows, mine = np.flatnonzero(codes == code), np.flatnonzero(faces.classes == code)
+        some = np.ones((len(rows), n))
+        some[:, :-1] = X[rows]
+        short = faces.high - some @ (rules @ faces.direction[mine].T)
+        pull = np.clip(short / faces.width, 0.0, 1.0)
+        cost = weight[rows, None] * faces.cost[mine]
+        alpha = cost * pull
+        loss[mine] = (alpha * (short - faces.width / 2 * pull)).sum(axis=0)
+        flow[mine], squares[mine] = alpha.sum(axis=0), (alpha * pull).sum(axis=0)
+        combined[mine] = alpha.T @ some
+        bent = (short > 0.0) & (short < faces.width)
+        for k, face in enumerate(mine):
+            inside = np.flatnonzero(bent[:, k])
+            bending = some[inside]
+            gram[faces.edge[face]] += bending.T @ (bending * cost[inside, k : k + 1])
+    return FacePulls(loss, flow, squares, combined, gram / faces.width)

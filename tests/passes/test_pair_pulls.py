@@ -1,0 +1,59 @@
+"""Sums by class and rule: their meaning, and that those of parts add up."""
+
+import numpy as np
+import pytest
+
+from lincent.passes.pair_pulls import FacePulls, Faces, face_pulls
+from lincent.programs.joint import Native
+
+
+def data(classes, m=200, n=3):
+    rng = np.random.default_rng(classes)
+    X, codes = rng.standard_normal((m, n)), rng.integers(0, classes, m)
+    return X, codes, rng.random(m) + 0.5, rng.standard_normal((n + 1, classes))
+
+
+def test_the_sums_are_those_of_the_native_program():
+    X, codes, weight, rules = data(3)
+    cost = np.array([0.3, 0.5, 0.2])
+    faces = Faces.native(cost, -1.0, 3.0)
+    sums = face_pulls(X, codes, weight, faces, rules)
+    program = Native(codes, weight, np.tile(cost[:, None] / 2, (1, 3)), -1.0, 3.0)
+    at = program.read(X @ rules[:-1] + rules[-1])
+    np.testing.assert_allclose(sums.loss.sum(), at.loss.sum())
+    slope = np.c_[X, np.ones(len(X))].T @ at.slope
+    np.testing.assert_allclose(-sums.combined.T @ faces.direction, slope, atol=1e-12)
+    factor = faces.factors(sums.flow)
+    held = (factor[:, None] * sums.combined).T @ faces.direction
+    np.testing.assert_allclose(held[-1], 0.0, atol=1e-9)  # no rule gains or loses
+    bound = 3.0 * factor @ sums.flow - 2.0 * factor**2 @ sums.squares - (held[:-1] ** 2).sum() / 4
+    expected = program.bound(at.pull, 1.0, lambda amounts: X.T @ amounts)
+    np.testing.assert_allclose(bound, expected[0])
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_gram_matrices_are_the_second_derivative(classes):
+    X, codes, weight, rules = data(classes)
+    cost = np.full(classes, 1.0 / classes)
+    if classes == 2:
+        faces, rules = Faces.of_two(cost, -1.0, 3.0), rules[:, :1]
+    else:
+        faces = Faces.native(cost, -1.0, 3.0)
+    move = 1e-6 * np.random.default_rng(0).standard_normal(rules.shape)
+    low, high = (face_pulls(X, codes, weight, faces, rules + s * move) for s in (-1, 1))
+    change = -(high.combined - low.combined).T @ faces.direction
+    gram, edges = face_pulls(X, codes, weight, faces, rules).gram, faces.edges
+    expected = 2 * np.einsum("ea,eb,eij,jb->ia", edges, edges, gram, move)
+    np.testing.assert_allclose(change, expected, rtol=1e-5, atol=1e-9)
+
+
+def test_parts_add_up():
+    X, codes, weight, rules = data(3)
+    faces = Faces.native(np.ones(3), 0.0, 2.0)
+    whole = face_pulls(X, codes, weight, faces, rules)
+    halves = [
+        [face_pulls(X[part], codes[part], weight[part], faces, rules)]
+        for part in (slice(70), slice(70, 70), slice(70, None))
+    ]
+    for name, value in vars(FacePulls.joined_each(halves)[0]).items():
+        np.testing.assert_allclose(value, getattr(whole, name), atol=1e-12, err_msg=name)
