@@ -25,3 +25,11 @@ def overlapping(m, n, seed, dense=False, weights=False):
     sign = np.where(score + score.std() * rng.standard_normal(m) > 0, 1.0, -1.0)
     weight = rng.integers(1, 4, m).astype(float) if weights else np.ones(m)
     return program_of_rows(X.toarray() if dense else X, sign, weight)
+
+
+def wide(m, n, seed, *, dense=False, noise=False):
+    """More columns than rows, sparse unless said; labels that columns explain, or do not."""
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((m, n), density=0.05, rng=rng, format="csr")
+    score = rng.standard_normal(m) if noise else X @ rng.standard_normal(n)
+    return program_of_rows(X.toarray() if dense else X, np.where(score > 0, 1.0, -1.0))

@@ -143,7 +143,7 @@ def judge(model: Any, problem: TwoClass, margin: float, solution: Solution) -> N
         Status.TIME_LIMIT: f"time_limit={model.time_limit} s ended the solve",
         Status.ITERATION_LIMIT: f"max_iter={model.max_iter} ended the solve",
     }.get(solution.status, "the solvers stalled")
-    if answer.rounding > model.tol / 2 * max(1.0, abs(answer.objective)):
+    if answer.rounding > answer.gap / 2:
         cause = "rounding, on data of this scale, ends the proof"
     warnings.warn(
         f"The optimum is not certified ({problem.name}): {cause} at a duality gap of "

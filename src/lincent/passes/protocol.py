@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from lincent.passes.band import RowsAtOnce
+from lincent.passes.corrected import Corrected
 from lincent.passes.place import HERE, Place
 from lincent.passes.pulls import PullPoint, Pulls, SideCosts, pulls_of
 from lincent.passes.rows import weighed
@@ -98,6 +99,10 @@ class Source(Protocol):
     def signed(self, sign: Vector) -> Any:
         """diag(sign) X, sparse where X is."""
         return self.array() * sign[:, None]
+
+    def corrected(self, S: Any, u: Vector, v: Vector) -> Corrected:
+        """S - u v' where S came from ``signed``."""
+        return Corrected(S, u, v)
 
     def single(self, index: Index | None, sign: Vector, center: Vector) -> Rows | None:
         """Signed rows in single precision."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lincent.passes.band import RowsAtOnce
+from lincent.passes.corrected import Corrected
 from lincent.passes.place import HERE, Place
 from lincent.programs.arrays import AllRows, Index, Matrix, Rows, Vector, Weigh
 
@@ -52,6 +53,9 @@ class RowsBase(Rows):
 
     def factors(self) -> tuple[Any, Vector, Vector]:
         return self.dense(), np.zeros(self.shape[0]), np.zeros(self.shape[1])
+
+    def corrected(self) -> Corrected:
+        return Corrected(*self.factors())
 
     def all_rows(self, costs: Any, margin: float) -> AllRows:
         return RowsAtOnce(self, costs, margin)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent.passes.corrected import Corrected
 from lincent.passes.protocol import Sample, Source
 from lincent.passes.pulls import PullPoint, Pulls
 from lincent.passes.rows import RowsBase
@@ -89,6 +90,9 @@ class SignedRows(RowsBase):
     def factors(self) -> tuple[Any, Vector, Vector]:
         sign = self._sign_here()
         return self.source.signed(sign), sign, self.center
+
+    def corrected(self) -> Corrected:
+        return self.source.corrected(*self.factors())
 
     def column_scale(self) -> Vector:
         return self.source.column_scale(self.center)

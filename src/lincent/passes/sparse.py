@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from lincent.passes.corrected import Corrected, SparseCorrected
 from lincent.passes.dense import DenseRows, class_means, origin_of, some_rows
 from lincent.passes.protocol import Source
 from lincent.passes.signed_rows import SignedRows
@@ -68,6 +69,9 @@ class SparseSource(Source):
     def signed(self, sign: Vector) -> Any:
         data = self.X.data * np.repeat(sign, np.diff(self.X.indptr))
         return sp.csr_array((data, self.X.indices, self.X.indptr), shape=self.shape)
+
+    def corrected(self, S: Any, u: Vector, v: Vector) -> Corrected:
+        return SparseCorrected(S, u, v)
 
     def column_scale(self, center: Vector) -> Vector:
         m = max(1, self.shape[0])

@@ -58,6 +58,9 @@ class Rows(Protocol):
     def factors(self) -> tuple[Any, Vector, Vector]:
         """(S, y, l) with a_i = s_i - y_i l, where S is sparse if the data is."""
 
+    def corrected(self) -> Any:
+        """The same as a matrix to work with (``passes.corrected``)."""
+
     def column_scale(self) -> Vector:
         """A typical size of each column of the signed rows (never zero)."""
 

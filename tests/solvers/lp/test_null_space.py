@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from lincent.solvers.lp.augmented_lagrangian import identify
+from lincent.solvers.lp.identification import Tuning as Choice
+from lincent.solvers.lp.identification import working_start
 from lincent.solvers.lp.null_space import Tuning, finish
+from lincent.solvers.lp.working_set import RowHinges
 from lincent.solvers.solution import Controls, Status
 from support.judge import assert_optimal
 from support.programs import overlapping
@@ -15,15 +18,17 @@ def test_the_vertex_is_found_with_few_or_many_spare_hinges(spare):
     program = overlapping(1500, 80, 6)
     near = identify(program, Controls(), 1.3 * 80)
     assert near.best.relative_gap > 1e-6
-    found = finish(program, near, Controls(), Tuning(spare=spare, least_spare=2))
+    start = working_start(program, near, Choice(spare=spare, least_spare=2))
+    found = finish(RowHinges(program), start, Controls())
     assert found.status is Status.OPTIMAL
     assert_optimal(program, found)
 
 
-def test_a_point_that_is_not_near_is_given_up(monkeypatch):
+def test_a_point_that_is_not_near_is_given_up():
     program = overlapping(1500, 80, 7)
     near = identify(program, Controls(), 1.3 * 80)
     near.alpha = np.random.default_rng(0).permutation(near.alpha)
     near.missed = np.random.default_rng(1).permutation(near.missed)
-    found = finish(program, near, Controls(), Tuning(rounds=3))
+    start = working_start(program, near)
+    found = finish(RowHinges(program), start, Controls(), Tuning(rounds=3))
     assert found.certificate.relative_gap <= near.best.relative_gap

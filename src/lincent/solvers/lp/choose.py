@@ -9,6 +9,8 @@ The routes of "auto", in the order in which they are tried:
     screening          many more rows than columns: a sample, then the rows near the kink
     identification     large in both directions, more rows than columns: the rows on the kink are
                        named by products with the rows alone, then one n x n system
+    dual-identification  sparse, more columns than rows: the free columns are named likewise, then
+                       one system of the rows that matter
     row-generation     more columns than rows, or classes found separable: few rows matter
     interior-point     everything else, and what the others cannot finish
     highs              what the interior point cannot finish, while it is small
@@ -27,7 +29,14 @@ import numpy as np
 from lincent.programs.arrays import Certificate
 from lincent.programs.centralization import Program, certify
 from lincent.programs.proof import proved
-from lincent.solvers.lp import highs, identification, interior_point, row_generation, screening
+from lincent.solvers.lp import (
+    dual_identification,
+    highs,
+    identification,
+    interior_point,
+    row_generation,
+    screening,
+)
 from lincent.solvers.lp.scaling import Scaled, of_unit_scale
 from lincent.solvers.solution import Controls, Solution, Status
 
@@ -38,6 +47,8 @@ WHOLE_ENTRIES = 20_000_000
 """Up to here what screening cannot finish is solved whole."""
 WHOLE_SIDE = 20_000
 """Rows or columns, whichever are fewer, up to which the interior point's matrix can be held."""
+PATIENT_SIDE = 6_000
+"""The same for wide sparse data, whose free columns were named and are nearly certified."""
 PENALTY_STEPS = 4
 
 
@@ -125,11 +136,18 @@ def _routes(program: Program, solver: str, rng: np.random.Generator) -> Iterator
     sparse = program.rows.sparse
     named = here and identification.worthwhile(m, n, sparse)
     generated = here and row_generation.worthwhile(m, n, sparse, after_naming=named)
+    columns = here and dual_identification.worthwhile(m, n, sparse)
     whole = program.materialize
     if screened:
         yield Route(screening.NAME, shape, lambda c: screening.solve(program, c, rng))
     if named:
         yield Route(identification.NAME, shape, lambda c: identification.solve(whole(), c))
+    if columns:
+        yield Route(
+            dual_identification.NAME, shape, lambda c: dual_identification.solve(whole(), c)
+        )
+    if columns and min(m, n) > PATIENT_SIDE:
+        return  # what is not certified by then would take an interior point an hour
     if generated:
         reason = f"{shape}; the rows on the kink were not found" if named else shape
         yield Route(row_generation.NAME, reason, lambda c: row_generation.solve(whole(), c))

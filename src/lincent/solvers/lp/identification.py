@@ -9,10 +9,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+
 from lincent.programs.centralization import Program
 from lincent.solvers.lp.augmented_lagrangian import Identified, identify
 from lincent.solvers.lp.duplicate_rows import merge
-from lincent.solvers.lp.null_space import finish
+from lincent.solvers.lp.null_space import Start, finish
+from lincent.solvers.lp.working_set import RowHinges
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "identification"
@@ -30,6 +35,20 @@ SPARSE_COLUMNS, SPARSE_ROWS = 500, 4.0
 DENSE_COLUMNS, DENSE_ROWS = 400, 8.0
 """Columns, and rows per column, from which on naming the rows is faster than an interior point
 (dense 10,000 x 500: half its time; 4,000 x 300: the same; sparse 20,000 x 1,000: a fifth)."""
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Measured on sparse 50,000 x 5,000, uniform and text-like."""
+
+    spare: float = 0.07
+    """Hinges beyond the number of columns, as a share of it: more are dearer, fewer misplaced."""
+    least_spare: int = 20
+    near_side: float = 0.02
+    """A side joins the working set within this share of the box."""
+
+
+TUNING = Tuning()
 
 
 def worthwhile(m: int, n: int, sparse: bool) -> bool:
@@ -53,7 +72,7 @@ def _solve(program: Program, controls: Controls) -> Solution:
     assert near.best is not None
     open_gap = controls.tol < near.best.relative_gap <= NEAR
     if exact and open_gap and not controls.out_of_time():
-        found = finish(program, near, controls)
+        found = finish(RowHinges(program), working_start(program, near), controls)
         return Solution(found.status, found.certificate, max(found.iterations, 1), NAME)
     return Solution(_status(near, controls), near.best, max(near.steps, 1), NAME)
 
@@ -65,3 +84,23 @@ def _status(near: Identified, controls: Controls) -> Status:
     if controls.out_of_time():
         return Status.TIME_LIMIT
     return Status.ITERATION_LIMIT if near.steps >= controls.max_iter else Status.STALLED
+
+
+def working_start(program: Program, near: Identified, tuning: Tuning = TUNING) -> Start:
+    """The rows and sides near the kink, and a multiplier for every hinge."""
+    m, n = program.shape
+    room = tuning.near_side * (program.upper - program.lower)
+    low = (near.low > 0) | (near.beta < program.lower + room)
+    high = (near.high > 0) | (near.beta > program.upper - room)
+    sides = np.flatnonzero(np.concatenate([low, high]))
+    held = int(np.count_nonzero(near.low) + np.count_nonzero(near.high))
+    spare = max(int(tuning.spare * n), tuning.least_spare)
+    count = min(m, max(n + spare - held, near.between - held))
+    rows = np.sort(np.argpartition(near.doubt(program.costs), count - 1)[:count])
+    alpha = np.where(near.alpha > program.costs / 2, program.costs, 0.0)
+    alpha[rows] = near.alpha[rows]
+    box = np.zeros(2 * n)
+    box[sides] = np.concatenate([near.low, near.high])[sides]
+    chosen = np.concatenate([rows, m + sides, [m + 2 * n]])
+    assert near.best is not None
+    return Start(chosen, np.concatenate([alpha, box, [near.t]]), near.best, near.steps)

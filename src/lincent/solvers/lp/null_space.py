@@ -23,13 +23,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from lincent.programs.arrays import Certificate, Matrix, Vector
-from lincent.programs.centralization import Program, certify
+from lincent.programs.arrays import Certificate, Index, Matrix, Vector
 from lincent.solvers.blocked_cholesky import NotPositiveError
-from lincent.solvers.lp.augmented_lagrangian import Identified
 from lincent.solvers.lp.few_variables import maximize
 from lincent.solvers.lp.few_variables_vertex import Vertex
-from lincent.solvers.lp.working_set import Hinges, Index, WorkingSet
+from lincent.solvers.lp.working_set import Hinges, WorkingSet
 from lincent.solvers.solution import Controls, Solution, Status
 
 
@@ -37,11 +35,6 @@ from lincent.solvers.solution import Controls, Solution, Status
 class Tuning:
     """Measured on sparse 50,000 x 5,000, uniform and text-like."""
 
-    spare: float = 0.07
-    """Hinges beyond the number of columns, as a share of it: more are dearer, fewer misplaced."""
-    least_spare: int = 20
-    near_side: float = 0.02
-    """A side joins the working set within this share of the box."""
     beyond_rank: int = 8
     """Null-space vectors drawn beyond the expected number, to see whether columns depend."""
     null: float = 1e-4
@@ -65,16 +58,24 @@ class Tuning:
 TUNING = Tuning()
 
 
-def finish(
-    program: Program, near: Identified, controls: Controls, tuning: Tuning = TUNING
-) -> Solution:
-    """The certified vertex that the identified point is near."""
-    assert near.best is not None
+@dataclass(frozen=True)
+class Start:
+    """Hinges near the kink, a multiplier for every hinge, and what is certified so far."""
+
+    chosen: Index
+    dual: Vector
+    """Outside the chosen hinges every multiplier is at a bound."""
+    best: Certificate
+    steps: int
+
+
+def finish(hinges: Hinges, start: Start, controls: Controls, tuning: Tuning = TUNING) -> Solution:
+    """The certified vertex that the start is near."""
     try:
-        rounds = _Rounds(program, near, controls, tuning)
+        rounds = _Rounds(hinges, start, controls, tuning)
     except NotPositiveError:
-        return Solution(Status.STALLED, near.best, near.steps, "")
-    best, status = near.best, Status.STALLED
+        return Solution(Status.STALLED, start.best, start.steps, "")
+    best, status = start.best, Status.STALLED
     for number in range(tuning.rounds):
         answer = rounds.solve(controls)
         best = min(best, answer, key=lambda point: point.relative_gap)
@@ -93,28 +94,19 @@ def finish(
             break  # not near the optimum: other solvers are faster from here
         if len(joining):
             rounds.join(joining, controls)
-        elif not rounds.refine_more():
+        elif hinges.lacking or not rounds.refine_more():
             break
-    return Solution(status, best, near.steps + rounds.steps, "")
+    return Solution(status, best, start.steps + rounds.steps, "")
 
 
 class _Rounds:
     """The null-space program, round after round."""
 
-    def __init__(
-        self, program: Program, near: Identified, controls: Controls, tuning: Tuning
-    ) -> None:
-        self.program, self.tuning, self.refinements = program, tuning, tuning.refinements
-        self.hinges = hinges = Hinges(program)
-        rows, sides = _near_kink(program, near, tuning)
-        self.base = WorkingSet(hinges, rows, sides)
-        self.index = self.base.index
-        # Outside the working set every multiplier is at a bound.
-        alpha = np.where(near.alpha > program.costs / 2, program.costs, 0.0)
-        alpha[rows] = near.alpha[rows]
-        box = np.zeros(2 * hinges.n)
-        box[sides - hinges.m] = np.concatenate([near.low, near.high])[sides - hinges.m]
-        self.dual = np.concatenate([alpha, box, [near.t]])
+    def __init__(self, hinges: Hinges, start: Start, controls: Controls, tuning: Tuning) -> None:
+        self.hinges, self.tuning, self.refinements = hinges, tuning, tuning.refinements
+        self.base = hinges.working(start.chosen)
+        self.index = start.chosen
+        self.dual = start.dual.copy()
         self._refine()
         self.steps = 0
         N = _null_space(self.base, tuning)
@@ -133,11 +125,11 @@ class _Rounds:
         """Bring the multipliers of the working set onto the dual's equation."""
         for _ in range(self.refinements):
             rest = self.hinges.rest(self.dual)
-            self.dual[self.base.index] += self.base.dot(self.base.solve(rest))
+            self.dual[self.index[: self.base.shape[0]]] += self.base.dot(self.base.solve(rest))
 
     def solve(self, controls: Controls) -> Certificate:
         """The optimal vertex of the working set, certified over all rows."""
-        vertex, m = self.vertex, self.hinges.m
+        vertex = self.vertex
         before = vertex.exchanges
         self.optimal = vertex.descend(self.tuning.exchanges * vertex.N.shape[1], controls)
         vertex.refresh()
@@ -145,25 +137,22 @@ class _Rounds:
         self.dual[self.index] = vertex.value
         self._refine()
         self.dual = np.clip(self.dual, 0.0, self.hinges.top)
-        self.beta = self._point(vertex.multipliers())
-        return certify(self.program, self.beta, self.dual[:m], float(self.dual[-1]))
+        self.point = self._point(vertex.multipliers())
+        return self.hinges.judge(self.point, self.dual)
 
     def _point(self, price: Vector) -> Vector:
-        """beta with M beta = h + p on the working set."""
+        """The point with M point = h + p on the working set."""
         base = self.base
-        wanted = (self.hinges.at[self.index] + price)[: len(base.index)]
-        beta = base.solve(base.tdot(wanted))
+        wanted = (self.hinges.at[self.index] + price)[: base.shape[0]]
+        point = base.solve(base.tdot(wanted))
         for _ in range(self.refinements):
-            beta = beta + base.solve(base.tdot(wanted - base.dot(beta)))
-        return beta
+            point = point + base.solve(base.tdot(wanted - base.dot(point)))
+        return point
 
     def misplaced(self) -> Index:
         """Hinges outside whose multiplier is at the wrong bound, the worst first."""
-        program, beta, m = self.program, self.beta, self.hinges.m
-        sides = (beta - program.lower, program.upper - beta)
-        beyond = np.concatenate([program.rows.dot(beta) - program.margin, *sides, [0.0]])
-        at_top = np.zeros(len(beyond), dtype=bool)
-        at_top[:m] = self.dual[:m] > program.costs / 2
+        beyond = self.hinges.beyond(self.point)
+        at_top = self.dual > self.hinges.top / 2
         wrong = np.where(at_top, beyond, -beyond)
         wrong[self.index] = 0.0
         bad = np.flatnonzero(wrong > 0.0)
@@ -178,25 +167,12 @@ class _Rounds:
         """Let misplaced hinges join the working set, without a new factorization."""
         base, hinges = self.base, self.hinges
         columns = np.zeros((len(self.index), len(joining)))
-        columns[: len(base.index)] = -base.dot(base.solve(hinges.columns(joining)))
+        columns[: base.shape[0]] = -base.dot(base.solve(hinges.columns(joining)))
         at_bound = self.dual[joining], hinges.top[joining], hinges.at[joining]
         self.vertex.join(columns, *at_bound)
         self.index = np.concatenate([self.index, joining])
         if len(joining) > self.tuning.many_joining:
             self._approach(np.linalg.qr(self.vertex.N)[0], self.vertex.value, controls)
-
-
-def _near_kink(program: Program, near: Identified, tuning: Tuning) -> tuple[Index, Index]:
-    """The rows and sides of the working set."""
-    m, n = program.shape
-    room = tuning.near_side * (program.upper - program.lower)
-    low = (near.low > 0) | (near.beta < program.lower + room)
-    high = (near.high > 0) | (near.beta > program.upper - room)
-    sides = m + np.flatnonzero(np.concatenate([low, high]))
-    held = int(np.count_nonzero(near.low) + np.count_nonzero(near.high))
-    spare = max(int(tuning.spare * n), tuning.least_spare)
-    count = min(m, max(n + spare - held, near.between - held))
-    return np.sort(np.argpartition(near.doubt(program.costs), count - 1)[:count]), sides
 
 
 def _null_space(base: WorkingSet, tuning: Tuning) -> Matrix:

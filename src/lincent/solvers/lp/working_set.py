@@ -8,28 +8,53 @@ this order:
 Each has a multiplier between 0 and ``top`` (the cost of a row, else infinite), and the dual asks
 for  sum_i multiplier_i hinge_i = g.  A working set is M, the hinges near the vertex: some rows and
 sides, and the gap.  ``solve`` applies inv(M'M), of which one n x n factor is held.
+
+The dual of (P) has hinges of the same kind (``column_hinges``).
 """
 
 from __future__ import annotations
 
-import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
+from typing import Protocol
 
-from lincent.passes.source import Kind, kind_of
-from lincent.programs.arrays import Matrix, Vector
-from lincent.programs.centralization import Program
+import numpy as np
+
+from lincent.passes.corrected import Corrected
+from lincent.programs.arrays import Certificate, Index, Matrix, Vector
+from lincent.programs.centralization import Program, certify
 from lincent.solvers.blocked_cholesky import BlockedCholesky, NotPositiveError
 
-Index = NDArray[np.intp]
 RIDGES = (1e-13, 1e-11, 1e-9)
 """Relative ridges to try: dependent columns need one, and refinement takes its effect out."""
 GRAM_COLUMNS = 512
 """Columns of the normal matrix formed at a time: a sparse product larger than that is memory."""
 
 
-class Hinges:
-    """All hinges: their right-hand sides, and the largest multiplier of each."""
+class Hinges(Protocol):
+    """All hinges of a program: where each bends, and the largest multiplier of each."""
+
+    at: Vector
+    top: Vector
+    lacking: bool = False
+    """Whether the point judged last breaks something that no hinge stands for."""
+
+    def rest(self, dual: Vector) -> Vector:
+        """What the multipliers miss of the dual's equation, one number per coordinate."""
+
+    def columns(self, chosen: Index) -> Matrix:
+        """These hinges as the columns of one array."""
+
+    def working(self, chosen: Index) -> WorkingSet:
+        """These hinges with their normal matrix factored."""
+
+    def beyond(self, point: Vector) -> Vector:
+        """How far the point is beyond each hinge; negative where it misses it."""
+
+    def judge(self, point: Vector, dual: Vector) -> Certificate:
+        """What the point and the multipliers prove about the whole program."""
+
+
+class RowHinges(Hinges):
+    """The hinges of (P); a point is beta."""
 
     def __init__(self, program: Program) -> None:
         m, n = program.shape
@@ -45,13 +70,12 @@ class Hinges:
         self.top = np.concatenate([program.costs, np.full(2 * n + 1, np.inf)])
 
     def rest(self, dual: Vector) -> Vector:
-        """What the multipliers miss of the dual's equation, one number per column."""
         m, n, program = self.m, self.n, self.program
         rest = program.linear - program.rows.tdot(dual[:m]) - dual[-1] * program.difference
         return np.asarray(rest - dual[m : m + n] + dual[m + n : -1])
 
     def columns(self, chosen: Index) -> Matrix:
-        """These hinges (rows and sides) as the columns of one array."""
+        """Rows and sides; the gap is never asked for."""
         m, n = self.m, self.n
         rows, sides = chosen[chosen < m], chosen[chosen >= m] - m
         out = np.zeros((n, len(chosen)), order="F")
@@ -60,19 +84,30 @@ class Hinges:
         out[sides % n, np.flatnonzero(chosen >= m)] = np.where(sides < n, 1.0, -1.0)
         return out
 
+    def working(self, chosen: Index) -> WorkingSet:
+        """Rows first, then sides, the gap last."""
+        rows, sides = chosen[chosen < self.m], chosen[chosen >= self.m][:-1] - self.m
+        matrix = self.program.rows.take(rows).corrected()
+        sign = np.where(sides < self.n, 1.0, -1.0)
+        return WorkingSet(matrix, sides % self.n, sign, self.program.difference[None])
+
+    def beyond(self, point: Vector) -> Vector:
+        program = self.program
+        sides = (point - program.lower, program.upper - point)
+        apart = float(program.difference @ point) - program.separation
+        return np.concatenate([program.rows.dot(point) - program.margin, *sides, [apart]])
+
+    def judge(self, point: Vector, dual: Vector) -> Certificate:
+        return certify(self.program, point, dual[: self.m], float(dual[-1]))
+
 
 class WorkingSet:
-    """The hinges ``index`` (rows, then sides, then the gap) and inv(M'M)."""
+    """M = [matrix; sign_k unit_{column_k}; last] and inv(M'M)."""
 
-    def __init__(self, hinges: Hinges, rows: Index, sides: Index) -> None:
-        m, n, program = hinges.m, hinges.n, hinges.program
-        self.index = np.concatenate([rows, sides, [m + 2 * n]])
-        self.rows = len(rows)
-        self.S, self.y, self.l = program.rows.take(rows).factors()
-        self.d = program.difference
-        self.column = (sides - m) % n
-        self.sign = np.where(sides < m + n, 1.0, -1.0)
-        self.shape = (len(self.index), n)
+    def __init__(self, matrix: Corrected, column: Index, sign: Vector, last: Matrix) -> None:
+        self.matrix, self.column, self.sign, self.last = matrix, column, sign, last
+        self.rows = matrix.shape[0]
+        self.shape = (self.rows + len(column) + len(last), matrix.shape[1])
         for ridge in RIDGES:
             try:
                 self.factor = BlockedCholesky(self._normal(), ridge)
@@ -83,23 +118,15 @@ class WorkingSet:
 
     def dot(self, V: Matrix | Vector) -> Matrix:
         """M V for one or several columns."""
-        signs = self.y if V.ndim == 1 else self.y[:, None]
-        rows = self.S @ V - signs * (self.l @ V)
-        sides = self.sign if V.ndim == 1 else self.sign[:, None]
-        return np.concatenate(
-            [
-                rows,
-                sides * V[self.column],
-                np.atleast_1d(self.d @ V)[None] if V.ndim > 1 else [self.d @ V],
-            ]
-        )
+        sign = self.sign if V.ndim == 1 else self.sign[:, None]
+        return np.concatenate([self.matrix.dot(V), sign * V[self.column], self.last @ V])
 
     def tdot(self, U: Matrix | Vector) -> Matrix:
         """M' U for one or several columns."""
-        rows, sides = U[: self.rows], U[self.rows : -1]
-        out = self.S.T @ rows - np.multiply.outer(self.l, self.y @ rows)
-        out += np.multiply.outer(self.d, U[-1])
-        np.add.at(out, self.column, (self.sign if U.ndim == 1 else self.sign[:, None]) * sides)
+        sign = self.sign if U.ndim == 1 else self.sign[:, None]
+        upto = self.rows + len(self.column)
+        out = self.matrix.tdot(U[: self.rows]) + self.last.T @ U[upto:]
+        np.add.at(out, self.column, sign * U[self.rows : upto])
         return np.asarray(out)
 
     def solve(self, b: Matrix | Vector) -> Matrix:
@@ -107,19 +134,11 @@ class WorkingSet:
         return self.factor.solve(b)
 
     def _normal(self) -> Matrix:
-        """M'M (its lower half), formed a few columns at a time: one n x n array in all."""
-        n, S, y, l, d = self.shape[1], self.S, self.y, self.l, self.d
-        sum_y, square = S.T @ y, float(y @ y)
-        # (S - y l')'(S - y l') + d d': the product of the sparse part and a change of rank three.
-        left = np.stack([l, sum_y - square * l, -d], axis=1)
-        right = np.stack([sum_y, l, d])
-        out = np.empty((n, n))
-        sparse = kind_of(S) is Kind.SPARSE
-        turned = sp.csr_array(S.T) if sparse else S.T
-        for start in range(0, n, GRAM_COLUMNS):
+        """M'M (its lower half): one array of its size in all."""
+        n = self.shape[1]
+        out = self.matrix.gram(GRAM_COLUMNS)
+        for start in range(0, n if len(self.last) else 0, GRAM_COLUMNS):
             part, upto = slice(start, start + GRAM_COLUMNS), min(start + GRAM_COLUMNS, n)
-            block = turned[part] @ S[:, :upto]
-            out[part, :upto] = block.toarray() if sparse else block
-            out[part, :upto] -= left[part] @ right[:, :upto]
+            out[part, :upto] += self.last[:, part].T @ self.last[:, :upto]
         np.add.at(out.reshape(-1), self.column * (n + 1), 1.0)
         return out

@@ -1,0 +1,144 @@
+"""Programs with more columns than rows, by naming the free columns first.
+
+1. an augmented Lagrangian of the dual names the columns inside the box and the rows that matter:
+   products with few rows alone;
+2. the null-space program finds the vertex exactly, with one matrix as large as those rows;
+3. rows that this vertex misses join, and 2 is done again; where it was not near, 1 goes on.
+
+Where the rows that matter are above ``largest_matrix`` no matrix is formed, and the gap that the
+first step can certify is the answer; a warning names it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lincent.programs.arrays import Index
+from lincent.programs.centralization import Program
+from lincent.solvers.lp import null_space
+from lincent.solvers.lp.column_hinges import ColumnHinges
+from lincent.solvers.lp.dual_lagrangian import TUNING as NAMING
+from lincent.solvers.lp.dual_lagrangian import Named, better_sides, identify, start
+from lincent.solvers.lp.null_space import Start, finish
+from lincent.solvers.solution import Controls, Solution, Status
+
+NAME = "dual-identification"
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Measured on text-like, binary, counted and hashed 4,000 x 10,000 and 20,000 x 47,000."""
+
+    spare: tuple[float, ...] = (0.12, 0.05, 0.02, 0.0)
+    """Free columns beyond the rows between their bounds, as a share of these, from which on a
+    vertex is tried: more cost a larger null space, fewer CG steps."""
+    most_spare: int = 100
+    """The same as a number: a large matrix is worth more CG steps."""
+    near_rows: float = 0.1
+    """Rows at a bound that join the working rows, as a share of those between."""
+    near_columns: float = 0.05
+    """Columns at a side of the box that join the free ones, as a share of the working rows."""
+    joins: int = 8
+    """Times that rows may join before the first step goes on."""
+    largest_matrix: int = 6000
+    """Rows that matter up to which their matrix is factored (288 MB, some ten seconds)."""
+    least_rows: int = 500
+    """With fewer rows the whole is solved as fast."""
+    short_steps: int = 10
+    """Steps that count as one of ``max_iter``: each is far below one of an interior point."""
+
+
+TUNING = Tuning()
+FINISH = null_space.Tuning(most_joining=8.0)
+"""Where few columns are spare many may be misplaced, and joining is cheap."""
+
+
+def worthwhile(m: int, n: int, sparse: bool) -> bool:
+    """Whether most columns may end at the box: more of them than rows."""
+    return sparse and n >= m >= TUNING.least_rows
+
+
+def solve(program: Program, controls: Controls, tuning: Tuning = TUNING) -> Solution:
+    """The certified optimum, or the smallest certified gap without a matrix."""
+    point, status = start(program), Status.STALLED
+    steps = replace(controls, max_iter=tuning.short_steps * controls.max_iter)
+    for share in tuning.spare:
+        point = identify(program, point, share, tuning.most_spare, steps)
+        assert point.best is not None
+        gap = point.best.relative_gap
+        if gap <= controls.tol or gap > NAMING.near or controls.out_of_time():
+            break
+        if point.between <= tuning.largest_matrix:
+            status = _finish(program, point, controls, tuning)
+            if status in (Status.OPTIMAL, Status.TIME_LIMIT):
+                break
+    assert point.best is not None
+    if point.best.relative_gap <= controls.tol:
+        status = Status.OPTIMAL
+    elif controls.out_of_time():
+        status = Status.TIME_LIMIT
+    return Solution(status, point.best, max(point.steps // tuning.short_steps, 1), NAME)
+
+
+def _finish(program: Program, point: Named, controls: Controls, tuning: Tuning) -> Status:
+    """The vertex near the point, with the rows that it turns out to miss."""
+    count = int(tuning.near_rows * point.between) + 1
+    joined = _nearest(program, point, count)
+    keep = np.concatenate([_near_rows(point, len(point.rows) - len(joined), count), joined])
+    status, sure = Status.STALLED, len(keep)
+    for _ in range(tuning.joins):
+        hinges, begin = working_start(program, point, keep, sure)
+        found = finish(hinges, begin, controls, FINISH)
+        assert point.best is not None
+        point.best, status = better_sides(point.best, found.certificate), found.status
+        if status is not Status.STALLED or not len(hinges.missed):
+            break
+        keep = np.concatenate([keep, point.places(hinges.missed)])
+    return status
+
+
+def _near_rows(point: Named, have: int, spare: int) -> Index:
+    """Places of working rows: those between their bounds, and those at one least firmly."""
+    firm = (point.over + point.missed)[:have]
+    between = int(np.count_nonzero(firm == 0.0))
+    return np.argsort(firm, kind="stable")[: between + spare]
+
+
+def _nearest(program: Program, point: Named, count: int) -> Index:
+    """Further rows that the point is nearest to missing join; their places."""
+    over = program.rows.dot(point.beta) - program.margin
+    over[point.rows] = np.inf
+    count = min(count, len(over) - len(point.rows))
+    new = np.argpartition(over, count - 1)[:count] if count else np.empty(0, dtype=np.intp)
+    places = point.places(new)
+    point.over[places] = np.maximum(over[new], 0.0)
+    return places
+
+
+def working_start(
+    program: Program, point: Named, keep: Index, sure: int
+) -> tuple[ColumnHinges, Start]:
+    """The hinges over the working rows at these places, and which of them are near.
+
+    Of the rows beyond the first ``sure`` it is not known whether they are at a bound.
+    """
+    assert point.best is not None
+    n = program.shape[1]
+    alpha = np.zeros(program.shape[0])
+    alpha[point.rows] = np.where(point.missed[:-1] > 0, program.costs[point.rows], 0.0)
+    rows = point.rows[keep]
+    alpha[rows] = point.x[keep]
+    hinges = ColumnHinges(program, rows, alpha)
+    keep = np.append(keep, len(point.rows))
+    sides = np.concatenate([point.over[keep], point.missed[keep]])
+    doubtful = np.zeros(len(keep), dtype=bool)
+    doubtful[sure:-1] = True
+    held = np.flatnonzero((sides > 0.0) | np.append(doubtful, np.zeros_like(doubtful)))
+    v = point.beta - program.lower
+    near = int(TUNING.near_columns * len(rows)) + 1
+    columns = np.argpartition(point.beyond, min(len(point.free) + near, n) - 1)
+    columns = np.sort(columns[: len(point.free) + near])
+    chosen = np.concatenate([columns, n + held])
+    return hinges, Start(chosen, np.concatenate([v, sides]), point.best, point.steps)
