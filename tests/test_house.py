@@ -372,3 +372,23 @@ def test_where_x_lives_is_asked_in_one_place():
 )
 def test_the_question_is_recognized(line):
     assert WHERE_X_LIVES.search(line)
+
+
+# Rooms whose tests stand in the file of the same name and place.
+MIRRORED = ("programs", "passes", "solvers", "estimators", "tables")
+
+
+def has_logic(source: str) -> bool:
+    """Whether a file does something that a test can ask for."""
+    return any(isinstance(node, ast.FunctionDef) for node in ast.walk(ast.parse(source)))
+
+
+def test_the_tests_of_a_file_stand_where_the_file_stands():
+    tests = Path(__file__).resolve().parent
+    missing = []
+    for path in FILES:
+        place = path.relative_to(SOURCE)
+        mirror = tests / place.parent / f"test_{place.name}"
+        if place.parts[0] in MIRRORED and has_logic(path.read_text("utf-8")):
+            missing += [] if mirror.exists() else [str(mirror.relative_to(tests))]
+    assert missing == []

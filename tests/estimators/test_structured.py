@@ -1,21 +1,17 @@
-"""StructuredLCC and StructuredLCCCV: local centers as features, and the committee on them."""
+"""StructuredLCC: local centers as features."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris, make_circles
+from sklearn.datasets import load_iris
 from sklearn.preprocessing import scale
 
 from lincent import RegularizedLCC, StructuredLCC, StructuredLCCCV
-from lincent.features import clusters, similarity
+from lincent.features import clusters
 from lincent.features.clusters import find_local_centers
 from lincent.features.similarity import squared_distances
-
-
-def ring(m=160, seed=0):
-    X, y = make_circles(m, factor=0.5, noise=0.1, random_state=seed)
-    return scale(X), y
+from support.labeled import ring
 
 
 def test_features_are_the_stated_ones():
@@ -153,38 +149,6 @@ def test_distances_far_from_the_origin():
     np.testing.assert_allclose(
         squared_distances(X, c), ((X[:, None] - c) ** 2).sum(axis=2), rtol=1e-6
     )
-
-
-def test_committee_is_the_weighted_mean_of_its_members():
-    X, y = ring(80)
-    halves = [(np.arange(40), np.arange(40, 80)), (np.arange(40, 80), np.arange(40))]
-    model = StructuredLCCCV(5, (1.0,), [0.1], cv=halves, tol=1e-12).fit(X, y)
-    assert model.scores_.shape == (2, 1)  # linear and one width
-    total = np.zeros(80)
-    for train, _ in halves:
-        linear = RegularizedLCC(0.1, (0.0, 2.0), tol=1e-12).fit(X[train], y[train])
-        seed = np.random.RandomState(0).randint(2**31)
-        found = find_local_centers(X[train], y[train], np.ones(40), 5, seed)
-        whitening = found.whitening(1.0)
-        psi = [
-            similarity.extended(part, np.exp(-found.distances(part)), whitening)
-            for part in (X[train], X)
-        ]
-        bent = RegularizedLCC(0.1, (0.0, 2.0), tol=1e-12).fit(psi[0], y[train])
-        for weight, rule, rows in zip(
-            model.weights_[:, 0], (linear, bent), (X, psi[1]), strict=True
-        ):
-            half = (rule.centers_[1] - rule.centers_[0]) @ rule.coef_[0] / 2
-            total += weight * rule.decision_function(rows) / half / 2
-    np.testing.assert_allclose(model.decision_function(X), total, atol=1e-5)
-
-
-def test_every_rule_of_the_committee_is_certified():
-    model = StructuredLCCCV(n_repeats=1).fit(*ring())
-    assert model.duality_gap_ <= 1e-9
-    assert model.weights_.shape == (3, 11)
-    assert model.weights_.sum() == pytest.approx(1.0)
-    assert model.best_member_ in (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Small data sets with known difficulty, for paths and searches."""
 
 import numpy as np
+from sklearn.datasets import make_circles
+from sklearn.preprocessing import scale
 
 
 def noisy(m=400, n=6, seed=0, flip=0.1, classes=2):
@@ -19,3 +21,14 @@ def separable(m=300, n=5, seed=1):
     w = rng.normal(size=n)
     y = (X @ w > 0).astype(int)
     return X + np.where(y, 0.2, -0.2)[:, None] * w, y
+
+
+def two_classes(m=150, n=5, seed=0, share=0.3):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(m) < share).astype(int)
+    return rng.standard_normal((m, n)) + 0.7 * y[:, None] * rng.standard_normal(n), y
+
+
+def ring(m=160, seed=0):
+    X, y = make_circles(m, factor=0.5, noise=0.1, random_state=seed)
+    return scale(X), y

@@ -31,7 +31,8 @@ def make_folds(
 ) -> list[Split]:
     """(training rows, held-out rows) for each fold of each repeat.
 
-    ``cv`` is None (5 folds), a number of folds, a splitter or an iterable of index pairs.
+    ``cv`` is None (5 folds), a number of folds, one fold number per row, a splitter or an iterable
+    of index pairs.
     """
     if cv is None or isinstance(cv, int | np.integer):
         folds = number_of_folds(cv)
@@ -40,6 +41,10 @@ def make_folds(
             for repeat in range(repeats)
             for split in _deal(X, codes, weight, folds, seed + repeat)
         ]
+    numbers = fold_numbers(cv, len(codes))
+    if numbers is not None:
+        used = [number for number in np.unique(numbers) if number >= 0]
+        cv = [(numbers != number, numbers == number) for number in used]
     pairs: Iterable[Any] = cv.split(X, codes) if hasattr(cv, "split") else cv
     counted = weight > 0
     splits = []

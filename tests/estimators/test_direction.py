@@ -1,0 +1,82 @@
+"""A direction: its rule on the line, its unit, and what is stored of several."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from lincent import LCC
+from lincent.estimators.direction import alone, fit_direction, judge, midpoints, project_all
+from lincent.estimators.discriminators import Cut
+from lincent.estimators.problem import open_training, tasks
+from lincent.estimators.validation import check_class_weight
+from lincent.solvers.solution import Controls, Solution, Status
+from support.labeled import noisy
+
+
+def problem(offset=0.0):
+    X, y = noisy()
+    training = open_training(LCC(), X + offset, y, None)
+    costs = check_class_weight(None, training.classes, training.totals)
+    return training.task(tasks(2, "ovr")[0], costs), X + offset, y
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_the_line_is_that_of_the_data_whatever_the_origin(offset):
+    two, X, y = problem(offset)
+    found = fit_direction(LCC(), two, 0.01)
+    centers = [X[y == k].mean(axis=0) for k in (0, 1)]
+    np.testing.assert_allclose(found.centers, centers, rtol=1e-9)
+    low, high = (center @ found.beta for center in centers)
+    unit = abs(low) + abs(high)
+    assert found.midpoint == pytest.approx((low + high) / 2, abs=1e-9 * unit)
+    assert found.width == pytest.approx(high - low, abs=1e-9 * unit)
+    assert found.half == found.width / 2
+    score = found.score(X)
+    np.testing.assert_allclose(score, X @ found.beta + found.intercept, atol=1e-8 * unit)
+
+
+def test_rules_other_than_a_cut_leave_the_midpoint_as_intercept():
+    two, *_ = problem()
+    found = fit_direction(LCC(discriminator="nearest"), two, 0.01)
+    assert not isinstance(found.rule, Cut)
+    assert found.intercept == -found.midpoint
+
+
+def test_a_solve_that_fell_short_is_told_with_its_cause():
+    two, *_ = problem()
+    solved = fit_direction(LCC(), two, 0.01).solution
+    worse = type(solved.certificate)(**{**vars(solved.certificate), "dual_objective": -1e9})
+    for status, cause in (
+        (Status.TIME_LIMIT, "time_limit=3 s ended the solve"),
+        (Status.ITERATION_LIMIT, "max_iter=200 ended the solve"),
+        (Status.STALLED, "the solvers stalled"),
+    ):
+        with pytest.warns(ConvergenceWarning, match=cause):
+            judge(LCC(time_limit=3), two, 0.01, Solution(status, worse, 1, "any"))
+    judge(LCC(), two, 0.01, solved)  # in silence
+
+
+def test_one_task_stores_a_number_and_several_an_array():
+    assert alone([3.0]) == 3.0
+    assert isinstance(alone([3.0]), float)
+    np.testing.assert_array_equal(alone([1.0, 2.0]), [1.0, 2.0])
+
+
+def test_stored_attributes_give_the_midpoints_and_the_lines():
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 3)) + np.eye(3)[y]
+    model = LCC().fit(X, y)
+    lines = project_all(X, model.coef_)
+    assert lines.shape == (90, 3)
+    for k, middle in enumerate(midpoints(model)):
+        own = [lines[y == k, k].mean(), lines[y != k, k].mean()]
+        assert middle == pytest.approx(np.mean(own))
+
+
+def test_controls_are_those_of_the_estimator(capsys):
+    from lincent.estimators.direction import controls
+
+    limits = controls(LCC(tol=1e-6, max_iter=7, time_limit=5, verbose=1), began=100.0)
+    assert limits == Controls(1e-6, 7, 105.0, print)
+    assert controls(LCC(), 0.0).deadline == np.inf

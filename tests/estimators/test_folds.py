@@ -1,0 +1,101 @@
+"""Folds dealt by the values of rows, and what cv may be."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
+
+from lincent.estimators.folds import fold_numbers, make_folds, number_of_folds, stratified_folds
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+CODES = np.arange(60) % 3
+ONES = np.ones(60)
+
+
+def held_values(X, folds):
+    return [{tuple(row) for row in X[held]} for _, held in folds]
+
+
+def test_every_row_is_held_out_once_in_each_repeat():
+    folds = make_folds(4, X, CODES, ONES, 2, seed=0)
+    assert len(folds) == 8
+    for repeat in (folds[:4], folds[4:]):
+        held = np.sort(np.concatenate([rows for _, rows in repeat]))
+        np.testing.assert_array_equal(held, np.arange(60))
+    for train, held in folds:
+        assert not set(train) & set(held)
+        assert set(CODES[train]) == {0, 1, 2}
+    assert held_values(X, folds[:4]) != held_values(X, folds[4:])
+
+
+def test_neither_order_nor_repetition_changes_who_is_held_out():
+    order = RNG.permutation(np.repeat(np.arange(60), 2))
+    once = held_values(X, make_folds(None, X, CODES, ONES, 1, seed=5))
+    twice = make_folds(None, X[order], CODES[order], np.ones(120), 1, seed=5)
+    assert sorted(map(sorted, held_values(X[order], twice))) == sorted(map(sorted, once))
+
+
+def test_rows_without_weight_take_no_part():
+    weight = np.where(np.arange(60) < 12, 0.0, 1.0)
+    for cv in (3, KFold(3)):
+        for train, held in make_folds(cv, X, CODES, weight, 1, seed=0):
+            assert min(*train, *held) >= 12
+
+
+@pytest.mark.parametrize(
+    ("cv", "told"),
+    [
+        (1, "at least 2 folds"),
+        ([], "gives no folds"),
+        ([(np.flatnonzero(CODES > 0), np.arange(3))], "no row of class number 0"),
+    ],
+)
+def test_folds_that_cannot_be_used(cv, told):
+    with pytest.raises(ValueError, match=told):
+        make_folds(cv, X, CODES, ONES, 1, seed=0)
+
+
+def test_masks_are_as_good_as_places():
+    mask = np.arange(60) < 40
+    ((train, held),) = make_folds([(mask, ~mask)], X, CODES, ONES, 1, seed=0)
+    np.testing.assert_array_equal(train, np.arange(40))
+    np.testing.assert_array_equal(held, np.arange(40, 60))
+
+
+def test_rows_elsewhere_have_no_places():
+    assert number_of_folds(None, elsewhere=True) == 5
+    with pytest.raises(ValueError, match="have no places to index"):
+        number_of_folds(KFold(3), elsewhere=True)
+
+
+def test_stratified_folds_look_at_the_smallest_class():
+    assert stratified_folds(None, np.array([100, 3])) == 3
+    assert stratified_folds(None, np.array([100, 1])) == 2
+    assert stratified_folds(StratifiedKFold(4), np.array([10, 10])) == 4
+    with pytest.warns(UserWarning, match="smallest class has 3 rows"):
+        assert stratified_folds(4, np.array([10, 3])) == 4
+    for cv, told in ((11, "no class has so many rows"), (1, "at least 2"), (True, "no places")):
+        with pytest.raises(ValueError, match=told):
+            stratified_folds(cv, np.array([10, 10]))
+
+
+def test_one_number_per_row():
+    numbers = np.array([0, 1, -1])
+    np.testing.assert_array_equal(fold_numbers(PredefinedSplit(numbers), 3), numbers)
+    assert fold_numbers(5, 3) is None
+    for cv, told in (
+        (numbers[:2], "cv has 2"),
+        (numbers * 0.5, "whole number"),
+        (np.ones((2, 2)), "2 dimension"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            fold_numbers(cv, 3)
+
+
+def test_fold_numbers_are_folds_in_memory_too():
+    numbers = np.arange(60) % 4 - 1
+    folds = make_folds(numbers, X, CODES, ONES, 1, seed=0)
+    assert len(folds) == 3
+    for k, (train, held) in enumerate(folds):
+        np.testing.assert_array_equal(held, np.flatnonzero(numbers == k))
+        np.testing.assert_array_equal(train, np.flatnonzero(numbers != k))

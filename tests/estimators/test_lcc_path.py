@@ -1,0 +1,59 @@
+"""lcc_path as users see it: what it takes, what it refuses, what stands in its table."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from lincent import LCC, lcc_path
+from support.labeled import noisy
+
+
+def test_the_table_has_a_place_for_every_cost_and_margin():
+    X, y = noisy()
+    path = lcc_path(X, np.array(["no", "yes"])[y], margins=[0.3, 0.01, 1e6], Cs=[0.1, 5.0])
+    assert path.coefs.shape == (2, 3, 6)
+    np.testing.assert_array_equal(path.feasible, [True, True, False])
+    np.testing.assert_array_equal(path.classes, ["no", "yes"])
+    assert np.isnan(path.objectives[:, 2]).all()
+    assert not path.certified[:, 2].any()
+    single = LCC(5.0, 0.3).fit(X, y)
+    assert path.objectives[1, 0] == pytest.approx(single.objective_, rel=1e-8)
+    assert path.intercepts[1, 0] == pytest.approx(
+        -path.coefs[1, 0] @ single.centers_.mean(axis=0), abs=1e-9
+    )
+    np.testing.assert_allclose(
+        path.duality_gaps[:, :2], np.maximum(path.objectives - path.dual_objectives, 0)[:, :2]
+    )
+
+
+def test_weights_classes_and_sparse_rows_are_those_of_lcc():
+    X, y = noisy()
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    how = {"sample_weight": weight, "class_weight": "balanced", "margins": [0.05]}
+    single = LCC(margin=0.05, class_weight="balanced").fit(X, y, sample_weight=weight)
+    for rows in (X, sp.csr_array(X)):
+        path = lcc_path(rows, y, **how)
+        assert path.objectives[0, 0] == pytest.approx(single.objective_, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"margins": [0.1, -1]}, "margins"),
+        ({"Cs": []}, "Cs"),
+        ({"solver": "simplex"}, "solver='simplex'"),
+        ({"tol": 0}, "tol"),
+        ({"time_limit": -1}, "time_limit"),
+        ({"y": np.arange(400) % 3}, "3 classes: pass the rows of two"),
+    ],
+)
+def test_what_is_unusable_is_named(wrong, told):
+    X, y = noisy()
+    with pytest.raises(ValueError, match=told):
+        lcc_path(X, **{"y": y, **wrong})
+
+
+def test_centers_that_coincide_leave_no_margin():
+    X = np.array([[1.0], [-1.0], [1.0], [-1.0]])
+    with pytest.raises(ValueError, match="centers coincide"):
+        lcc_path(X, [0, 0, 1, 1])
