@@ -1,0 +1,43 @@
+"""What an additive model is fitted to where rows are in blocks."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from lincent import AdditiveLCC
+from lincent.estimators.additive_data import TermsMap, sample_of_blocks
+from lincent.estimators.additive_terms import Terms
+from lincent.estimators.problem import open_training
+from support.labeled import noisy
+
+da = pytest.importorskip("dask.array")
+
+
+def blocks(chunks, X, y):
+    return open_training(AdditiveLCC(), da.from_array(X, chunks=(chunks, X.shape[1])), y, None)
+
+
+def test_the_sample_does_not_depend_on_the_blocks_and_weighs_all_rows():
+    X, y = noisy(200, 3)
+    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    one, other = (sample_of_blocks(blocks(chunks, X, y), 0) for chunks in (400, 37))
+    np.testing.assert_array_equal(one.Z, other.Z)
+    np.testing.assert_array_equal(one.codes, other.codes)
+    assert len(one.codes) == 200
+    assert one.weight.sum() == 400
+
+
+def test_features_are_those_of_the_terms_for_any_kind_of_rows():
+    X, _ = noisy(100, 3)
+    keys = np.arange(100, dtype=np.uint64)
+    terms = Terms.learn(X, keys, np.ones(100), np.arange(3), 5, np.zeros(3))
+    seen = TermsMap(terms)
+    assert (seen.columns, seen.width) == (3, terms.apply(X).shape[1])
+    for rows in (X, sp.csr_array(X)):
+        np.testing.assert_allclose(seen(rows), terms.apply(X))
+
+
+def test_monotone_columns_need_rows_in_memory():
+    X, y = noisy(200, 3)
+    with pytest.raises(ValueError, match=r"monotonic_cst needs X in memory: compute\(\)"):
+        AdditiveLCC(monotonic_cst=[1, 0, 0]).fit(da.from_array(X, chunks=(50, 3)), y)
