@@ -24,13 +24,20 @@ PROMISES = {
     ),
     "models": (
         "A model file is data",
-        "Model files changed at random (bytes, description, tree, arrays) with a right digest: "
-        "refused in one sentence, or a model that answers and exports.",
+        "Model files of sixteen methods, changed at random (bytes, description, tree, arrays) with "
+        "a right digest: refused in one sentence, or a model that scores, explains itself or "
+        "exports. What reaches new lines of the package is changed further.",
     ),
     "tables": (
         "A table is read or refused",
-        "Text tables of all dialects and encodings, damaged at random, through the functions "
-        "behind the commands.",
+        "Tables of all formats, dialects and encodings, damaged at random, through the functions "
+        "behind `fit` (read, judge) and `predict` (read in batches, score).",
+    ),
+    "commands": (
+        "A command ends in an answer or a sentence",
+        "`lincent fit`, `predict`, `explain` and `export` in processes of their own, on damaged "
+        "tables and model files: no traceback, no signal, nothing written or started beyond the "
+        "output, at most 1 GB of memory, nothing that steers a terminal.",
     ),
     "faults": (
         "A fault costs nothing",

@@ -61,6 +61,13 @@ def trial(rng: np.random.Generator) -> Outcome:
     return Outcome(way, fault)
 
 
+def finish() -> None:
+    """End the processes that joblib keeps for the next trial."""
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=True)
+
+
 def _forked(kind: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The answer of a child process that has what its parent had."""
     read, write = os.pipe()

@@ -18,12 +18,34 @@ def test_a_failure_of_a_campaign_is_mended(path):
     assert not outcome.fault
 
 
-@pytest.mark.parametrize("name", ["programs", "certificates", "models", "tables"])
-def test_a_few_trials_of_each_campaign(name):
+@pytest.fixture(scope="module")
+def few_models():
+    """Three files to start from: the others are for the campaign itself."""
+    from campaigns import corpus, models
+
+    with pytest.MonkeyPatch.context() as patch:
+        few = {name: corpus.KINDS[name] for name in ("quick", "lcc", "dates-and-text")}
+        patch.setattr(corpus, "KINDS", few)
+        patch.setenv(corpus.FOLDER, "")
+        patch.delenv(corpus.FOLDER)
+        patch.setenv("MPLCONFIGDIR", "")
+        corpus.make()
+        yield
+        patch.undo()
+        corpus.model_files.cache_clear()
+        models.seeds.cache_clear()
+
+
+@pytest.mark.usefixtures("few_models")
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("programs", 25), ("certificates", 25), ("models", 25), ("tables", 50), ("commands", 5)],
+)
+def test_a_few_trials_of_each_campaign(name, count):
     import numpy as np
 
     trial = importlib.import_module(f"campaigns.{name}").trial
-    for number in range(25):
+    for number in range(count):
         outcome = trial(np.random.default_rng([0, number]))
         assert not outcome.fault, outcome.fault
 
@@ -40,3 +62,36 @@ def test_instances_come_back_digit_for_digit(tmp_path, monkeypatch):
     assert campaign == "programs"
     np.testing.assert_array_equal(again["X"], kept["X"])
     assert (again["data"], again["C"]) == (kept["data"], kept["C"])
+
+
+def test_a_write_beyond_the_folder_is_seen(tmp_path):
+    """The watch of the commands campaign is no test that cannot fail."""
+    import subprocess
+    import sys
+
+    from campaigns import guarded
+
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    inside.mkdir()
+    script = (
+        "import os, sys; from campaigns.guarded import watch; watch(sys.argv[1]); "
+        "open(sys.argv[1] + '/ok', 'w').close(); open(sys.argv[2], 'w').close(); "
+        "os.rename(sys.argv[2], sys.argv[2] + '2'); open(os.devnull, 'w').close()"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script, str(inside), str(outside)], check=True, timeout=60
+    )
+    lines = (inside / guarded.LOG).read_text().splitlines()
+    assert lines == [f"open {outside}", f"os.rename {outside}", f"os.rename {outside}2"]
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_or_hangs_is_a_failure_and_the_others_go_on(monkeypatch):
+    from campaigns import workers
+
+    monkeypatch.setattr(workers, "LONGEST_TRIAL", 4.0)
+    name = "support.suicidal_trials"
+    found = workers.run(((name, 12.0),), seed=0, jobs=1)[name]
+    assert any("dies (-9)" in failure for failure in found.failures)
+    assert any("hangs" in failure for failure in found.failures)
+    assert found.counts["fine"] > 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lincent.app import archive
-from lincent.app.archive import Unacceptable, read_array, read_json, unpack
+from lincent.app.archive import Unacceptable, read_array, read_json, read_value, unpack
 from support.model_files import pack
 
 
@@ -70,6 +70,22 @@ def test_json():
             read_json(text.encode("latin-1"))
     with pytest.raises(Unacceptable, match="MiB"):
         read_json(b" " * (archive.LARGEST_TEXT + 1))
+
+
+def test_single_values():
+    for value in (None, True, 1.5, -3, "[", "ä"):
+        assert read_value(json.dumps(value)) == value
+    for text, word in ((" [1]", "several"), ("{}", "several"), ("", "JSON"), ("1" * 5_000, "JSON")):
+        with pytest.raises(Unacceptable, match=word):
+            read_value(text)
+
+
+def test_heads_of_arrays_that_numpy_would_mend_are_refused_in_silence():
+    data = saved(np.arange(3.0))
+    old = data.replace(b"(3,), ", b"(3L,),")
+    assert old != data
+    with pytest.raises(Unacceptable, match="head"):
+        read_array(old)
 
 
 def saved(array):

@@ -9,7 +9,8 @@ pa = pytest.importorskip("pyarrow")
 pandas = pytest.importorskip("pandas")
 
 from lincent.tables import Column, Schema, Table, TableError, to_frame  # noqa: E402
-from lincent.tables.convert import text_to_numbers  # noqa: E402
+from lincent.tables.columns import judge_column  # noqa: E402
+from lincent.tables.convert import text_to_numbers, to_dates  # noqa: E402
 
 
 def converted(column, values, news=None, missing="(missing)"):
@@ -89,3 +90,10 @@ def test_what_is_no_number_is_pointed_at():
     numbers, bad = text_to_numbers(pa.array(["1", "x", None, "3,5"]), ",")
     np.testing.assert_array_equal(numbers, [1, np.nan, np.nan, 3.5])
     assert bad.tolist() == [False, True, False, False]
+
+
+def test_times_with_and_without_a_zone_in_one_column():
+    cells = ["2024-01-31T12:00:00", "2024-01-31T12:00:00Z", "2024-01-31T12:00:00+02:00"]
+    assert list(to_dates(pa.array(cells), "ISO8601").dt.hour) == [12, 12, 10]
+    judged = judge_column("when", pa.array(cells * 10))
+    assert judged.role == "date"

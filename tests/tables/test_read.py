@@ -179,6 +179,9 @@ def test_damage_is_a_sentence(tmp_path):
         ("no.feather", b"ARROW1 no", "no.feather cannot be read as arrow"),
         ("old.xls", b"\xd0\xcf\x11\xe0", "old .xls form"),
         ("no.jsonl", b'{"a": 1}\n{"a"', "cannot be read as json"),
+        ("no.json", b'[{"a": 1}, {"a"', "cannot be read as json"),
+        ("deep.json", b"[" * 100_000, "cannot be read as json"),
+        ("bytes.jsonl", b'{"a": "\xff"}\n', "cannot be read as json: .* UTF8"),
         ("two.zip", None, "holds 2 files"),
         ("void.csv", b" \n", "is empty"),
     ]:
@@ -195,6 +198,50 @@ def test_damage_is_a_sentence(tmp_path):
         read_table([1, 2])
     with pytest.raises(TableError, match="'text' \\(--format\\)"):
         read_table(path, Reading(format="text"))
+
+
+@pytest.mark.parametrize("kind", ["feather", "parquet"])
+def test_columns_that_point_outside_their_text_are_refused(kind, tmp_path):
+    """Arrow computes with such columns, and the process crashes."""
+    path = written(kind, tmp_path)
+    whole = path.read_bytes()
+    refused = 0
+    for place in range(0, len(whole) - 8, max(1, len(whole) // 300)):
+        path.write_bytes(whole[:place] + b"\xff\xff\xff\x7f" + whole[place + 4 :])
+        for read in (read_table, lambda p: list(read_batches(p, {}))):
+            try:
+                understand(read(path), "y") if read is read_table else read(path)
+            except TableError as error:
+                refused += "cannot be read" in str(error)
+    assert refused > 0
+
+
+def test_archives_of_a_kind_that_python_cannot_unpack(tmp_path):
+    path = tmp_path / "t.csv.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("t.csv", "a,y\n1,p\n")
+    whole = path.read_bytes()
+    central = whole.index(b"PK\x01\x02")
+    for place, value in ((6, 1), (8, 99)):  # locked with a password; packed in an unknown way
+        data = bytearray(whole)
+        data[place] = data[central + place + 2] = value
+        path.write_bytes(data)
+        with pytest.raises(TableError, match="cannot be read"):
+            read_table(path)
+
+
+def test_a_workbook_without_a_sheet(tmp_path):
+    path = written("xlsx", tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    book = parts["xl/workbook.xml"].decode()
+    start, end = book.index("<sheet "), book.index("</sheets>")
+    parts["xl/workbook.xml"] = (book[:start] + book[end:]).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    with pytest.raises(TableError, match="without a sheet"):
+        read_table(path)
 
 
 def test_mixed_columns_of_a_frame_are_text():

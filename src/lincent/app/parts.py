@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from lincent import stored
-from lincent.app.archive import Unacceptable, read_array, read_json, unpack
+from lincent.app.archive import Unacceptable, read_array, read_json, read_value, unpack
 
 PROTOCOL = 2
 """The form of the tree that skops has written since 0.11."""
@@ -152,10 +152,7 @@ class _Builder:
         return [self.build(item) for item in content]
 
     def _plain(self, node: dict[str, Any]) -> Any:
-        value = read_json(_text(node, "content").encode(errors="replace"))
-        if isinstance(value, (list, dict)):
-            raise Unacceptable("is damaged: a single value is expected where it has several")
-        return value
+        return read_value(_text(node, "content"))
 
     def _array(self, node: dict[str, Any]) -> Any:
         path = _path(node)

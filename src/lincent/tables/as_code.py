@@ -217,7 +217,8 @@ def _column_lines(column: Column, missing: str, written: bool) -> list[str]:
             f"for word in {list(column.categories)!r}:",
             f"    X[{column.name + ': '!r} + word] = [float(word in found) for found in words]",
         ]
-    dates = f"pandas.to_datetime({cell}, format={column.form or 'ISO8601'!r})"
+    form = column.form or "ISO8601"
+    dates = f"pandas.to_datetime({cell}, format={form!r}, utc=True).dt.tz_localize(None)"
     parts = {
         "days": 'when.sub(pandas.Timestamp("1970-01-01")) / pandas.Timedelta("1D")',
         "month": "when.dt.month.astype(float)",

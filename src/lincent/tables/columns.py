@@ -154,7 +154,7 @@ def _date_form(different: list[str]) -> str:
     if not sample.str.contains(r"^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}").all():
         return ""
     for form in ("ISO8601", *DATE_FORMS):
-        if pd.to_datetime(sample, format=form, errors="coerce").notna().all():
+        if pd.to_datetime(sample, format=form, errors="coerce", utc=True).notna().all():
             return form
     return ""
 

@@ -77,14 +77,17 @@ def text_to_numbers(text: Any, decimal: str, marks: tuple[str, ...] = ()) -> Any
 
 
 def to_dates(values: Any, form: str) -> Any:
-    """A pandas series of times, NaT where there is none or where it cannot be read."""
+    """A pandas series of times, NaT where there is none or where it cannot be read.
+
+    Times with zones become UTC; those without one stay as they are, also beside the others.
+    """
     import pandas as pd
 
     if is_date(values.type):
         dates = pd.to_datetime(values.to_pandas(), errors="coerce")
     else:
         cells = without_words(values).to_pandas()
-        dates = pd.to_datetime(cells, format=form or "ISO8601", errors="coerce", utc=None)
+        dates = pd.to_datetime(cells, format=form or "ISO8601", errors="coerce", utc=True)
     if getattr(dates.dt, "tz", None) is not None:
         dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)
     return dates

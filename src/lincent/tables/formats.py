@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 from lincent._errors import first_line, listed, need
@@ -18,7 +19,7 @@ def parquet(file: Any) -> Any:
     """A whole Parquet file."""
     from pyarrow import parquet as reader
 
-    return reader.ParquetFile(file).read()
+    return _valid(reader.ParquetFile(file).read())
 
 
 def parquet_batches(source: Any, rows: int) -> Iterator[Any]:
@@ -27,7 +28,8 @@ def parquet_batches(source: Any, rows: int) -> Iterator[Any]:
 
     # A small buffer and no look-ahead: a row group may be as large as the file.
     file = reader.ParquetFile(source.seekable(), pre_buffer=False, buffer_size=BUFFER_BYTES)
-    yield from file.iter_batches(batch_size=rows, use_threads=False)
+    for batch in file.iter_batches(batch_size=rows, use_threads=False):
+        yield _valid(batch)
 
 
 def arrow_file(file: Any) -> Any:
@@ -36,9 +38,15 @@ def arrow_file(file: Any) -> Any:
 
     if file.read(4) == b"\xff\xff\xff\xff":
         file.seek(0)
-        return ipc.open_stream(file).read_all()
+        return _valid(ipc.open_stream(file).read_all())
     file.seek(0)
-    return feather.read_table(file, memory_map=False)
+    return _valid(feather.read_table(file, memory_map=False))
+
+
+def _valid(data: Any) -> Any:
+    """Columns whose offsets and text are in order; Arrow computes with others and crashes."""
+    data.validate(full=True)
+    return data
 
 
 def json_rows(stream: Any) -> Any:
@@ -49,7 +57,7 @@ def json_rows(stream: Any) -> Any:
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
         data = "\n".join(json.dumps(row) for row in json.loads(data)).encode()
     options = reader.ReadOptions(block_size=max(1 << 20, min(len(data), 1 << 30)))
-    return reader.read_json(io.BytesIO(data), read_options=options)
+    return _valid(reader.read_json(io.BytesIO(data), read_options=options))
 
 
 def excel(file: Any, name: str, sheet: str | None) -> tuple[Any, str, int]:
@@ -57,14 +65,14 @@ def excel(file: Any, name: str, sheet: str | None) -> tuple[Any, str, int]:
     openpyxl = need("openpyxl", "app", "Reading a workbook")
     try:
         book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        with closing(book):
+            titles = list(book.sheetnames)
+            chosen = _sheet(titles, sheet, name)
+            rows = [row for row in book[chosen].iter_rows(values_only=True) if _filled(row)]
+    except TableError:
+        raise
     except Exception as error:
         raise TableError(f"{name} cannot be read as a workbook: {first_line(error)}.") from error
-    try:
-        titles = list(book.sheetnames)
-        chosen = _sheet(titles, sheet, name)
-        rows = [row for row in book[chosen].iter_rows(values_only=True) if _filled(row)]
-    finally:
-        book.close()
     if not rows:
         raise TableError(f"{name}: the sheet {chosen!r} is empty.")
     width = max(k + 1 for row in rows for k, cell in enumerate(row) if cell is not None)
@@ -82,6 +90,8 @@ def _filled(row: tuple[Any, ...]) -> bool:
 
 
 def _sheet(titles: list[str], wanted: str | None, name: str) -> str:
+    if not titles:
+        raise TableError(f"{name} is a workbook without a sheet.")
     if wanted is None:
         return titles[0]
     if wanted in titles:

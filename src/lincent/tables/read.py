@@ -11,10 +11,11 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lincent._errors import first_line
+from lincent._errors import AppError, first_line
 from lincent.tables import formats
 from lincent.tables.dialect import Dialect, find_dialect, records
 from lincent.tables.errors import TableError, arrow
@@ -79,11 +80,8 @@ def read_table(data: Any, reading: Reading = AS_FOUND) -> Table:
         return data
     if not isinstance(data, (str, os.PathLike)):
         return Table(checked_names(formats.from_frame(data), "The table"))
-    with open_source(data, reading.format) as source:
-        try:
-            table = _READERS[source.kind](source, reading)
-        except (arrow().ArrowException, *UNREADABLE, UnicodeError) as error:
-            raise _unreadable(source, error) from error
+    with open_source(data, reading.format) as source, _readable(source):
+        table = _READERS[source.kind](source, reading)
     table = replace(table, data=checked_names(table.data, source.name))
     if table.data.num_rows == 0:
         raise TableError(f"{source.name}: the column names are followed by no rows.")
@@ -101,20 +99,15 @@ def read_batches(
         table = read_table(data)
         yield from _cut(table, table.data.to_batches())
         return
-    with open_source(data, reading.format) as source:
-        try:
-            if source.kind == CSV:
-                yield from _csv_batches(source, reading, types)
-            elif source.kind == PARQUET:
-                parts = formats.parquet_batches(source, BATCH_ROWS)
-                yield from _cut(Table(None, source.name), parts)
-            else:
-                table = _READERS[source.kind](source, reading)
-                yield from _cut(table, table.data.to_batches())
-        except BrokenPipeError:
-            raise
-        except (arrow().ArrowException, *UNREADABLE, UnicodeError) as error:
-            raise _unreadable(source, error) from error
+    with open_source(data, reading.format) as source, _readable(source):
+        if source.kind == CSV:
+            yield from _csv_batches(source, reading, types)
+        elif source.kind == PARQUET:
+            parts = formats.parquet_batches(source, BATCH_ROWS)
+            yield from _cut(Table(None, source.name), parts)
+        else:
+            table = _READERS[source.kind](source, reading)
+            yield from _cut(table, table.data.to_batches())
 
 
 def _cut(table: Table, batches: Any) -> Iterator[Table]:
@@ -277,8 +270,15 @@ _READERS = {
 }
 
 
-def _unreadable(source: Source, error: Exception) -> TableError:
-    text = first_line(error).rstrip(".")
-    if "UTF8" in text or isinstance(error, UnicodeError):
-        text += "; say how the file is written with --encoding, such as latin-1"
-    return TableError(f"{source.name} cannot be read as {source.kind}: {text}.")
+@contextmanager
+def _readable(source: Source) -> Iterator[None]:
+    """Turn what a reader of another package makes of damaged bytes into a sentence."""
+    try:
+        yield
+    except (AppError, BrokenPipeError):
+        raise
+    except (arrow().ArrowException, *UNREADABLE, ValueError) as error:
+        text = first_line(error).rstrip(".")
+        if source.kind == CSV and ("UTF8" in text or isinstance(error, UnicodeError)):
+            text += "; say how the file is written with --encoding, such as latin-1"
+        raise TableError(f"{source.name} cannot be read as {source.kind}: {text}.") from error

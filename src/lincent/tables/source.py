@@ -33,8 +33,11 @@ SUFFIXES = {
 COMPRESSED = (".gz", ".zip", ".bz2", ".xz")
 HEAD_BYTES = 1 << 23
 """How much is looked at before reading starts; a header may be as long."""
-UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
-"""What reading something compressed can raise."""
+UNREADABLE = (
+    OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError,
+    RuntimeError,
+)  # fmt: skip
+"""What reading something compressed can raise; the last two come of ways to pack and of locks."""
 
 
 @dataclass(frozen=True)
