@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from lincent.solvers.lp.normal_equations import FEW_COLUMNS, ColumnSide, RowSide, normal_equations
+from lincent.solvers.lp.normal_equations import TUNING, ColumnSide, RowSide, normal_equations
 from support.degenerate import program_of
+
+FEW_COLUMNS = TUNING.few_columns
 
 
 def random_program(m, n, seed=0):

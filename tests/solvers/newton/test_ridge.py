@@ -80,14 +80,18 @@ def test_ends_after_few_steps_at_rounding():
 
 
 WAYS = {
-    "rows read in place": {"sample_size": lambda m, n: m},
-    "single precision": {},
-    "sample first": {"SINGLE_ENTRIES": 0, "sample_size": lambda m, n: 150},
-    "misleading sample": {"SINGLE_ENTRIES": 0, "sample_size": lambda m, n: 9, "CORRECTIONS": 2},
-    "conjugate gradients": {"FACTOR_LIMIT": 3},
-    "sparse by products": {"SPARSE_FACTOR_LIMIT": 3},
-    "products, then exact steps": {"SPARSE_FACTOR_LIMIT": 3, "CONJUGATE_STEPS": 1},
+    "rows read in place": (lambda m, n: m, {}),
+    "single precision": (None, {}),
+    "sample first": (lambda m, n: 150, {"single_entries": 0}),
+    "misleading sample": (lambda m, n: 9, {"single_entries": 0, "corrections": 2}),
+    "conjugate gradients": (None, {"factor_limit": 3}),
+    "sparse by products": (None, {"sparse_factor_limit": 3}),
+    "products, then exact steps": (None, {"sparse_factor_limit": 3, "conjugate_steps": 1}),
 }
+
+
+def tune(monkeypatch, **changes):
+    monkeypatch.setattr(ridge, "TUNING", replace(ridge.TUNING, **changes))
 
 
 @pytest.mark.parametrize("free", [True, False], ids=["free", "midpoint"])
@@ -96,9 +100,10 @@ WAYS = {
 def test_every_way_ends_at_the_same_optimum(monkeypatch, way, sparse, free):
     program = make(600, 8, (-1.0, 3.0), 1.0, free, 0.5, 1.0, sparse=sparse)
     usual = solve(program, tol=1e-12).certificate
-    monkeypatch.setattr(ridge, "WHOLE_ENTRIES", 0)
-    for name, value in WAYS[way].items():
-        monkeypatch.setattr(ridge, name, value)
+    size, changes = WAYS[way]
+    tune(monkeypatch, whole_entries=0, **changes)
+    if size is not None:
+        monkeypatch.setattr(ridge, "sample_size", size)
     other = solve(program, tol=1e-12)
     assert other.relative_gap <= 1e-12
     np.testing.assert_allclose(other.certificate.beta, usual.beta, atol=1e-5)
@@ -108,7 +113,7 @@ def test_every_way_ends_at_the_same_optimum(monkeypatch, way, sparse, free):
 @pytest.mark.parametrize("scale", [1e-20, 1e-3, 1e3, 1e6], ids=str)
 def test_single_precision_is_enough_for_columns_of_any_size(monkeypatch, scale):
     program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, scale)
-    monkeypatch.setattr(ridge, "WHOLE_ENTRIES", 0)
+    tune(monkeypatch, whole_entries=0)
     found = solve(program)
     assert found.status is Status.OPTIMAL
     again = certify(program, found.certificate.beta, found.certificate.t)
@@ -122,7 +127,7 @@ def test_single_precision_is_enough_for_columns_of_any_size(monkeypatch, scale):
 @pytest.mark.parametrize("seed", range(3))
 def test_tied_rows_of_uneven_columns_at_any_cost(monkeypatch, entries, margins, C, seed):
     """Whole numbers: many rows are equal and cross a margin together, and zero may be a corner."""
-    monkeypatch.setattr(ridge, "WHOLE_ENTRIES", entries)
+    tune(monkeypatch, whole_entries=entries)
     rng = np.random.default_rng(seed)
     sign = np.where(rng.random(400) < 0.2, 1.0, -1.0)
     X = np.round(rng.standard_normal((400, 6)) + 0.5 * sign[:, None]) * 3.0 ** np.arange(-3, 3)
@@ -141,7 +146,7 @@ def test_columns_beyond_single_precision_end_as_they_do_in_double(monkeypatch):
     program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, 1e25)
     assert program.rows.single(None) is None
     double = solve(program)
-    monkeypatch.setattr(ridge, "WHOLE_ENTRIES", 0)
+    tune(monkeypatch, whole_entries=0)
     other = solve(program)
     # Neither can be certified, since A'alpha rounds to far more than one; both say so.
     assert other.status is double.status is Status.STALLED
@@ -149,7 +154,7 @@ def test_columns_beyond_single_precision_end_as_they_do_in_double(monkeypatch):
 
 
 def test_a_large_offset_costs_no_digits(monkeypatch):
-    monkeypatch.setattr(ridge, "WHOLE_ENTRIES", 0)
+    tune(monkeypatch, whole_entries=0)
     rng = np.random.default_rng(0)
     sign = np.where(rng.random(500) < 0.4, 1.0, -1.0)
     X = rng.standard_normal((500, 5)) + 0.4 * sign[:, None]

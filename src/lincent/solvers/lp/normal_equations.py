@@ -15,16 +15,25 @@ digits are lost.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from lincent.programs.arrays import Vector
 from lincent.programs.centralization import Program
-from lincent.solvers.linear_system import TUNING, PositiveDefinite
+from lincent.solvers import linear_system
+from lincent.solvers.linear_system import PositiveDefinite
 
-BLOCK = 512
-"""Rows of the matrix to which d d' is added at a time: a copy of a large matrix is spared."""
-FEW_COLUMNS = 64
-"""Up to here the column side costs nothing and is the more accurate one, whatever m is."""
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the form of the system trades; measured on the wide kinds of ``workloads.py``."""
+
+    block: int = 512  # rows to which d d' is added at a time: no copy of a large matrix
+    few_columns: int = 64  # up to here the column side costs nothing, and has more digits
+
+
+TUNING = Tuning()
 
 
 class ColumnSide:
@@ -34,11 +43,11 @@ class ColumnSide:
         self.rows, self.d = program.rows, program.difference
         self.D, self.D_apart = D, D_apart
         H = self.rows.gram(D)
-        for start in range(0, len(self.d), BLOCK):
-            part = slice(start, start + BLOCK)
+        for start in range(0, len(self.d), TUNING.block):
+            part = slice(start, start + TUNING.block)
             H[part] += (D_apart * self.d[part, None]) * self.d
         H.flat[:: H.shape[0] + 1] += theta
-        self.factor = PositiveDefinite(H, full=True, exact=TUNING.enough)
+        self.factor = PositiveDefinite(H, full=True, exact=linear_system.TUNING.enough)
 
     def step(self, h: Vector, h_apart: float, b: Vector) -> tuple[Vector, Vector, float]:
         """x, and v split into the rows' part and the one of d."""
@@ -58,7 +67,7 @@ class RowSide:
         K[:m, m] = K[m, :m] = self.rows.dot(self.inverse * self.d)
         K[m, m] = float(self.d @ (self.inverse * self.d))
         K.flat[:: m + 2] += np.append(1.0 / D, 1.0 / D_apart)
-        self.factor = PositiveDefinite(K, full=True, exact=TUNING.enough)
+        self.factor = PositiveDefinite(K, full=True, exact=linear_system.TUNING.enough)
 
     def step(self, h: Vector, h_apart: float, b: Vector) -> tuple[Vector, Vector, float]:
         """x, and v split into the rows' part and the one of d."""
@@ -73,5 +82,5 @@ def normal_equations(
 ) -> ColumnSide | RowSide:
     """The system factored once, on the side that suits the shape."""
     m, n = program.shape
-    side = ColumnSide if n <= max(m, FEW_COLUMNS) else RowSide
+    side = ColumnSide if n <= max(m, TUNING.few_columns) else RowSide
     return side(program, D, D_apart, theta)

@@ -14,36 +14,53 @@ and columns whose slope is above 1 there join, until the gap over *all* columns 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lincent.programs.arrays import Index, Matrix, Vector
 from lincent.programs.regularized import RegularizedProgram
+from lincent.solvers.newton import ridge
 from lincent.solvers.newton.descent import PATIENCE, STILL, Best, Start, best_threshold
 from lincent.solvers.newton.hessian import Whole
 from lincent.solvers.newton.oracle import Reader, Reading
-from lincent.solvers.newton.ridge import WHOLE_ENTRIES, scaled, without_free_rows
+from lincent.solvers.newton.ridge import scaled, without_free_rows
 from lincent.solvers.newton.signs import minimize
 from lincent.solvers.newton.start import even_at_zero
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "newton-l1"
-ALL_COLUMNS = 200
-"""Up to this many columns all are taken at once."""
-MOST_COLUMNS = 150
-"""Columns that join in a round: more make its steps dearer, fewer the rounds more (RBF kernels of
-1,000 to 4,000 rows: 50 doubling to 200 takes 1.2 to 1.6 times as long)."""
-LOOSE = 0.1
-FEW_NEW = 5
-"""A choice is solved to this share of the open gap while more than a few columns join."""
-ROUNDS = 100
-PART_TOL = 0.1
-"""A choice of columns is solved to this share of the tolerance, so that all columns meet it."""
-DECREASE = 0.1
-"""A full step is taken if the objective falls by this share of what the model promises."""
-HALVINGS = 40
-RIDGE = 1e-10
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the choice of columns and its steps trade; steps counted on 40 rows of 260 columns."""
+
+    all_columns: int = 200
+    """Up to this many columns all are taken at once."""
+    most_columns: int = 150
+    """Columns that join in a round: more make its steps dearer, fewer the rounds more (RBF kernels
+    of 1,000 to 4,000 rows: 50 doubling to 200 takes 1.2 to 1.6 times as long)."""
+    loose: float = 0.1
+    """A choice is solved to this share of the open gap while more than a few columns join: 18
+    steps, with 0.01 or 0.5 thirty."""
+    few_new: int = 5
+    """What are a few: 0 to 50 make no difference of more than a step."""
+    rounds: int = 100
+    """Choices of columns at most; ten are many."""
+    part_tol: float = 0.1
+    """A choice of columns is solved to this share of the tolerance, so that all columns meet it."""
+    decrease: float = 0.1
+    """A full step is taken if the objective falls by this share of what the model promises: 18
+    steps, with 0.01 or 0.5 twenty-one."""
+    halvings: int = 40
+    """Of a step that does not go down; with 10 a degenerate program stalls."""
+    ridge: float = 1e-10
+    """On the diagonal, of its largest entry: without it columns that depend on each other take 200
+    steps, with 1e-12 thirty-two, with 1e-6 thirty-five."""
+
+
+TUNING = Tuning()
 
 
 class SparseReader(Reader):
@@ -82,7 +99,7 @@ def solve_path(
     """The optima for the costs times each scale, each started from the one before."""
     if np.any(program.costs == 0):
         return without_free_rows(program, scales, controls, rng, solve_path)
-    if program.shape[0] * program.shape[1] <= WHOLE_ENTRIES:
+    if program.shape[0] * program.shape[1] <= ridge.TUNING.whole_entries:
         program = replace(program, rows=program.rows.materialize())
     found: list[Solution] = []
     start: Start | None = None
@@ -99,19 +116,19 @@ def _solve(program: RegularizedProgram, controls: Controls, start: Start | None)
         point = reader.at_zero(even_at_zero(reader))
     else:
         point = reader.at(start.beta, start.t)
-    if n <= ALL_COLUMNS:
+    if n <= TUNING.all_columns:
         status, best, steps = descend(reader, point, controls)
         return Solution(status, best.certificate(reader), steps, NAME)
-    best, steps, most = Best(point), 0, MOST_COLUMNS
-    for _ in range(ROUNDS):
+    best, steps, most = Best(point), 0, TUNING.most_columns
+    for _ in range(TUNING.rounds):
         controls.tell(f"all columns: objective {best.low.objective:.10e}  gap {best.gap:.1e}")
         if best.relative_gap <= controls.tol:
             return Solution(Status.OPTIMAL, best.certificate(reader), steps, NAME)
         chosen, new = _choose(point, most)
         part = SparseReader(_cut(program, chosen))
         begin = part.at(point.beta[chosen], point.t, point.projected)
-        loose = LOOSE * best.relative_gap if new > FEW_NEW else 0.0
-        tol = max(PART_TOL * controls.tol, loose)
+        loose = TUNING.loose * best.relative_gap if new > TUNING.few_new else 0.0
+        tol = max(TUNING.part_tol * controls.tol, loose)
         limits = replace(controls, tol=tol, max_iter=controls.max_iter - steps)
         status, found, more = descend(part, begin, limits)
         steps += more
@@ -125,7 +142,7 @@ def _solve(program: RegularizedProgram, controls: Controls, start: Start | None)
             return Solution(status, best.certificate(reader), steps, NAME)
         if not progress and len(chosen) == n:
             break
-        most = MOST_COLUMNS if progress else n
+        most = TUNING.most_columns if progress else n
     status = Status.OPTIMAL if best.relative_gap <= controls.tol else Status.STALLED
     return Solution(status, best.certificate(reader), steps, NAME)
 
@@ -190,7 +207,7 @@ class _Model:
         self.whole = Whole(program, stale=0.0)
         scale = program.rows.column_scale() ** 2
         self.size = float(program.costs.sum()) / program.width * scale
-        self.ridge = RIDGE
+        self.ridge = TUNING.ridge
 
     def minimum(self, point: Reading) -> tuple[Vector, float]:
         """Where the model, the absolute values included, is lowest."""
@@ -212,9 +229,9 @@ def _advance(reader: Reader, model: _Model, point: Reading) -> Reading:
     found = reader.at(beta, point.t + shift)
     penalty = float(np.abs(beta).sum() - np.abs(point.beta).sum())
     promised = point.descent(beta - point.beta, shift) + penalty
-    enough = point.objective + DECREASE * min(promised, 0.0)
+    enough = point.objective + TUNING.decrease * min(promised, 0.0)
     if found.objective <= enough + STILL * abs(point.objective):
-        model.ridge = max(RIDGE, model.ridge / 10)
+        model.ridge = max(TUNING.ridge, model.ridge / 10)
         return found
     model.ridge *= 10
     return _between(reader, point, found)
@@ -226,7 +243,7 @@ def _between(reader: Reader, origin: Reading, end: Reading) -> Reading:
     moved, step = end.projected - origin.projected, end.beta - origin.beta
     lowest, best = origin.objective, None
     length = 1.0
-    for _ in range(HALVINGS):
+    for _ in range(TUNING.halvings):
         projected = origin.projected + length * moved
         t = best_threshold(program, projected, origin.t)
         beta = origin.beta + length * step

@@ -20,7 +20,7 @@ Keerthi and DeCoste 2005).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
@@ -38,22 +38,30 @@ PathSolver = Callable[
     [RegularizedProgram, Sequence[float], Controls, np.random.Generator], list[Solution]
 ]
 
-FACTOR_LIMIT = 2000
-"""A matrix of this order is factored; beyond, conjugate gradients are used."""
-SPARSE_FACTOR_LIMIT = 100
-"""The same for sparse rows (20,000 x 500 to 20,000 x 2,000: a fifth to a fiftieth of the time)."""
-CONJUGATE_STEPS = 30
-"""Truncated Newton steps on sparse rows after which exact ones follow; 4 to 7 are usual."""
-WHOLE_ENTRIES = 20_000
-"""Up to this many entries all steps are taken on the rows themselves, copied in signed form."""
-SINGLE_ENTRIES = 8_000_000
-"""Up to this many entries (32 MB) a copy of all rows is made in single precision."""
-SAMPLE_SHARE = 3
-"""A sample has at most one row in this many; where more are needed, none is drawn."""
-LEVEL_TOL = 1e-5
-"""The gap to which a level is solved; the next step brings it to about its square."""
-CORRECTIONS = 25
-"""After this many corrections a level has misled, and exact steps follow."""
+
+@dataclass(frozen=True)
+class Tuning:
+    """Which way is taken when; measured on the shapes of ``benchmarks/regularized_times.py``."""
+
+    factor_limit: int = 2000
+    """A matrix of this order is factored; beyond, conjugate gradients are used."""
+    sparse_factor_limit: int = 100
+    """The same for sparse rows (20,000 x 500 to 2,000: a fifth to a fiftieth of the time)."""
+    conjugate_steps: int = 30
+    """Truncated Newton steps on sparse rows after which exact ones follow; 4 to 7 are usual."""
+    whole_entries: int = 20_000
+    """Up to this many entries all steps are taken on the rows themselves, copied in signed form."""
+    single_entries: int = 8_000_000
+    """Up to this many entries (32 MB) a copy of all rows is made in single precision."""
+    sample_share: int = 3
+    """A sample has at most one row in this many; where more are needed, none is drawn."""
+    level_tol: float = 1e-5
+    """The gap to which a level is solved; the next step brings it to about its square."""
+    corrections: int = 25
+    """After this many corrections a level has misled, and exact steps follow."""
+
+
+TUNING = Tuning()
 
 
 def solve(program: RegularizedProgram, controls: Controls, rng: np.random.Generator) -> Solution:
@@ -71,13 +79,13 @@ def solve_path(
     if np.any(program.costs == 0):
         return without_free_rows(program, scales, controls, rng, solve_path)
     m, n = program.shape
-    by_products = program.rows.sparse and n > SPARSE_FACTOR_LIMIT
-    if n > m and m <= FACTOR_LIMIT and not by_products:
+    by_products = program.rows.sparse and n > TUNING.sparse_factor_limit
+    if n > m and m <= TUNING.factor_limit and not by_products:
         return _rotated(program, scales, controls)
     level: RegularizedProgram | None = None
-    if m * n <= WHOLE_ENTRIES:
+    if m * n <= TUNING.whole_entries:
         program = replace(program, rows=program.rows.materialize())
-    elif n <= FACTOR_LIMIT and not by_products:
+    elif n <= TUNING.factor_limit and not by_products:
         level = _level(program, rng)
     found: list[Solution] = []
     start: Start | None = None
@@ -97,11 +105,11 @@ def _solve_one(
     if level is not None:
         return _from_level(program, level, controls, start)
     n = program.shape[1]
-    usual = SPARSE_FACTOR_LIMIT if program.rows.sparse else FACTOR_LIMIT
-    if n <= min(usual, FACTOR_LIMIT):
+    usual = TUNING.sparse_factor_limit if program.rows.sparse else TUNING.factor_limit
+    if n <= min(usual, TUNING.factor_limit):
         return descend(program, Whole(program), controls, start)
-    can_factor = n <= FACTOR_LIMIT
-    most = min(CONJUGATE_STEPS, controls.max_iter) if can_factor else controls.max_iter
+    can_factor = n <= TUNING.factor_limit
+    most = min(TUNING.conjugate_steps, controls.max_iter) if can_factor else controls.max_iter
     found = descend(program, Conjugate(program), replace(controls, max_iter=most), start)
     if not can_factor or found.status in (Status.OPTIMAL, Status.TIME_LIMIT):
         return found
@@ -178,10 +186,10 @@ def _from_level(
     start: Start | None,
 ) -> Solution:
     """Begin at the solution of the level, and go on with its curvature."""
-    loose = replace(controls, tol=max(LEVEL_TOL, controls.tol))
+    loose = replace(controls, tol=max(TUNING.level_tol, controls.tol))
     curvature = Whole(level)
     start, steps = lead(level, curvature, loose, start, controls.tol / 2)
-    few = replace(controls, max_iter=min(CORRECTIONS, controls.max_iter))
+    few = replace(controls, max_iter=min(TUNING.corrections, controls.max_iter))
     found = descend(program, _for_all(program, curvature, start), few, start)
     steps += found.iterations
     misled = found.status is Status.STALLED or (
@@ -209,12 +217,12 @@ def _for_all(program: RegularizedProgram, curvature: Whole, at: Start) -> Curvat
 def _level(program: RegularizedProgram, rng: np.random.Generator) -> RegularizedProgram | None:
     """A program with nearly the same solution that is cheaper to read, or none."""
     m, n = program.shape
-    if m * n <= SINGLE_ENTRIES:
+    if m * n <= TUNING.single_entries:
         rows = program.rows.single(None)
         if rows is not None:
             return replace(program, rows=rows)
     size = sample_size(m, n)
-    return _sample(program, size, rng) if size * SAMPLE_SHARE <= m else None
+    return _sample(program, size, rng) if size * TUNING.sample_share <= m else None
 
 
 def sample_size(m: int, n: int) -> int:
