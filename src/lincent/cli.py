@@ -276,6 +276,7 @@ def predict(
         bool, typer.Option("--all-columns", help="Keep every column of the input.")
     ] = False,
     prefix: Annotated[str, typer.Option(help="Goes before the names of new columns.")] = "",
+    contributions: options.Contributions = False,
     format: options.Format = None,
     separator: options.Separator = None,
     encoding: options.Encoding = None,
@@ -298,6 +299,7 @@ def predict(
             ids=tuple(id) if id else None,
             keep_all=all_columns,
             prefix=prefix,
+            contributions=contributions,
             reading=_reading(format, separator, encoding, decimal, sheet),
             output_format=output_format,
             force=force,
@@ -338,6 +340,7 @@ def export(
         str | None, typer.Option(help="onnx, sql or python; else by the name.")
     ] = None,
     table: Annotated[str, typer.Option(help="Table that the SQL reads.")] = "input_table",
+    contributions: options.Contributions = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
@@ -345,7 +348,15 @@ def export(
     with _Sentence():
         from lincent.app.commands import run_export
 
-        code = run_export(model, output, format=format, table=table, force=force, json=json)
+        code = run_export(
+            model,
+            output,
+            format=format,
+            table=table,
+            contributions=contributions,
+            force=force,
+            json=json,
+        )
     raise typer.Exit(code)
 
 

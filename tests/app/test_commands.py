@@ -15,7 +15,7 @@ from lincent.app import explain_model, fit_table, load_model, predict_file
 def python_answers(model, frame):
     """What the pipeline itself says, on the whole table at once."""
     rows = model.pipeline[:-1].transform(prepared(model, frame))
-    return model.classifier.predict(rows), model.classifier.decision_function(rows)
+    return model.classifier.predict(rows), model.classifier.decision_function(rows) / model.unit
 
 
 def prepared(model, frame):
@@ -29,7 +29,9 @@ def test_fit_predict_explain_export_from_files(files, lincent, fresh):
     fitted = lincent("fit", files / "train.csv", "--target", "churn", "--method", "lcc", "-o", path)
     assert fitted.code == 0
     assert "relative duality gap" in fitted.out
-    assert fitted.out.startswith("Held-out rows (300 rows in 5 folds):")
+    assert fitted.out.startswith(
+        "Held-out rows (300 rows, each scored by rules that had not seen it):"
+    )
     assert f"next: lincent predict {path} new.csv -o scored.csv" in fitted.out
     assert "read 300 rows" in fitted.err
     assert "read 300 rows" not in fitted.out
@@ -194,3 +196,26 @@ def test_a_method_without_a_certificate_is_fitted_and_explained(lincent, files):
     assert told.code == 0
     assert "duality gap" not in told.out
     assert "gives no certificate" in lincent("explain", path).out
+
+
+def test_predict_gives_contributions_and_says_where_the_class_is_not_the_likeliest(
+    files, lincent, make_table
+):
+    table = make_table(300)
+    table = table[(table.churn == "no") | (np.arange(300) % 5 == 0)]
+    table.to_csv(files / "unequal.csv", index=False)
+    path, out = files / "made.lincent", files / "scored.csv"
+    made = lincent("fit", files / "unequal.csv", "--target", "churn", "--quick", "-o", path)
+    assert "The class changes where the probability of yes is about" in made.err
+    done = lincent("predict", path, files / "new.csv", "-o", out, "--contributions")
+    assert done.code == 0
+    found = pd.read_csv(out)
+    chance, answer = found["probability_yes"], found["class"] == "yes"
+    differ = int((answer != (chance > 0.5)).sum())
+    assert differ > 0
+    assert f"In {differ} rows the class is not the most probable one" in done.err
+    assert {"contribution_age", "contribution_city"} <= set(found)
+    code = files / "made.py"
+    assert lincent("export", path, code, "--contributions").code == 0
+    assert "contribution_age" not in code.read_text()  # by their names, in a dictionary
+    assert "USUAL = {'age'" in code.read_text()

@@ -11,6 +11,7 @@ import lincent.rivals
 from lincent.app import AppError, export_model, fit_table, predict_table
 from lincent.app.export import export_bytes
 from lincent.tables import Wishes, read_table, to_frame
+from support.graphs import answers_of
 
 ROWS = 10_000
 
@@ -141,9 +142,6 @@ def test_what_has_no_form_says_what_to_do(make_table, kind):
 def test_what_an_export_would_get_wrong_is_refused(make_table):
     frame = make_table(120)
     frame["since"] = pd.date_range("2020-01-01", periods=120)
-    moved = fit_table(frame, "churn", quick=True, metric="f1")
-    with pytest.raises(AppError, match=r"changes at a probability of .* \(--metric f1\)"):
-        export_bytes(moved, "sql")
     dated = fit_table(frame, "churn", quick=True, wishes=Wishes(dates=True))
     with pytest.raises(AppError, match="'since' is a date or free text"):
         export_bytes(dated, "python")
@@ -196,20 +194,6 @@ def exported(request, make_table):
     rows = make_table(400, seed=4, classes=classes)
     rows.loc[7, "city"] = "Nuuk"
     return model, rows, predict_table(model, rows)
-
-
-def answers_of(session, model, rows):
-    """The outputs of a graph for the rows of a frame."""
-    inputs = {}
-    for column in model.schema.columns:
-        values = rows[column.name]
-        if column.kind == "category":
-            values = values.astype(object).where(values.notna(), "(missing)")
-            inputs[column.name] = values.to_numpy(dtype=object)[:, None]
-        else:
-            inputs[column.name] = values.to_numpy(dtype=np.float32)[:, None]
-    names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(None, inputs), strict=True))
 
 
 def test_onnx_of_a_whole_model(exported):

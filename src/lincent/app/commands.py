@@ -59,6 +59,7 @@ def run_predict(model: str, data: str, output: str, *, json: bool, **settings: A
     with terminal.row_counter() as progress:
         run = predict_file(loaded, data, output, progress=progress, **settings)
     terminal.tell_new_categories(run)
+    terminal.tell_unlikely(run, loaded)
     if output == STREAM:
         terminal.remark(terminal.predict_text(run))
     elif json:
@@ -92,13 +93,22 @@ def run_explain(
 
 
 def run_export(
-    model: str, output: str, *, format: str | None, table: str, force: bool, json: bool
+    model: str,
+    output: str,
+    *,
+    format: str | None,
+    table: str,
+    contributions: bool,
+    force: bool,
+    json: bool,
 ) -> int:
     """Write the model in another language."""
     kind = format or {".onnx": "onnx", ".sql": "sql", ".py": "python"}.get(Path(output).suffix)
     if kind is None:
         raise AppError(f"What {output} should be is not clear: say --format onnx, sql or python.")
-    export_model(load_model(model), output, kind, table=table, force=force)
+    export_model(
+        load_model(model), output, kind, table=table, contributions=contributions, force=force
+    )
     if output != STREAM:
         if json:
             terminal.answer_json({"output": output, "format": kind})

@@ -65,6 +65,14 @@ def line_histogram(scores: np.ndarray, codes: np.ndarray, classes: np.ndarray) -
     }
 
 
+def score_unit(scores: np.ndarray, codes: np.ndarray) -> float:
+    """The distance between the classes on the score; the mean over those of more than two."""
+    if scores.ndim == 1:
+        return line_unit(scores, codes)
+    each = [line_unit(column, (codes == k).astype(np.intp)) for k, column in enumerate(scores.T)]
+    return float(np.mean(each))
+
+
 def line_unit(scores: np.ndarray, codes: np.ndarray) -> float:
     """The distance between the mean scores of two classes."""
     if not (codes == 0).any() or not (codes == 1).any():

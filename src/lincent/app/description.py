@@ -34,6 +34,9 @@ def check_description(header: dict[str, Any]) -> None:
     if not isinstance(header.get("summary"), dict):
         raise Unacceptable("is damaged: its description has no summary")
     _plain(header["summary"])
+    unit = header["summary"].get("unit", 1.0)
+    if type(unit) is not float or not 0 < unit < math.inf:
+        raise Unacceptable("is damaged: the unit of its scores is not positive")
 
 
 def _check_later_fields(column: dict[str, Any]) -> None:

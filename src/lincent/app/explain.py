@@ -94,7 +94,7 @@ def _judge(model: Model, data: Any, reading: Reading) -> dict[str, Any]:
     labels = _known(model, read_labels(table, target), table)
     frame = to_frame(model.schema, table)
     classes = model.classifier.classes_
-    scores = np.asarray(model.pipeline.decision_function(frame))
+    scores = np.asarray(model.pipeline.decision_function(frame)) / model.unit
     chances = model.pipeline.predict_proba(frame) if model.has_probabilities else None
     rows = np.arange(len(labels))
     held = HeldOut(rows, labels, scores, chances, rows, f"{len(rows)} rows of the given data")

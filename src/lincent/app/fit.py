@@ -15,7 +15,7 @@ import numpy as np
 
 from lincent import _versions
 from lincent._errors import AppError, first_line
-from lincent.app.curves import line_unit
+from lincent.app.curves import score_unit
 from lincent.app.cut import Cut, chosen_cut, codes_of, given_cut, positive_code
 from lincent.app.effects import column_effects
 from lincent.app.held_out import HeldOut, held_out, make_splits
@@ -141,12 +141,15 @@ def fit_table(
     known = _understood(data, target, reading, wishes, tell)
     positive_code(np.unique(known.labels), positive)
     pipeline, held, caught = _fitted(classifier, known, seed, stage)
+    unit = _score_unit(pipeline, known, held)
+    held = None if held is None else held.in_units(unit)
     summary: dict[str, Any] = {
         "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": name,
         **_facts(pipeline[-1], known),
         **_judgement(pipeline[-1], known, held, metric, threshold, positive),
-        "effects": _effects(pipeline, known, held, seed),
+        "unit": unit,
+        "effects": column_effects(pipeline, known.frame, known.schema, unit, seed),
     }
     _forget_training_rows(pipeline[-1])
     summary["warnings"] = sorted({*caught, *summary["warnings"]})
@@ -282,13 +285,15 @@ def _judgement(
     }
 
 
-def _effects(
-    pipeline: Any, known: Understood, held: HeldOut | None, seed: int
-) -> list[dict[str, Any]]:
-    unit = 1.0
-    if held is not None and held.scores.ndim == 1:
-        unit = line_unit(held.scores, np.searchsorted(pipeline[-1].classes_, held.labels))
-    return column_effects(pipeline, known.frame, known.schema, unit, seed)
+def _score_unit(pipeline: Any, known: Understood, held: HeldOut | None) -> float:
+    """The distance between the classes on the score, by held-out rows where there are any."""
+    if len(pipeline[-1].classes_) > 2 and getattr(pipeline[-1], "multi_class", "ovr") == "ovo":
+        return 1.0  # votes have a unit
+    if held is None:
+        scores, labels = np.asarray(pipeline.decision_function(known.frame)), known.labels
+    else:
+        scores, labels = held.scores, held.labels
+    return score_unit(scores, np.searchsorted(pipeline[-1].classes_, labels))
 
 
 def _doubts(said: dict[str, Any]) -> list[str]:

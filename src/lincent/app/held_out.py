@@ -9,7 +9,7 @@ for each fold.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,10 @@ class HeldOut:
     chances: np.ndarray | None
     folds: np.ndarray
     how: str
+
+    def in_units(self, unit: float) -> HeldOut:
+        """The same with scores divided by a unit."""
+        return replace(self, scores=self.scores / unit)
 
 
 def held_out(pipeline: Any, known: Understood, seed: int, report: Report) -> HeldOut | None:
@@ -88,6 +92,8 @@ def _kept_by(classifier: Any, known: Understood, seed: int) -> HeldOut | None:
         return None
     scores = np.asarray(scores)
     there = np.flatnonzero(np.isfinite(scores.reshape(len(scores), -1)).all(axis=1))
+    if len(np.unique(known.labels[there])) < len(classifier.classes_):
+        return None  # a class with a single kind of row
     chances = getattr(classifier, "held_out_probabilities_", None)
     parts = np.random.default_rng(seed).permutation(len(there)) % FOLDS
     return HeldOut(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,6 +14,15 @@ from lincent.app.cut import Cut, codes_of
 from lincent.app.scores import TITLES
 from lincent.estimators.validation import plain
 from lincent.tables import Schema, Table, to_frame
+
+
+class Sum(Protocol):
+    """How a score is a sum over the columns (see ``contributions``)."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def of(self, classifier: Any, rows: Any) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -52,11 +61,26 @@ class Model:
         return Cut.from_json(self.summary.get("cut"))
 
     @property
+    def unit(self) -> float:
+        """What the classifier's scores are divided by: the distance between the classes.
+
+        1 in files of version 0.1.0, which had none.
+        """
+        return float(self.summary.get("unit", 1.0))
+
+    @property
     def has_probabilities(self) -> bool:
         return hasattr(self.classifier, "predict_proba")
 
-    def score_batch(self, batch: Table, news: Counter[str] | None = None) -> dict[str, np.ndarray]:
+    def score_batch(
+        self,
+        batch: Table,
+        news: Counter[str] | None = None,
+        contributions: Sum | None = None,
+    ) -> dict[str, np.ndarray]:
         """The new columns for a batch of rows: class, score and probabilities.
+
+        The score is in units of the distance between the classes.
 
         Parameters
         ----------
@@ -64,6 +88,8 @@ class Model:
             Rows in a frame.
         news : Counter[str], default=None
             Counts what training had not seen.
+        contributions : Sum, default=None
+            What the columns add to the score, to be given as well.
 
         Returns
         -------
@@ -72,7 +98,12 @@ class Model:
         """
         frame = to_frame(self.schema, batch, news)
         rows = self.pipeline[:-1].transform(frame)
-        return score_rows(self.classifier, rows, self.cut)
+        found = score_rows(self.classifier, rows, self.cut, self.unit)
+        if contributions is not None:
+            parts = contributions.of(self.classifier, rows)
+            found |= {f"contribution_{name}": parts[:, k]
+                      for k, name in enumerate(contributions.names)}  # fmt: skip
+        return found
 
     def __repr__(self) -> str:
         said = self.summary.get("held_out") or {}
@@ -98,12 +129,14 @@ class Model:
         return title + (table if rows else "") + self.pipeline._repr_html_()
 
 
-def score_rows(classifier: Any, rows: Any, cut: Cut | None = None) -> dict[str, np.ndarray]:
-    """Class, score and probabilities of prepared rows.
+def score_rows(
+    classifier: Any, rows: Any, cut: Cut | None = None, unit: float = 1.0
+) -> dict[str, np.ndarray]:
+    """Class, score (in units) and probabilities of prepared rows.
 
     The score is the signed one of two classes, or that of the winning class among more.
     """
-    scores = np.asarray(classifier.decision_function(rows))
+    scores = np.asarray(classifier.decision_function(rows)) / unit
     score = scores if scores.ndim == 1 else scores.max(axis=1)
     has = hasattr(classifier, "predict_proba")
     chances = classifier.predict_proba(rows) if has else None

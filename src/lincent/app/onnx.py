@@ -6,12 +6,18 @@ columns (one-vs-rest) or their votes (one-vs-one).  The graph has the outputs
     label           the class
     score           what ``decision_function`` returns
     probability     where the model has them, one column per class (see ``onnx_probability``)
+    contribution    where they are asked for, one column for each name in the graph's metadata
 
-and the same operations as the Python code, so both agree up to single precision.
+A whole model (``onnx_bytes``) also has the unit of its scores and the cut that was asked for; they
+reach the converter on the classifier (``Wanted``).  The graph has the same operations as the Python
+code, so both agree up to single precision.
 """
 
 from __future__ import annotations
 
+import copy
+import json
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -19,11 +25,14 @@ import numpy as np
 
 from lincent import rivals
 from lincent._errors import AppError, first_line, need
+from lincent.app.contributions import Contributions
+from lincent.app.cut import PROBABILITY, positive_code
+from lincent.app.cut import Cut as ScoreCut
 from lincent.app.model import Model
 from lincent.app.onnx_graph import Graph
 from lincent.app.onnx_probability import probabilities
 from lincent.app.onnx_scores import check_scores, task_scores
-from lincent.app.onnx_tables import softmax_probabilities
+from lincent.app.onnx_tables import contribution_columns, softmax_probabilities
 from lincent.estimators.additive import AdditiveLCC
 from lincent.estimators.additive_cv import AdditiveLCCCV
 from lincent.estimators.auto import AutoLCC
@@ -63,7 +72,16 @@ def register_converters() -> None:
         )
 
 
-def onnx_bytes(model: Model) -> bytes:
+@dataclass(frozen=True)
+class Wanted:
+    """What a model adds to its classifier: the unit of scores, a cut, contributions."""
+
+    unit: float = 1.0
+    cut: ScoreCut | None = None
+    contributions: Contributions | None = None
+
+
+def onnx_bytes(model: Model, contributions: Contributions | None = None) -> bytes:
     """A whole model, preprocessing included, with one input per column.
 
     Inputs are float columns of shape (rows, 1), or strings for text columns.
@@ -82,13 +100,31 @@ def onnx_bytes(model: Model) -> bytes:
         for name in column.inputs
     ]
     try:
-        graph = convert_sklearn(model.pipeline, "lincent", inputs)
+        graph = convert_sklearn(_with_wishes(model, contributions), "lincent", inputs)
     except AppError:
         raise
     except Exception as error:
         raise AppError(f"The model cannot be written as ONNX: {first_line(error)}.") from error
     graph.producer_name, graph.producer_version = "lincent", model.version
+    if contributions is not None:
+        said = {"contribution_names": list(contributions.names), "base": contributions.base}
+        for key, value in said.items():
+            entry = graph.metadata_props.add()
+            entry.key, entry.value = key, json.dumps(value)
     return bytes(graph.SerializeToString())
+
+
+def _with_wishes(model: Model, contributions: Contributions | None) -> Any:
+    """The pipeline, its classifier a copy that carries what the model adds to it."""
+    classifier, pipeline = copy.copy(model.classifier), copy.copy(model.pipeline)
+    classifier._wanted = Wanted(model.unit, model.cut, contributions)
+    pipeline.steps = [*model.pipeline.steps[:-1], (model.pipeline.steps[-1][0], classifier)]
+    return pipeline
+
+
+def _wanted(model: Any) -> Wanted:
+    found: Wanted = vars(model).get("_wanted") or Wanted()
+    return found
 
 
 def _in_pairs(model: Any) -> bool:
@@ -113,6 +149,8 @@ def _parser(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> 
     operator.outputs.append(scope.declare_local_variable("score", FloatTensorType()))
     if _has_probabilities(model):
         operator.outputs.append(scope.declare_local_variable("probability", FloatTensorType()))
+    if _wanted(model).contributions is not None:
+        operator.outputs.append(scope.declare_local_variable("contribution", FloatTensorType()))
     return operator.outputs
 
 
@@ -128,29 +166,52 @@ def _shapes(operator: Any) -> None:
     classes = len(operator.raw_operator.classes_)
     operator.outputs[0].type.shape = [rows]
     operator.outputs[1].type.shape = [rows] if classes == 2 else [rows, classes]
-    if len(operator.outputs) > 2:
+    model = operator.raw_operator
+    if _has_probabilities(model):
         operator.outputs[2].type.shape = [rows, classes]
+    parts = _wanted(model).contributions
+    if parts is not None:
+        operator.outputs[-1].type.shape = [rows, len(parts.names)]
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     model = operator.raw_operator
-    g, auto = Graph(scope, container), isinstance(model, AutoLCC)
-    names = [output.full_name for output in operator.outputs]
-    found = task_scores(g, model, operator.inputs[0].full_name)
-    moved = g.wide().node("Add", found, g.wide().constant(model.shift_)) if auto else found
-    raw = g.real_numbers(moved)
-    index = _decide(g, model, raw, names[1])
+    wanted, g, auto = _wanted(model), Graph(scope, container), isinstance(model, AutoLCC)
+    names, X = [output.full_name for output in operator.outputs], operator.inputs[0].full_name
+    found = task_scores(g, model, X)
+    wide = g.wide()
+    moved = wide.node("Add", found, wide.constant(model.shift_)) if auto else found
+    shown = wide.node("Mul", wide.real_numbers(moved), wide.constant(1.0 / wanted.unit))
+    index = _decide(g, model, g.real_numbers(shown), names[1])
+    if _has_probabilities(model):
+        _write_probabilities(g, model, found, names[2])
+    if wanted.cut is not None:
+        index = _moved(g, model, wanted.cut, names)
     g.node("Gather", _labels(g, model), index, output=names[0], axis=0)
-    if auto:
+    if wanted.contributions is not None:
+        parts = contribution_columns(g, model, wanted.contributions, X)
+        g.node("Identity", g.real_numbers(parts), output=names[-1])
+
+
+def _write_probabilities(g: Graph, model: Any, found: str, name: str) -> None:
+    if isinstance(model, AutoLCC):
         chances = softmax_probabilities(g.wide(), model.calibrator_, found)
-        g.node("Identity", g.real_numbers(chances), output=names[2])
-    elif len(names) > 2:
-        chances = model._chances()
-        if isinstance(chances, JointCalibration):
-            joint = _joint_probabilities(g.wide(), model, chances, found)
-            g.node("Identity", g.real_numbers(joint), output=names[2])
-        else:
-            probabilities(g, chances, raw, names[2])
+    elif isinstance(calibration := model._chances(), JointCalibration):
+        chances = _joint_probabilities(g.wide(), model, calibration, found)
+    else:
+        return probabilities(g, calibration, g.real_numbers(found), name)
+    g.node("Identity", g.real_numbers(chances), output=name)
+
+
+def _moved(g: Graph, model: Any, cut: ScoreCut, names: list[str]) -> str:
+    """The index of the class by a cut that was asked for (see ``app.cut``)."""
+    side = positive_code(model.classes_, cut.positive)
+    if cut.scale == PROBABILITY:
+        values = g.node("Squeeze", g.column(names[2], side), g.whole([1]))
+    else:
+        values = names[1] if side == 1 else g.negative(names[1])
+    inside = g.node("GreaterOrEqual", values, g.constant(cut.at))
+    return g.node("Where", inside, g.whole(side), g.whole(1 - side))
 
 
 def _joint_probabilities(g: Graph, model: Any, chances: JointCalibration, found: str) -> str:

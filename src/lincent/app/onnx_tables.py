@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
+from lincent.app.contributions import Contributions
 from lincent.app.onnx_curves import curve_scores, term_scores
 from lincent.app.onnx_graph import Graph
 from lincent.estimators.additive import AdditiveModel
@@ -103,6 +104,19 @@ def _block(g: Graph, block: Any, Z: str, coef: np.ndarray) -> str:
     distance = g.squared_distances(Z, points)
     near = g.node("Exp", g.node("Mul", distance, g.constant(-block.gamma / block.variance_)))
     return g.node("MatMul", near, g.constant(block.whitening_ @ coef))
+
+
+def contribution_columns(g: Graph, model: Any, parts: Contributions, X: str) -> str:
+    """What the columns add to the score (see ``app.contributions``), in double precision."""
+    if not isinstance(model, AdditiveModel):
+        return g.wide().affine(g.wide().real_numbers(X), parts.weights.T, -parts.shift)
+    owners = model.terms_.owners
+    coef = np.zeros((len(owners), len(parts.names)))
+    coef[:] = model.coef_[:, :1] * parts.weights[owners]
+    Z = _encoded(g, model.encoder_, X)
+    g = g.wide()
+    found = term_scores(g, model.terms_, Z, coef)
+    return g.node("Sub", found, g.constant(model.means_ @ coef + parts.shift))
 
 
 def softmax_probabilities(g: Graph, calibrator: Softmax, scores: str) -> str:

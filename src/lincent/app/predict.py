@@ -13,6 +13,7 @@ import numpy as np
 
 from lincent._errors import AppError
 from lincent._files import check_output, is_stream, whole_file
+from lincent.app.contributions import Contributions, contributions_of
 from lincent.app.model import Model
 from lincent.passes.source import package_of
 from lincent.tables import AS_FOUND, Reading, read_batches, read_table
@@ -28,6 +29,8 @@ class Scored:
 
     rows: int = 0
     seconds: float = 0.0
+    unlikely: int = 0
+    """Rows whose class is not the most probable one."""
     classes: Counter[str] = field(default_factory=Counter)
     new_categories: Counter[str] = field(default_factory=Counter)
 
@@ -37,6 +40,7 @@ class Scored:
             "seconds": round(self.seconds, 3),
             "rows_per_second": round(self.rows / self.seconds) if self.seconds else None,
             "classes": dict(self.classes),
+            "not_the_most_probable": self.unlikely,
             "new_categories": dict(self.new_categories),
         }
 
@@ -53,6 +57,7 @@ def predict_file(
     ids: tuple[str, ...] | None = None,
     keep_all: bool = False,
     prefix: str = "",
+    contributions: bool = False,
     reading: Reading = AS_FOUND,
     output_format: str | None = None,
     force: bool = False,
@@ -74,6 +79,8 @@ def predict_file(
         Keep every column of the input.
     prefix : str, default=""
         Goes before the names of the new columns.
+    contributions : bool, default=False
+        Give what each column adds to the score as well, where it is such a sum.
     reading : Reading
         Format, separator, encoding and so on, where they are not to be found out.
     output_format : {"csv", "parquet"}, default=None
@@ -92,7 +99,8 @@ def predict_file(
     check_output(output, force=force)
     run = Scored()
     started = time.perf_counter()
-    batches = _scored_batches(model, data, ids, keep_all, prefix, run, reading)
+    parts = contributions_of(model) if contributions else None
+    batches = _scored_batches(model, data, ids, keep_all, prefix, run, reading, parts)
     first = next(batches, None)
     if first is None:
         raise AppError("The table has no rows to score.")
@@ -118,7 +126,9 @@ def _output_format(path: str | os.PathLike[str], given: str | None) -> str:
     return kind
 
 
-def predict_table(model: Model, data: Any, *, keep_all: bool = False) -> Any:
+def predict_table(
+    model: Model, data: Any, *, keep_all: bool = False, contributions: bool = False
+) -> Any:
     """Score a frame; the answer is a frame of the same kind (pandas, polars or Arrow).
 
     Parameters
@@ -129,6 +139,8 @@ def predict_table(model: Model, data: Any, *, keep_all: bool = False) -> Any:
         A table with the columns of the training table.
     keep_all : bool, default=False
         Keep every column of the input, not only the identifiers.
+    contributions : bool, default=False
+        Give what each column adds to the score as well, where it is such a sum.
 
     Returns
     -------
@@ -136,7 +148,9 @@ def predict_table(model: Model, data: Any, *, keep_all: bool = False) -> Any:
         One row per row: class, score and probabilities.
     """
     pa = arrow()
-    batches = list(_scored_batches(model, read_table(data), None, keep_all, "", Scored()))
+    parts = contributions_of(model) if contributions else None
+    table, run = read_table(data), Scored()
+    batches = list(_scored_batches(model, table, None, keep_all, "", run, AS_FOUND, parts))
     if not batches:
         raise AppError("The table has no rows to score.")
     table = pa.Table.from_batches(batches)
@@ -160,14 +174,25 @@ def _scored_batches(
     prefix: str,
     run: Scored,
     reading: Reading = AS_FOUND,
+    parts: Contributions | None = None,
 ) -> Iterator[Any]:
     for batch in read_batches(data, model.schema.csv_types(), reading):
         kept = _kept(model, batch.data.schema.names, ids, keep_all)
-        new = model.score_batch(batch, run.new_categories)
+        new = model.score_batch(batch, run.new_categories, parts)
         run.rows += batch.data.num_rows
+        run.unlikely += _unlikely(model, new)
         labels, counts = np.unique(new["class"], return_counts=True)
         run.classes.update({str(k): int(n) for k, n in zip(labels, counts, strict=True)})
         yield _join(batch.data, kept, new, prefix)
+
+
+def _unlikely(model: Model, new: dict[str, np.ndarray]) -> int:
+    """How many rows are not of their most probable class."""
+    if not model.has_probabilities:
+        return 0
+    chances = np.stack([new[f"probability_{label}"] for label in model.classes], axis=1)
+    likely = model.classifier.classes_[chances.argmax(axis=1)]
+    return int((likely != new["class"]).sum())
 
 
 def _kept(model: Model, names: list[str], ids: tuple[str, ...] | None, keep_all: bool) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
+from lincent.app.cut import SCORE, positive_code
 from lincent.app.model import Model
 from lincent.app.terms import CategoryTerm, NumberTerm, Score, check_linear, scores_in_units
 from lincent.estimators.calibration import Sigmoid
@@ -30,7 +31,7 @@ def sigmoid_of(model: Model) -> tuple[float, float] | None:
         slope, offset = found.parts[0].slope / found.parts[0].unit, found.parts[0].offset
     else:
         return None
-    return float(_number(slope)), float(_number(offset))
+    return float(_number(slope * model.unit)), float(_number(offset))
 
 
 # Nothing enters the code but what these functions let through: finite numbers, and text inside
@@ -70,15 +71,20 @@ def _literal(value: Any) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def sql_snippet(model: Model, table: str = "input_table") -> str:
+def sql_snippet(model: Model, table: str = "input_table", *, contributions: bool = False) -> str:
     """A SELECT that adds score, class and (two classes, sigmoid) probability to a table."""
     check_linear(model, "Export to SQL")
     flags = {column.name for column in model.schema.columns if column.kind == FLAG}
     scores = scores_in_units(model)
-    inner = ",\n".join(
+    columns = [
         f"    {_sql_score(score, flags, model.schema.missing)} AS lincent_{k}"
         for k, score in enumerate(scores)
-    )
+    ]
+    if contributions:
+        for term in scores[0].terms:
+            value = f"{_sql_term(term, flags, model.schema.missing)} - {_number(term.usual)}"
+            columns.append(f"    {value} AS {_quoted(f'contribution_{_text(term.column)}')}")
+    inner = ",\n".join(columns)
     lines = [
         f"-- Made by lincent {model.version}; target {json.dumps(model.schema.target)}.",
         *_sql_outer(model, [f"lincent_{k}" for k in range(len(scores))]),
@@ -91,42 +97,42 @@ def sql_snippet(model: Model, table: str = "input_table") -> str:
 
 
 def _sql_score(score: Score, flags: set[str], missing: str) -> str:
-    parts = [_number(score.constant)]
-    for term in score.terms:
-        name = _quoted(term.column)
-        if isinstance(term, CategoryTerm):
-            cases = []
-            for value, coef in term.coefs:
-                told = "IS NULL" if value == missing else f"= {_literal(value)}"
-                cases.append(f"WHEN {name} {told} THEN {_number(coef)}")
-            parts.append(f"CASE {' '.join(cases)} ELSE 0.0 END")
-        elif term.column in flags:
-            fill = f"ELSE {_number(term.fill)} END"
-            value = f"CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 {fill}"
-            parts.append(f"{_number(term.coef)} * {value}")
-        else:
-            parts.append(f"{_number(term.coef)} * COALESCE({name}, {_number(term.fill)})")
+    parts = [_number(score.constant), *(_sql_term(term, flags, missing) for term in score.terms)]
     return "(" + "\n      + ".join(parts) + ")"
+
+
+def _sql_term(term: NumberTerm | CategoryTerm, flags: set[str], missing: str) -> str:
+    name = _quoted(term.column)
+    if isinstance(term, CategoryTerm):
+        cases = []
+        for value, coef in term.coefs:
+            told = "IS NULL" if value == missing else f"= {_literal(value)}"
+            cases.append(f"WHEN {name} {told} THEN {_number(coef)}")
+        return f"CASE {' '.join(cases)} ELSE 0.0 END"
+    if term.column in flags:
+        fill = f"ELSE {_number(term.fill)} END"
+        return f"{_number(term.coef)} * CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 {fill}"
+    return f"{_number(term.coef)} * COALESCE({name}, {_number(term.fill)})"
 
 
 def _sql_outer(model: Model, names: list[str]) -> list[str]:
     classes = model.classes
     if len(classes) == 2:
-        score = names[0]
+        score, sigmoid, (rule, side) = names[0], sigmoid_of(model), _cut(model)
+        chance = ""
+        if sigmoid is not None:
+            slope, offset = sigmoid
+            chance = f"1.0 / (1.0 + EXP(-({slope!r} * {score} + {offset!r})))"
+        above = rule.format(score=score, chance=chance)
+        sides = _literal(classes[side]), _literal(classes[1 - side])
         lines = [
             "SELECT *,",
             f"  {score} AS score,",
-            f"  CASE WHEN {score} > 0 THEN {_literal(classes[1])} ELSE {_literal(classes[0])} END"
-            " AS class",
+            f"  CASE WHEN {above} THEN {sides[0]} ELSE {sides[1]} END AS class",
         ]
-        sigmoid = sigmoid_of(model)
-        if sigmoid is not None:
-            slope, offset = sigmoid
+        if chance:
             lines[-1] += ","
-            lines.append(
-                f"  1.0 / (1.0 + EXP(-({slope!r} * {score} + {offset!r})))"
-                f" AS {_quoted(f'probability_{classes[1]}')}"
-            )
+            lines.append(f"  {chance} AS {_quoted(f'probability_{classes[1]}')}")
         return lines
     values = names if _strategy(model) == "ovr" else _sql_votes(len(classes), names)
     cases = []
@@ -134,6 +140,24 @@ def _sql_outer(model: Model, names: list[str]) -> list[str]:
         wins = " AND ".join(f"{values[k]} >= {values[j]}" for j in range(k + 1, len(classes)))
         cases.append(f"    WHEN {wins} THEN {_literal(label)}")
     return ["SELECT *,", "  CASE", *cases, f"    ELSE {_literal(classes[-1])}", "  END AS class"]
+
+
+def _cut(model: Model) -> tuple[str, int]:
+    """When a row is of which class: a condition on {score} and {chance}, in SQL as in Python."""
+    cut = model.cut
+    if cut is None:
+        return "{score} > 0", 1
+    side = positive_code(model.classifier.classes_, cut.positive)
+    if cut.scale == SCORE:
+        value = "{score}" if side == 1 else "-{score}"
+    elif sigmoid_of(model) is None:
+        raise AppError(
+            f"The class changes at a probability of {cut.at:.4g} ({cut.by}), and isotonic "
+            "probabilities have no form here: export to ONNX, or fit with --probability sigmoid."
+        )
+    else:
+        value = "({chance})" if side == 1 else "1.0 - ({chance})"
+    return f"{value} >= {_number(cut.at)}", side
 
 
 def _strategy(model: Model) -> str:
@@ -158,7 +182,7 @@ def _sql_votes(classes: int, names: list[str]) -> list[str]:
 _PYTHON = '''"""Scores rows as a model of lincent {version} does; needs nothing but Python.
 
 predict(row) takes a mapping from column names to values (None where missing) and returns the class
-and its score; with two classes also the probability of CLASSES[1] where CALIBRATION is given.
+and its score; with two classes also the probability of CLASSES[1] where CALIBRATION is given{more}.
 """
 
 import math
@@ -167,18 +191,26 @@ CLASSES = {classes!r}
 STRATEGY = {strategy!r}
 SCORES = {scores}
 CALIBRATION = {calibration!r}
+USUAL = {usual}
 
 
-def _score(row, constant, numbers, categories):
-    total = constant
+def _terms(row, numbers, categories):
     for name, coef, fill in numbers:
         value = row[name]
         missing = value is None or value != value
-        total += coef * (fill if missing else float(value))
+        yield name, coef * (fill if missing else float(value))
     for name, coefs in categories:
         value = row[name]
-        total += coefs.get({missing!r} if value is None else str(value), 0.0)
-    return total
+        yield name, coefs.get({missing!r} if value is None else str(value), 0.0)
+
+
+def _score(row, constant, numbers, categories):
+    return constant + sum(term for _, term in _terms(row, numbers, categories))
+
+
+def _contributions(row):
+    """What each column adds to the score, against the average row."""
+    return {{name: term - USUAL[name] for name, term in _terms(row, *SCORES[0][1:])}}
 
 
 def _votes(scores):
@@ -200,10 +232,15 @@ def _sigmoid(z):
 def predict(row):
     scores = [_score(row, *parts) for parts in SCORES]
     if len(CLASSES) == 2:
-        found = {{"class": CLASSES[scores[0] > 0], "score": scores[0]}}
+        score, chance = scores[0], None
         if CALIBRATION:
             slope, offset = CALIBRATION
-            found["probability"] = _sigmoid(slope * scores[0] + offset)
+            chance = _sigmoid(slope * score + offset)
+        found = {{"class": CLASSES[{side}] if {rule} else CLASSES[{other}], "score": score}}
+        if CALIBRATION:
+            found["probability"] = chance
+        if USUAL:
+            found["contributions"] = _contributions(row)
         return found
     values = scores if STRATEGY == "ovr" else _votes(scores)
     best = max(range(len(CLASSES)), key=lambda k: values[k])
@@ -211,15 +248,22 @@ def predict(row):
 '''
 
 
-def python_snippet(model: Model) -> str:
+def python_snippet(model: Model, *, contributions: bool = False) -> str:
     """A module with one function, ``predict(row)``."""
     check_linear(model, "Export to Python")
+    scores, (rule, side) = scores_in_units(model), _cut(model)
+    pairs = [f"{_text(term.column)!r}: {_number(term.usual)}" for term in scores[0].terms]
     return _PYTHON.format(
         version=model.version,
         classes=[_label(label) for label in model.classes],
         strategy=_strategy(model),
-        scores=_python_scores(scores_in_units(model)),
+        scores=_python_scores(scores),
         calibration=sigmoid_of(model),
+        usual=f"{{{', '.join(pairs)}}}" if contributions else "{}",
+        more=", and contributions" if contributions else "",
+        rule=rule.format(score="score", chance="chance"),
+        side=side,
+        other=1 - side,
         missing=model.schema.missing,
     )
 

@@ -86,6 +86,18 @@ def predict_text(run: Scored) -> str:
     return f"{found['rows']:,} rows in {found['seconds']:.2f} s ({speed} rows/s): {classes}"
 
 
+def tell_unlikely(run: Scored, model: Model) -> None:
+    """The class goes by the cut; where that is not the largest probability, the person is told."""
+    if run.unlikely:
+        cut = model.cut
+        why = (
+            "the cut counts both classes the same"
+            if cut is None
+            else f"the cut was set by {cut.by}"
+        )
+        remark(f"In {run.unlikely} rows the class is not the most probable one: {why}.")
+
+
 def tell_new_categories(run: Scored) -> None:
     """Values that training did not have count as no category; the person should know."""
     for column, count in sorted(run.new_categories.items()):

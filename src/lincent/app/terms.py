@@ -4,8 +4,9 @@ For a number x with mean, scale and imputed value, and a category c among one-ho
 
     score = constant + sum_numbers (coef / scale) x + sum_categories coef[c]
 
-which is the same score without imputing, encoding and scaling.  It exists where the rule is a cut
-of the line, that is for the discriminators "distance" and "svm".
+which is the same score without imputing, encoding and scaling, in the unit of the model: the
+distance between the classes.  It exists where the rule is a cut of the line, that is for the
+discriminators "distance" and "svm".
 """
 
 from __future__ import annotations
@@ -30,7 +31,13 @@ class NumberTerm:
     column: str
     coef: float
     fill: float
+    mean: float
     spread: float
+
+    @property
+    def usual(self) -> float:
+        """What it adds to the score of the average row."""
+        return self.coef * self.mean
 
     @property
     def effect(self) -> float:
@@ -49,6 +56,11 @@ class CategoryTerm:
     column: str
     coefs: tuple[tuple[str, float], ...]
     shares: tuple[float, ...]
+
+    @property
+    def usual(self) -> float:
+        """What it adds to the score of the average row."""
+        return self.average
 
     @property
     def average(self) -> float:
@@ -97,8 +109,8 @@ def is_linear(classifier: Any) -> bool:
 def _score(model: Model, k: int, task: Any) -> Score:
     classifier = model.classifier
     columns = model.pipeline[0]
-    coef = classifier.coef_[k]
-    constant = float(classifier.intercept_[k])
+    coef = classifier.coef_[k] / model.unit
+    constant = float(classifier.intercept_[k]) / model.unit
     terms: list[NumberTerm | CategoryTerm] = []
     middle = _middle(classifier, k)
     place = 0
@@ -110,7 +122,8 @@ def _score(model: Model, k: int, task: Any) -> Score:
             unit = float(coef[j] / scaler.scale_[j])
             constant -= unit * float(scaler.mean_[j])
             spread = float(np.sqrt(scaler.var_[j]))
-            terms.append(NumberTerm(name, unit, float(fill[j]), spread))
+            mean = float(scaler.mean_[j])
+            terms.append(NumberTerm(name, unit, float(fill[j]), mean, spread))
         place = len(model.schema.numeric)
     if model.schema.categorical:
         encoder = columns.named_transformers_["categories"]
