@@ -66,10 +66,3 @@ def test_reads(monkeypatch):
     StructuredLCC(random_state=0).fit(da.from_array(X, chunks=(3_000, X.shape[1])), y)
     assert reads[:4] == ["survey", "sample", "survey", "draw"]
     assert len(reads) <= 10
-
-
-def test_a_device_array_is_refused_with_a_sentence():
-    torch = pytest.importorskip("torch")
-    X, y, _ = make(100)
-    with pytest.raises(TypeError, match="StructuredLCC reads"):
-        StructuredLCC().fit(torch.asarray(X), y)

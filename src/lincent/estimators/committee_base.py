@@ -20,12 +20,7 @@ from lincent.estimators.probabilities import Unseen
 from lincent.estimators.problem import HostTraining, Task, Training, tasks
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
-from lincent.estimators.validation import (
-    check_class_weight,
-    check_count,
-    check_positive,
-    refuse_elsewhere,
-)
+from lincent.estimators.validation import check_class_weight, check_count, check_positive
 from lincent.passes.source import Kind
 
 SMALL_ENTRIES = 20_000
@@ -90,8 +85,7 @@ class Committee:
             check_count("n_repeats", self.n_repeats)
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        if kind is Kind.DEVICE:
-            refuse_elsewhere(self, X)
+        """Rows are read wherever they are."""
 
     def _learn(self, training: Training) -> None:
         model: Any = self

@@ -16,9 +16,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from lincent.estimators.folds import FOLDS, dealing_of, fold_numbers, make_folds, number_of_folds
-from lincent.estimators.problem import DaskTraining, HostTraining, Training
+from lincent.estimators.problem import DaskTraining, DeviceTraining, HostTraining, Training
 from lincent.passes.landmarks import RowMapping
 from lincent.passes.row_hash import row_keys
+from lincent.passes.source import place_of
 
 BLOCK_ROWS = 8192
 
@@ -36,11 +37,13 @@ class LinearScores:
         return len(self.cuts)
 
     def __call__(self, X: Any) -> np.ndarray:
-        scores = np.empty((X.shape[0], self.width))
+        scores, place = np.empty((X.shape[0], self.width)), place_of(X)
+        directions = place.send(self.directions)
         for start in range(0, X.shape[0], BLOCK_ROWS):
             part = slice(start, start + BLOCK_ROWS)
-            features = X[part] if self.mapping is None else self.mapping(X[part])
-            scores[part] = np.asarray(features @ self.directions) + self.cuts
+            rows = place.doubles(X[part])
+            features = rows if self.mapping is None else self.mapping(rows)
+            scores[part] = np.asarray(place.fetch(features @ directions)) + self.cuts
         return scores
 
 
@@ -69,32 +72,34 @@ class Parts(Protocol):
 
 def open_parts(training: Training, cv: Any, repeats: int, seed: int) -> Parts:
     """The folds that ``cv`` deals, each repeat anew."""
-    if isinstance(training, HostTraining):
-        return HostParts(training, cv, repeats, seed)
-    assert isinstance(training, DaskTraining)
-    return BlockParts(training, cv, repeats, seed)
+    if isinstance(training, DaskTraining):
+        return BlockParts(training, cv, repeats, seed)
+    assert isinstance(training, HostTraining | DeviceTraining)
+    return HostParts(training, cv, repeats, seed)
 
 
 class HostParts:
-    """Data in memory."""
+    """Data in memory or on a device."""
 
-    def __init__(self, training: HostTraining, cv: Any, repeats: int, seed: int) -> None:
+    def __init__(
+        self, training: HostTraining | DeviceTraining, cv: Any, repeats: int, seed: int
+    ) -> None:
         self.training = training
-        X, codes, weight = training.X, training.codes, training.weight
+        X, codes, weight = training.X, training.codes_here, training.weight
         self.splits = make_folds(cv, X, codes, weight, repeats, seed)
         self.n_splits = len(self.splits)
         keys = row_keys(X, seed)
         self._asked = dealing_of(keys, codes, weight, FOLDS, seed).judged(keys, codes)
 
-    def part(self, split: int) -> HostTraining:
+    def part(self, split: int) -> HostTraining | DeviceTraining:
         return self.training.fold(self.splits[split][0])
 
     def held(self, split: int, models: Sequence[LinearScores]) -> Held:
         rows = self.splits[split][1]
         rows = rows[self._asked[rows]]
-        X = self.training.X[rows]
+        X = self.training.rows(rows)
         scores = np.concatenate([model(X) for model in models], axis=1)
-        return Held(rows, self.training.codes[rows], self.training.weight[rows], scores)
+        return Held(rows, self.training.codes_here[rows], self.training.weight[rows], scores)
 
 
 class BlockParts:

@@ -23,7 +23,7 @@ from lincent.estimators.cv_table import Candidate
 from lincent.estimators.direction import Direction
 from lincent.estimators.folds import fold_numbers, stratified_folds
 from lincent.estimators.probabilities import Calibration
-from lincent.estimators.problem import DaskTraining, HostTraining, Training
+from lincent.estimators.problem import DaskTraining, DeviceTraining, HostTraining, Training
 
 FROM_COUNTS = ("accuracy", "balanced_accuracy", "f1", "jaccard", "matthews", "precision", "recall")
 """Scores by name that depend on true and predicted classes alone, by how their names begin."""
@@ -49,35 +49,36 @@ class SearchFolds(Protocol):
 
 def open_folds(training: Training, cv: Any, weigh: bool, scoring: Any) -> SearchFolds:
     """The folds that ``cv`` deals; ``weigh`` says whether weights enter the scores."""
-    if isinstance(training, HostTraining):
-        return HostFolds(training, cv, weigh)
-    assert isinstance(training, DaskTraining)
-    return BlockFolds(training, cv, weigh, scoring)
+    if isinstance(training, DaskTraining):
+        return BlockFolds(training, cv, weigh, scoring)
+    assert isinstance(training, HostTraining | DeviceTraining)
+    return HostFolds(training, cv, weigh)
 
 
 class HostFolds:
-    """Data in memory and scikit-learn's splits of it."""
+    """Data in memory or on a device, and scikit-learn's splits of it."""
 
-    def __init__(self, training: HostTraining, cv: Any, weigh: bool) -> None:
+    def __init__(self, training: HostTraining | DeviceTraining, cv: Any, weigh: bool) -> None:
         # Imported here: model selection takes longer to import than the rest of this package.
         from sklearn.model_selection import PredefinedSplit, check_cv
 
         self.training, self.weigh = training, weigh
-        self.y = training.classes[training.codes]
+        codes = training.codes_here
+        self.y = training.classes[codes]
         numbers = fold_numbers(cv, training.shape[0])
         cv = cv if numbers is None else PredefinedSplit(numbers)
         if cv is None:
-            cv = stratified_folds(cv, np.bincount(training.codes))
+            cv = stratified_folds(cv, np.bincount(codes))
         self.splits = list(check_cv(cv, self.y, classifier=True).split(training.X, self.y))
         self.n_splits = len(self.splits)
 
-    def part(self, split: int) -> HostTraining:
+    def part(self, split: int) -> HostTraining | DeviceTraining:
         return self.training.fold(self.splits[split][0])
 
     def scores(self, split: int, models: Sequence[Any], measure: Measure) -> list[float]:
         rows = self.splits[split][1]
         extra = {"sample_weight": self.training.weight[rows]} if self.weigh else {}
-        X, y = self.training.X[rows], self.y[rows]
+        X, y = self.training.rows(rows), self.y[rows]
         return [measure(model, X, y, extra) for model in models]
 
     def each(self, job: Callable[[int], Any], n_jobs: int | None) -> list[Any]:

@@ -31,7 +31,7 @@ from lincent.estimators.kernels import (
     width_of,
 )
 from lincent.estimators.precision import warn_of_offset
-from lincent.estimators.problem import DaskTraining, HostTraining, Training, TwoClass, scaled_costs
+from lincent.estimators.problem import HostTraining, Training, TwoClass, scaled_costs
 from lincent.estimators.representer import Kinds, Representer, without_negligible
 from lincent.estimators.validation import (
     check_choice,
@@ -41,7 +41,7 @@ from lincent.estimators.validation import (
 )
 from lincent.passes.landmarks import NystroemMap, mapped_rows
 from lincent.passes.row_hash import draw_distinct
-from lincent.passes.source import Kind
+from lincent.passes.source import Kind, place_of
 from lincent.solvers.lp import choose
 
 LARGE = 5000
@@ -230,7 +230,8 @@ default="rbf"
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features) or (n_samples, n_samples)
             With ``n_components`` also a Dask array or dataframe, which is read in place and mapped
-            as it is read; predictions are then lazy Dask arrays.
+            as it is read; predictions are then lazy Dask arrays. Or a torch or CuPy array, which is
+            mapped on its device (not with a kernel function of your own).
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -268,7 +269,7 @@ default="rbf"
                 raise ValueError("norm='l1' has no hard margin: give a finite C, not np.inf.")
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        if kind is Kind.DEVICE:
+        if kind is Kind.DEVICE and callable(self.kernel):
             refuse_elsewhere(self, X)
         if self._precomputed:
             raise ValueError(
@@ -277,13 +278,13 @@ default="rbf"
         if self.n_components is None:
             raise ValueError(
                 "KernelLCC without n_components solves over the kernel matrix of all rows, which "
-                "must be in memory: set n_components (a few hundred) to read X in its Dask "
-                "partitions, or compute() it first."
+                "must be in memory: set n_components (a few hundred) to read X where it is, or "
+                "bring it here (compute() or cpu()) first."
             )
 
     def _prepare(self, training: Training) -> Training:
-        if isinstance(training, DaskTraining):
-            return self._mapped_blocks(training)
+        if self.n_components is not None and not self._precomputed:
+            return self._mapped(training)
         assert isinstance(training, HostTraining)
         X, weight = training.X, training.weight
         if self._precomputed:
@@ -298,27 +299,24 @@ default="rbf"
             self._training_rows, function = X, self._function(self.gamma_)
         if self.n_components is None:
             return training.seen_as(KernelSource.of(X, function))
-        seed = int(generator(self).integers(2**62))
-        self._landmarks = draw_distinct(X, weight > 0, self.n_components, seed)
-        # Landmarks are rows or, in a kernel matrix, columns.
-        chosen = self._landmarks if self._precomputed else X[self._landmarks]
-        self._mapping = NystroemMap.of(function, chosen, function(X[self._landmarks], chosen))
+        # Landmarks are columns of the kernel matrix.
+        self._landmarks = draw_distinct(X, weight > 0, self.n_components, self._seed())
+        between = function(X[self._landmarks], self._landmarks)
+        self._mapping = NystroemMap.of(function, self._landmarks, between)
         return training.seen_as(mapped_rows(X, self._mapping))
 
-    def _mapped_blocks(self, training: DaskTraining) -> Training:
-        from lincent.passes.dask.landmarks import draw_landmarks, mapped_table, variance
-
-        table = training.table
-        spread = variance(table) if self.gamma == "scale" else 0.0
-        self.gamma_ = width_of(self.gamma, table.n, spread)
+    def _mapped(self, training: Training) -> Training:
+        """The rows through a map to landmarks, wherever they are."""
+        spread = training.variance() if self.gamma == "scale" else 0.0
+        self.gamma_ = width_of(self.gamma, training.shape[1], spread)
         function = self._function(self.gamma_)
-        seed = int(generator(self).integers(2**62))
-        drawn = draw_landmarks(table, self.n_components or 1, seed)
-        self._landmarks = drawn.index
-        self._training_rows = ChosenRows(drawn.index, drawn.rows)
-        between = function(drawn.rows, drawn.rows)
-        self._mapping = NystroemMap.of(function, drawn.rows, between)
-        return training.seen_as(mapped_table(table, self._mapping))
+        self._landmarks, rows = training.draw_distinct(self.n_components or 1, self._seed())
+        self._training_rows = ChosenRows(self._landmarks, rows)
+        self._mapping = NystroemMap.of(function, rows, function(rows, rows))
+        return training.mapped(self._mapping)
+
+    def _seed(self) -> int:
+        return int(generator(self).integers(2**62))
 
     def _fit_task(self, problem: TwoClass) -> tuple[np.ndarray, Direction]:
         """Coefficients on training rows, which the index names."""
@@ -373,7 +371,7 @@ default="rbf"
         return Direction(beta, ends, middle, high - low, rule.shifted(shift), solution)
 
     def _fit_in_map(self, problem: TwoClass) -> Direction:
-        if not problem.source.far:  # blocks leave out rows without weight
+        if problem.in_memory:  # elsewhere rows without weight are left out as they are read
             problem = problem.counted()
         margin = check_margin(self, self.margin, problem.largest_margin, problem)
         program = problem.program(problem.costs(float(self.C)), margin)
@@ -407,8 +405,11 @@ default="rbf"
             return np.asarray(X[:, self.support_] @ self.dual_coef_.T)
         function = self._function(self.gamma_)
         projected = np.empty((X.shape[0], len(self.dual_coef_)))
+        place = place_of(X)
+        weights = place.send(self.dual_coef_.T)
         for part in blocks(X.shape[0], len(self.support_)):
-            projected[part] = function(X[part], self.support_vectors_) @ self.dual_coef_.T
+            rows = place.doubles(X[part])
+            projected[part] = place.fetch(function(rows, self.support_vectors_) @ weights)
         return projected
 
     def _midpoints(self) -> np.ndarray:

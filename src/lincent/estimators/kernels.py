@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from lincent.estimators.validation import check_choice, check_positive
+from lincent.features.similarity import entry_variance, near_there
 from lincent.passes.dense import origin_of, some_rows
-from lincent.passes.source import Kind, kind_of
+from lincent.passes.source import Kind, kind_of, place_of
 
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed")
 BLOCK_BYTES = 2**25
@@ -41,8 +42,7 @@ def check_kernel(kernel: Any, gamma: Any, degree: Any, coef0: Any) -> None:
 
 def kernel_width(gamma: Any, X: Any, weight: np.ndarray) -> float:
     """gamma as a number; "scale" is 1 / (n_features * variance of X), repeated rows repeated."""
-    variance = _variance(X, weight / (weight.sum() * X.shape[1])) if gamma == "scale" else 0.0
-    return width_of(gamma, X.shape[1], variance)
+    return width_of(gamma, X.shape[1], entry_variance(X, weight) if gamma == "scale" else 0.0)
 
 
 def width_of(gamma: Any, columns: int, variance: float) -> float:
@@ -52,17 +52,6 @@ def width_of(gamma: Any, columns: int, variance: float) -> float:
     if gamma == "auto":
         return 1.0 / columns
     return 1.0 / (columns * variance) if variance > 0 else 1.0
-
-
-def _variance(X: Any, share: np.ndarray) -> float:
-    """The variance over all entries; ``share`` is the share of a row in each column."""
-    if kind_of(X) is Kind.SPARSE:
-        mean = float(np.sum(share @ X))
-        return float(np.sum(share @ X.multiply(X))) - mean**2
-    mean = float(sum(share @ column for column in X.T))
-    # Column by column: no second array of the size of X.
-    double = np.float64
-    return float(sum(share @ np.square(np.subtract(c, mean, dtype=double)) for c in X.T))
 
 
 @dataclass(frozen=True)
@@ -79,6 +68,8 @@ class KernelFunction:
             return self._called(X, Y)
         if self.name == "precomputed":  # X is rows of the kernel matrix, Y names columns
             return np.asarray(X[:, Y], dtype=np.float64)
+        if kind_of(X) is Kind.DEVICE:
+            return self._there(X, Y)
         from sklearn.metrics.pairwise import pairwise_kernels  # late: it is slow to import
 
         values = {name: getattr(self, name) for name in _PARAMETERS[self.name]}
@@ -88,6 +79,21 @@ class KernelFunction:
             origin = origin_of(Y[some_rows(len(Y))])
             X, Y = (X, Y) if origin is None else (X - origin, Y - origin)
         return np.asarray(pairwise_kernels(X, Y, metric=self.name, **values), dtype=np.float64)
+
+    def _there(self, X: Any, Y: np.ndarray) -> Any:
+        """The same for rows on a device and few rows that are not."""
+        place = place_of(X)
+        xp, Y = place.xp, np.asarray(Y, dtype=np.float64)
+        if self.name == "rbf":
+            return near_there(X, Y, self.gamma, place)
+        if self.name == "laplacian":
+            columns = [xp.sum(xp.abs(X - place.send(row)), axis=1) for row in Y]
+            return xp.exp(-self.gamma * xp.stack(columns, axis=1))
+        product = X @ place.send(Y.T)
+        if self.name == "linear":
+            return product
+        product = self.gamma * product + self.coef0
+        return product**self.degree if self.name == "poly" else xp.tanh(product)
 
     def _called(self, X: Any, Y: Any) -> np.ndarray:
         matrix = np.array(self.name(X, Y), dtype=np.float64)

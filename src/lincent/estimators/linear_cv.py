@@ -55,7 +55,6 @@ from lincent.estimators.validation import (
     check_count,
     check_solve_params,
     plain,
-    refuse_elsewhere,
 )
 from lincent.passes.source import Kind
 from lincent.solvers.lp import screening
@@ -210,7 +209,7 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Also a Dask array or dataframe, which is read in place.
+            Also a Dask array or dataframe, which is read in place, or a torch or CuPy array.
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -254,8 +253,7 @@ class LCCCV(LinearLine, ProjectedLine, Classifier):
         check_solve_params(self)
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        if kind is Kind.DEVICE:
-            refuse_elsewhere(self, X)
+        """Rows are read wherever they are."""
 
     def _margins(self) -> np.ndarray:
         if isinstance(self.margins, (int, np.integer)) and not isinstance(self.margins, bool):

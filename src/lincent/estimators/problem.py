@@ -38,11 +38,13 @@ from lincent.estimators.validation import (
     plain,
 )
 from lincent.features.clusters import CenterSet, centers_of_sample, find_local_centers
+from lincent.features.similarity import entry_variance
 from lincent.features.weighted import SAMPLE_ROWS
-from lincent.passes.landmarks import RowMapping
+from lincent.passes.landmarks import RowMapping, mapped_rows
 from lincent.passes.place import HERE
 from lincent.passes.protocol import Source
 from lincent.passes.pulls import SideCosts
+from lincent.passes.row_hash import draw_distinct, row_keys, smallest_kinds
 from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import Kind, kind_of, open_source
 from lincent.passes.together import side_by_side
@@ -290,6 +292,12 @@ class Training(Protocol):
     def local_centers(self, n_centers: int, seed: int) -> CenterSet:
         """k-means in each class."""
 
+    def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
+        """At most so many different rows that count, and their places in the data."""
+
+    def variance(self) -> float:
+        """The variance over all entries of X, rows counted by weight."""
+
 
 def in_blocks(X: Any) -> bool:
     """Whether rows come in blocks or batches, which are read in place."""
@@ -362,12 +370,20 @@ class HostTraining:
         """The rows of a part."""
         return replace(self, X=self.X[rows], codes=self.codes[rows], weight=self.weight[rows])
 
+    @property
+    def codes_here(self) -> np.ndarray:
+        return self.codes
+
+    def rows(self, index: np.ndarray) -> Any:
+        """Some rows of X."""
+        return self.X[index]
+
     def seen_as(self, X: Any) -> HostTraining:
         """The same rows in another form."""
         return replace(self, X=X)
 
     def mapped(self, mapping: RowMapping) -> HostTraining:
-        return self.seen_as(mapping(self.X))
+        return self.seen_as(mapped_rows(self.X, mapping))
 
     def each(self, jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
         return _on_threads(jobs, n_jobs)
@@ -377,6 +393,13 @@ class HostTraining:
 
     def local_centers(self, n_centers: int, seed: int) -> CenterSet:
         return find_local_centers(self.X, self.codes, self.weight, n_centers, seed)
+
+    def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
+        index = draw_distinct(self.X, self.weight > 0, count, seed)
+        return index, self.X[index]
+
+    def variance(self) -> float:
+        return entry_variance(self.X, self.weight)
 
 
 @dataclass(frozen=True)
@@ -452,6 +475,17 @@ class DaskTraining:
         variance = sample.squares / float(self.totals.sum())
         return centers_of_sample(rows, sample.weights, self.totals, variance, n_centers, seed)
 
+    def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
+        from lincent.passes.dask.landmarks import draw_landmarks
+
+        drawn = draw_landmarks(self.table, count, seed)
+        return drawn.index, drawn.rows
+
+    def variance(self) -> float:
+        from lincent.passes.dask.landmarks import variance
+
+        return variance(self.table)
+
 
 class BatchTraining:
     """Data in batches: opened as blocks that come one after the other."""
@@ -515,10 +549,65 @@ class DeviceTraining:
         return np.flatnonzero(self.totals == 0)
 
     def each(self, jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
-        return _on_threads(jobs, n_jobs)
+        """One after the other: what one job asks keeps the device busy."""
+        return [job() for job in jobs]
 
     def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
         return [job() for job in jobs]
+
+    @cached_property
+    def codes_here(self) -> np.ndarray:
+        return np.asarray(self.device.fetch(self.codes))
+
+    def rows(self, index: np.ndarray) -> Any:
+        """Some rows of X."""
+        return self.X[self.device.send(index)]
+
+    def fold(self, rows: np.ndarray) -> DeviceTraining:
+        """The rows of a part."""
+        there = self.device.send(rows)
+        weight = self.weight[rows] if self.weighted else np.broadcast_to(1.0, len(rows))
+        return replace(self, X=self.X[there], codes=self.codes[there], weight=weight)
+
+    def seen_as(self, X: Any) -> DeviceTraining:
+        """The same rows in another form."""
+        return replace(self, X=X)
+
+    def mapped(self, mapping: RowMapping) -> DeviceTraining:
+        from lincent.passes.device import DeviceSource
+
+        return self.seen_as(DeviceSource(self.X, mapping=mapping))
+
+    def local_centers(self, n_centers: int, seed: int) -> CenterSet:
+        """From a sample of each class, the one that rows in blocks have."""
+        from lincent.passes.device import DeviceSource
+
+        source, keys = DeviceSource(self.X), row_keys(self.X, seed)
+        points, counts = [], []
+        for code in range(len(self.classes)):
+            rows = np.flatnonzero((self.codes_here == code) & (self.weight > 0))
+            first, count = smallest_kinds(keys[rows], self.weight[rows], SAMPLE_ROWS)
+            points.append(self._brought(rows[first]))
+            counts.append(count)
+        mean = source.combine(self.weight) / self.totals.sum()
+        variance = source.squares(mean, self.weight) / float(self.totals.sum())
+        return centers_of_sample(points, counts, self.totals, variance, n_centers, seed)
+
+    def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
+        counted = np.flatnonzero(self.weight > 0)
+        first, _ = smallest_kinds(row_keys(self.X, seed)[counted], self.weight[counted], count)
+        return counted[first], self._brought(counted[first])
+
+    def variance(self) -> float:
+        from lincent.passes.device import DeviceSource
+
+        source, total = DeviceSource(self.X), float(self.totals.sum()) * self.shape[1]
+        mean = float(source.combine(self.weight).sum()) / total
+        return source.squares(np.full(self.shape[1], mean), self.weight) / total
+
+    def _brought(self, index: np.ndarray) -> np.ndarray:
+        """Some rows, here."""
+        return np.asarray(self.device.fetch(self.device.doubles(self.rows(index))))
 
     def task(self, task: Task, costs: ClassCosts, within: str = "") -> TwoClass:
         xp, X, codes, weight = self.device.xp, self.X, self.codes, self.weight

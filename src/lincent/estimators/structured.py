@@ -14,7 +14,7 @@ from lincent.estimators.direction import Direction, controls, judge, store_direc
 from lincent.estimators.problem import Training, TwoClass
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
-from lincent.estimators.validation import check_count, check_positive, check_rows, refuse_elsewhere
+from lincent.estimators.validation import check_count, check_positive, check_rows
 from lincent.features.clusters import CenterSet
 from lincent.features.similarity import Extension, extended, local_scores
 from lincent.passes.source import Kind
@@ -144,7 +144,7 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows. Also a Dask array or dataframe, which is read in place about seven times: its
             rows get their features as they are read, and no more than 10,000 different rows of a
-            class are brought here, for k-means.
+            class are brought here, for k-means. Or a torch or CuPy array, mapped on its device.
         y : array-like of shape (n_samples,)
             The class of each row.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -216,8 +216,7 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         check_hinge_range(self.margins)
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        if kind is Kind.DEVICE:
-            refuse_elsewhere(self, X)
+        """Rows are read wherever they are."""
 
     def _prepare(self, training: Training) -> Training:
         self._seed = int(check_random_state(self.random_state).randint(2**31))

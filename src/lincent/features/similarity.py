@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cholesky, solve_triangular
 
-from lincent.passes.source import Kind, kind_of
+from lincent.passes.source import Kind, kind_of, place_of
 
 FLOOR = 1e-6
 BLOCK_ROWS = 2048
@@ -79,6 +79,18 @@ def total_variance(X: Any, weight: np.ndarray) -> float:
     return variance if variance > 0 else 1.0
 
 
+def entry_variance(X: Any, weight: np.ndarray) -> float:
+    """The variance over all entries, rows counted by weight."""
+    share = weight / (weight.sum() * X.shape[1])
+    if kind_of(X) is Kind.SPARSE:
+        mean = float(np.sum(share @ X))
+        return float(np.sum(share @ X.multiply(X))) - mean**2
+    mean = float(sum(share @ column for column in X.T))
+    # Column by column: no second array of the size of X.
+    double = np.float64
+    return float(sum(share @ np.square(np.subtract(c, mean, dtype=double)) for c in X.T))
+
+
 def extended(X: Any, similarity: np.ndarray, whitening: np.ndarray) -> Any:
     """psi(x) from x and exp(-g distances); sparse columns stay sparse beside the full ones."""
     m, n = X.shape
@@ -107,8 +119,26 @@ class Extension:
         return self.columns + int(self.whitening.shape[1])
 
     def __call__(self, X: Any) -> Any:
+        if kind_of(X) is Kind.DEVICE:
+            return self._there(X)
         X = X.astype(np.float64, copy=False)
         return extended(X, similarity(X, self.points, self.scale), self.whitening)
+
+    def _there(self, X: Any) -> Any:
+        place = place_of(X)
+        near = near_there(X, self.points, self.scale, place)
+        return place.xp.concat([X, near @ place.send(self.whitening)], axis=1)
+
+
+def near_there(X: Any, points: np.ndarray, scale: Any, place: Any) -> Any:
+    """k(x) of rows on a device, in float64; ``scale`` is a number, or one for each point."""
+    xp = place.xp
+    origin = points.mean(axis=0)
+    rows, there = X - place.send(origin), place.send(points - origin)
+    distances = rows @ (-2.0 * there.T)
+    distances += xp.sum(rows * rows, axis=1)[:, None]
+    distances += xp.sum(there * there, axis=1)
+    return xp.exp(-scale * distances.clip(0.0, None))
 
 
 def local_scores(
@@ -124,6 +154,8 @@ def local_scores(
     ``linear`` is (tasks, columns), ``scales`` (widths, centers), ``pulls`` tasks by both.
     Rows are taken in blocks, so that memory beyond the result does not grow with their number.
     """
+    if kind_of(X) is Kind.DEVICE:
+        return _local_scores_there(X, linear, intercept, centers, scales, pulls)
     scores = np.empty((X.shape[0], len(linear)))
     for start in range(0, X.shape[0], BLOCK_ROWS):
         part = slice(start, start + BLOCK_ROWS)
@@ -133,4 +165,27 @@ def local_scores(
         for width, scale in enumerate(scales):
             block += np.exp(-scale * distances) @ pulls[:, width].T
         scores[part] = block
+    return scores
+
+
+def _local_scores_there(
+    X: Any,
+    linear: np.ndarray,
+    intercept: np.ndarray,
+    centers: np.ndarray,
+    scales: np.ndarray,
+    pulls: np.ndarray,
+) -> np.ndarray:
+    """The same for rows on a device, which are mapped there."""
+    from lincent.passes.device import parts_of
+
+    place = place_of(X)
+    scores = np.empty((X.shape[0], len(linear)))
+    for part in parts_of((X.shape[0], X.shape[1] + 2 * len(centers))):
+        rows = place.doubles(X[part])
+        block = rows @ place.send(linear.T) + place.send(intercept)
+        for width, scale in enumerate(scales):
+            near = near_there(rows, centers, place.send(scale), place)
+            block += near @ place.send(pulls[:, width].T)
+        scores[part] = place.fetch(block)
     return scores

@@ -12,13 +12,16 @@ side, multiplied as one batch, and the pieces are added.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from lincent.passes.dense import origin_of, some_rows
 from lincent.passes.protocol import Source
+from lincent.passes.pulls import PullPoint, Pulls, pulls_of
 from lincent.passes.rows import RowsBase
+from lincent.passes.signed_rows import SignedRows
 from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
 
 PIECES = 1024
@@ -176,17 +179,23 @@ class DeviceRows(RowsBase):
 
 
 class DeviceSource(Source):
-    """An array on a device as a source of rows."""
+    """An array on a device as a source of rows, as they are or seen through a map.
 
-    def __init__(self, X: Any, *, centered: bool = False) -> None:
-        self.X, self.device = X, Device(X)
+    Rows are converted, and mapped, a part at a time when they are read: the features of all rows
+    may need more memory than the rows.
+    """
+
+    def __init__(self, X: Any, *, centered: bool = False, mapping: Any = None) -> None:
+        self.X, self.device, self._mapping = X, Device(X), mapping
         self.place = self.device
-        self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
+        width = int(X.shape[1]) if mapping is None else mapping.width
+        self.shape: tuple[int, int] = (int(X.shape[0]), width)
+        centered = centered and mapping is None
         self.origin = origin_of(to_host(X[some_rows(self.shape[0])])) if centered else None
         self._origin = None if self.origin is None else self.device.send(self.origin)
         double = X.dtype == self.device.xp.float64
         self.dtype = np.dtype(np.float64 if double else np.float32)
-        self._direct = double and self.origin is None
+        self._direct = double and self.origin is None and mapping is None
 
     def project(self, v: Vector) -> Vector:
         return np.asarray(to_host(self.measure(v)))
@@ -224,6 +233,30 @@ class DeviceSource(Source):
         scaled = (self._rows(part) * root[part] for part in parts_of(self.shape))
         return np.array(to_host(sum(rows.T @ rows for rows in scaled)))
 
+    def pulls(self, rows: Any, costs: Any, points: Sequence[PullPoint]) -> list[Pulls]:
+        if self._direct:
+            return super().pulls(rows, costs, points)
+        # A part is converted or mapped once for all that is asked of it.
+        cost, found = self._there(rows, costs), []
+        for part in parts_of(self.shape):
+            piece = SignedRows(DeviceSource(self._rows(part)), rows.sign[part], rows.center)
+            found.append([pulls_of(piece, cost[part], at) for at in points])
+        return Pulls.joined_each(found)
+
+    def __getitem__(self, rows: Any) -> DeviceSource:
+        return DeviceSource(self.X[rows], mapping=self._mapping)
+
+    def squares(self, center: Vector, weight: Vector) -> float:
+        """sum_i w_i |x_i - center|^2."""
+        middle, total = self.device.send(center), 0.0
+        for part in parts_of(self.shape):
+            rows = self._rows(part) - middle
+            each = self.device.xp.sum(rows * rows, axis=1)
+            if weight.strides != (0,):
+                each = each * self.device.doubles(weight[part])
+            total += float(self.device.xp.sum(each))
+        return total
+
     def take(self, index: Any, sign: Any, center: Vector) -> Rows:
         there = self.device.send(index)
         rows = self._rows(there)
@@ -250,10 +283,15 @@ class DeviceSource(Source):
         return root_mean(np.asarray(to_host(total)), self.shape[0])
 
     def unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        columns = self.X[:, self.device.send(index)]
-        return np.asarray(to_host(self.device.xp.all(columns == columns[:1, :], axis=0)))
+        there, same = self.device.send(index), True
+        first = self._rows(slice(0, 1))[:, there]
+        for part in parts_of(self.shape):
+            same = same & self.device.xp.all(self._rows(part)[:, there] == first, axis=0)
+        return np.asarray(to_host(same))
 
     def _rows(self, part: Any) -> Any:
         """Some rows in float64, around the origin."""
         rows = self.device.doubles(self.X[part])
+        if self._mapping is not None:
+            return self._mapping(rows)
         return rows if self._origin is None else rows - self._origin

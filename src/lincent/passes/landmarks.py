@@ -23,7 +23,7 @@ import numpy as np
 
 from lincent.passes.dense import DenseRows, class_means, unchanging
 from lincent.passes.protocol import Source
-from lincent.passes.source import open_source
+from lincent.passes.source import open_source, place_of
 from lincent.programs.arrays import Index, Matrix, Rows, Vector, root_mean
 
 HOLD_BYTES = 2**28
@@ -61,8 +61,8 @@ class NystroemMap:
     def kernel_rows(self, X: Any) -> Matrix:
         return self.kernel(X, self.landmarks)
 
-    def __call__(self, X: Any) -> Matrix:
-        return self.kernel_rows(X) @ self.basis
+    def __call__(self, X: Any) -> Any:
+        return self.kernel_rows(X) @ place_of(X).send(self.basis)
 
 
 class RowMapping(Protocol):
@@ -113,8 +113,10 @@ class MappedRows:
         return open_source(self[:])
 
 
-def mapped_rows(X: Any, mapping: NystroemMap) -> Matrix | NystroemSource:
-    """The mapped rows: held where they are small, mapped on the way where they are not."""
+def mapped_rows(X: Any, mapping: RowMapping) -> Any:
+    """The mapped rows: held, or mapped on the way where landmarks make them large."""
+    if not isinstance(mapping, NystroemMap):
+        return mapping(X)
     source = NystroemSource(X, mapping)
     return source.array() if X.shape[0] * mapping.width * 8 <= HOLD_BYTES else source
 

@@ -23,6 +23,9 @@ class Place(Protocol):
     def send(self, values: Any) -> Any:
         """NumPy values, there."""
 
+    def doubles(self, values: Any) -> Any:
+        """Values that are there, in float64; here as they are."""
+
     def fetch(self, values: Any) -> Any:
         """Values from there, in NumPy."""
 
@@ -47,6 +50,9 @@ class Memory:
 
     def send(self, values: Any) -> Any:
         return np.asarray(values)
+
+    def doubles(self, values: Any) -> Any:
+        return values  # products with doubles are doubles
 
     def fetch(self, values: Any) -> Any:
         return np.asarray(values)

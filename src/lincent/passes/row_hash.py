@@ -40,6 +40,8 @@ def row_keys(X: Any, seed: int = 0) -> Keys:
     columns = _mix((np.arange(X.shape[1], dtype=np.uint64) + np.uint64(seed)) * _GOLDEN)
     if kind_of(X) is Kind.SPARSE:
         return _sparse_keys(X, columns)
+    if kind_of(X) is Kind.DEVICE:
+        return _device_keys(X, columns)
     keys = np.empty(X.shape[0], dtype=np.uint64)
     for start in range(0, X.shape[0], BLOCK_ROWS):
         part = slice(start, start + BLOCK_ROWS)
@@ -59,6 +61,31 @@ def _sparse_keys(X: Any, columns: Keys) -> Keys:
     return _mix(total[X.indptr[1:]] - total[X.indptr[:-1]])
 
 
+def _device_keys(X: Any, columns: Keys) -> Keys:
+    """The same on a device, where whole numbers have a sign: shifts must not carry it along."""
+    from lincent.passes.device import Device, parts_of
+
+    device = Device(X)
+    xp = device.xp
+
+    def mix(bits: Any) -> Any:
+        for shift, factor in ((30, _FIRST), (27, _SECOND)):
+            bits = (bits ^ ((bits >> shift) & (2 ** (64 - shift) - 1))) * int(factor.view(np.int64))
+        return bits ^ ((bits >> 31) & (2**33 - 1))
+
+    seeds, keys = device.send(columns.view(np.int64)), np.empty(X.shape[0], dtype=np.uint64)
+    for part in parts_of(X.shape):
+        rows = device.doubles(X[part])
+        mixed = xp.where(rows == 0, 0, mix(_contiguous(rows).view(xp.int64) ^ seeds))
+        keys[part] = device.fetch(mix(xp.sum(mixed, axis=1))).view(np.uint64)
+    return keys
+
+
+def _contiguous(rows: Any) -> Any:
+    """Rows whose bytes can be seen as other numbers."""
+    return rows.contiguous() if hasattr(rows, "contiguous") else rows.copy(order="C")
+
+
 def distinct_rows(X: Any) -> tuple[Index, Index]:
     """(first, group): the first row of each kind in order of appearance, and each row's kind."""
     _, first, group = np.unique(row_keys(X), return_index=True, return_inverse=True)
@@ -66,6 +93,22 @@ def distinct_rows(X: Any) -> tuple[Index, Index]:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return first[order], rank[group.reshape(-1)]
+
+
+def smallest_kinds(keys: Keys, weight: Any, count: int) -> tuple[Index, Any]:
+    """The places of at most ``count`` different rows, those with the smallest keys, in their
+    order, and what equal ones weigh together; no sorting of all rows.
+    """
+    below = np.arange(len(keys))
+    share = 4 * count / max(1, len(keys))
+    while share < 1:  # keys are random: about four times as many as needed are below this
+        below = np.flatnonzero(keys < np.uint64(int(share * 2**64)))
+        if len(np.unique(keys[below])) >= count:
+            break
+        below, share = np.arange(len(keys)), 4 * share
+    _, first, kind = np.unique(keys[below], return_index=True, return_inverse=True)
+    total = np.bincount(kind.reshape(-1), weights=weight[below], minlength=len(first))
+    return below[first[:count]], total[:count]
 
 
 def draw_distinct(X: Any, allowed: NDArray[np.bool_], count: int, seed: int) -> Index:

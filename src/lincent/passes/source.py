@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from lincent.passes.batches import Batches
 from lincent.passes.dense import DenseSource
+from lincent.passes.place import HERE, Place
 from lincent.passes.protocol import Source
 from lincent.passes.sparse import SparseSource
 
@@ -44,6 +45,15 @@ def kind_of(X: Any) -> Kind:
 def package_of(X: Any) -> str:
     """The package whose type X is of, which is loaded if X is there at all."""
     return type(X).__module__.partition(".")[0]
+
+
+def place_of(X: Any) -> Place:
+    """Where the vectors that go with X live."""
+    if kind_of(X) is not Kind.DEVICE:
+        return HERE
+    from lincent.passes.device import Device
+
+    return Device(X)
 
 
 def open_source(X: Any, *, centered: bool = False) -> Source:

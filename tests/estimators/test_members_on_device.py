@@ -1,0 +1,102 @@
+"""Members on torch arrays (a processor stands in for a GPU): the optimum and labels of memory."""
+
+import numpy as np
+import pytest
+
+from lincent import (
+    LCCCV,
+    KernelLCC,
+    RegularizedLCC,
+    RegularizedLCCCV,
+    StructuredLCC,
+    StructuredLCCCV,
+)
+from lincent.passes import device
+from lincent.passes.row_hash import row_keys, smallest_kinds
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
+
+M, N = 1_200, 4
+
+MEMBERS = {
+    "search": lambda: LCCCV(margins=3, cv=3, random_state=0),
+    "regularized": lambda: RegularizedLCC(random_state=0),
+    "structured": lambda: StructuredLCC(n_centers=5),
+    "kernel": lambda: KernelLCC(n_components=20, random_state=0),
+    "committee": lambda: RegularizedLCCCV((0.01, 0.1), cv=3, n_repeats=1),
+    "structured committee": lambda: StructuredLCCCV(4, Cs=(0.01, 0.1), cv=3, n_repeats=1),
+}
+
+
+def make(classes=2):
+    rng = np.random.default_rng(0)
+    # Quarters of whole numbers, so that single precision has them exactly; equal rows, and zeros.
+    X = np.round(rng.standard_normal((M, N)) * 4) / 4
+    radius = (X[:, :2] ** 2).sum(axis=1) + X[:, 2] + 0.3 * rng.standard_normal(M)
+    y = np.digitize(radius, np.quantile(radius, np.arange(1, classes) / classes))
+    return X, y, rng.integers(0, 3, M).astype(float)
+
+
+@pytest.fixture(params=[2**30, 2_000], ids=["one part", "many parts"])
+def parts(request, monkeypatch):
+    monkeypatch.setattr(device, "CONVERT_BYTES", request.param)
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_same_model(member, dtype, weighted, classes, parts):
+    X, y, weight = make(classes)
+    weight = weight if weighted else None
+    plain = MEMBERS[member]().fit(X, y, weight)
+    rows = torch.asarray(X, dtype=getattr(torch, dtype))
+    found = MEMBERS[member]().fit(rows, torch.asarray(y), weight)
+    if hasattr(plain, "objective_"):
+        np.testing.assert_allclose(found.objective_, plain.objective_, rtol=1e-9)
+    predicted = found.predict(rows)
+    assert isinstance(predicted, torch.Tensor)
+    np.testing.assert_array_equal(predicted.numpy(), plain.predict(X))
+    scores = found.decision_function(rows)
+    np.testing.assert_allclose(scores.numpy(), plain.decision_function(X), atol=2e-5)
+    assert isinstance(found.intercept_, np.ndarray)  # a model loads where torch is not
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "sigmoid", "linear"])
+def test_kernels(kernel):
+    X, y, _ = make()
+    how = {"kernel": kernel, "n_components": 15, "gamma": 0.2, "coef0": 0.5, "random_state": 0}
+    plain, found = (KernelLCC(**how).fit(x, y) for x in (X, torch.asarray(X)))
+    np.testing.assert_allclose(found.objective_, plain.objective_, rtol=1e-9)
+    np.testing.assert_array_equal(found.predict(torch.asarray(X)).numpy(), plain.predict(X))
+
+
+def test_what_needs_memory_says_so():
+    X, y, _ = make()
+    with pytest.raises(TypeError, match="KernelLCC reads arrays in memory only"):
+        KernelLCC(kernel=lambda a, b: a @ b.T, n_components=9).fit(torch.asarray(X), y)
+    with pytest.raises(ValueError, match="set n_components"):
+        KernelLCC().fit(torch.asarray(X), y)
+
+
+@pytest.mark.parametrize("seed", [0, 12345678901])
+def test_keys_are_those_of_memory(seed, parts):
+    X, _, _ = make()
+    X[3] = -0.0
+    np.testing.assert_array_equal(row_keys(torch.asarray(X), seed), row_keys(X, seed))
+    single = torch.asarray(X, dtype=torch.float32)
+    np.testing.assert_array_equal(row_keys(single, seed), row_keys(X, seed))
+    across = torch.asarray(np.ascontiguousarray(X.T)).T
+    np.testing.assert_array_equal(row_keys(across, seed), row_keys(X, seed))
+
+
+@pytest.mark.parametrize("kinds", [5, 300, 5_000])
+def test_the_smallest_keys_without_sorting_all(kinds):
+    rng = np.random.default_rng(kinds)
+    names = rng.integers(0, 2**64, kinds, dtype=np.uint64)
+    keys, weight = rng.choice(names, 6_000), rng.random(6_000)
+    index, total = smallest_kinds(keys, weight, 20)
+    expected = np.unique(keys)[:20]
+    np.testing.assert_array_equal(keys[index], expected)
+    np.testing.assert_allclose(total, [weight[keys == key].sum() for key in expected])
