@@ -17,7 +17,7 @@ from lincent.app.onnx_curves import curve_scores, term_scores
 from lincent.app.onnx_graph import Graph
 from lincent.estimators.additive import AdditiveModel
 from lincent.estimators.auto import AutoLCC
-from lincent.estimators.portfolio import COLUMNS, EVEN
+from lincent.estimators.portfolio import COLUMNS
 from lincent.estimators.softmax import Softmax
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
 from lincent.features.table import MISSING, TableEncoder, word
@@ -86,8 +86,8 @@ def _portfolio(g: Graph, model: AutoLCC, encoded: str) -> str:
     Z = g.node("Div", Z, g.constant(model.scale_))
     total = g.constant(model.intercept_)
     for name, coef in model.coef_.items():
-        even = name.startswith(EVEN) and model.units_ is not None
-        seen = g.node("Mul", Z, g.constant(model.units_)) if even else Z
+        factors = model.views_.get(name.split()[0])
+        seen = Z if factors is None else g.node("Mul", Z, g.constant(factors))
         if name == COLUMNS:
             part = g.node("MatMul", seen, g.constant(coef))
         else:

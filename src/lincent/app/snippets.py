@@ -134,7 +134,7 @@ def _sql_outer(model: Model, names: list[str]) -> list[str]:
             lines[-1] += ","
             lines.append(f"  {chance} AS {_quoted(f'probability_{classes[1]}')}")
         return lines
-    values = names if _strategy(model) == "ovr" else _sql_votes(len(classes), names)
+    values = names if _strategy(model) != "ovo" else _sql_votes(len(classes), names)
     cases = []
     for k, label in enumerate(classes[:-1]):
         wins = " AND ".join(f"{values[k]} >= {values[j]}" for j in range(k + 1, len(classes)))

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from lincent.estimators.auto_choice import Rows, hard_labels, judges_labels, measure_of
 from lincent.estimators.auto_members import Member, fit_members
-from lincent.estimators.auto_search import Costs, Search, run_search
+from lincent.estimators.auto_search import Costs, run_search
 from lincent.estimators.auto_verdict import Verdict, judge
 from lincent.estimators.classifier import whole_or_nothing
 from lincent.estimators.folds import make_folds
@@ -52,8 +52,9 @@ FIT_ROWS = 10_000
 """Members are fitted to so many: beyond, the map and not the number of rows is what limits them."""
 LEAST_SPREAD = 0.2
 """Indicators are scaled as if they had at least this deviation: rare ones are not blown up."""
-KEPT_MAPS = 6
-KEPT_MAPS_MANY = 3
+KEPT = 32
+KEPT_MANY = 16
+"""Settings (a map and a C) that are tried on more than one fold."""
 MEMBERS = 16
 MEMBERS_MANY = 4
 
@@ -63,8 +64,8 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
 
     Centralization (RegularizedLCC) on a portfolio of maps: the columns, splines, local centers,
     kernel landmarks of three widths, and combinations. All maps and values of C are
-    cross-validated, weak maps are dropped after the first fold, and the best settings are fitted to
-    all rows and averaged. Takes frames with missing values, text and categories; columns are scaled
+    cross-validated, weak settings are dropped after the first fold, and the best are fitted to all
+    rows and averaged. Takes frames with missing values, text and categories; columns are scaled
     inside.
 
     Parameters
@@ -106,7 +107,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         ``map``, ``C`` (per row), ``weight``, ``score`` and ``duality_gap`` of each member.
     cv_results_ : dict of ndarrays
         ``map``, ``C``, ``score``, ``rank`` and ``weight`` of every setting, and ``folds``, on how
-        many it was tried; the score of a map that was dropped is over those.
+        many it was tried; the score of a setting that was dropped is over those.
     honest_score_ : float
         The measure on folds that took no part in choosing members and cut for them.
     shift_ : ndarray of shape (1,) or (n_classes,)
@@ -122,6 +123,8 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         Steps of all members together.
     blocks_ : dict
         The fitted maps (transformers of ``lincent.features``) that the members use.
+    views_ : dict
+        The factors on the columns in which blocks of other units ("even", "relevant") see them.
     coef_ : dict
         For each block, the coefficients of its features in the score of each rule.
     intercept_ : ndarray of shape (1,) or (n_classes,)
@@ -245,13 +248,13 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
                 f"maps={self.maps!r} is not usable: choose among {', '.join(map(repr, MAPS))}."
             )
 
-    def _maps(self) -> list[str]:
-        usable = usable_maps(self.units_)
+    def _maps(self, units: np.ndarray | None) -> list[str]:
+        usable = usable_maps(units, len(self.scale_), len(self.classes_))
         wanted = usable if self.maps is None else [name for name in usable if name in self.maps]
         if not wanted:
             raise ValueError(
                 f"maps={self.maps!r} is not usable here: even maps are for columns that have one "
-                "unit, and these columns' ranges differ too much."
+                "unit, relevant ones for more than one column."
             )
         return wanted
 
@@ -292,10 +295,10 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         spread = np.where(binary, np.maximum(spread, LEAST_SPREAD), spread)
         self.scale_ = spread.astype(np.float32).astype(np.float64)
         self.center_ = self.scale_ * np.round(center / self.scale_, 6)
-        self.units_ = common_units(encoded, self.scale_)
+        units = common_units(encoded, self.scale_)
         Z = encoded - self.center_
         Z /= self.scale_
-        return TrainingRows(Z, row_keys(encoded, seed), codes, weight, self.units_)
+        return TrainingRows(Z, row_keys(encoded, seed), codes, weight, units)
 
     def _search(self, data: TrainingRows, costs: Costs, seed: int, out_of_time: Any) -> Verdict:
         cv = (FOLDS_MANY if self._many else FOLDS) if self.cv is None else self.cv
@@ -303,19 +306,14 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         measure = measure_of(self.scoring, self.classes_)
         labels = Rows(data.codes, data.weight, len(self.classes_))
 
-        def keep(search: Search, alive: Any) -> list[str]:
-            held = folds[0][1]
-            values = [
-                max(measure(scores[held], labels[held]) for scores in search.scores[name])
-                for name in alive
-            ]
-            count = KEPT_MAPS_MANY if self._many else KEPT_MAPS
-            order = np.argsort(-np.array(values), kind="stable")[:count]
-            return [alive[k] for k in sorted(order)]
+        def value(scores: np.ndarray, places: np.ndarray) -> float:
+            return measure(scores, labels[places])
 
         tell = print if self.verbose else silent
+        kept = KEPT_MANY if self._many else KEPT
+        maps = self._maps(data.units)
         search = run_search(
-            data, folds, costs, self._maps(), seed, keep, self.n_jobs, out_of_time, tell
+            data, folds, costs, maps, seed, value, kept, self.n_jobs, out_of_time, tell
         )
         by_labels = judges_labels(self.scoring, self.classes_)
         return judge(search, labels, measure, self._count(), by_labels)
@@ -355,6 +353,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
                     "duality_gap": member.gap,
                 }
             )
+        self.views_ = blocks.views
         self.blocks_ = {name: blocks.block(name) for name in self.coef_ if name != COLUMNS}
         self.n_iter_ = sum(member.iterations for member in members)
         self.duality_gap_ = max(member.gap for member in members)
@@ -379,7 +378,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         Z = (encoded - self.center_) / self.scale_
         out = np.tile(self.intercept_, (len(Z), 1))
         for name, coef in self.coef_.items():
-            seen = seen_by(name, Z, self.units_)
+            seen = seen_by(name, Z, self.views_)
             out += (seen if name == COLUMNS else self.blocks_[name].apply(seen)) @ coef
         return out
 

@@ -1,4 +1,4 @@
-"""The search of AutoLCC: every map and every C on every fold, weak maps dropped on the way.
+"""The search of AutoLCC: every map and every C on a first fold, the best of them on all others.
 
 For each fold and map the path over C is warm-started, in single precision and to a loose gap: what
 it decides is which rules are fitted to all rows, and those are certified.
@@ -22,7 +22,7 @@ from lincent.solvers.newton.joint import Design, solve_path
 
 TOTALS = 10.0 ** np.arange(-1.0, 4.0, 0.75)
 """Costs as totals over all rows, C times their weight."""
-NATIVE_TOTALS = 10.0 ** np.arange(1.75, 4.5, 0.75)
+NATIVE_TOTALS = 10.0 ** np.arange(1.75, 5.0)
 """The same for more than two classes, where the total is shared by all pairs of classes."""
 SEARCH_TOL = 1e-3
 NATIVE_TOL = 0.1
@@ -66,9 +66,13 @@ class Search:
     folds: Sequence[Split]
     totals: np.ndarray
     scores: dict[str, np.ndarray] = field(default_factory=dict)
-    dropped: dict[str, int] = field(default_factory=dict)
-    """For each map that was dropped, after how many folds."""
+    tried: dict[str, np.ndarray] = field(default_factory=dict)
+    """On how many folds each C of each map was tried."""
     done: int = 0
+
+
+Alive = dict[str, np.ndarray]
+"""For each map that is still tried, the places of its values of C."""
 
 
 def run_search(
@@ -77,48 +81,78 @@ def run_search(
     costs: Costs,
     maps: Sequence[str],
     seed: int,
-    keep: Callable[[Search, Sequence[str]], list[str]],
+    value: Callable[[np.ndarray, np.ndarray], float],
+    kept: int,
     n_jobs: Any = None,
     out_of_time: Callable[[], bool] = lambda: False,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Search:
-    """All maps on the first fold; then those that ``keep`` keeps."""
+    """All settings on the first fold; then the ``kept`` best of them.
+
+    ``value`` judges scores of rows, given with the places of these rows.
+    """
     search = Search(folds, totals_for(len(costs.by_class)))
-    rules = 1 if len(costs.by_class) == 2 else len(costs.by_class)
-    alive = list(maps)
-    for name in alive:
-        search.scores[name] = np.full((len(search.totals), len(data.Z), rules), np.nan)
+    n_costs, n_classes = len(search.totals), len(costs.by_class)
+    for name in maps:
+        shape = (n_costs, len(data.Z), 1 if n_classes == 2 else n_classes)
+        search.scores[name] = np.full(shape, np.nan)
+        search.tried[name] = np.zeros(n_costs, dtype=np.intp)
+    alive: Alive = {name: np.arange(n_costs) for name in maps}
     for number, (train, held) in enumerate(folds):
         if number and out_of_time():
             tell(f"time is up after {number} of {len(folds)} folds")
             break
         blocks = Blocks.of(data[train].merged(), seed)
-        found = _fold_scores(blocks, data.Z[held], costs, alive, n_jobs)
-        for name, scores in zip(alive, found, strict=True):
-            search.scores[name][:, held] = scores
+        found = _fold_scores(blocks, data.Z[held], costs, alive, search.totals, n_jobs)
+        for (name, places), scores in zip(alive.items(), found, strict=True):
+            search.scores[name][np.ix_(places, held)] = scores
+            search.tried[name][places] += 1
         search.done = number + 1
-        kept = keep(search, alive) if search.done == 1 < len(folds) else alive
-        search.dropped |= {name: number + 1 for name in alive if name not in kept}
-        tell(f"fold {number + 1} of {len(folds)}: {len(alive)} maps, {len(kept)} kept")
-        alive = kept
+        count = sum(map(len, alive.values()))
+        if search.done == 1 < len(folds):
+            alive = _strongest(search, held, value, kept)
+        left = sum(map(len, alive.values()))
+        tell(f"fold {number + 1} of {len(folds)}: {count} settings, {left} kept")
     return search
 
 
+def _strongest(
+    search: Search, held: np.ndarray, value: Callable[[np.ndarray, np.ndarray], float], kept: int
+) -> Alive:
+    """The best settings on these rows, the earlier one where they are level."""
+    settings = [(name, k) for name in search.scores for k in range(len(search.totals))]
+    values = np.array([value(search.scores[name][k, held], held) for name, k in settings])
+    best = [settings[place] for place in np.argsort(-values, kind="stable")[:kept]]
+    return {
+        name: np.sort([k for other, k in best if other == name])
+        for name in search.scores
+        if any(other == name for other, _ in best)
+    }
+
+
 def _fold_scores(
-    blocks: Blocks, unseen: np.ndarray, costs: Costs, maps: Sequence[str], n_jobs: Any
+    blocks: Blocks,
+    unseen: np.ndarray,
+    costs: Costs,
+    alive: Alive,
+    totals: np.ndarray,
+    n_jobs: Any,
 ) -> list[np.ndarray]:
     """The scores of the unseen rows for each map."""
     coupling = costs.coupling(blocks.codes, blocks.weight.astype(np.float32))
 
-    def one(name: str) -> np.ndarray:
+    def one(name: str, places: np.ndarray) -> np.ndarray:
         seen = blocks.features(name, blocks.Z, np.float32)
-        return map_scores(seen, blocks.features(name, unseen), coupling)
+        return map_scores(seen, blocks.features(name, unseen), coupling, totals[places])
 
-    with _threads.side_by_side(n_jobs, len(maps)):
-        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(one)(n) for n in maps))
+    with _threads.side_by_side(n_jobs, len(alive)):
+        jobs = (delayed(one)(*item) for item in alive.items())
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(jobs))
 
 
-def map_scores(seen: np.ndarray, unseen: np.ndarray, coupling: Separate | Native) -> np.ndarray:
+def map_scores(
+    seen: np.ndarray, unseen: np.ndarray, coupling: Separate | Native, totals: np.ndarray
+) -> np.ndarray:
     """Scores of the unseen rows for each C: (C, rows, rules)."""
     if seen.shape[1] > seen.shape[0]:
         # More columns than rows: the rules are combinations of the rows.
@@ -129,7 +163,7 @@ def map_scores(seen: np.ndarray, unseen: np.ndarray, coupling: Separate | Native
     path = solve_path(
         design,
         coupling,
-        (NATIVE_TOTALS if native else TOTALS).tolist(),
+        totals.tolist(),
         NATIVE_TOL if native else SEARCH_TOL,
         SEARCH_STEPS,
         certify=False,

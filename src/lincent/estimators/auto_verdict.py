@@ -60,8 +60,9 @@ def judge(search: Search, labels: Rows, measure: Measure, count: int, by_labels:
         for name, by_cost in search.scores.items()
         for C, scores in zip(per_row, by_cost, strict=True)
     ]
+    tried = np.concatenate([search.tried[name] for name in search.scores])
     values = np.array([_value(setting, labels, measure) for setting in settings])
-    whole = [k for k, setting in enumerate(settings) if setting.map not in search.dropped]
+    whole = [int(k) for k in np.flatnonzero(tried == search.done)]
     judged = np.flatnonzero(np.isfinite(settings[whole[0]].scores[:, 0]))
     place = np.full(len(labels.codes), -1)
     place[judged] = np.arange(len(judged))
@@ -75,7 +76,7 @@ def judge(search: Search, labels: Rows, measure: Measure, count: int, by_labels:
     return Verdict(
         settings,
         values,
-        np.array([search.dropped.get(s.map, search.done) for s in settings]),
+        tried,
         [whole[k] for k in chosen],
         judged,
         blended,

@@ -33,8 +33,10 @@ from lincent.estimators.probabilities import (
     cross_fitted,
     unfitted_copy,
 )
+from lincent.estimators.native import check_native
 from lincent.estimators.problem import HostTraining, Task, Training, TwoClass, open_training, tasks
 from lincent.estimators.validation import (
+    ClassCosts,
     check_choice,
     check_class_weight,
     check_labels,
@@ -107,6 +109,7 @@ class Classifier(Probabilities, ClassifierMixin, BaseEstimator):
     """What a search has set and a fit to part of the rows takes over."""
     _in_a_fold = False
     """Whether this is a copy for part of the rows: its margin is as large as they allow."""
+    _strategies: tuple[str, ...] = ("ovr", "ovo")
 
     def _check_params(self) -> None:
         """Raise a sentence for any unusable parameter."""
@@ -123,6 +126,10 @@ class Classifier(Probabilities, ClassifierMixin, BaseEstimator):
         """Fit one two-class problem."""
         raise NotImplementedError
 
+    def _fit_native(self, training: HostTraining, costs: ClassCosts) -> list[Any]:
+        """Fit all classes at once, for those that have "native" among their strategies."""
+        raise NotImplementedError
+
     def _store(self, parts: list[Any]) -> None:
         """Set the fitted attributes from the fitted tasks, in order."""
         raise NotImplementedError
@@ -134,7 +141,7 @@ class Classifier(Probabilities, ClassifierMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         with whole_or_nothing(self, X):
             self._check_params()
-            check_choice("multi_class", self.multi_class, multiclass.STRATEGIES)
+            check_choice("multi_class", self.multi_class, self._strategies)
             check_probability(self, self._folds_at_hand or kind_of(X) not in ELSEWHERE)
             self._learn(open_training(self, X, y, sample_weight))
         return self
@@ -149,7 +156,10 @@ class Classifier(Probabilities, ClassifierMixin, BaseEstimator):
             return self._fit_task(seen.task(task, costs))
 
         todo = tasks(len(self.classes_), self.multi_class)
-        self._store(seen.each([partial(fit_one, task) for task in todo], self.n_jobs))
+        if self.multi_class == "native" and len(todo) > 1:
+            self._store(self._fit_native(check_native(seen), costs))
+        else:
+            self._store(seen.each([partial(fit_one, task) for task in todo], self.n_jobs))
         if getattr(self, "probability", None) is not None:
             assert isinstance(training, HostTraining)
             pairwise = self.__sklearn_tags__().input_tags.pairwise
@@ -285,6 +295,11 @@ class ProjectedLine(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         model: Any = self
         X = check_rows(self, X, accept_sparse=model._accept_sparse)
         codes = check_labels(y, model.classes_, X.shape[0])
+        return self._impacts(X, codes)
+
+    def _impacts(self, X: Any, codes: np.ndarray) -> np.ndarray:
+        """What each row costs in its two-class problems."""
+        model: Any = self
         projected, midpoints = self._project(X), self._midpoints()
         impact = np.zeros(X.shape[0])
         for k, task in enumerate(tasks(len(model.classes_), model.multi_class)):

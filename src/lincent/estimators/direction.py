@@ -180,7 +180,8 @@ def store_directions(model: Any, parts: Sequence[Direction]) -> None:
     model.intercept_ = np.array([part.intercept for part in parts])
     centers = np.array([part.centers for part in parts])
     model.centers_ = centers[0] if len(parts) == 1 else centers
-    store_certificates(model, [part.solution for part in parts])
+    # Rules of one program share its certificate.
+    store_certificates(model, list({id(part.solution): part.solution for part in parts}.values()))
 
 
 def midpoints(model: Any) -> np.ndarray:

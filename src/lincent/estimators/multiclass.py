@@ -1,8 +1,9 @@
-"""From two classes to many: one-vs-rest and one-vs-one.
+"""From two classes to many: one-vs-rest, one-vs-one, and all classes in one program.
 
 A task is one two-class problem: which rows take part, which of them are positive, and how much
 each original class matters in it.  One-vs-rest has a task per class, over all rows; one-vs-one has
 a task per pair, over the rows of that pair.  With two classes both are the same single task.
+The native form (``estimators.native``) has one rule for each class, read as those of one-vs-rest.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from itertools import combinations
 
 import numpy as np
 
-STRATEGIES = ("ovr", "ovo")
+STRATEGIES = ("ovr", "ovo", "native")
 
 
 def combine_scores(scores: np.ndarray, n_classes: int, strategy: str) -> np.ndarray:
     """Per-task scores (one column each) to what ``decision_function`` returns."""
     if n_classes == 2:
         return scores[:, 0]
-    if strategy == "ovr":
+    if strategy != "ovo":
         return scores
     # Votes decide; the summed scores, squeezed below half a vote, break ties.
     votes = np.zeros((scores.shape[0], n_classes))

@@ -4,36 +4,54 @@ A block is learned once for some training rows and applied once to any rows, whi
 Which map is best varies over data sets: landmarks suit smooth borders in few columns, splines
 tables with skewed columns, plain columns wide data with little noise.
 
-Blocks see columns in units of their deviation.  Where all columns have the same unit (pixels,
-channels, votes), the deviation of a column says how much it matters, and "even" blocks see them in
-that common unit; such maps are tried on such data only.
+Blocks see columns in units of their deviation, or in another view: factors on the columns, which
+are the first word of their name.  Where all columns have the same unit (pixels, channels, votes),
+the deviation of a column says how much it matters, and "even" blocks see them in that common unit;
+such maps are tried on such data only.  "relevant" blocks see columns the larger, the more they say
+about the class (``features.relevance``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
+from lincent.features.relevance import relevance
 from lincent.features.transformer import BLOCK_ROWS, RowMap
 from lincent.features.weighted import merged, shares_of_classes
 
 COLUMNS = "columns"
-EVEN = "even "
+EVEN, RELEVANT = "even", "relevant"
 LANDMARKS = 300
+LANDMARKS_MANY = 800
+"""For more than two classes: each has to have its share of them."""
 CENTERS = 300
 """Local centers of all classes together, at most 30 for each."""
+
+
+def _landmarks(gamma: float) -> Callable[[int], RowMap]:
+    def made(classes: int) -> RowMap:
+        count, share = (LANDMARKS, 0.5) if classes == 2 else (LANDMARKS_MANY, 1.0)
+        return KernelLandmarks(count, gamma, max_share=share, include_columns=False)
+
+    return made
+
+
 BLOCKS: dict[str, Callable[[int], RowMap]] = {
     "splines": lambda classes: SplineFeatures(5, 0.05),
     "centers": lambda classes: LocalCenters(
         max(2, min(30, CENTERS // classes)), 1.0, include_columns=False
     ),
-    "landmarks 0.3": lambda classes: KernelLandmarks(LANDMARKS, 0.3, include_columns=False),
-    "landmarks 1": lambda classes: KernelLandmarks(LANDMARKS, 1.0, include_columns=False),
-    "landmarks 3": lambda classes: KernelLandmarks(LANDMARKS, 3.0, include_columns=False),
-    "even landmarks 1": lambda classes: KernelLandmarks(LANDMARKS, 1.0, include_columns=False),
+    "landmarks 0.3": _landmarks(0.3),
+    "landmarks 1": _landmarks(1.0),
+    "landmarks 3": _landmarks(3.0),
+    "even landmarks 1": _landmarks(1.0),
+    "relevant landmarks 0.3": _landmarks(0.3),
+    "relevant landmarks 1": _landmarks(1.0),
+    "relevant landmarks 3": _landmarks(3.0),
 }
 """From the number of classes to a block that is not learned yet."""
 MAPS: dict[str, tuple[str, ...]] = {
@@ -47,7 +65,12 @@ MAPS: dict[str, tuple[str, ...]] = {
     "splines + landmarks 1": ("splines", "landmarks 1"),
     "splines + landmarks 3": ("splines", "landmarks 3"),
     "even landmarks 1": ("even landmarks 1",),
+    "relevant landmarks 0.3": ("relevant landmarks 0.3",),
+    "relevant landmarks 1": ("relevant landmarks 1",),
+    "relevant landmarks 3": ("relevant landmarks 3",),
 }
+TWO_CLASSES = ("splines + centers", "splines + landmarks 3")
+"""Never among the best for more classes, where a fit costs more."""
 SAME_UNIT = 0.5
 """Columns have one unit if this share of them has at least this share of the largest range."""
 
@@ -61,14 +84,19 @@ def common_units(encoded: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
     return np.asarray(scale / np.sqrt(np.mean(scale**2)))
 
 
-def usable_maps(units: np.ndarray | None) -> list[str]:
+def usable_maps(units: np.ndarray | None, n_columns: int, n_classes: int) -> list[str]:
     """The maps for such data."""
-    return [name for name in MAPS if units is not None or not name.startswith(EVEN)]
+    senseless = {EVEN} if units is None else set()
+    if n_columns == 1:
+        senseless.add(RELEVANT)
+    maps = [name for name in MAPS if name.split()[0] not in senseless]
+    return maps if n_classes == 2 else [name for name in maps if name not in TWO_CLASSES]
 
 
-def seen_by(name: str, Z: np.ndarray, units: np.ndarray | None) -> np.ndarray:
+def seen_by(name: str, Z: np.ndarray, views: Mapping[str, np.ndarray]) -> np.ndarray:
     """The rows as a block sees them."""
-    return Z * units if name.startswith(EVEN) and units is not None else Z
+    factors = views.get(name.split()[0])
+    return Z if factors is None else Z * factors
 
 
 @dataclass(frozen=True)
@@ -128,7 +156,7 @@ class Blocks:
         remember: bool = True,
     ) -> None:
         self.Z, self.codes, self.weight, self.seed = Z, codes, weight, seed
-        self.units = units
+        self.views = {} if units is None else {EVEN: units}
         self.learned: dict[str, RowMap] = {}
         self._remember = remember
         self._made: dict[tuple[str, int, str], np.ndarray] = {}
@@ -138,7 +166,9 @@ class Blocks:
         """The learned block of this name."""
         if name not in self.learned:
             made = BLOCKS[name](int(self.codes.max()) + 1)
-            Z = seen_by(name, self.Z, self.units)
+            if name.startswith(RELEVANT) and RELEVANT not in self.views:
+                self.views[RELEVANT] = relevance(self.Z, self.codes, self.weight)
+            Z = seen_by(name, self.Z, self.views)
             self.learned[name] = made.learn(Z, self.codes, self.weight, self.seed)
         return self.learned[name]
 
@@ -154,9 +184,11 @@ class Blocks:
     def width(self, name: str) -> int:
         """How many features a block has."""
         if name not in self._widths:
-            one = seen_by(name, self.Z[:1], self.units)
-            found = one if name == COLUMNS else self.block(name).apply(one)
-            self._widths[name] = int(found.shape[1])
+            one = self.Z[:1]
+            if name != COLUMNS:
+                block = self.block(name)  # first: it brings its view
+                one = block.apply(seen_by(name, one, self.views))
+            self._widths[name] = int(one.shape[1])
         return self._widths[name]
 
     def _fill(self, out: np.ndarray, name: str, Z: np.ndarray) -> None:
@@ -167,7 +199,7 @@ class Blocks:
             return
         for start in range(0, len(Z), BLOCK_ROWS):
             part = slice(start, start + BLOCK_ROWS)
-            rows = seen_by(name, Z[part], self.units)
+            rows = seen_by(name, Z[part], self.views)
             out[part] = rows if name == COLUMNS else self.block(name).apply(rows)
         if self._remember and name != COLUMNS:
             self._made[key] = out.copy()

@@ -98,7 +98,7 @@ def tasks(n_classes: int, strategy: str) -> list[Task]:
     if n_classes == 2:
         return [Task((0,), (1,), whole=True)]
     everyone = range(n_classes)
-    if strategy == "ovr":
+    if strategy != "ovo":  # the native form has a rule for each class, too
         return [Task(tuple(j for j in everyone if j != k), (k,), whole=True) for k in everyone]
     return [Task((i,), (j,), whole=False) for i, j in combinations(everyone, 2)]
 

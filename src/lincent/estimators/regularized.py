@@ -16,9 +16,11 @@ from lincent.estimators.direction import (
     project_all,
     store_directions,
 )
-from lincent.estimators.problem import TwoClass
+from lincent.estimators.multiclass import STRATEGIES
+from lincent.estimators.native import ALL_CLASSES, fit_native, native_losses
+from lincent.estimators.problem import HostTraining, TwoClass
 from lincent.estimators.regularized_fit import RegularizedFit, check_problem_finite
-from lincent.estimators.validation import check_choice, check_count, check_positive
+from lincent.estimators.validation import ClassCosts, check_choice, check_count, check_positive
 from lincent.passes.source import Kind
 from lincent.solvers.lp import choose
 from lincent.solvers.newton import lasso, ridge
@@ -78,8 +80,10 @@ class RegularizedLCC(ProjectedLine, Classifier):
     class_weight : dict, "balanced" or None, default="balanced"
         Factors on the costs of each class. ``"balanced"`` gives both sides of each two-class
         problem the same total cost.
-    multi_class : {"ovr", "ovo"}, default="ovr"
-        One-vs-rest or one-vs-one for more than two classes.
+    multi_class : {"ovo", "ovr", "native"}, default="ovo"
+        For more than two classes: one rule for each pair, one for each class against the rest, or
+        one for each class from one program in which every row is to be nearer to its own class
+        than to any other (``norm="l2"``, a free threshold and dense rows in memory).
     probability : {"sigmoid", "isotonic"} or None, default=None
         Offer ``predict_proba``, calibrated on rows that the rules had not seen: ``fit`` is then
         repeated in five folds. ``predict`` does not change; where classes differ in size the
@@ -141,6 +145,7 @@ class RegularizedLCC(ProjectedLine, Classifier):
     """
 
     _finite_by_centers = True
+    _strategies = STRATEGIES
 
     def __init__(
         self,
@@ -150,7 +155,7 @@ class RegularizedLCC(ProjectedLine, Classifier):
         norm: str = "l2",
         fit_threshold: bool = True,
         class_weight: Any = "balanced",
-        multi_class: str = "ovr",
+        multi_class: str = "ovo",
         probability: str | None = None,
         tol: float = 1e-9,
         max_iter: int = 200,
@@ -215,6 +220,13 @@ class RegularizedLCC(ProjectedLine, Classifier):
                 "Newton's method does not solve: give low below high, or norm='linf'."
             )
 
+        if self.multi_class == "native" and not (self.norm == "l2" and self.fit_threshold):
+            raise ValueError(
+                "multi_class='native' has an L2 term and free thresholds: give norm='l2' and "
+                f"fit_threshold=True, not norm={self.norm!r} and "
+                f"fit_threshold={self.fit_threshold!r}, or another multi_class."
+            )
+
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
         if self.norm == "l1":
             raise ValueError(
@@ -238,6 +250,12 @@ class RegularizedLCC(ProjectedLine, Classifier):
             part = fit.directions(problem, (float(self.C),))[0]
         judge(self, problem, float(self.margins[0]), part.solution)
         return part
+
+    def _fit_native(self, training: HostTraining, costs: ClassCosts) -> list[Direction]:
+        limits = controls(self, training.began)
+        parts = fit_native(training, costs, float(self.C), check_margins(self.margins), limits)
+        judge(self, ALL_CLASSES, float(self.margins[0]), parts[0].solution)
+        return parts
 
     def _fit_box(self, problem: TwoClass) -> Direction:
         """The paper's linear program."""
@@ -270,6 +288,11 @@ class RegularizedLCC(ProjectedLine, Classifier):
 
     def _midpoints(self) -> np.ndarray:
         return -self.intercept_
+
+    def _impacts(self, X: Any, codes: np.ndarray) -> np.ndarray:
+        if self.multi_class == "native" and len(self.classes_) > 2:
+            return float(self.C) * native_losses(self._task_scores(X), codes, self._missed)
+        return super()._impacts(X, codes)
 
     def _missed(self, beyond: np.ndarray, task: int) -> np.ndarray:
         low, high = check_margins(self.margins)

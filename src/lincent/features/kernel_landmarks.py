@@ -18,10 +18,12 @@ class KernelLandmarks(RowMap):
     Parameters
     ----------
     n_landmarks : int, default=300
-        How many different rows are drawn as landmarks, at most half of the different rows.
+        How many different rows are drawn as landmarks.
     gamma : float, default=1.0
         Width of the kernel exp(-gamma * r^2 / v), r a distance and v the total variance of the
         columns.
+    max_share : float, default=0.5
+        Landmarks are at most this share of the different rows.
     include_columns : bool, default=True
         Whether the columns themselves come first.
     categorical_features : array-like of bool, int or str, default=None
@@ -54,12 +56,14 @@ class KernelLandmarks(RowMap):
         n_landmarks: int = 300,
         gamma: float = 1.0,
         *,
+        max_share: float = 0.5,
         include_columns: bool = True,
         categorical_features: Any = None,
         random_state: Any = 0,
     ) -> None:
         self.n_landmarks = n_landmarks
         self.gamma = gamma
+        self.max_share = max_share
         self.include_columns = include_columns
         self.categorical_features = categorical_features
         self.random_state = random_state
@@ -67,6 +71,10 @@ class KernelLandmarks(RowMap):
     def _check_params(self) -> None:
         check_width(self.gamma)
         check_least("n_landmarks", self.n_landmarks, 1)
+        if not 0 < self.max_share <= 1:
+            raise ValueError(
+                f"max_share={self.max_share!r} is not usable: give a number above 0, at most 1."
+            )
 
     def learn(
         self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
@@ -92,7 +100,7 @@ class KernelLandmarks(RowMap):
         rows, counts = sample_by_key(row_keys(Z, seed), weight)
         some = Z[rows]
         self.variance_ = total_variance(some, counts)
-        self.landmarks_ = some[: max(1, min(self.n_landmarks, len(some) // 2))]
+        self.landmarks_ = some[: max(1, min(self.n_landmarks, int(self.max_share * len(some))))]
         self.whitening_ = triangular_whitening(
             self.landmarks_, self.gamma / self.variance_, self.variance_
         )

@@ -173,16 +173,17 @@ class Native:
 
     def bends(self, at: Read) -> Matrix:
         """The second derivative of the loss in each score by itself."""
-        curved = self._curved(at)
+        curved = self.curved(at)
         curved[np.arange(len(self.codes)), self.codes] = curved.sum(axis=1)
         return curved
 
-    def _curved(self, at: Read) -> Matrix:
+    def curved(self, at: Read) -> Matrix:
+        """The second derivative of the loss in f_iy - f_ik, where it bends."""
         curved: Matrix = np.where(at.bent, self.costs, 0.0) / (self.high - self.low)
         return curved
 
     def bend(self, at: Read, change: Matrix) -> Matrix:
-        return self._spread(self._curved(at) * (self._own(change) - change))
+        return self._spread(self.curved(at) * (self._own(change) - change))
 
     def curvature(self) -> Matrix:
         bent = self.cost.T.copy()

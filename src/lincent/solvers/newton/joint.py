@@ -1,7 +1,8 @@
 """Newton's method for several rules on the same rows.
 
-Where the rules fall into few small problems, the Hessian of each is formed and factored.  Elsewhere
-it is never formed: steps come from conjugate gradients, preconditioned by one matrix for each rule
+Where the rules fall into few small problems, the Hessian of each is formed and factored; where few
+rows of the native form bend, a step comes from the pairs that do (``joint_pairs``).  Elsewhere it is
+never formed: steps come from conjugate gradients, preconditioned by one matrix for each rule
 of separate problems, and by their mean for all rules of the native form,
 
     r I + C sum_c h_kc G_c,       G_c = sum over rows of class c of (x, 1)(x, 1)',
@@ -23,7 +24,8 @@ import numpy as np
 from scipy.linalg import lapack
 
 from lincent.programs.arrays import Matrix, Vector
-from lincent.programs.joint import Coupling
+from lincent.programs.joint import Coupling, Native
+from lincent.solvers.newton.joint_pairs import PAIRS, pair_step
 
 FORMED = 600
 """Up to this many columns, of all problems together, Hessians are formed."""
@@ -211,7 +213,9 @@ class _Walk:
         elif self._formed:
             move = self._newton()
         else:
-            move = self._conjugate_gradients()
+            move = self._by_pairs()
+            if move is None:
+                move = self._conjugate_gradients()
         change = self.design.dot(move)
         length = self._length(move, change)
         self.short = not self.short and bool(np.any(length < SHORT))
@@ -233,6 +237,16 @@ class _Walk:
             factor = _factored(self.design.gram(self.scale * bent), self.coupling.ridge)
             move[:, k] = _solved(factor, -self.gradient[:, k])
         return move
+
+    def _by_pairs(self) -> Matrix | None:
+        """The native form where few pairs bend."""
+        if not isinstance(self.coupling, Native):
+            return None
+        curved = self.scale * self.coupling.curved(self.at).astype(np.float64)
+        if np.count_nonzero(curved) > PAIRS:
+            return None
+        ridge, codes = self.coupling.ridge, self.coupling.codes
+        return pair_step(self.design.X, codes, curved, ridge, -self.gradient)
 
     def _conjugate_gradients(self) -> Matrix:
         x = np.zeros_like(self.rules)

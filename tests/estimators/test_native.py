@@ -1,0 +1,103 @@
+"""``multi_class="native"``: the program in full, its certificate, and what it is for two classes."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_iris
+from sklearn.preprocessing import scale
+
+from lincent import LCC, RegularizedLCC
+from support.samples import three_classes, two_classes, weights
+
+NATIVE = {"multi_class": "native"}
+
+
+def phi(z):
+    return np.where(z <= -1, 1 - z, np.maximum(3 - z, 0) ** 2 / 8)
+
+
+def stated(model, X, y, C):
+    """The objective of ``estimators.native``, written out."""
+    scores, n = model.decision_function(X), len(model.classes_)
+    balance = len(y) / (n * np.bincount(y))
+    loss = sum(
+        balance[own] * phi(row[own] - row[k])
+        for row, own in zip(scores, y, strict=True)
+        for k in range(n)
+        if k != own
+    )
+    return np.sum(model.coef_**2) + 2 * C / n * loss
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_objective_is_the_stated_one_and_certified(C):
+    X, y = three_classes(spread=1.5)
+    model = RegularizedLCC(C, **NATIVE).fit(X, y)
+    assert isinstance(model.objective_, float)
+    assert model.objective_ == pytest.approx(stated(model, X, y, C), rel=1e-9)
+    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    nearby = RegularizedLCC(C, **NATIVE).fit(X, y)
+    nearby.coef_ = model.coef_ * 1.01
+    assert stated(nearby, X, y, C) > model.objective_
+
+
+def test_two_classes_are_the_same_problem():
+    X, y = two_classes()
+    native, pairs = RegularizedLCC(**NATIVE).fit(X, y), RegularizedLCC().fit(X, y)
+    np.testing.assert_array_equal(native.coef_, pairs.coef_)
+
+
+def test_weights_are_repetitions_and_shifts_change_nothing():
+    X, y = three_classes()
+    counts = weights(len(y)).astype(int) + 1
+    weighed = RegularizedLCC(**NATIVE).fit(X, y, counts)
+    repeated = RegularizedLCC(**NATIVE).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    np.testing.assert_allclose(weighed.coef_, repeated.coef_, atol=1e-6)
+    moved = RegularizedLCC(**NATIVE).fit(X + 1e4, y, counts)
+    np.testing.assert_allclose(moved.decision_function(X + 1e4), weighed.decision_function(X), atol=1e-5)
+
+
+def test_more_columns_than_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 200)), np.arange(30) % 3
+    model = RegularizedLCC(**NATIVE).fit(X, y)
+    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert model.score(X, y) == 1.0
+
+
+def test_impact_is_the_loss_of_each_row():
+    X, y = three_classes(spread=2.0)
+    model = RegularizedLCC(0.5, **NATIVE).fit(X, y)
+    scores = model.decision_function(X)
+    ahead = scores[np.arange(len(y)), y][:, None] - scores
+    each = phi(ahead)
+    each[np.arange(len(y)), y] = 0.0
+    np.testing.assert_allclose(
+        model.misclassification_impact(X, y), 0.5 * 2 / 3 * each.sum(axis=1), atol=1e-12
+    )
+
+
+def test_pairs_of_classes_are_the_default_and_find_the_class_in_the_middle():
+    """Iris: no line cuts the middle class off from the rest."""
+    X, y = load_iris(return_X_y=True)
+    found = {
+        kind: RegularizedLCC(multi_class=kind).fit(scale(X), y).score(scale(X), y)
+        for kind in ("ovo", "native", "ovr")
+    }
+    assert RegularizedLCC().fit(scale(X), y).score(scale(X), y) == found["ovo"]
+    assert min(found["ovo"], found["native"]) > max(0.94, found["ovr"] + 0.05)
+
+
+@pytest.mark.parametrize("settings", [{"norm": "l1"}, {"fit_threshold": False}])
+def test_what_it_cannot_do_is_a_sentence(settings):
+    X, y = three_classes()
+    with pytest.raises(ValueError, match="multi_class='native' has an L2 term"):
+        RegularizedLCC(**NATIVE, **settings).fit(X, y)
+
+
+def test_sparse_rows_and_other_classifiers_are_refused():
+    X, y = three_classes()
+    with pytest.raises(ValueError, match="dense X in memory"):
+        RegularizedLCC(**NATIVE).fit(sp.csr_array(X), y)
+    with pytest.raises(ValueError, match="multi_class='native'"):
+        LCC(**NATIVE).fit(X, y)
