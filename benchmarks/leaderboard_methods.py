@@ -95,7 +95,8 @@ def many_class_methods():
     return {
         "AutoLCC": AutoLCC(),
         "RegularizedLCC": RegularizedLCC(),
-        "RegularizedLCC, one-vs-one": RegularizedLCC(multi_class="ovo"),
+        "RegularizedLCC, one-vs-rest": RegularizedLCC(multi_class="ovr"),
+        "RegularizedLCC, native": RegularizedLCC(multi_class="native"),
         "RegularizedLCCCV": RegularizedLCCCV(n_repeats=1),
         "StructuredLCC": StructuredLCC(),
         "StructuredLCC, one-vs-one": StructuredLCC(multi_class="ovo"),

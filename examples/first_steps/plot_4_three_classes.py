@@ -18,8 +18,8 @@ from lincent import RegularizedLCC, StructuredLCC
 iris = load_iris()
 names = iris.target_names[iris.target]
 models = {
-    "RegularizedLCC, one-vs-rest": RegularizedLCC(),
-    "RegularizedLCC, one-vs-one": RegularizedLCC(multi_class="ovo"),
+    "RegularizedLCC, one-vs-rest": RegularizedLCC(multi_class="ovr"),
+    "RegularizedLCC, one-vs-one": RegularizedLCC(),
     "StructuredLCC, one-vs-rest": StructuredLCC(),
 }
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")

@@ -21,6 +21,7 @@ from lincent.estimators.folds import make_folds
 from lincent.estimators.portfolio import (
     COLUMNS,
     MAPS,
+    TWO_CLASSES,
     Blocks,
     TrainingRows,
     common_units,
@@ -249,8 +250,10 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
             )
 
     def _maps(self, units: np.ndarray | None) -> list[str]:
-        usable = usable_maps(units, len(self.scale_), len(self.classes_))
-        wanted = usable if self.maps is None else [name for name in usable if name in self.maps]
+        asked = [name for name in MAPS if not (self._many and name in TWO_CLASSES)]
+        if self.maps is not None:
+            asked = self.maps
+        wanted = [name for name in usable_maps(units, len(self.scale_)) if name in asked]
         if not wanted:
             raise ValueError(
                 f"maps={self.maps!r} is not usable here: even maps are for columns that have one "

@@ -27,13 +27,13 @@ from lincent import _threads
 from lincent.estimators import multiclass
 from lincent.estimators.answers import where_rows_live
 from lincent.estimators.discriminators import Discriminator
+from lincent.estimators.native import check_native
 from lincent.estimators.probabilities import (
     Probabilities,
     check_probability,
     cross_fitted,
     unfitted_copy,
 )
-from lincent.estimators.native import check_native
 from lincent.estimators.problem import HostTraining, Task, Training, TwoClass, open_training, tasks
 from lincent.estimators.validation import (
     ClassCosts,

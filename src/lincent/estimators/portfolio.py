@@ -70,7 +70,7 @@ MAPS: dict[str, tuple[str, ...]] = {
     "relevant landmarks 3": ("relevant landmarks 3",),
 }
 TWO_CLASSES = ("splines + centers", "splines + landmarks 3")
-"""Never among the best for more classes, where a fit costs more."""
+"""Tried by default for two classes only: never among the best for more, where a fit costs more."""
 SAME_UNIT = 0.5
 """Columns have one unit if this share of them has at least this share of the largest range."""
 
@@ -84,13 +84,12 @@ def common_units(encoded: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
     return np.asarray(scale / np.sqrt(np.mean(scale**2)))
 
 
-def usable_maps(units: np.ndarray | None, n_columns: int, n_classes: int) -> list[str]:
+def usable_maps(units: np.ndarray | None, n_columns: int) -> list[str]:
     """The maps for such data."""
     senseless = {EVEN} if units is None else set()
     if n_columns == 1:
         senseless.add(RELEVANT)
-    maps = [name for name in MAPS if name.split()[0] not in senseless]
-    return maps if n_classes == 2 else [name for name in maps if name not in TWO_CLASSES]
+    return [name for name in MAPS if name.split()[0] not in senseless]
 
 
 def seen_by(name: str, Z: np.ndarray, views: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -40,8 +40,8 @@ class RegularizedLCCCV(Committee, Classifier):
         How fast the weight of a C falls with its measure.
     class_weight : dict, "balanced" or None, default="balanced"
         Factors on the costs of each class.
-    multi_class : {"ovr", "ovo"}, default="ovr"
-        One-vs-rest or one-vs-one for more than two classes.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        One-vs-one or one-vs-rest for more than two classes.
     probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
         How ``predict_proba`` is calibrated, on the held-out rows of the folds and at no further
         fit; None leaves it out. ``predict`` does not change; where classes differ in size the
@@ -110,7 +110,7 @@ class RegularizedLCCCV(Committee, Classifier):
         combine: str = "committee",
         sharpness: float = 400.0,
         class_weight: Any = "balanced",
-        multi_class: str = "ovr",
+        multi_class: str = "ovo",
         probability: str | None = "sigmoid",
         tol: float = 1e-9,
         max_iter: int = 200,

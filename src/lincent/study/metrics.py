@@ -94,8 +94,14 @@ def score_auc(y: np.ndarray, scores: np.ndarray | None, classes: np.ndarray) -> 
 
 
 def scores_of(model: Any, X: Any) -> np.ndarray | None:
-    """Return the continuous scores of a model: one column per class, or one for two classes."""
-    for name in ("decision_function", "predict_proba"):
+    """Return the continuous scores of a model: one column per class, or one for two classes.
+
+    With more than two classes probabilities come first: each says how likely a class is against all
+    others, which is what its AUC judges, while the scores of a rule for all classes at once are
+    comparable within a row only.
+    """
+    names = ["decision_function", "predict_proba"]
+    for name in names if len(model.classes_) == 2 else reversed(names):
         if hasattr(model, name):
             scores = np.asarray(getattr(model, name)(X), dtype=float)
             if scores.ndim == 2 and scores.shape[1] == 2 and len(model.classes_) == 2:

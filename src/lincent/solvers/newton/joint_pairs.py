@@ -31,8 +31,8 @@ def pair_step(
 ) -> Matrix | None:
     """The solution of H (move) = wanted, or None where rounding leaves M indefinite.
 
-    ``curved`` are the d_p, rows by rules, zero where nothing bends; ``wanted`` is columns and, last,
-    the offset, by rules.
+    ``curved`` are the d_p, rows by rules, zero where nothing bends; ``wanted`` is columns, and the
+    offset last, by rules.
     """
     rows, rules = np.nonzero(curved)
     own = codes[rows].astype(np.intp)
