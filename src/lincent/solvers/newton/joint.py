@@ -1,7 +1,7 @@
 """Newton's method for several rules on the same rows.
 
 Where the rules fall into few small problems, the Hessian of each is formed and factored; where few
-rows of the native form bend, a step comes from the pairs that do (``joint_pairs``).  Elsewhere it is
+rows of the native form bend, steps come from the pairs that do (``joint_pairs``).  Elsewhere it is
 never formed: steps come from conjugate gradients, preconditioned by one matrix for each rule
 of separate problems, and by their mean for all rules of the native form,
 
@@ -213,9 +213,8 @@ class _Walk:
         elif self._formed:
             move = self._newton()
         else:
-            move = self._by_pairs()
-            if move is None:
-                move = self._conjugate_gradients()
+            exact = self._by_pairs()
+            move = self._conjugate_gradients() if exact is None else exact
         change = self.design.dot(move)
         length = self._length(move, change)
         self.short = not self.short and bool(np.any(length < SHORT))

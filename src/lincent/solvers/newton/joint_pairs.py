@@ -63,7 +63,7 @@ def pair_step(
 
 def _couplings(own: np.ndarray, other: np.ndarray) -> Matrix:
     """s_pq of all pairs."""
-    s = (own[:, None] == own).astype(np.float64)
+    s: Matrix = (own[:, None] == own).astype(np.float64)
     s += other[:, None] == other
     s -= own[:, None] == other
     s -= other[:, None] == own
