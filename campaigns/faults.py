@@ -7,11 +7,12 @@ exception and an estimator that is as before or not fitted at all.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,38 @@ from scipy.linalg import lapack
 from sklearn.exceptions import NotFittedError
 
 from campaigns.outcome import Outcome
-from lincent import FQCC, LCC, LCCCV, KernelLCC, RegularizedLCC, StructuredLCC
+from lincent import (
+    FQCC,
+    LCC,
+    LCCCV,
+    AdditiveLCC,
+    KernelLCC,
+    RegularizedLCC,
+    RegularizedLCCCV,
+    StructuredLCC,
+    StructuredLCCCV,
+    rivals,
+)
 
-KINDS = (LCC, LCCCV, FQCC, KernelLCC, RegularizedLCC, StructuredLCC)
+KINDS = (
+    LCC, LCC, LCCCV, FQCC, KernelLCC, RegularizedLCC, RegularizedLCCCV, StructuredLCC,
+    StructuredLCCCV, AdditiveLCC, rivals.LinearSVM, rivals.RegularizedLDA, rivals.TwinSVC,
+)  # fmt: skip
 FAULTS = ("factorization", "nan", "memory", "signal")
 EVERY = 100
+INSIDE = f"{os.sep}lincent{os.sep}"
+HOLDERS = ("numpy", "numpy.linalg", "scipy.linalg", "scipy.linalg.lapack")
+RETURNING = (lapack.dpotrf, lapack.spotrf)
+TARGETS: dict[str, tuple[Any, ...]] = {
+    "factorization": (
+        *RETURNING, np.linalg.cholesky, np.linalg.solve, np.linalg.lstsq, np.linalg.eigh,
+        np.linalg.svd, np.linalg.pinv, np.linalg.inv, np.linalg.qr, scipy.linalg.cho_factor,
+        scipy.linalg.cholesky, scipy.linalg.eigh, scipy.linalg.svd, scipy.linalg.qr,
+        scipy.linalg.solve_triangular,
+    ),
+    "nan": (np.linalg.solve, np.where, np.clip),
+    "memory": (np.empty, np.zeros, np.ones, np.where),
+}  # fmt: skip
 
 
 def trial(rng: np.random.Generator) -> Outcome:
@@ -48,8 +76,10 @@ def trial(rng: np.random.Generator) -> Outcome:
             ended = "fitted"
         except (KeyboardInterrupt, Exception) as error:
             ended = type(error).__name__
-            if isinstance(error, Exception) and not str(error) and ended != "MemoryError":
-                return Outcome(fault, f"{kind.__name__}: {ended} without a text")
+            raw = ended in ("LinAlgError", "FactorizationError", "ZeroDivisionError")
+            empty = not str(error) and ended not in ("MemoryError", "KeyboardInterrupt")
+            if raw or empty:
+                return Outcome(fault, f"{kind.__name__}: {ended} {error} is no sentence")
     return Outcome(
         f"{fault}: {_how(ended, caught)}", _judged(kind, model, expected, before, X, ended, caught)
     )
@@ -93,35 +123,44 @@ def _disturbed(fault: str, place: int) -> Iterator[None]:
             # A step that is not a number comes from arithmetic in a solver; elsewhere these
             # functions choose among numbers and cannot make one.
             where = sys._getframe(1).f_code.co_filename
-            if fault == "nan" and "solvers" not in where:
+            if INSIDE not in where or (fault == "nan" and "solvers" not in where):
                 return real(*given, **named)
             count["left"] -= 1
             if count["left"] != 0:
                 return real(*given, **named)
             if fault == "memory":
                 raise MemoryError
+            if fault == "factorization" and real in RETURNING:  # they tell by a number, never raise
+                return (*real(*given, **named)[:-1], 1)
             if fault == "factorization":
-                if real is lapack.dpotrf:
-                    return real(*given, **named)[0], 1
                 raise np.linalg.LinAlgError("the factorization failed")
             answer = real(*given, **named)
             return np.full_like(answer, np.nan) if isinstance(answer, np.ndarray) else answer
 
         return call
 
-    targets = {
-        "factorization": [(np.linalg, "cholesky"), (scipy.linalg, "cho_factor"), (lapack, "dpotrf"),
-                          (np.linalg, "solve"), (np.linalg, "lstsq")],
-        "nan": [(np.linalg, "solve"), (np, "where"), (np, "clip")],
-        "memory": [(np, "empty"), (np, "zeros"), (np, "ones"), (np, "where")],
-    }[fault]  # fmt: skip
-    kept = [(module, name, getattr(module, name)) for module, name in targets]
+    with ExitStack() as stack:
+        for real in TARGETS[fault]:
+            stack.enter_context(_replaced(real, wrapped(real)))
+        yield
+
+
+@contextmanager
+def _replaced(real: Any, other: Any) -> Iterator[None]:
+    """Another function wherever a module of NumPy, SciPy or this package holds this one."""
+    places = [
+        (module, name)
+        for path, module in list(sys.modules.items())
+        if path.partition(".")[0] == "lincent" or path in HOLDERS
+        for name, value in list(vars(module).items())
+        if value is real
+    ]
     try:
-        for module, name, real in kept:
-            setattr(module, name, wrapped(real))
+        for module, name in places:
+            setattr(module, name, other)
         yield
     finally:
-        for module, name, real in kept:
+        for module, name in places:
             setattr(module, name, real)
 
 

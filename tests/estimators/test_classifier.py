@@ -102,7 +102,7 @@ class TestIterationLimit:
 class TestInterrupt:
     @pytest.fixture
     def interrupted(self, monkeypatch):
-        def stop(*_):
+        def stop(*_, **__):
             raise KeyboardInterrupt
 
         monkeypatch.setattr(choose, "solve", stop)
@@ -119,7 +119,7 @@ class TestInterrupt:
         X, y = two_classes()
         model = LCC().fit(X, y)
 
-        def stop(*_):
+        def stop(*_, **__):
             raise KeyboardInterrupt
 
         monkeypatch.setattr(choose, "solve", stop)
@@ -133,7 +133,7 @@ class TestInterrupt:
         X, y = two_classes()
         model = LCC(C=3.0).set_output(transform="pandas")
 
-        def stop(*_):
+        def stop(*_, **__):
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
@@ -249,7 +249,7 @@ except KeyboardInterrupt:
         model = LCC().fit(X, y)
         model._parent_callback_ctx = "scikit-learn's"
 
-        def stop(*_):
+        def stop(*_, **__):
             raise KeyboardInterrupt
 
         monkeypatch.setattr(choose, "solve", stop)
@@ -280,3 +280,18 @@ def test_no_estimator_is_more_than_two_classes_above_scikit_learn():
     kinds = [kind for kind in public if isinstance(kind, type)]
     assert len(kinds) > 10
     assert {kind.__name__: depth(kind) for kind in kinds if depth(kind) > 2} == {}
+
+
+@pytest.mark.parametrize("error", [np.linalg.LinAlgError("no"), ZeroDivisionError()])
+def test_arithmetic_that_fails_is_a_sentence_and_the_old_model_stays(error, monkeypatch):
+    X, y = two_classes()
+    model = LCC().fit(X, y)
+    kept = model.coef_.copy()
+
+    def fails(*_):
+        raise error
+
+    monkeypatch.setattr(LCC, "_fit_task", fails)
+    with pytest.raises(ValueError, match=r"LCC was not fitted: .* standardize"):
+        model.fit(X[::-1], y)
+    np.testing.assert_array_equal(model.coef_, kept)

@@ -53,12 +53,19 @@ def whole_or_nothing(model: Any, X: Any) -> Iterator[None]:
 
     An error leaves the estimator as it was: a model fitted earlier is not lost to bad input.  An
     interrupt leaves it unfitted, since the fit that was asked for did not happen.  What others have
-    put on the estimator stays in either case.
+    put on the estimator stays in either case.  Arithmetic that fails is told in a sentence.
     """
     before = dict(vars(model))
     try:
         with _threads.for_data(X):
             yield
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        model.__dict__ = before
+        raise ValueError(
+            f"{type(model).__name__} was not fitted: a step of its solver cannot be computed "
+            f"({' '.join(str(error).split()) or type(error).__name__}). Columns of very different "
+            "sizes or nearly equal columns can cause this: standardize them, or leave some out."
+        ) from error
     except Exception:
         model.__dict__ = before
         raise

@@ -77,3 +77,21 @@ def test_a_column_that_reaches_the_far_box():
     found = solved(program)
     assert found.certificate.relative_gap <= 1e-9
     assert np.abs(found.certificate.beta).max() == 1.0
+
+
+def test_a_column_whose_centers_coincide_has_finite_bounds():
+    program = plain()
+    rows = np.hstack([program.rows.dense(), np.zeros((60, 1))])
+    wide = replace(
+        program,
+        rows=DenseRows(rows * 2.0**-700),
+        linear=np.append(program.linear, 0.0) * 2.0**-700,
+        difference=np.append(program.difference, 0.0) * 2.0**-700,
+        margin=program.margin * 2.0**-700,
+        separation=program.separation * 2.0**-700,
+        lower=np.append(program.lower, -1.0),
+        upper=np.append(program.upper, 1.0),
+    )
+    near = of_unit_scale(wide).near
+    assert np.isfinite(near.upper).all()
+    assert np.isfinite(near.lower).all()

@@ -86,7 +86,7 @@ def of_unit_scale(program: Program) -> Scaled:
         offset=program.offset * unit,
     )
     # A column of small scale reaches as far as it must.
-    far = FAR / np.clip(np.abs(whole.difference), np.finfo(np.float64).tiny, 1.0)
+    far = FAR / np.clip(np.abs(whole.difference), FAR * np.finfo(np.float64).tiny, 1.0)
     lower, upper = np.maximum(whole.lower, -far), np.minimum(whole.upper, far)
     return Scaled(replace(whole, lower=lower, upper=upper), whole, s, v)
 
