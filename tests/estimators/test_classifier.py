@@ -49,7 +49,7 @@ class TestTimeLimit:
         assert (model.centers_[1] - model.centers_[0]) @ model.coef_[0] >= 0.01 * (1 - 1e-9)
         assert model.score(X, y) > 0.5
 
-    @pytest.mark.parametrize("shape", [(8000, 5), (300, 5)], ids=["screening", "interior-point"])
+    @pytest.mark.parametrize("shape", [(8000, 5), (300, 5)], ids=["band", "whole"])
     def test_no_time_at_all_still_gives_a_model(self, shape):
         X, y = two_classes(*shape)
         with pytest.warns(ConvergenceWarning, match="time_limit"):
@@ -186,12 +186,24 @@ class TestFailedFit:
 class TestVerbose:
     def test_one_line_per_iteration(self, capsys):
         X, y = two_classes()
-        model = LCC(verbose=1).fit(X, y)
+        model = LCC(verbose=1, solver="interior-point").fit(X, y)
         route, *lines = capsys.readouterr().out.splitlines()
         assert model.solver_ == "interior-point"
         assert route.startswith("route interior-point: dense, 200 rows")
         assert len(lines) == model.n_iter_ + 1
         assert all("objective" in line and "gap" in line for line in lines)
+
+    def test_one_line_per_step_before_the_exchanges(self, capsys):
+        model = LCC(verbose=1).fit(*two_classes(m=1000, n=6))
+        route, *lines = capsys.readouterr().out.splitlines()
+        assert model.solver_ == "simplex"
+        assert route.startswith("route simplex: dense, 1000 rows")
+        steps = [line for line in lines if "objective" in line]
+        assert len(steps) == model.n_iter_
+        objectives = [float(line.split()[2]) for line in steps]
+        assert sorted(objectives, reverse=True) == objectives
+        assert min(objectives) >= model.objective_ - 1e-9
+        assert lines[len(steps) :][0].startswith("exchanges among 160 rows")
 
     def test_rounds_show_the_band(self, capsys):
         X, y = two_classes(m=20_000, n=5)

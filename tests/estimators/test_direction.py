@@ -1,16 +1,28 @@
 """A direction: its rule on the line, its unit, and what is stored of several."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from lincent import LCC
-from lincent.estimators.direction import alone, fit_direction, judge, midpoints, project_all
+from lincent.estimators.direction import (
+    OFFSET_LOSS,
+    alone,
+    fit_direction,
+    judge,
+    midpoints,
+    project_all,
+    warn_of_offset,
+)
 from lincent.estimators.discriminators import Cut
 from lincent.estimators.problem import open_training, tasks
 from lincent.estimators.validation import check_class_weight
 from lincent.solvers.solution import Controls, Solution, Status
 from support.labeled import noisy
+
+EPS = float(np.finfo(np.float64).eps)
 
 
 def problem(offset=0.0):
@@ -80,3 +92,30 @@ def test_controls_are_those_of_the_estimator(capsys):
     limits = controls(LCC(tol=1e-6, max_iter=7, time_limit=5, verbose=1), began=100.0)
     assert limits == Controls(1e-6, 7, 105.0, print)
     assert controls(LCC(), 0.0).deadline == np.inf
+
+
+def test_the_error_is_that_of_the_sums():
+    with pytest.warns(
+        ConvergenceWarning, match=r"so far from zero \(class 0 against class 1\) .* 2.2e-06 of"
+    ):
+        warn_of_offset(problem()[0], 1e10, 1.0)
+    with pytest.warns(ConvergenceWarning, match="error of about inf"):
+        warn_of_offset(problem()[0], 1.0, 0.0)
+
+
+def test_up_to_the_bound_nothing_is_said():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_offset(problem()[0], OFFSET_LOSS / EPS, 1.0)
+
+
+def test_the_certificate_is_about_the_stored_coefficients():
+    X, y = noisy()
+    for offset in (0.0, 1e7):
+        model = LCC().fit(X + offset, y)
+        rows = X + offset
+        low, high = (rows[y == k].mean(axis=0) for k in (0, 1))
+        signed = np.where(y == 1, 1.0, -1.0)[:, None] * (rows - (low + high) / 2)
+        slack = np.maximum(model.margin - signed @ model.coef_[0], 0.0) - model.margin
+        stated = (low - high) @ model.coef_[0] + model.C * slack.sum()
+        assert stated == pytest.approx(model.objective_, abs=1e-6 * abs(stated))

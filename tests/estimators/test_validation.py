@@ -60,6 +60,29 @@ class TestData:
         with pytest.raises(ValueError, match=r"\[40, 39\]"):
             LCC().fit(X, Y[:-1])
 
+    def test_large_single_precision_is_finite(self):
+        """Its sum is not: that is no reason to refuse the rows."""
+        rows = np.full((40, 1), 3e37, dtype=np.float32)
+        rows[Y == 0] = 2e37
+        with np.errstate(over="ignore"):
+            assert np.isinf(rows.sum())
+        assert LCC(margin=1e30).fit(rows, Y).score(rows, Y) == 1.0
+
+    def test_an_array_forgets_the_names_of_a_frame(self):
+        pandas = pytest.importorskip("pandas")
+        model = LCC().fit(pandas.DataFrame(X, columns=["a", "b", "c"]), Y)
+        assert list(model.feature_names_in_) == ["a", "b", "c"]
+        model.fit(X[:, :2], Y)
+        assert not hasattr(model, "feature_names_in_")
+        assert model.n_features_in_ == 2
+
+    @pytest.mark.parametrize("labels", [Y.astype(np.int8), Y.astype(bool), Y.astype(str), list(Y)])
+    @pytest.mark.parametrize("rows", [X, np.asfortranarray(X), X.tolist(), X.astype(">f8")])
+    def test_however_rows_and_labels_come_the_optimum_is_the_same(self, rows, labels):
+        model, plain = LCC().fit(rows, labels), LCC().fit(X, Y)
+        assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+        assert len(model.classes_) == 2
+
     def test_missing_labels(self):
         labels = Y.astype(float)
         labels[0] = np.nan

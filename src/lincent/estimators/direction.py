@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
-from lincent.estimators.precision import about_what_is_stored, warn_of_offset
 from lincent.estimators.problem import TwoClass
 from lincent.passes.source import open_source
+from lincent.programs.centralization import Program
+from lincent.programs.exact_sums import UNIT
+from lincent.programs.proof import proved
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls, Solution, Status, silent
+
+OFFSET_LOSS = 1e-6
+"""Offsets up to 1e8 times the spread cost less than this of a score."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +113,38 @@ def fit_direction(model: Any, problem: TwoClass, margin: float) -> Direction:
     judge(model, problem, margin, solution)
     found = cut(problem, solution.certificate.beta, solution, str(model.discriminator))
     reach = float(np.abs(found.centers).max(axis=0) @ np.abs(found.beta))
-    warn_of_offset(problem.name, reach, found.width)
+    warn_of_offset(problem, reach, found.width)
     return found
+
+
+def about_what_is_stored(
+    problem: TwoClass, program: Program, solution: Solution, tol: float
+) -> Solution:
+    """The solution with the coefficients that are stored, and a certificate of those.
+
+    Rows and centers are known up to rounding at their distance from the origin, which is more than
+    at the size of the rows around their centers: the certificate accounts for both.
+    """
+    answer = solution.certificate
+    answer = replace(answer, beta=problem.direction(answer.beta))
+    if answer.unit == 1.0:
+        scale = program.rows.column_scale() if solution.scale is None else solution.scale
+        size = np.hypot(scale, np.abs(problem.means).max(axis=0))
+        answer = proved(program, answer, tol, scale=size, data=problem.labeled())
+    return replace(solution, certificate=answer)
+
+
+def warn_of_offset(problem: TwoClass, reach: float, width: float) -> None:
+    """Say which precision is left where sums of the size ``reach`` make scores of ``width``."""
+    lost = 2 * UNIT * reach
+    if lost > OFFSET_LOSS * width:
+        left = lost / width if width > 0 else np.inf
+        warnings.warn(
+            f"X is so far from zero ({problem.name}) that scores have an error of about "
+            f"{left:.1e} of the distance between the classes: subtract a typical row from X.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
 
 
 def check_margin(model: Any, margin: float, largest: float, problem: TwoClass) -> float:
@@ -137,7 +172,7 @@ def judge(model: Any, problem: TwoClass, margin: float, solution: Solution) -> N
             f"C=np.inf asks for a hard margin of {margin:g}, but the rows cannot be "
             f"separated by it ({problem.name}): give a finite C."
         )
-    if solution.certified(model.tol):
+    if answer.relative_gap <= model.tol:
         return
     cause = {
         Status.TIME_LIMIT: f"time_limit={model.time_limit} s ended the solve",

@@ -18,6 +18,7 @@ from lincent.estimators.direction import (
     generator,
     judge,
     store_certificates,
+    warn_of_offset,
 )
 from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
 from lincent.estimators.few_rows import FewRows
@@ -30,7 +31,6 @@ from lincent.estimators.kernels import (
     kernel_width,
     width_of,
 )
-from lincent.estimators.precision import warn_of_offset
 from lincent.estimators.problem import HostTraining, Training, TwoClass, scaled_costs
 from lincent.estimators.representer import Kinds, Representer, without_negligible
 from lincent.estimators.validation import (
@@ -346,7 +346,7 @@ default="rbf"
         spread = form.spread(alpha)
         shift = problem.X.shift(spread)
         reach = float(np.abs(form.centers).max(axis=0) @ np.abs(alpha)) + abs(shift)
-        warn_of_offset(problem.name, reach, high - low)
+        warn_of_offset(problem, reach, high - low)
         ends = np.array([low, high]) + shift
         middle = line.midpoint + shift
         return Direction(spread, ends, middle, high - low, rule.shifted(shift), solution)

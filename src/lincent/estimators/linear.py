@@ -67,7 +67,7 @@ class LCC(LinearLine, ProjectedLine, Classifier):
     tol : float, default=1e-9
         Bound on ``duality_gap_ / max(1, abs(objective_))``.
     max_iter : int, default=200
-        Largest number of interior-point iterations in one solve.
+        Largest number of iterations (Newton or interior-point steps) in one solve.
     time_limit : float, default=None
         Seconds after which the best point so far is taken, with a ConvergenceWarning.
     n_jobs : int, default=None

@@ -136,8 +136,9 @@ def _origin(some: Matrix) -> Vector | None:
     first = some[0]
     spread = np.asarray(some.max(axis=0) - some.min(axis=0))
     moving = spread > 0
-    # A column that seems constant is compared with what the others amount to.
-    spread[~moving] = np.median(spread[moving]) if moving.any() else 0.0
+    if not moving.all():
+        # A column that seems constant is compared with what the others amount to.
+        spread[~moving] = np.median(spread[moving]) if moving.any() else 0.0
     far = np.abs(first) > HARMLESS * spread
     return np.where(far, first, 0.0) if far.any() else None
 

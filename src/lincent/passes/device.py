@@ -139,6 +139,8 @@ def parts_of(shape: tuple[int, ...]) -> list[slice]:
 class DeviceRows(RowsBase):
     """Signed rows held on the device."""
 
+    far = True
+
     def __init__(self, array: Any, device: Device) -> None:
         self.array, self.device = array, device
         self.place = device

@@ -22,6 +22,7 @@ class RowsBase(Rows):
     """Signed rows with the methods that have a default."""
 
     sparse = False
+    far = False
 
     place: Place = HERE
     """Where vectors as long as the rows live."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from lincent.passes.corrected import Corrected
+from lincent.passes.place import HERE
 from lincent.passes.protocol import Sample, Source
 from lincent.passes.pulls import PullPoint, Pulls
 from lincent.passes.rows import RowsBase
@@ -27,6 +28,7 @@ class SignedRows(RowsBase):
     def __init__(self, source: Source, sign: Any, center: Vector) -> None:
         self.source, self.sign, self.center = source, sign, center
         self.shape, self.sparse, self.place = source.shape, source.sparse, source.place
+        self.far = source.far or source.place is not HERE
 
     def measure(self, beta: Vector) -> Any:
         projected = self.source.measure(beta)

@@ -21,6 +21,8 @@ class Rows(Protocol):
 
     shape: tuple[int, int]
     sparse: bool
+    far: bool
+    """Whether the rows live elsewhere, so that bringing all of them here is dear."""
 
     def dot(self, beta: Vector) -> Vector:
         """All a_i.beta, one number per row."""

@@ -6,6 +6,7 @@
 
 The routes of "auto", in the order in which they are tried:
 
+    simplex            little dense data: Newton steps to near the vertex, exchanges to it
     screening          many more rows than columns: a sample, then the rows near the kink
     identification     large in both directions, more rows than columns: the rows on the kink are
                        named by products with the rows alone, then one n x n system
@@ -35,10 +36,11 @@ from lincent.solvers.lp import (
     identification,
     interior_point,
     row_generation,
+    scaling,
     screening,
+    simplex,
 )
-from lincent.solvers.lp.scaling import Scaled, of_unit_scale
-from lincent.solvers.solution import Controls, Solution, Status
+from lincent.solvers.solution import Controls, Solution, Status, silent
 
 SOLVERS = ("auto", "interior-point", "highs")
 HIGHS_ENTRIES = 1_000_000
@@ -50,6 +52,8 @@ WHOLE_SIDE = 20_000
 PATIENT_SIDE = 6_000
 """The same for wide sparse data, whose free columns were named and are nearly certified."""
 PENALTY_STEPS = 4
+ONE_POINT = 1e-6
+"""A separation this near to the largest leaves a box that a simplex need not be asked about."""
 
 
 def solve(
@@ -62,26 +66,59 @@ def solve(
 ) -> Solution:
     """The best certified answer the chosen solver and its fallbacks can give.
 
-    A hundredth of ``tol`` is left for the rounding of the certificate.  Without ``prove`` that is
-    left to a caller who proves what it stores of the answer: large data is then evaluated once.
+    A hundredth of ``tol`` is left for the rounding of the certificate.  Without ``prove`` that
+    rounding is left to a caller who proves the point that he stores; a program that was scaled is
+    proved here, where its scale is known.
     """
-    scaled = of_unit_scale(program)
     controls = replace(controls, tol=0.99 * controls.tol)
+    if _plain(program):
+        found = _best_of(program, solver, controls, rng)
+        return _proved(program, found, controls) if prove else found
+    return _scaled(program, solver, controls, rng, prove)
+
+
+def _plain(program: Program) -> bool:
+    """Whether none of the cases below, in which a program is changed before it is solved, applies.
+
+    That is: rows, separation and objective of an ordinary scale, more than one feasible point, no
+    row that is hard or costs nothing.
+    """
+    difference, costs = program.difference, program.costs
+    size, reach = float(np.abs(difference).max()), program.largest_separation
+    return (
+        1.0 / scaling.EXTREME <= size <= scaling.EXTREME
+        and scaling.TINY * reach <= program.separation < (1.0 - ONE_POINT) * reach
+        and costs.min() > 0.0
+        and costs.max(initial=0.0) < np.inf
+        and _unit(program) >= 1.0
+    )
+
+
+def _scaled(
+    program: Program, solver: str, controls: Controls, rng: np.random.Generator, prove: bool
+) -> Solution:
+    """A program that may be special in any way, in units in which its numbers are near one."""
+    scaled = scaling.of_unit_scale(program)
     if not prove and scaled.near is scaled.whole:
         return _solve(program, solver, controls, rng)
-    found = _proved(scaled.whole, _solve(scaled.near, solver, controls, rng), controls, scaled)
+
+    def proof(found: Solution) -> Solution:
+        """A certificate for the whole box, which may be larger than the one solved in."""
+        answer = found.certificate
+        if scaled.near is not scaled.whole:
+            answer = certify(scaled.whole, answer.beta, answer.alpha, answer.t)
+        return _proved(scaled.whole, replace(found, certificate=answer), controls)
+
+    found = proof(_solve(scaled.near, solver, controls, rng))
     if scaled.held(found.certificate.beta):
-        other = _proved(scaled.whole, _solve(scaled.whole, solver, controls, rng), controls, scaled)
+        other = proof(_solve(scaled.whole, solver, controls, rng))
         found = min(found, other, key=lambda solution: solution.relative_gap)
     return replace(found, certificate=scaled.back(found.certificate))
 
 
-def _proved(program: Program, found: Solution, controls: Controls, scaled: Scaled) -> Solution:
-    """The solution with a certificate for this program, whose box may be larger than its own."""
-    answer = found.certificate
-    if scaled.near is not scaled.whole:
-        answer = certify(program, answer.beta, answer.alpha, answer.t)
-    return replace(found, certificate=proved(program, answer, controls.tol, scale=found.scale))
+def _proved(program: Program, found: Solution, controls: Controls) -> Solution:
+    answer = proved(program, found.certificate, controls.tol, scale=found.scale)
+    return replace(found, certificate=answer)
 
 
 def _solve(program: Program, solver: str, controls: Controls, rng: np.random.Generator) -> Solution:
@@ -103,13 +140,14 @@ def _best_of(
     """One solver after the other, until one reaches ``tol``."""
     best: Solution | None = None
     for route in _routes(program, solver, rng):
-        controls.tell(f"route {route.name}: {route.reason}")
+        if controls.tell is not silent:
+            controls.tell(f"route {route.name}: {route.reason}")
         found = route.run(controls)
         found = replace(found, message=found.message or route.reason)
-        if best is None or found.relative_gap < best.relative_gap:
+        gap = found.certificate.relative_gap
+        if best is None or gap < best.relative_gap:
             best = found
-        late = found.status is Status.TIME_LIMIT or controls.out_of_time()
-        if best.relative_gap <= controls.tol or late:
+        if gap <= controls.tol or found.status is Status.TIME_LIMIT or controls.out_of_time():
             break
         controls.tell(f"{found.solver} ends at a gap of {found.relative_gap:.1e}, above tol")
     assert best is not None
@@ -131,13 +169,16 @@ def _routes(program: Program, solver: str, rng: np.random.Generator) -> Iterator
     kind = "sparse" if program.rows.sparse else "dense"
     shape = f"{kind}, {m} rows, {n} columns"
     auto = solver == "auto"
+    whole = program.materialize
+    near = not (program.rows.sparse or program.rows.far)
+    if auto and near and simplex.worthwhile(m, n):
+        yield Route(simplex.NAME, shape, lambda c: simplex.solve(whole(), c))
     screened = auto and m > screening.TUNING.small and screening.worthwhile(m, n)
     here = auto and not screened
     sparse = program.rows.sparse
     named = here and identification.worthwhile(m, n, sparse)
     generated = here and row_generation.worthwhile(m, n, sparse, after_naming=named)
     columns = here and dual_identification.worthwhile(m, n, sparse)
-    whole = program.materialize
     if screened:
         yield Route(screening.NAME, shape, lambda c: screening.solve(program, c, rng))
     if named:

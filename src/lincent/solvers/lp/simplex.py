@@ -1,0 +1,328 @@
+"""Programs of few entries: near the optimal vertex by Newton steps, to it by exchanges.
+
+On little data a solve costs what its calls cost, not what its arithmetic costs.  A step of an
+interior point is sixty calls; the step here is twenty, and six of them lead to within a few
+exchanges of the vertex.
+
+1. From the discriminant direction inv(A'CA) d, Newton steps on the program with its kinks smoothed:
+   within w size_i of the kink the hinge of row i is a parabola, size_i = |a_i / scale|, so that
+
+       alpha_i  = c_i clip((s - a_i.beta) / (2 w size_i) + 1/2, 0, 1)
+       gradient = g - sum_i alpha_i a_i,      Hessian = sum_band c_i / (2 w size_i) a_i a_i'
+
+   w is the distance of the k-th nearest row.  The rows in doubt are about as many as have changed
+   sides in the last step, so that many are k; where steps are cut short it grows.  Coordinates
+   that would leave the box are held at it, and a step that would end below the separation is led
+   along it.
+2. The rows nearest to the kink are the band.  The rest is summed up, each row on the side where it
+   is: a missed row adds c_i (s - a_i.beta), the others nothing.
+3. Exchanges (``crossover``) lead to the optimal vertex of the band, the others are looked at from
+   there, and those on the wrong side join the band.  When none is, the vertex is optimal for all
+   rows.  Where many are, the band was too small: the way to the vertex is gone as far as the
+   objective falls, and a larger band is taken from there.
+
+What this cannot finish (columns that depend on each other, mostly) goes on to the interior point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import lapack
+
+from lincent.passes.dense import DenseRows
+from lincent.programs.arrays import Certificate, Index, Matrix, Vector
+from lincent.programs.centralization import Program, certify
+from lincent.solvers.lp.crossover import crossover
+from lincent.solvers.lp.duplicate_rows import merge
+from lincent.solvers.solution import Controls, Solution, Status, silent
+
+NAME = "simplex"
+LENGTHS = 10.0 ** -np.arange(0.0, 6.5, 0.5)
+"""How far along the discriminant direction the start is looked for."""
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the steps trade; measured on the small and mid kinds of ``benchmarks/workloads.py``."""
+
+    most_entries: int = 700_000  # beyond which reading all rows for each step no longer pays
+    little_data: int = 250_000  # entries up to which a band that was too small is taken larger
+    few_rows: int = 8_000  # up to which, and
+    most_rows: int = 1_500  # per column up to which, screening is no faster
+    most_columns: int = 64  # beyond which exchanges, n at a time, cost more than steps
+    rows_that_fill: int = 3  # per column: with fewer the classes are separable, beta at the box
+    sample: int = 30  # rows per column that tell the discriminant direction
+    ridge: float = 1e-2  # of the diagonal of A'CA: the direction need not be exact
+    first_band: float = 16.0  # rows per column of the first step: fewer let steps overshoot
+    last_band: float = 2.0  # and of the last: a vertex has one
+    shrink: float = 0.25  # of the band, at most: quadratic convergence allows no less
+    grow: float = 1.6  # of the band, where steps are cut short
+    steps: int = 16  # at most; what is left then costs less by exchanges
+    lengths: tuple[float, ...] = (1.0, 0.6, 0.3, 0.1, 0.03)  # of a step, by the true objective
+    good: float = 0.6  # a length that shows that the band was wide enough
+    poor: float = 0.1  # a length that shows that it was not
+    near: float = 0.5  # rows per column that change sides in a step after which exchanges take over
+    holds: int = 2  # times that coordinates which would leave the box are held, before a clip
+    hessian_ridge: float = 1e-6  # of the diagonal, where a band has fewer rows than columns
+    small_size: float = 1e-3  # of the mean size of rows: what is smaller counts as this
+    band: int = 10  # rows per column among which exchanges are made: more cost, fewer miss some
+    least_band: int = 160  # rows that are exchanged together in any case
+    few_wrong: float = (
+        0.5  # of the band: more rows on the wrong side than this, and it was too small
+    )
+    rounds: int = 8  # of exchanges, the last of them on all rows
+    exchanges: int = 12  # per column and round; collinear columns take that many
+    repeated: float = 0.05  # share of equal rows from which on they are merged
+
+
+TUNING = Tuning()
+STEP_LENGTHS = np.array(TUNING.lengths)
+
+
+def worthwhile(m: int, n: int) -> bool:
+    """Whether a dense program is so small that calls are what it costs."""
+    few = m * n <= TUNING.most_entries and m <= max(TUNING.few_rows, TUNING.most_rows * n)
+    return few and n <= TUNING.most_columns and m >= TUNING.rows_that_fill * n
+
+
+@np.errstate(all="ignore")  # what is not finite does not get a certificate
+def solve(program: Program, controls: Controls) -> Solution:
+    """The certified optimal vertex, or what is known where it is not reached."""
+    near = _Near(program)
+    if near.repeats():
+        merged = merge(program)
+        if merged is not None:
+            program = merged.program
+            return merged.expand(_finish(program, _Near(program), controls))
+    return _finish(program, near, controls)
+
+
+def _finish(program: Program, near: _Near, controls: Controls) -> Solution:
+    steps = near.approach(controls)
+    late = _late(controls)
+    answer = None if late else _exchanged(program, near, controls)
+    if answer is None:
+        answer = certify(program, near.beta, near.multipliers(), near.pull)
+    status = Status.TIME_LIMIT if late else Status.STALLED
+    if answer.relative_gap <= controls.tol:
+        status = Status.OPTIMAL
+    return Solution(status, answer, steps, NAME, scale=near.scale)
+
+
+def _late(controls: Controls) -> bool:
+    return controls.deadline < np.inf and controls.out_of_time()
+
+
+class _Near:
+    """A point on its way to the optimum, and what each row misses there."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.rows = program, program.rows.dense()
+        squares = self.rows * self.rows
+        mean = np.add.reduce(squares, axis=0) / len(squares)
+        mean[mean == 0.0] = 1.0
+        self.scale = np.sqrt(mean)
+        size = np.sqrt(squares @ (1.0 / mean))
+        self.per_size = 1.0 / np.maximum(size, TUNING.small_size * size.mean() + TINY)
+        self.pull = 0.0  # the multiplier of the separation
+        self._start()
+
+    def _start(self) -> None:
+        """The best point along the discriminant direction, by a sample of the rows."""
+        program, n = self.program, self.rows.shape[1]
+        part = slice(None, None, max(1, len(self.rows) // (TUNING.sample * n)))
+        some, costs = self.rows[part], program.costs[part]
+        gram = (some.T * costs) @ some
+        diagonal = gram.diagonal().copy()
+        diagonal[diagonal == 0.0] = 1.0
+        gram.flat[:: n + 1] += TUNING.ridge * diagonal
+        direction = lapack.dposv(gram, program.difference)[1]
+        middle = (program.lower + program.upper) / 2
+        direction *= 0.9 / np.abs(direction / (program.upper - middle)).max()
+        base = program.margin - some @ middle if middle.any() else program.margin
+        along = some @ direction
+        values = LENGTHS * float(program.linear @ direction) * (len(some) / len(self.rows))
+        values += np.maximum(base - np.multiply.outer(LENGTHS, along), 0.0) @ costs
+        beta = middle + LENGTHS[values.argmin()] * direction
+        if program.difference @ beta < program.separation:
+            beta = program.feasible(beta)
+        self.beta = beta
+        self.missed = program.margin - self.rows @ beta
+
+    def repeats(self) -> bool:
+        """Whether many rows are the same row: they then miss the same."""
+        ordered = np.sort(self.missed)
+        return bool(np.count_nonzero(ordered[1:] == ordered[:-1]) > TUNING.repeated * len(ordered))
+
+    def approach(self, controls: Controls) -> int:
+        """Newton steps towards the optimum; how many were made."""
+        m, n = self.rows.shape
+        largest, least = m // 2, TUNING.last_band * n
+        band = float(min(TUNING.first_band * n, largest))
+        count = 0
+        for count in range(1, min(TUNING.steps, controls.max_iter) + 1):
+            before = self.missed > 0.0
+            length = self._step(int(band))
+            turned = np.count_nonzero(before != (self.missed > 0.0))
+            if controls.tell is not silent:
+                controls.tell(
+                    f"{count:4d}  objective {self.objective():.10e}  {turned} rows turned"
+                )
+            close = length >= TUNING.good and turned <= TUNING.near * n and band <= 2.0 * least
+            stuck = length == 0.0 and band >= largest
+            if close or stuck or _late(controls):
+                break
+            if length > TUNING.poor:
+                band = min(max(turned / length, TUNING.shrink * band, least), largest)
+            else:
+                band = min(TUNING.grow * band, largest)
+        return count
+
+    def objective(self) -> float:
+        """The objective of (P) here."""
+        program = self.program
+        loss = float(program.costs @ np.maximum(self.missed, 0.0))
+        return program.offset + float(program.linear @ self.beta) + loss
+
+    def _step(self, band: int) -> float:
+        """One step with the hinges of about so many rows smoothed; the length it was cut to."""
+        program, rows, missed, costs = self.program, self.rows, self.missed, self.program.costs
+        distance = missed * self.per_size
+        near = np.abs(distance)
+        width = float(np.partition(near, band)[band])
+        inside = (near <= width).nonzero()[0]
+        half = 0.5 / (width + TINY)
+        some = rows.take(inside, axis=0)
+        alpha = np.clip(half * distance + 0.5, 0.0, 1.0)
+        alpha *= costs
+        hessian = (some.T * (half * costs[inside] * self.per_size[inside])) @ some
+        step = self._towards(hessian, program.linear - alpha @ rows)
+        if step is None:
+            return 0.0
+        return self.move(step, rows @ step)
+
+    def move(self, step: Vector, along: Vector) -> float:
+        """Go along a step, by which the rows move by ``along``, as far as is best."""
+        program, missed, costs = self.program, self.missed, self.program.costs
+        values = np.maximum(missed - np.multiply.outer(STEP_LENGTHS, along), 0.0) @ costs
+        values += STEP_LENGTHS * float(program.linear @ step)
+        best = int(values.argmin())
+        if not values[best] < costs @ np.maximum(missed, 0.0):
+            return 0.0
+        length = TUNING.lengths[best]
+        self.beta = self.beta + length * step
+        self.missed = missed - length * along
+        return length
+
+    def nearest(self, band: int) -> np.ndarray | None:
+        """Which rows are the so many nearest to the kink, or None where that is most of them."""
+        if 2 * band >= len(self.rows):
+            return None
+        chosen = np.zeros(len(self.rows), dtype=bool)
+        chosen[np.argpartition(np.abs(self.missed) * self.per_size, band)[:band]] = True
+        return chosen
+
+    def _towards(self, hessian: Matrix, gradient: Vector) -> Vector | None:
+        """The Newton step, inside the box and above the separation."""
+        program, beta = self.program, self.beta
+        diagonal = hessian.diagonal()
+        ridge = TUNING.hessian_ridge * (diagonal + 1e-3 * diagonal.max()) + TINY
+        hessian.flat[:: len(beta) + 1] += ridge
+        room = np.array([program.lower - beta, program.upper - beta])
+        slope = gradient - self.pull * program.difference
+        held = ((room[0] >= 0.0) & (slope > 0.0)) | ((room[1] <= 0.0) & (slope < 0.0))
+        fixed = np.zeros(len(beta))
+        step = self._free_step(hessian, gradient, held, fixed)
+        for _ in range(TUNING.holds):
+            if step is None:
+                return None
+            out = (step < room[0]) | (step > room[1])
+            if not np.logical_or.reduce(out):
+                return step
+            held = held | out
+            fixed = np.where(out, np.clip(step, *room), fixed)
+            step = self._free_step(hessian, gradient, held, fixed)
+        return None if step is None else np.clip(step, *room)
+
+    def _free_step(
+        self, hessian: Matrix, gradient: Vector, held: np.ndarray, fixed: Vector
+    ) -> Vector | None:
+        """The step of the coordinates that are not held; those that are make a fixed one."""
+        d = self.program.difference
+        free: slice | Index = slice(None)
+        system = hessian
+        if np.logical_or.reduce(held):
+            free = (~held).nonzero()[0]
+            gradient, system = (gradient + hessian @ fixed)[free], hessian[np.ix_(free, free)]
+        if len(gradient) == 0:
+            return fixed
+        found, info = lapack.dposv(system, np.array([gradient, d[free]]).T)[1:]
+        if info != 0:
+            return None
+        step = fixed.copy()
+        step[free] = -found[:, 0]
+        short = self.program.separation - float(d @ (self.beta + step))
+        curvature = float(d[free] @ found[:, 1])
+        self.pull = max(short / curvature, 0.0) if curvature > 0.0 else 0.0
+        if self.pull > 0.0:
+            step[free] += self.pull * found[:, 1]
+        return step
+
+    def stiffness(self, index: Index | slice) -> Vector:
+        """How near each hinge is to its bend: rows, lower sides, upper sides, separation."""
+        program, missed = self.program, self.missed[index]
+        reach = float(program.difference @ self.beta) - program.separation
+        distance = np.concatenate(
+            [missed, self.beta - program.lower, program.upper - self.beta, [reach]]
+        )
+        distance *= distance
+        return np.asarray(1.0 / (distance + 1e-18 * distance[: len(missed)].mean() + TINY))
+
+    def multipliers(self) -> Vector:
+        """c where a row is missed, zero elsewhere."""
+        return np.where(self.missed > 0.0, self.program.costs, 0.0)
+
+
+def _exchanged(program: Program, near: _Near, controls: Controls) -> Certificate | None:
+    """The optimal vertex, from exchanges among a band of rows that grows."""
+    m, n = program.shape
+    band = max(TUNING.band * n, TUNING.least_band)
+    most = TUNING.exchanges * n + 20
+    chosen = near.nearest(band)
+    for _ in range(TUNING.rounds):
+        if chosen is None:
+            return crossover(program, near.beta, near.stiffness(slice(None)), most)
+        index = chosen.nonzero()[0]
+        beyond = np.where(chosen, 0.0, near.multipliers())
+        part = replace(
+            program,
+            rows=DenseRows(near.rows[index]),
+            costs=program.costs[index],
+            linear=program.linear - beyond @ near.rows,
+            offset=program.offset + program.margin * float(beyond.sum()),
+        )
+        found = crossover(part, near.beta, near.stiffness(index), most)
+        if found is None:
+            return None
+        there = program.margin - near.rows @ found.beta
+        wrong = ~chosen & ((there > 0.0) != (beyond > 0.0))
+        count = np.count_nonzero(wrong)
+        if controls.tell is not silent:
+            controls.tell(f"exchanges among {len(index)} rows: {count} others on the wrong side")
+        if count == 0:
+            beyond[index] = found.alpha
+            return certify(program, found.beta, beyond, found.t)
+        if count <= TUNING.few_wrong * len(index):
+            near.beta, near.missed = found.beta, there
+            chosen |= wrong
+            continue
+        if m * n > TUNING.little_data or _late(controls):
+            return None
+        # Too far for a band of this size: only part of the way is a descent.
+        near.move(found.beta - near.beta, near.missed - there)
+        band *= 3
+        chosen = near.nearest(band)
+    return None
