@@ -135,12 +135,12 @@ def check(folder):
     from pyarrow import parquet
 
     from lincent.app import load_model
-    from lincent.tables import Table, to_frame
+    from lincent.tables import UserTable, to_frame
 
     root = Path(folder)
     model = load_model(root / "model.lincent")
     table = parquet.read_table(root / "data.parquet")
-    frame = to_frame(model.schema, Table(table))
+    frame = to_frame(model.schema, UserTable(table))
     answers = parquet.read_table(root / "out.parquet")
     scores = model.pipeline.decision_function(frame)
     chances = model.pipeline.predict_proba(frame)[:, 1]

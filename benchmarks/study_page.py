@@ -101,7 +101,7 @@ def ranks(result):
         apart = tuned_ranks(with_untied(result.frame), tuple(sets))
         line = [f"{apart[m]:.2f}" for m in paper.METHODS]
         rows.append(["procedure 2, ours, twin constants untied", *line])
-    theirs = paper.ranks_from_one()
+    theirs = paper.printed_ranks()
     rows.append(["procedure 2, paper", *(f"{theirs[m]:.2f}" for m in paper.METHODS)])
     nested = means(result.frame, "test_paper_auc", "nested").reindex(sets)
     if set(paper.METHODS) <= set(nested.columns):

@@ -32,7 +32,7 @@ def test_weights_fall_with_the_distance_from_the_best():
 
 def test_the_mean_rule_is_in_units_of_half_the_distance_of_the_centers():
     one, two = rule([2.0, 0.0], 1.0, 4.0), rule([0.0, 6.0], -3.0, 2.0)
-    tally = Tally([[[one, two]]], np.zeros((2, 1)), np.zeros(1, int), np.ones(1))
+    tally = Tally([[[one, two]]], np.zeros((2, 1)), np.arange(1), np.zeros(1, int), np.ones(1))
     direction, intercept = mean_rule(tally, np.array([0.25, 0.75]), 0, 0)
     np.testing.assert_allclose(direction, 0.25 * np.array([1.0, 0.0]) + 0.75 * np.array([0.0, 6.0]))
     assert intercept == pytest.approx(0.25 * -0.5 + 0.75 * 3.0)
@@ -42,7 +42,7 @@ def test_the_mean_rule_is_in_units_of_half_the_distance_of_the_centers():
 def test_settings_are_measured_on_their_pooled_scores(scoring):
     codes = np.arange(60) % 2
     pooled = np.stack([2.0 * codes - 1, RNG.normal(size=60), 1 - 2.0 * codes])
-    tally = Tally([[[None] * 3]], pooled, codes, np.ones(60))
+    tally = Tally([[[None] * 3]], pooled, np.arange(60), codes, np.ones(60))
     values = measure(scoring, tally, tasks(2, "ovr")[0])
     assert values[0] == 1.0
     assert values[2] == 0.0

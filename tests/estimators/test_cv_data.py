@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import get_scorer
 
 from lincent import LCC
-from lincent.estimators.cv_data import Answered, HeldOut, open_folds
+from lincent.estimators.cv_data import Answered, RowsElsewhere, open_folds
 from lincent.estimators.problem import open_training
 from support.labeled import noisy
 
@@ -47,7 +47,7 @@ def test_a_part_is_what_is_not_held_out():
 
 
 def test_rows_that_stay_in_their_blocks_cannot_be_looked_at():
-    held = HeldOut(7)
+    held = RowsElsewhere(7)
     assert len(held) == 7
     with pytest.raises(TypeError, match="stay in their Dask partitions"):
         held[0]
@@ -56,7 +56,7 @@ def test_rows_that_stay_in_their_blocks_cannot_be_looked_at():
 def test_known_answers_are_a_fitted_model():
     scores = np.array([[0.1, 0.9, 0.0], [0.8, 0.1, 0.1]])
     model = Answered(np.array(["a", "b", "c"]), scores)
-    np.testing.assert_array_equal(model.predict(HeldOut(2)), ["b", "a"])
+    np.testing.assert_array_equal(model.predict(RowsElsewhere(2)), ["b", "a"])
     np.testing.assert_array_equal(
         Answered(model.classes_, scores, [2, 2]).predict(None), ["c", "c"]
     )

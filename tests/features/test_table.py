@@ -29,10 +29,10 @@ def test_categories_get_indicators_and_unknown_ones_none():
     names = list(model.get_feature_names_out())
     place = [names.index(f"word={w}") for w in ("missing", "x", "y", "z")]
     new = model.encoder_.encode
-    from lincent.features.table import Table
+    from lincent.features.table import NamedColumns
 
     unseen = frame().assign(word="never seen")
-    encoded = new(Table(unseen, ["a", "word"], [False, True]))
+    encoded = new(NamedColumns(unseen, ["a", "word"], [False, True]))
     assert encoded[:, 2:].sum() == 0.0
     assert len(set(place)) == 4
 

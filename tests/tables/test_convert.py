@@ -8,14 +8,14 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pandas = pytest.importorskip("pandas")
 
-from lincent.tables import Column, Schema, Table, TableError, to_frame  # noqa: E402
+from lincent.tables import Column, Schema, TableError, UserTable, to_frame  # noqa: E402
 from lincent.tables.columns import judge_column  # noqa: E402
 from lincent.tables.convert import text_to_numbers, to_dates  # noqa: E402
 
 
 def converted(column, values, news=None, missing="(missing)"):
     schema = Schema((column,), "y", "string", missing=missing)
-    table = Table(pa.table({column.name: values}), first_row=2)
+    table = UserTable(pa.table({column.name: values}), first_row=2)
     return to_frame(schema, table, news)
 
 
@@ -80,10 +80,10 @@ def test_words():
 def test_columns_must_be_there_once():
     schema = Schema((Column("a", "number", "double"),), "y", "string")
     with pytest.raises(TableError, match="lacks the column 'a'"):
-        to_frame(schema, Table(pa.table({"b": [1]})))
+        to_frame(schema, UserTable(pa.table({"b": [1]})))
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
     with pytest.raises(TableError, match="'a' stands in columns 1 and 2"):
-        to_frame(schema, Table(twice))
+        to_frame(schema, UserTable(twice))
 
 
 def test_what_is_no_number_is_pointed_at():

@@ -11,7 +11,7 @@ import pytest
 
 from lincent.tables import source
 from lincent.tables.errors import TableError
-from lincent.tables.source import kind_by_content, kind_by_name, open_source
+from lincent.tables.source import kind_by_content, kind_by_name, open_file
 
 TEXT = b"a,b\n1,2\n3,4\n"
 
@@ -38,7 +38,7 @@ PACKED = {
 def test_a_file_is_unpacked_and_read_from_its_beginning(name, tmp_path):
     path = tmp_path / name
     path.write_bytes(PACKED[name])
-    with open_source(path) as opened:
+    with open_file(path) as opened:
         assert opened.kind == source.CSV
         assert opened.head == TEXT
         assert opened.stream.read() == TEXT
@@ -58,7 +58,7 @@ def test_a_pipe_is_read_once(data, monkeypatch):
             return False
 
     monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": Pipe()})())
-    with open_source("-") as opened:
+    with open_file("-") as opened:
         assert opened.name == "Standard input"
         assert opened.stream.read() == TEXT
 
@@ -75,13 +75,13 @@ def test_a_pipe_is_read_once(data, monkeypatch):
 def test_what_cannot_be_read_says_why(name, data, sentence, tmp_path):
     path = tmp_path / name
     path.write_bytes(data)
-    with pytest.raises(TableError, match=sentence), open_source(path):
+    with pytest.raises(TableError, match=sentence), open_file(path):
         pass
 
 
 def test_a_folder_and_a_missing_file_are_named(tmp_path):
     for path, sentence in ((tmp_path, "is a folder"), (tmp_path / "no.csv", "cannot be read")):
-        with pytest.raises(TableError, match=sentence), open_source(path):
+        with pytest.raises(TableError, match=sentence), open_file(path):
             pass
     with pytest.raises(TableError, match=r"'csvv' \(--format\) is not one of csv"):
         source.check_kind("csvv")
@@ -114,7 +114,7 @@ def test_where_the_name_says_nothing_the_first_bytes_do(head, kind):
 def test_what_must_be_sought_in_is_held_where_it_cannot_be(tmp_path):
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(TEXT))
-    with open_source(path) as opened:
+    with open_file(path) as opened:
         held = opened.seekable()
         assert held.read() == TEXT
         held.seek(0)

@@ -12,7 +12,7 @@ from lincent.app.held_out import HeldOut
 from lincent.app.model import Model
 from lincent.app.terms import CategoryTerm, Score, is_linear, scores_in_units
 from lincent.app.verdict import describe_held_out, describe_line, most_at_odds
-from lincent.tables import AS_FOUND, Reading, Table, Understood, read_table, to_frame
+from lincent.tables import AS_FOUND, Reading, Understood, UserTable, read_table, to_frame
 from lincent.tables.target import read_labels
 
 KEPT = (
@@ -109,7 +109,7 @@ def _judge(model: Model, data: Any, reading: Reading) -> dict[str, Any]:
     }
 
 
-def _known(model: Model, labels: np.ndarray, table: Table) -> np.ndarray:
+def _known(model: Model, labels: np.ndarray, table: UserTable) -> np.ndarray:
     classes = model.classifier.classes_
     if classes.dtype.kind == "U" and labels.dtype.kind != "U":
         labels = labels.astype(str)

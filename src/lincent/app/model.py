@@ -13,7 +13,7 @@ from lincent._errors import printable
 from lincent.app.cut import Cut, codes_of
 from lincent.app.scores import TITLES
 from lincent.estimators.validation import plain
-from lincent.tables import Schema, Table, to_frame
+from lincent.tables import Schema, UserTable, to_frame
 
 
 class Sum(Protocol):
@@ -74,7 +74,7 @@ class Model:
 
     def score_batch(
         self,
-        batch: Table,
+        batch: UserTable,
         news: Counter[str] | None = None,
         contributions: Sum | None = None,
     ) -> dict[str, np.ndarray]:
@@ -84,7 +84,7 @@ class Model:
 
         Parameters
         ----------
-        batch : Table
+        batch : UserTable
             Rows in a frame.
         news : Counter[str], default=None
             Counts what training had not seen.

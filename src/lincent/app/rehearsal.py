@@ -14,7 +14,7 @@ from lincent.app.archive import Unacceptable
 from lincent.app.contents import check_part
 from lincent.app.model import Model
 from lincent.app.terms import is_linear, scores_in_units
-from lincent.tables import Schema, Table
+from lincent.tables import Schema, UserTable
 from lincent.tables.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT
 
 
@@ -80,7 +80,7 @@ def probe(model: Model) -> None:
         TEXT: pa.array(["", None, "two words"]),
         DATE: pa.array([0, None, 10**6], pa.timestamp("s")),
     }
-    batch = Table(pa.record_batch({c.name: some[c.kind] for c in model.schema.columns}))
+    batch = UserTable(pa.record_batch({c.name: some[c.kind] for c in model.schema.columns}))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")

@@ -36,7 +36,7 @@ from lincent.estimators.validation import (
     refuse_elsewhere,
     refuse_namespace,
 )
-from lincent.features.table import ColumnCode, TableEncoder, read_table
+from lincent.features.table import ColumnCode, TableEncoder, named_columns
 from lincent.features.transformer import by_blocks, check_least
 from lincent.features.weighted import SAMPLE_ROWS, quantiles
 from lincent.passes.row_hash import row_keys
@@ -123,7 +123,7 @@ class AdditiveModel(Probabilities, ClassifierMixin, BaseEstimator):
 
     def _open_table(self, X: Any, y: Any, sample_weight: Any, seed: int) -> TrainingRows:
         refuse_namespace(self, X)
-        table = read_table(self, X, self.categorical_features, reset=True)
+        table = named_columns(self, X, self.categorical_features, reset=True)
         codes = self._codes(y, table.shape[0])
         weight = check_weights(sample_weight, table.shape[0])
         self.encoder_ = TableEncoder.learn(table, weight)
@@ -277,7 +277,7 @@ class AdditiveModel(Probabilities, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         refuse_namespace(self, X)
-        table = read_table(self, X, self.encoder_.categorical, reset=False)
+        table = named_columns(self, X, self.encoder_.categorical, reset=False)
         parts = by_blocks(self._parts, self.encoder_.encode(table))
         return parts[:, :, 0] if parts.shape[2] == 1 else parts
 

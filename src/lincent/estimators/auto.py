@@ -38,7 +38,7 @@ from lincent.estimators.validation import (
     label_codes,
     refuse_namespace,
 )
-from lincent.features.table import Table, TableEncoder, read_table
+from lincent.features.table import NamedColumns, TableEncoder, named_columns
 from lincent.features.transformer import by_blocks
 from lincent.features.weighted import mean_and_deviation
 from lincent.passes.row_hash import row_keys
@@ -213,7 +213,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
             return time.monotonic() >= ends
 
         refuse_namespace(self, X)
-        table = read_table(self, X, self.categorical_features, reset=True)
+        table = named_columns(self, X, self.categorical_features, reset=True)
         codes = self._codes(y, table.shape[0])
         weight = check_weights(sample_weight, table.shape[0])
         total = np.bincount(codes, weights=weight)
@@ -285,7 +285,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         return codes
 
     def _learn_scale(
-        self, table: Table, codes: np.ndarray, weight: np.ndarray, seed: int
+        self, table: NamedColumns, codes: np.ndarray, weight: np.ndarray, seed: int
     ) -> TrainingRows:
         """The rows as numbers, each column of mean zero and, as a rule, deviation one.
 
@@ -374,7 +374,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         """Scores (rows, rules), before the cut is moved."""
         check_is_fitted(self)
         refuse_namespace(self, X)
-        table = read_table(self, X, self.encoder_.categorical, reset=False)
+        table = named_columns(self, X, self.encoder_.categorical, reset=False)
         return by_blocks(self._block_scores, self.encoder_.encode(table))
 
     def _block_scores(self, encoded: np.ndarray) -> np.ndarray:

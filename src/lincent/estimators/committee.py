@@ -22,9 +22,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lincent.estimators.committee_data import Held, LinearScores, Parts
+from lincent.estimators.cv_data import Answered
 from lincent.estimators.direction import Direction
 from lincent.estimators.problem import Task, Training, TwoClass
 from lincent.estimators.regularized_fit import RegularizedFit
@@ -149,24 +149,12 @@ def measure(scoring: Any, tally: Tally, task: Task) -> np.ndarray:
     from sklearn.metrics import get_scorer  # late, as it is slow to import and rarely needed
 
     scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
-    labels, given = np.where(sign > 0, 1, -1), _Given().fit(None)
+    classes = np.array([-1, 1])
+    labels = classes[(sign > 0).astype(int)]
     # A scorer of the user's own may not know weights; it is asked to only where they matter.
     named = {} if np.all(counted == counted[0]) else {"sample_weight": counted}
-    return np.array([float(scorer(given, score[:, None], labels, **named)) for score in pooled])
-
-
-class _Given(ClassifierMixin, BaseEstimator):
-    """Scores that are already there, in the form that a scorer asks for."""
-
-    def fit(self, X: Any, y: Any = None) -> _Given:
-        self.classes_ = np.array([-1, 1])
-        return self
-
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        return X[:, 0]
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        return np.where(X[:, 0] > 0, 1, -1)
+    models = [Answered(classes, score) for score in pooled]
+    return np.array([float(scorer(m, m.scores[:, None], labels, **named)) for m in models])
 
 
 def area(score: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> float:

@@ -118,7 +118,9 @@ class BlockFolds:
         codes, weight, lines = self.folds.lines(fold, decide, not self.weigh)
         extra = {"sample_weight": weight} if self.weigh else {}
         return [
-            measure(Answered(self.classes, line), HeldOut(len(codes)), self.classes[codes], extra)
+            measure(
+                Answered(self.classes, line), RowsElsewhere(len(codes)), self.classes[codes], extra
+            )
             for line in lines
         ]
 
@@ -127,13 +129,13 @@ class BlockFolds:
         true, taken = np.nonzero(table)
         model = Answered(self.classes, np.eye(len(self.classes))[taken], taken)
         extra = {"sample_weight": table[true, taken]}
-        return measure(model, HeldOut(len(true)), self.classes[true], extra)
+        return measure(model, RowsElsewhere(len(true)), self.classes[true], extra)
 
     def each(self, job: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
         return self.training.each([partial(job, k) for k in range(self.n_splits)], n_jobs)
 
 
-class HeldOut:
+class RowsElsewhere:
     """Rows that are not here: a scorer hands them to a model and must not look at them."""
 
     def __init__(self, rows: int) -> None:

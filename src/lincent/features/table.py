@@ -50,7 +50,7 @@ class TableEncoder:
         self.plain = all(c.categories is None and not c.indicator for c in columns)
 
     @classmethod
-    def learn(cls, table: Table, weight: np.ndarray) -> TableEncoder:
+    def learn(cls, table: NamedColumns, weight: np.ndarray) -> TableEncoder:
         """Categories, medians and where values are missing, from the rows that count."""
         counted = weight > 0
         return cls(
@@ -87,7 +87,7 @@ class TableEncoder:
         pairs = zip(self.columns, names, strict=True)
         return [name for column, given in pairs for name in replace(column, name=str(given)).names]
 
-    def encode(self, table: Table) -> np.ndarray:
+    def encode(self, table: NamedColumns) -> np.ndarray:
         """The rows as a float64 array without missing values."""
         if self.plain and table.matrix is not None and not np.isnan(table.matrix).any():
             return np.asarray(table.matrix, dtype=np.float64)
@@ -105,7 +105,7 @@ class TableEncoder:
         return np.stack(parts, axis=1)
 
 
-class Table:
+class NamedColumns:
     """The columns of X, with their names and whether they are categories."""
 
     def __init__(self, X: Any, names: list[str], categorical: list[bool]) -> None:
@@ -118,7 +118,9 @@ class Table:
         return list(zip(self.names, columns, self.categorical, strict=True))
 
 
-def read_table(estimator: Any, X: Any, categorical_features: Any, *, reset: bool) -> Table:
+def named_columns(
+    estimator: Any, X: Any, categorical_features: Any, *, reset: bool
+) -> NamedColumns:
     """X checked, its columns counted and named for the estimator; in ``fit`` ``reset`` is true."""
     if _is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -129,7 +131,7 @@ def read_table(estimator: Any, X: Any, categorical_features: Any, *, reset: bool
             )
         names = [str(name) for name in X.columns]
         found = [_is_category(X, name) for name in X.columns]
-        return Table(X, names, _chosen(categorical_features, names, found))
+        return NamedColumns(X, names, _chosen(categorical_features, names, found))
     X = validate_data(
         estimator,
         X,
@@ -138,7 +140,7 @@ def read_table(estimator: Any, X: Any, categorical_features: Any, *, reset: bool
         ensure_all_finite="allow-nan",
     )
     names = [f"x{j}" for j in range(X.shape[1])]
-    return Table(X, names, _chosen(categorical_features, names, [False] * len(names)))
+    return NamedColumns(X, names, _chosen(categorical_features, names, [False] * len(names)))
 
 
 def _is_frame(X: Any) -> bool:

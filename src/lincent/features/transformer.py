@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d
 
-from lincent.features.table import TableEncoder, read_table
+from lincent.features.table import TableEncoder, named_columns
 
 BLOCK_ROWS = 1024
 
@@ -60,7 +60,7 @@ class RowMap(TransformerMixin, BaseEstimator):
             The fitted estimator.
         """
         self._check_params()
-        table = read_table(self, X, self.categorical_features, reset=True)
+        table = named_columns(self, X, self.categorical_features, reset=True)
         weight = _weights(sample_weight, table.shape[0])
         codes = self._codes(y, table.shape[0])
         self.encoder_ = TableEncoder.learn(table, weight)
@@ -84,7 +84,7 @@ class RowMap(TransformerMixin, BaseEstimator):
             One column per feature of the map.
         """
         check_is_fitted(self)
-        table = read_table(self, X, self._categorical(), reset=False)
+        table = named_columns(self, X, self._categorical(), reset=False)
         return by_blocks(self.apply, self.encoder_.encode(table))
 
     def _categorical(self) -> list[bool]:

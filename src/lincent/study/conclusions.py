@@ -124,7 +124,7 @@ def _defaults(frame: Any, sets: tuple[str, ...]) -> list[Conclusion]:
 def _tuned(frame: Any, sets: tuple[str, ...]) -> list[Conclusion]:
     """Procedure 2, by both readings of the twin machines' constants."""
     claim = "LCC has the best mean rank with tuned parameters (procedure 2)"
-    theirs, found = paper.ranks_from_one(), []
+    theirs, found = paper.printed_ranks(), []
     ranks = tuned_ranks(frame, sets)
     if set(ranks) == set(paper.METHODS):
         found.append(_first(claim, theirs, ranks))

@@ -210,7 +210,7 @@ TABULAR: tuple[Printed, ...] = tuple(_parse(_TABULAR))
 SEIZURE: tuple[Printed, ...] = tuple(_parse(_SEIZURE))
 
 
-def ranks_from_one() -> dict[str, float]:
+def printed_ranks() -> dict[str, float]:
     """Return the mean ranks of procedure 2 with the best at 1, as everywhere else here."""
     return {method: rank + 1 for method, rank in MEAN_RANKS.items()}
 

@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from lincent._files import write_whole
+from lincent._versions import versions
 from lincent.study.cells import settings_of
 from lincent.study.methods import Method
 from lincent.study.problem import Problem
-from lincent.study.runner import Plan, Progress, machine, run_plan, versions
+from lincent.study.runner import Plan, Progress, machine, run_plan
 from lincent.study.statistics import TEST
 from lincent.study.store import TABLE, RunStore, frame_of, read_runs
 

@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lincent._versions import versions
 from lincent.study.cells import DIED, FAILED, OK, SKIPPED, TIMEOUT, Cell, empty_row
 from lincent.study.methods import Method
 from lincent.study.problem import Problem
@@ -321,20 +322,6 @@ def _pickle(message: Any) -> bytes:
 def _close(stream: Any) -> None:
     with contextlib.suppress(OSError):  # what was not sent is not needed any more
         stream.close()
-
-
-def versions() -> dict[str, str]:
-    """Return the versions that decide a result."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {"python": platform.python_version()}
-    found["lincent"] = str(getattr(sys.modules["lincent"], "__version__", "unknown"))
-    for name in ("numpy", "scipy", "scikit-learn", "clarabel"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "absent"
-    return found
 
 
 def machine() -> dict[str, Any]:

@@ -12,21 +12,21 @@ from __future__ import annotations
 from lincent.tables.as_code import program
 from lincent.tables.convert import to_frame
 from lincent.tables.errors import TableError
-from lincent.tables.judge import NO_WISHES, Judged, Understood, Wishes, understand
+from lincent.tables.judge import NO_WISHES, JudgedColumn, Understood, Wishes, understand
 from lincent.tables.prepare import preparation, with_preparation
-from lincent.tables.read import AS_FOUND, Reading, Table, read_batches, read_table
+from lincent.tables.read import AS_FOUND, Reading, UserTable, read_batches, read_table
 from lincent.tables.schema import Column, Schema
 
 __all__ = [
     "AS_FOUND",
     "NO_WISHES",
     "Column",
-    "Judged",
+    "JudgedColumn",
     "Reading",
     "Schema",
-    "Table",
     "TableError",
     "Understood",
+    "UserTable",
     "Wishes",
     "preparation",
     "program",

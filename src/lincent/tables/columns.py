@@ -47,7 +47,7 @@ _PADDED = re.compile(r"0\d{3,}")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ColumnVerdict:
     """What a column is, what it is used as, and why it should not be.
 
     ``asked`` is the kind of a column that is used only where the user asks for it.
@@ -62,38 +62,38 @@ class Verdict:
     asked: str = ""
 
 
-def judge_column(name: str, values: Any, decimal: str = ".") -> Verdict:
+def judge_column(name: str, values: Any, decimal: str = ".") -> ColumnVerdict:
     """What a column holds; ``kind`` is how it is used where it is used."""
     types = arrow().types
     values = plain_array(values)
     if is_text(values.type):
         return _judge_text(name, values, decimal)
     if types.is_null(values.type) or values.null_count == len(values):
-        return Verdict(CONSTANT, NUMBER, "every cell is empty")
+        return ColumnVerdict(CONSTANT, NUMBER, "every cell is empty")
     if types.is_boolean(values.type) or is_number(values.type):
         numbers = values.cast(arrow().float64(), safe=False) if is_number(values.type) else values
         kind = NUMBER if is_number(values.type) else FLAG
         return _judge_numbers(name, np.asarray(numbers.to_numpy(zero_copy_only=False)), kind)
     if is_date(values.type):
         return _judge_dates(to_dates(values, ""), "ISO8601")
-    return Verdict("unknown", "", f"it holds {values.type}, neither numbers nor text")
+    return ColumnVerdict("unknown", "", f"it holds {values.type}, neither numbers nor text")
 
 
 def _judge_numbers(
     name: str, numbers: np.ndarray, kind: str, marks: tuple[str, ...] = ()
-) -> Verdict:
+) -> ColumnVerdict:
     present = numbers.astype(np.float64)
     present = present[~np.isnan(present)]
     if len(present) == 0:
-        return Verdict(CONSTANT, kind, "every cell is empty", marks)
+        return ColumnVerdict(CONSTANT, kind, "every cell is empty", marks)
     distinct = len(np.unique(present))
     if distinct == 1:
         if len(present) == len(numbers):
-            return Verdict(CONSTANT, kind, f"it is {present[0]:g} in every row", marks)
-        return Verdict(CATEGORY, CATEGORY, marks=marks)  # present or missing is itself a fact
+            return ColumnVerdict(CONSTANT, kind, f"it is {present[0]:g} in every row", marks)
+        return ColumnVerdict(CATEGORY, CATEGORY, marks=marks)  # present or missing is itself a fact
     if kind == NUMBER and _counts_rows(name, present, distinct):
-        return Verdict(IDENTIFIER, NUMBER, "no two rows have the same number", marks)
-    return Verdict(kind, kind, marks=marks)
+        return ColumnVerdict(IDENTIFIER, NUMBER, "no two rows have the same number", marks)
+    return ColumnVerdict(kind, kind, marks=marks)
 
 
 def _counts_rows(name: str, present: np.ndarray, distinct: int) -> bool:
@@ -106,26 +106,28 @@ def _counts_rows(name: str, present: np.ndarray, distinct: int) -> bool:
     return n * n / (2.0 * reach) > UNLIKELY or bool(_NAMED_SO.search(name))
 
 
-def _judge_dates(dates: Any, form: str) -> Verdict:
+def _judge_dates(dates: Any, form: str) -> ColumnVerdict:
     present = dates.dropna()
     if present.nunique() == 1 and len(present) == len(dates):
-        return Verdict(CONSTANT, DATE, f"it is {present.iloc[0]} in every row", form=form)
+        return ColumnVerdict(CONSTANT, DATE, f"it is {present.iloc[0]} in every row", form=form)
     detail = WITH_TIME if present.dt.hour.nunique() > 1 else ""
-    return Verdict(DATE, DATE, "it holds dates", form=form, detail=detail)
+    return ColumnVerdict(DATE, DATE, "it holds dates", form=form, detail=detail)
 
 
-def _judge_text(name: str, values: Any, decimal: str) -> Verdict:
+def _judge_text(name: str, values: Any, decimal: str) -> ColumnVerdict:
     import pyarrow.compute as pc
 
     text = without_words(values)
     present = pc.utf8_trim_whitespace(text.drop_null())
     if len(present) == 0:
-        return Verdict(CONSTANT, CATEGORY, "every cell is empty")
+        return ColumnVerdict(CONSTANT, CATEGORY, "every cell is empty")
     different = present.unique().to_pylist()
     if {word.lower() for word in different} <= {"true", "false"}:
         if len(different) == 1 and len(present) == len(text):
-            return Verdict(CONSTANT, FLAG, f"it is {different[0]!r} in every row")
-        return Verdict(FLAG, FLAG) if len(different) > 1 else Verdict(CATEGORY, CATEGORY)
+            return ColumnVerdict(CONSTANT, FLAG, f"it is {different[0]!r} in every row")
+        return (
+            ColumnVerdict(FLAG, FLAG) if len(different) > 1 else ColumnVerdict(CATEGORY, CATEGORY)
+        )
     if not _are_codes(different):
         numbers, bad = text_to_numbers(text, decimal)
         if not bad.any():
@@ -159,26 +161,26 @@ def _date_form(different: list[str]) -> str:
     return ""
 
 
-def _judge_words(text: Any, present: Any, different: list[str]) -> Verdict:
+def _judge_words(text: Any, present: Any, different: list[str]) -> ColumnVerdict:
     import pyarrow.compute as pc
 
     if len(different) == 1:
         if len(present) == len(text):
-            return Verdict(CONSTANT, CATEGORY, f"it is {different[0][:60]!r} in every row")
-        return Verdict(CATEGORY, CATEGORY)
+            return ColumnVerdict(CONSTANT, CATEGORY, f"it is {different[0][:60]!r} in every row")
+        return ColumnVerdict(CATEGORY, CATEGORY)
     length = float(pc.mean(pc.utf8_length(present)).as_py())
     words = 1 + float(pc.mean(pc.count_substring(present, " ")).as_py())
     share, many = len(different) / len(present), len(different) > LEAST_ROWS
     if many and (length > TEXT_LENGTH or (share > 0.5 and words >= TEXT_WORDS)):
         why = f"it holds free text ({len(different)} different cells, {length:.0f} characters each)"
-        return Verdict(TEXT, TEXT, why)
+        return ColumnVerdict(TEXT, TEXT, why)
     if share > IDENTIFIER_SHARE and len(present) > LEAST_ROWS:
         why = f"{len(different)} of {len(present)} cells are different"
-        return Verdict(IDENTIFIER, CATEGORY, why)
+        return ColumnVerdict(IDENTIFIER, CATEGORY, why)
     if len(different) > MOST_CATEGORIES:
         why = f"it has {len(different)} different values, above {MOST_CATEGORIES}"
-        return Verdict(TEXT, CATEGORY, why)
-    return Verdict(CATEGORY, CATEGORY)
+        return ColumnVerdict(TEXT, CATEGORY, why)
+    return ColumnVerdict(CATEGORY, CATEGORY)
 
 
 def marks_sentence(marks: tuple[str, ...]) -> str:

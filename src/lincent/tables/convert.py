@@ -11,7 +11,7 @@ import numpy as np
 from lincent._errors import first_line, listed
 from lincent.tables.errors import TableError, arrow
 from lincent.tables.names import check_double
-from lincent.tables.read import MISSING_WORDS, Table
+from lincent.tables.read import MISSING_WORDS, UserTable
 from lincent.tables.schema import CATEGORY, DATE, FLAG, TEXT, Column, Schema
 
 WORD = re.compile(r"\w\w+")
@@ -93,7 +93,7 @@ def to_dates(values: Any, form: str) -> Any:
     return dates
 
 
-def to_frame(schema: Schema, table: Table, news: Counter[str] | None = None) -> Any:
+def to_frame(schema: Schema, table: UserTable, news: Counter[str] | None = None) -> Any:
     """The columns that the model uses, as a pandas frame of numbers and text.
 
     ``news`` counts values of categories that the training rows did not have.
@@ -115,7 +115,7 @@ def to_frame(schema: Schema, table: Table, news: Counter[str] | None = None) -> 
     return pd.DataFrame(data, copy=False)
 
 
-def _check_columns(schema: Schema, table: Table) -> None:
+def _check_columns(schema: Schema, table: UserTable) -> None:
     names = list(table.data.schema.names)
     absent = [name for name in schema.names if name not in names]
     if absent:
@@ -126,7 +126,7 @@ def _check_columns(schema: Schema, table: Table) -> None:
     check_double(table.name, [name for name in names if name in schema.names])
 
 
-def _numbers(column: Column, values: Any, table: Table) -> np.ndarray:
+def _numbers(column: Column, values: Any, table: UserTable) -> np.ndarray:
     pa = arrow()
     kind = values.type
     if is_text(kind):
@@ -147,7 +147,7 @@ def _numbers(column: Column, values: Any, table: Table) -> np.ndarray:
     return numbers
 
 
-def _numbers_of_text(column: Column, values: Any, table: Table) -> np.ndarray:
+def _numbers_of_text(column: Column, values: Any, table: UserTable) -> np.ndarray:
     import pyarrow.compute as pc
 
     if column.kind == FLAG:
@@ -167,7 +167,7 @@ def _numbers_of_text(column: Column, values: Any, table: Table) -> np.ndarray:
     return np.asarray(numbers, dtype=np.float64)
 
 
-def _date_parts(column: Column, values: Any, table: Table) -> list[np.ndarray]:
+def _date_parts(column: Column, values: Any, table: UserTable) -> list[np.ndarray]:
     if not (is_date(values.type) or is_text(values.type) or arrow().types.is_null(values.type)):
         raise _wrong(column, values.type, "dates")
     dates = to_dates(values, column.form)

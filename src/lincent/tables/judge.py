@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import nearest
-from lincent.tables.columns import CONSTANT, IDENTIFIER, LEAK, Verdict, judge_column, marks_sentence
+from lincent.tables.columns import (
+    CONSTANT,
+    IDENTIFIER,
+    LEAK,
+    ColumnVerdict,
+    judge_column,
+    marks_sentence,
+)
 from lincent.tables.convert import (
     is_text,
     plain_array,
@@ -24,9 +31,9 @@ from lincent.tables.convert import (
 )
 from lincent.tables.errors import TableError, arrow
 from lincent.tables.leaks import gives_away, repeated_rows
-from lincent.tables.read import Table
+from lincent.tables.read import UserTable
 from lincent.tables.schema import CATEGORY, DATE, NUMBER, TEXT, Column, Schema, unused_mark
-from lincent.tables.target import check_classes, read_groups, read_labels
+from lincent.tables.target import check_target_classes, read_groups, read_labels
 
 DROP = "drop"
 ROLES = (NUMBER, CATEGORY, TEXT, DATE, IDENTIFIER, DROP)
@@ -67,7 +74,7 @@ NO_WISHES = Wishes()
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedColumn:
     """One column of the table: its role, how it is used ("" if not), and what is said of it."""
 
     name: str
@@ -92,9 +99,9 @@ class Judged:
 class Understood:
     """A table with its columns judged, ready to be learned from."""
 
-    table: Table = field(repr=False)
+    table: UserTable = field(repr=False)
     schema: Schema = field(repr=False)
-    columns: tuple[Judged, ...]
+    columns: tuple[JudgedColumn, ...]
     frame: Any = field(repr=False)
     labels: np.ndarray = field(repr=False)
     groups: np.ndarray | None = field(repr=False)
@@ -110,12 +117,12 @@ class Understood:
 
 
 def understand(
-    table: Table, target: str, wishes: Wishes = NO_WISHES, *, least: int = 1
+    table: UserTable, target: str, wishes: Wishes = NO_WISHES, *, least: int = 1
 ) -> Understood:
     """Judge a table; ``least`` rows are needed of each class."""
     _check_wishes(table, target, wishes)
     labels = read_labels(table, target)
-    remarks = [*table.remarks, *check_classes(table, target, labels, least)]
+    remarks = [*table.remarks, *check_target_classes(table, target, labels, least)]
     groups = read_groups(table, wishes.group, labels) if wishes.group else None
     verdicts = {
         name: _verdict(table, name, wishes)
@@ -137,7 +144,7 @@ def understand(
     return Understood(table, schema, tuple(columns), frame, labels, groups, tuple(remarks))
 
 
-def _check_wishes(table: Table, target: str, wishes: Wishes) -> None:
+def _check_wishes(table: UserTable, target: str, wishes: Wishes) -> None:
     names = table.data.column_names
     said = [(target, "--target"), *((name, "--drop") for name in wishes.drop)]
     said += [*((name, "--id") for name in wishes.ids), *((n, "--keep") for n in wishes.keep)]
@@ -154,14 +161,14 @@ def _check_wishes(table: Table, target: str, wishes: Wishes) -> None:
             raise TableError(f"--role {name}={role}: the role is one of {', '.join(ROLES)}.")
 
 
-def _verdict(table: Table, name: str, wishes: Wishes) -> Verdict:
+def _verdict(table: UserTable, name: str, wishes: Wishes) -> ColumnVerdict:
     values = table.data.column(name)
     found = judge_column(name, values, table.decimal)
     role = wishes.roles.get(name)
     if name in wishes.drop or role == DROP:
-        return Verdict(LEFT_OUT, "", "")
+        return ColumnVerdict(LEFT_OUT, "", "")
     if name in wishes.ids or role == IDENTIFIER:
-        return Verdict(IDENTIFIER, "", "")
+        return ColumnVerdict(IDENTIFIER, "", "")
     if role == NUMBER and found.kind not in (NUMBER, "flag"):
         return _forced_number(table, name)
     if role == DATE and found.kind != DATE:
@@ -175,34 +182,36 @@ def _verdict(table: Table, name: str, wishes: Wishes) -> Verdict:
     return found if used else replace(found, kind="", asked=found.kind)
 
 
-def _forced_number(table: Table, name: str) -> Verdict:
+def _forced_number(table: UserTable, name: str) -> ColumnVerdict:
     values = plain_array(table.data.column(name))
     if is_text(values.type):
         numbers, bad = text_to_numbers(values, table.decimal)
         if np.isfinite(numbers).any():
             strange = values.filter(arrow().array(bad)).to_pylist()
-            return Verdict(NUMBER, NUMBER, marks=tuple(sorted({cell.strip() for cell in strange})))
+            return ColumnVerdict(
+                NUMBER, NUMBER, marks=tuple(sorted({cell.strip() for cell in strange}))
+            )
     raise TableError(f"The column {name!r} (--role) holds {values.type} without a number in it.")
 
 
 def _columns(
-    table: Table, target: str, wishes: Wishes, verdicts: dict[str, Verdict]
-) -> list[Judged]:
+    table: UserTable, target: str, wishes: Wishes, verdicts: dict[str, ColumnVerdict]
+) -> list[JudgedColumn]:
     found = []
     for place, name in enumerate(table.data.column_names, 1):
         if name in (target, wishes.group):
-            found.append(Judged(name, place, TARGET if name == target else GROUP, ""))
+            found.append(JudgedColumn(name, place, TARGET if name == target else GROUP, ""))
             continue
         verdict = verdicts[name]
         why = marks_sentence(verdict.marks) if verdict.kind and verdict.marks else ""
         why = why if verdict.kind else verdict.why
         hint = {DATE: "--dates", TEXT: "--text"}.get(verdict.asked, "--keep")
-        found.append(Judged(name, place, verdict.role, verdict.kind, why, hint))
+        found.append(JudgedColumn(name, place, verdict.role, verdict.kind, why, hint))
     return found
 
 
 def _schema(
-    table: Table, target: str, columns: list[Judged], verdicts: dict[str, Verdict]
+    table: UserTable, target: str, columns: list[JudgedColumn], verdicts: dict[str, ColumnVerdict]
 ) -> Schema:
     used = [column for column in columns if column.kind]
     if not used:
@@ -232,13 +241,13 @@ def _schema(
     return Schema(tuple(made), target, target_type, ids, mark)
 
 
-def _values(table: Table, name: str) -> tuple[list[str], bool]:
+def _values(table: UserTable, name: str) -> tuple[list[str], bool]:
     """The different values of a category, and whether any cell is missing."""
     text = without_words(plain_array(table.data.column(name)))
     return text.drop_null().unique().to_pylist(), bool(text.null_count)
 
 
-def _usual_words(table: Table, name: str) -> tuple[str, ...]:
+def _usual_words(table: UserTable, name: str) -> tuple[str, ...]:
     """The most frequent words of a text, without those that most rows or next to none have."""
     cells = plain_array(table.data.column(name)).cast(arrow().string()).to_pylist()
     counts = Counter(word for cell in cells for word in words_of(cell))
@@ -253,8 +262,8 @@ def _usual_words(table: Table, name: str) -> tuple[str, ...]:
 
 
 def _without_leaks(
-    columns: list[Judged], schema: Schema, frame: Any, labels: np.ndarray, wishes: Wishes
-) -> tuple[list[Judged], Schema]:
+    columns: list[JudgedColumn], schema: Schema, frame: Any, labels: np.ndarray, wishes: Wishes
+) -> tuple[list[JudgedColumn], Schema]:
     """Leave out the columns that give the answer away, unless nothing else is there."""
     codes = np.unique(labels, return_inverse=True)[1]
     told = {
@@ -286,6 +295,6 @@ def _without_leaks(
 
 
 __all__ = [
-    "CONSTANT", "DROP", "GROUP", "IDENTIFIER", "LEAK", "LEFT_OUT", "ROLES", "TARGET", "Judged",
-    "Understood", "Wishes", "understand",
+    "CONSTANT", "DROP", "GROUP", "IDENTIFIER", "LEAK", "LEFT_OUT", "ROLES", "TARGET",
+    "JudgedColumn", "Understood", "Wishes", "understand",
 ]  # fmt: skip

@@ -28,8 +28,8 @@ from lincent.tables.source import (
     JSON,
     PARQUET,
     UNREADABLE,
-    Source,
-    open_source,
+    OpenedTable,
+    open_file,
 )
 
 BATCH_ROWS = 16_384
@@ -56,7 +56,7 @@ AS_FOUND = Reading()
 
 
 @dataclass(frozen=True)
-class Table:
+class UserTable:
     """A table as read, its name for sentences, and the row number of its first row."""
 
     data: Any = field(repr=False)
@@ -74,13 +74,13 @@ class Table:
         return self.reading.decimal or "."
 
 
-def read_table(data: Any, reading: Reading = AS_FOUND) -> Table:
+def read_table(data: Any, reading: Reading = AS_FOUND) -> UserTable:
     """A whole table from a path, ``-`` or a frame of pandas, polars or Arrow."""
-    if isinstance(data, Table):
+    if isinstance(data, UserTable):
         return data
     if not isinstance(data, (str, os.PathLike)):
-        return Table(checked_names(formats.from_frame(data), "The table"))
-    with open_source(data, reading.format) as source, _readable(source):
+        return UserTable(checked_names(formats.from_frame(data), "The table"))
+    with open_file(data, reading.format) as source, _readable(source):
         table = _READERS[source.kind](source, reading)
     table = replace(table, data=checked_names(table.data, source.name))
     if table.data.num_rows == 0:
@@ -90,7 +90,7 @@ def read_table(data: Any, reading: Reading = AS_FOUND) -> Table:
 
 def read_batches(
     data: Any, types: Mapping[str, Any], reading: Reading = AS_FOUND
-) -> Iterator[Table]:
+) -> Iterator[UserTable]:
     """The table in parts of at most BATCH_ROWS rows; their data are record batches.
 
     Columns of a text file are text, but for those whose type is given here.
@@ -99,18 +99,18 @@ def read_batches(
         table = read_table(data)
         yield from _cut(table, table.data.to_batches())
         return
-    with open_source(data, reading.format) as source, _readable(source):
+    with open_file(data, reading.format) as source, _readable(source):
         if source.kind == CSV:
             yield from _csv_batches(source, reading, types)
         elif source.kind == PARQUET:
             parts = formats.parquet_batches(source, BATCH_ROWS)
-            yield from _cut(Table(None, source.name), parts)
+            yield from _cut(UserTable(None, source.name), parts)
         else:
             table = _READERS[source.kind](source, reading)
             yield from _cut(table, table.data.to_batches())
 
 
-def _cut(table: Table, batches: Any) -> Iterator[Table]:
+def _cut(table: UserTable, batches: Any) -> Iterator[UserTable]:
     row = table.first_row
     for batch in batches:
         for start in range(0, batch.num_rows, BATCH_ROWS):
@@ -122,7 +122,7 @@ def _cut(table: Table, batches: Any) -> Iterator[Table]:
 # Text.
 
 
-def _dialect(source: Source, reading: Reading, sample: bytes) -> Dialect:
+def _dialect(source: OpenedTable, reading: Reading, sample: bytes) -> Dialect:
     separator = reading.separator or ("\t" if source.tabs else None)
     return find_dialect(
         sample,
@@ -133,7 +133,7 @@ def _dialect(source: Source, reading: Reading, sample: bytes) -> Dialect:
     )
 
 
-def _names(source: Source, dialect: Dialect) -> list[str]:
+def _names(source: OpenedTable, dialect: Dialect) -> list[str]:
     """The cells of the first row, also where one of them goes over several lines."""
     head = source.head
     if len(head) >= HEAD_BYTES and b"\n" not in head and b"\r" not in head:
@@ -146,7 +146,7 @@ def _names(source: Source, dialect: Dialect) -> list[str]:
     return found[0] if found else []
 
 
-def _csv_options(source: Source, dialect: Dialect, types: Mapping[str, Any]) -> dict[str, Any]:
+def _csv_options(source: OpenedTable, dialect: Dialect, types: Mapping[str, Any]) -> dict[str, Any]:
     from pyarrow import csv
 
     names = filled_names(_names(source, dialect))
@@ -171,7 +171,7 @@ def _csv_options(source: Source, dialect: Dialect, types: Mapping[str, Any]) -> 
     }
 
 
-def _csv_table(source: Source, reading: Reading) -> Table:
+def _csv_table(source: OpenedTable, reading: Reading) -> UserTable:
     from pyarrow import csv
 
     data = source.stream.read()
@@ -197,7 +197,7 @@ def _csv_table(source: Source, reading: Reading) -> Table:
     remarks: tuple[str, ...] = ()
     if reading.encoding is None and dialect.encoding in ("cp1252", "latin-1"):
         remarks = (f"the file is not UTF-8; read as {dialect.encoding} (--encoding overrules).",)
-    return Table(table, source.name, 2, found, remarks)
+    return UserTable(table, source.name, 2, found, remarks)
 
 
 def _check_encoding(name: str, data: bytes, encoding: str) -> None:
@@ -213,13 +213,15 @@ def _check_encoding(name: str, data: bytes, encoding: str) -> None:
         ) from error
 
 
-def _csv_batches(source: Source, reading: Reading, types: Mapping[str, Any]) -> Iterator[Table]:
+def _csv_batches(
+    source: OpenedTable, reading: Reading, types: Mapping[str, Any]
+) -> Iterator[UserTable]:
     from pyarrow import csv
 
     dialect = _dialect(source, reading, source.head)
     parse = csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
     options = _csv_options(source, dialect, types)
-    table = Table(None, source.name, 2, replace(reading, decimal=dialect.decimal))
+    table = UserTable(None, source.name, 2, replace(reading, decimal=dialect.decimal))
     yield from _cut(table, csv.open_csv(source.stream, parse_options=parse, **options))
 
 
@@ -238,27 +240,29 @@ def _bad_row(name: str, bad: list[Any]) -> TableError:
 # The other formats.
 
 
-def _parquet_table(source: Source, reading: Reading) -> Table:
+def _parquet_table(source: OpenedTable, reading: Reading) -> UserTable:
     found = replace(reading, format=PARQUET)
-    return Table(formats.parquet(source.seekable()), source.name, 1, found)
+    return UserTable(formats.parquet(source.seekable()), source.name, 1, found)
 
 
-def _arrow_table(source: Source, reading: Reading) -> Table:
+def _arrow_table(source: OpenedTable, reading: Reading) -> UserTable:
     found = replace(reading, format=ARROW)
-    return Table(formats.arrow_file(source.seekable()), source.name, 1, found)
+    return UserTable(formats.arrow_file(source.seekable()), source.name, 1, found)
 
 
-def _json_table(source: Source, reading: Reading) -> Table:
-    return Table(formats.json_rows(source.stream), source.name, 1, replace(reading, format=JSON))
+def _json_table(source: OpenedTable, reading: Reading) -> UserTable:
+    return UserTable(
+        formats.json_rows(source.stream), source.name, 1, replace(reading, format=JSON)
+    )
 
 
-def _excel_table(source: Source, reading: Reading) -> Table:
+def _excel_table(source: OpenedTable, reading: Reading) -> UserTable:
     data, sheet, count = formats.excel(source.seekable(), source.name, reading.sheet)
     remarks: tuple[str, ...] = ()
     if count > 1 and reading.sheet is None:
         remarks = (f"read the sheet {sheet!r}, the first of {count} (--sheet names another).",)
     found = replace(reading, format=EXCEL, sheet=sheet)
-    return Table(data, source.name, 2, found, remarks)
+    return UserTable(data, source.name, 2, found, remarks)
 
 
 _READERS = {
@@ -271,7 +275,7 @@ _READERS = {
 
 
 @contextmanager
-def _readable(source: Source) -> Iterator[None]:
+def _readable(source: OpenedTable) -> Iterator[None]:
     """Turn what a reader of another package makes of damaged bytes into a sentence."""
     try:
         yield

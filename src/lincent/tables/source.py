@@ -41,7 +41,7 @@ UNREADABLE = (
 
 
 @dataclass(frozen=True)
-class Source:
+class OpenedTable:
     """An open table: its name for sentences, its kind, its first bytes, and all of it."""
 
     name: str
@@ -77,7 +77,7 @@ def check_kind(kind: str | None) -> None:
 
 
 @contextmanager
-def open_source(path: str | os.PathLike[str], kind: str | None = None) -> Iterator[Source]:
+def open_file(path: str | os.PathLike[str], kind: str | None = None) -> Iterator[OpenedTable]:
     """Open a table and find out what it is."""
     check_kind(kind)
     name = named(path)
@@ -91,7 +91,7 @@ def open_source(path: str | os.PathLike[str], kind: str | None = None) -> Iterat
             raise TableError(f"{name} is empty: it needs a line of column names and rows.")
         by_name = None if is_stream(path) else kind_by_name(path)
         tabs = PurePath(name.lower()).suffixes[-2:].count(".tsv") > 0
-        yield Source(name, kind or by_name or kind_by_content(head, name), head, stream, tabs)
+        yield OpenedTable(name, kind or by_name or kind_by_content(head, name), head, stream, tabs)
 
 
 def _file(path: str | os.PathLike[str]) -> Any:

@@ -8,19 +8,19 @@ import numpy as np
 
 from lincent.tables.convert import is_text, plain_array, text_to_numbers, without_words
 from lincent.tables.errors import TableError, arrow
-from lincent.tables.read import MISSING_WORDS, Table
+from lincent.tables.read import MISSING_WORDS, UserTable
 
 MOST_CLASSES = 100
 LARGEST_WHOLE = 2.0**53
 """Above it not every whole number has a float of its own."""
 
 
-def place_of(table: Table, name: str) -> str:
+def place_of(table: UserTable, name: str) -> str:
     """Number and name of a column, for a sentence."""
     return f"column {table.data.schema.names.index(name) + 1} ({name!r})"
 
 
-def read_labels(table: Table, target: str) -> np.ndarray:
+def read_labels(table: UserTable, target: str) -> np.ndarray:
     """The target column as text, true/false or whole numbers."""
     pa = arrow()
     values = plain_array(table.data.column(target))
@@ -36,7 +36,7 @@ def read_labels(table: Table, target: str) -> np.ndarray:
     raise _no_classes(table, target, values.type)
 
 
-def _text_labels(table: Table, target: str, values: Any) -> np.ndarray:
+def _text_labels(table: UserTable, target: str, values: Any) -> np.ndarray:
     """Cells of a text file: numbers where all are, else classes by their names.
 
     ``NA`` beside numbers is a missing number; beside other names it is a name like them.
@@ -68,7 +68,7 @@ def _whole(numbers: np.ndarray) -> bool:
     )
 
 
-def _check_present(table: Table, target: str, empty: np.ndarray) -> None:
+def _check_present(table: UserTable, target: str, empty: np.ndarray) -> None:
     rows = np.flatnonzero(empty)
     if len(rows):
         more = f" ({len(rows)} such rows)" if len(rows) > 1 else ""
@@ -78,14 +78,16 @@ def _check_present(table: Table, target: str, empty: np.ndarray) -> None:
         )
 
 
-def _no_classes(table: Table, target: str, what: Any) -> TableError:
+def _no_classes(table: UserTable, target: str, what: Any) -> TableError:
     return TableError(
         f"{table.name}: {place_of(table, target)} holds {what}, not classes: give a --target of "
         "text, true/false or whole numbers."
     )
 
 
-def check_classes(table: Table, target: str, labels: np.ndarray, least: int = 1) -> list[str]:
+def check_target_classes(
+    table: UserTable, target: str, labels: np.ndarray, least: int = 1
+) -> list[str]:
     """Refuse what is no classification; returns what a person should know of the classes."""
     classes, counts = np.unique(labels, return_counts=True)
     where = f"{table.name}: {place_of(table, target)}"
@@ -116,7 +118,7 @@ def check_classes(table: Table, target: str, labels: np.ndarray, least: int = 1)
     ]
 
 
-def read_groups(table: Table, group: str, labels: np.ndarray) -> np.ndarray:
+def read_groups(table: UserTable, group: str, labels: np.ndarray) -> np.ndarray:
     """The group of every row as text; rows of one group stay on one side of every split."""
     values = plain_array(table.data.column(group)).cast(arrow().string())
     empty = np.flatnonzero(np.asarray(without_words(values).is_null()))

@@ -56,8 +56,8 @@ class Tuning:
     halvings: int = 40
     """Of a step that does not go down; with 10 a degenerate program stalls."""
     ridge: float = 1e-10
-    """On the diagonal, of its largest entry: without it columns that depend on each other take 200
-    steps, with 1e-12 thirty-two, with 1e-6 thirty-five."""
+    """On the diagonal, of what all rows together put there: without it columns that depend on each
+    other take 200 steps, with 1e-12 thirty-two, with 1e-6 thirty-five."""
 
 
 TUNING = Tuning()

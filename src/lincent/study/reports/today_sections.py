@@ -167,7 +167,7 @@ def rank_section(result: StudyResult) -> Section | None:
         blocks.append(
             Figure(
                 "ranks",
-                figures.ranks_beside(ranks, paper.ranks_from_one()),
+                figures.ranks_beside(ranks, paper.printed_ranks()),
                 "Mean ranks, ours and the paper's",
                 "Mean ranks of procedure 2, ours and the paper's.",
             )
@@ -184,7 +184,7 @@ def _rank_table(result: StudyResult, scores: Any) -> Table:
     config, sets = result.config, list(scores.index)
     nested = means(result.frame, "test_paper_auc", "nested").reindex(sets)
     shared = [m for m in paper.METHODS if m in nested.columns]
-    ours, theirs = mean_ranks(scores), paper.ranks_from_one()
+    ours, theirs = mean_ranks(scores), paper.printed_ranks()
     inside = mean_ranks(nested[shared]) if shared else {}
     nothing = float("nan")
     rows = [
