@@ -96,6 +96,8 @@ MODULES = (
                     "BoundaryDisplay",
                     "ImpactDisplay",
                     "PathDisplay",
+                    "CoefficientsDisplay",
+                    "ScoresDisplay",
                     "ShapeDisplay",
                 ),
             ),

@@ -9,6 +9,6 @@ from lincent.displays import DirectionDisplay, ProjectionDisplay
 X, y = make_paper_example(100, random_state=0)
 model = LCC().fit(X, y)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
-DirectionDisplay.from_estimator(model, X, y).plot(ax=left)
-ProjectionDisplay.from_estimator(model, X, y).plot(ax=right)
+DirectionDisplay.from_estimator(model, X, y, ax=left)
+ProjectionDisplay.from_estimator(model, X, y, ax=right)
 right.get_legend().remove()  # the left one names both classes

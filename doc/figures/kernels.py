@@ -16,7 +16,7 @@ y = np.repeat([0, 1], 100)
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
 for gamma, ax in zip((0.02, 0.5, 30.0), axes, strict=True):
     model = KernelLCC(gamma=gamma).fit(X, y)
-    BoundaryDisplay.from_estimator(model, X, y).plot(ax)
+    BoundaryDisplay.from_estimator(model, X, y, ax=ax)
     ax.set_title(f"gamma={gamma:g}: {model.score(X, y):.0%} of the rows", loc="left", fontsize=10)
     if ax.get_legend():
         ax.get_legend().remove()

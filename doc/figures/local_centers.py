@@ -14,7 +14,7 @@ models = {
 }
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
 for (name, model), ax in zip(models.items(), axes, strict=True):
-    BoundaryDisplay.from_estimator(model.fit(X, y), X, y).plot(ax)
+    BoundaryDisplay.from_estimator(model.fit(X, y), X, y, ax=ax)
     ax.set_title(f"{name}: {model.score(X, y):.0%}", loc="left", fontsize=10)
     if ax.get_legend():
         ax.get_legend().remove()

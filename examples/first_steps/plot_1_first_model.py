@@ -33,6 +33,6 @@ print("relative gap: ", model[-1].duality_gap_ / max(1, abs(model[-1].objective_
 # ----
 # Left, the held-out rows on the line that LCC has found; right, every cut on that line at once.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-ProjectionDisplay.from_estimator(model, X_test, y_test).plot(ax=left)
+ProjectionDisplay.from_estimator(model, X_test, y_test, ax=left)
 RocCurveDisplay.from_estimator(model, X_test, y_test, ax=right, plot_chance_level=True)
 plt.show()

@@ -31,7 +31,7 @@ print("covariances taken:", paper_covariances().round(2).tolist())
 # misses the margin.
 model = LCC().fit(X, y)
 print("β =", model.coef_[0], " objective", model.objective_, " gap", model.duality_gap_)
-DirectionDisplay.from_estimator(model, X, y).plot()
+DirectionDisplay.from_estimator(model, X, y)
 
 # %%
 # The line, before and after
@@ -44,5 +44,5 @@ for name, direction in (("before", before), ("after", model.coef_[0])):
     auc = roc_auc_score(y, X @ direction)
     print(f"AUC {name}: {max(auc, 1 - auc):.2f}")
     assert (max(auc, 1 - auc) < 0.75) == (name == "before")
-ProjectionDisplay.from_estimator(model, X, y, before=before).plot()
+ProjectionDisplay.from_estimator(model, X, y, before=before)
 plt.show()

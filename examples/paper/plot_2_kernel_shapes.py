@@ -63,7 +63,7 @@ for name, ax in zip(("jain", "spiral", "circles", "flame"), axes.ravel(), strict
     X, y, title = shape(name)
     model.fit(X, y)
     best = model.best_estimator_
-    BoundaryDisplay.from_estimator(best, X, y).plot(ax)
+    BoundaryDisplay.from_estimator(best, X, y, ax=ax)
     ax.set_title(f"{title}: {100 * best.score(X, y):.1f} % of the rows on their side", loc="left")
     width = 1 / np.sqrt(2 * best[-1].gamma_)
     print(f"{name:8s} width {width:.2f}  gap {best[-1].duality_gap_:.1e}")

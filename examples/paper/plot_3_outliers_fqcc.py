@@ -28,9 +28,9 @@ models = {"LCC": LCC(), "FQCC": FQCC(n_init=2)}
 figure, axes = plt.subplots(1, 3, figsize=(15, 4.4), layout="constrained")
 for (name, model), ax in zip(models.items(), axes, strict=False):
     model.fit(X_all, y_all)
-    BoundaryDisplay.from_estimator(model, X_all, y_all).plot(ax)
+    BoundaryDisplay.from_estimator(model, X_all, y_all, ax=ax)
     ax.set_title(f"{name}: {100 * model.score(X, y):.1f} % of the clean rows right", loc="left")
-ImpactDisplay.from_estimator(models["LCC"], X_all, y_all).plot(axes[2])
+ImpactDisplay.from_estimator(models["LCC"], X_all, y_all, ax=axes[2])
 axes[2].set_title("What LCC pays for", loc="left")
 
 # %%

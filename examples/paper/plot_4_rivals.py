@@ -48,7 +48,7 @@ models = [
 figure, axes = plt.subplots(3, 3, figsize=(10, 8.4), layout="constrained")
 for model, ax in zip(models, axes.ravel(), strict=True):
     model.fit(X, y)
-    BoundaryDisplay.from_estimator(model, X, y).plot(ax)
+    BoundaryDisplay.from_estimator(model, X, y, ax=ax)
     ax.set_title(
         f"{type(model).__name__}: {100 * hard_auc(model, X, y):.1f} %", loc="left", fontsize=10
     )

@@ -39,5 +39,5 @@ for ax, k in zip(axes.ravel(), order, strict=False):
 # %%
 # The list
 # --------
-ImpactDisplay.from_estimator(model, X, given).plot(n_largest=20)
+ImpactDisplay.from_estimator(model, X, given, n_largest=20)
 plt.show()

@@ -45,7 +45,7 @@ for name, rule, ax in zip(
     axes,
     strict=True,
 ):
-    BoundaryDisplay.from_estimator(rule, X, y).plot(ax)
+    BoundaryDisplay.from_estimator(rule, X, y, ax=ax)
     ax.set_title(
         f"{name}: {rule.score(X[:180], y[:180]):.0%} of the clean rows", loc="left", fontsize=10
     )
@@ -53,5 +53,5 @@ for name, rule, ax in zip(
 # %%
 # The direction in the end
 # ------------------------
-DirectionDisplay.from_estimator(model, X, y).plot()
+DirectionDisplay.from_estimator(model, X, y)
 plt.show()

@@ -30,7 +30,7 @@ figure, axes = plt.subplots(1, 4, figsize=(14, 3.6), layout="constrained")
 for (name, step), ax in zip(maps.items(), axes, strict=True):
     steps = [RegularizedLCC()] if step is None else [step, RegularizedLCC()]
     model = make_pipeline(*steps).fit(X, y)
-    BoundaryDisplay.from_estimator(model, X, y).plot(ax)
+    BoundaryDisplay.from_estimator(model, X, y, ax=ax)
     columns = model[-1].coef_.shape[1]
     ax.set_title(f"{name}: {columns} features, {model.score(X, y):.0%}", loc="left", fontsize=10)
     if ax.get_legend():

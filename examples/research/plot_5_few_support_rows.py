@@ -19,7 +19,7 @@ for norm, ax in zip(("linf", "l1"), axes, strict=True):
     model = KernelLCC(gamma=1.0, norm=norm).fit(X, y)
     used = np.flatnonzero(np.any(np.atleast_2d(model.dual_coef_) != 0, axis=0))
     rows = model.support_vectors_[used]
-    BoundaryDisplay.from_estimator(model, X, y).plot(ax)
+    BoundaryDisplay.from_estimator(model, X, y, ax=ax)
     ax.scatter(*rows.T, s=90, facecolor="none", edgecolor="k", linewidth=1.2)
     ax.set_title(
         f'norm="{norm}": {len(rows)} rows, {model.score(X, y):.0%}', loc="left", fontsize=10

@@ -73,7 +73,7 @@ def shape_pictures(shapes: list[Problem], widths: dict[str, float]) -> dict[str,
             continue
         X = problem.preparation().fit_transform(problem.X)
         model = KernelLCC(kernel="rbf", gamma=widths[problem.name]).fit(X, problem.y)
-        drawn = BoundaryDisplay.from_estimator(model, X, problem.y, resolution=RESOLUTION)
+        drawn = BoundaryDisplay.computed(model, X, problem.y, resolution=RESOLUTION)
         found[problem.name] = {
             "X": _plain(X),
             "codes": drawn.codes.tolist(),

@@ -19,13 +19,13 @@ pytest.importorskip("pandas")
 import matplotlib.pyplot as plt  # noqa: E402
 
 from lincent.displays import (  # noqa: E402
-    COLORS,
     BoundaryDisplay,
     DirectionDisplay,
     ImpactDisplay,
     PathDisplay,
     ProjectionDisplay,
 )
+from lincent.pages.colors import COLORS  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
