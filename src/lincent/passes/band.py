@@ -21,20 +21,16 @@ array namespace; ``passes.dask`` has those for rows in blocks, each of which is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from lincent.passes.place import Place
-from lincent.programs.arrays import Checked, Index, Matrix, Rows, Vector
+from lincent.passes.view import ViewAtOnce
+from lincent.programs.arrays import Index, Matrix, Rows, Vector, Weigh
 
-TIED = 1e-5
-"""The least width, as a share of the mean |z|: tied rows (whole numbers, repetitions) can fill the
-band at a width of zero, which would leave a trust region without room."""
-FEW = 2**16
 FEW_ENTRIES = 2**18
 TINY = 1e-9
 """The least size of a row, where a typical one is 1: a row at the midpoint moves nowhere."""
@@ -64,28 +60,6 @@ def drawn(cumulative: Vector, points: Vector) -> Index:
     return np.minimum(index, len(cumulative) - 1)
 
 
-@dataclass(frozen=True)
-class Deferred:
-    """One number per row that is fetched only when an array is asked for."""
-
-    shape: tuple[int]
-    fetch: Callable[[], Vector]
-
-    def __mul__(self, factor: float) -> Deferred:
-        return Deferred(self.shape, lambda: factor * self.fetch())
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vector:
-        return np.asarray(self.fetch(), dtype=dtype)
-
-
-@dataclass(frozen=True)
-class Multipliers(Deferred):
-    """One multiplier per row, left with the rows, and what they add up to."""
-
-    combined: Vector  # sum_i alpha_i a_i
-    total: float  # sum_i alpha_i
-
-
 class HeldRows(Protocol):
     """Signed rows in one place: their vectors as long as the data stay there."""
 
@@ -93,8 +67,11 @@ class HeldRows(Protocol):
     sparse: bool
 
     place: Place
+    swept: bool
 
     def measure(self, beta: Vector) -> Any: ...
+
+    def sweep(self, beta: Vector, weigh: Weigh) -> tuple[Vector, Vector]: ...
 
     def sizes_there(self, ruler: Matrix) -> Any: ...
 
@@ -131,7 +108,7 @@ class RowsAtOnce:
         return other
 
     def look(self, beta: Vector, band: int = 0) -> ViewAtOnce:
-        return ViewAtOnce(self, beta)
+        return ViewAtOnce(self, beta, swept=band > 0 and self.rows.swept)
 
     def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
         m = self.rows.shape[0]
@@ -168,132 +145,31 @@ class RowsAtOnce:
         return np.asarray(self.place.fetch(self.size[index]))
 
     def gram_of(self, index: Any, scale: float) -> Matrix:
-        """scale * sum_i c_i / size_i a_i a_i' over these rows, a few of them at a time."""
+        """scale * sum_i c_i / size_i a_i a_i' over these rows."""
         n = self.rows.shape[1]
-        many = self.rows.sparse or self.place.fast_reads
-        step = len(index) if many else max(n, FEW_ENTRIES // n)
         gram = np.zeros((n, n))
-        for start in range(0, len(index), max(1, step)):
-            part = index[start : start + step]
+        for part in self._few_at_a_time(index):
             weight = self.costs_at(part) * scale / self.sizes_at(part)
             gram += self.rows.take(part).gram(weight)
         return gram
+
+    def sum_of(self, index: Any, alpha: Vector) -> Vector:
+        """sum_i alpha_i a_i over these rows."""
+        total, start = np.zeros(self.rows.shape[1]), 0
+        for part in self._few_at_a_time(index):
+            total += self.rows.take(part).tdot(alpha[start : start + len(part)])
+            start += len(part)
+        return total
+
+    def _few_at_a_time(self, index: Any) -> Iterator[Any]:
+        n = self.rows.shape[1]
+        many = self.rows.sparse or self.place.fast_reads
+        step = len(index) if many else max(n, FEW_ENTRIES // n)
+        for start in range(0, len(index), max(1, step)):
+            yield index[start : start + step]
 
     def full(self, outside: Any, index: Any, alpha: Vector) -> Vector:
         """The multipliers of all rows: the cost outside, alpha in the band, zero elsewhere."""
         full = np.array(self.place.fetch(self.place.where(outside, self.cost)))
         full[self.place.fetch(index)] = alpha
         return full
-
-
-class ViewAtOnce:
-    """All rows, seen from one point."""
-
-    def __init__(self, whole: RowsAtOnce, beta: Vector) -> None:
-        self.whole, self.beta = whole, beta
-        self.distance = whole.rows.measure(beta)
-        self.distance -= whole.margin
-        self.loss = -whole.total(self.distance.clip(None, 0.0))
-
-    @property
-    def away(self) -> Any:
-        """How far each row is from the kink, in its own size."""
-        return self.whole.place.xp.abs(self.distance) / self.whole.size
-
-    def along(self, other: ViewAtOnce, lengths: Vector) -> Vector:
-        """The loss at beta + length (other.beta - beta)."""
-        step = other.distance - self.distance
-        return np.array(
-            [
-                -self.whole.total((self.distance + float(length) * step).clip(None, 0.0))
-                for length in lengths
-            ]
-        )
-
-    def width(self, k: int) -> float:
-        xp, away = self.whole.place.xp, self.away
-        nearest = kth_smallest(away, min(k, len(away) - 1), xp)
-        return max(nearest, TIED * float(away.mean()))
-
-    def smoothed(self, width: float, most: int, rng: np.random.Generator) -> tuple[Vector, Matrix]:
-        """The multipliers of the smoothed program combined, and its Hessian from ``most`` rows."""
-        whole, place = self.whole, self.whole.place
-        alpha = self.distance * (-0.5 / width)
-        alpha /= whole.size
-        alpha += 0.5
-        alpha = alpha.clip(0.0, 1.0)
-        alpha *= whole.cost
-        combined = whole.rows.gather(alpha)
-        del alpha
-        band = place.nonzero(self.away <= width)
-        scale = 0.5 / width
-        if len(band) > 2 * most:
-            scale *= len(band) / most
-            band = band[place.send(np.sort(rng.choice(len(band), most, replace=False)))]
-        return combined, whole.gram_of(band, scale)
-
-    def split(self, width: float) -> SplitAtOnce:
-        return SplitAtOnce(self.whole, *self.sides(width))
-
-    def sides(self, width: float) -> tuple[Any, Any]:
-        """Which rows are in the band, and which are beyond it on the side that costs."""
-        band = self.away <= width
-        return band, ~band & (self.distance < 0)
-
-
-class SplitAtOnce:
-    """The band, and what the rows beyond it add up to."""
-
-    def __init__(self, whole: RowsAtOnce, band: Any, outside: Any) -> None:
-        self.whole, self.band, self.outside = whole, band, outside
-        self.index = whole.place.nonzero(band)
-        self.rows = whole.rows.take(self.index)
-        self.costs = whole.costs_at(self.index)
-        alpha = whole.place.where(outside, whole.cost)
-        self.summed = whole.rows.gather(alpha)
-        self.summed_cost = float(alpha.sum())
-
-    def check(self, beta: Vector) -> Checked:
-        """One look from the new point: rows outside the band that changed sides are misplaced."""
-        view = self.whole.look(beta)
-        wrong = ~self.band & ((view.distance < 0) != self.outside)
-        return Checked(view.loss, self.whole.place.count(wrong), wrong)
-
-    def grow(self, checked: Checked) -> SplitAtOnce:
-        if not checked.misplaced:
-            return self
-        wrong = checked.found
-        return SplitAtOnce(self.whole, self.band | wrong, self.outside & ~wrong)
-
-    def wider(self, view: ViewAtOnce, width: float) -> SplitAtOnce:
-        band = self.band | view.sides(width)[0]
-        return SplitAtOnce(self.whole, band, ~band & (view.distance < 0))
-
-    def multipliers(self, alpha: Vector) -> Any:
-        whole = self.whole
-        if whole.here:
-            return whole.full(self.outside, self.index, alpha)
-        return Multipliers(
-            (whole.rows.shape[0],),
-            lambda: whole.full(self.outside, self.index, alpha),
-            self.summed + self.rows.tdot(alpha),
-            self.summed_cost + float(alpha.sum()),
-        )
-
-
-def kth_smallest(values: Any, k: int, xp: Any) -> float:
-    """The k-th smallest value, counted from zero.
-
-    Of many values a systematic sample says where to cut; only those below are sorted.
-    """
-    m = len(values)
-    if m > 4 * FEW:
-        step = m // FEW
-        rank = k // step
-        guess = xp.sort(values[::step])
-        kept = values[values <= guess[min(rank + 4 * int(rank**0.5) + 8, len(guess) - 1)]]
-        if len(kept) > k:
-            values = kept
-    if xp is np:
-        return float(np.partition(values, k)[k])
-    return float(xp.sort(values)[k])

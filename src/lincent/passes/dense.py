@@ -60,6 +60,8 @@ def unchanging(columns: Matrix) -> np.ndarray[Any, np.dtype[np.bool_]]:
 class DenseRows(RowsBase):
     """Signed rows held as a C-ordered float64 array."""
 
+    swept = True
+
     def __init__(self, rows: Matrix) -> None:
         self.array = rows
         self.shape: tuple[int, int] = (rows.shape[0], rows.shape[1])
@@ -146,6 +148,8 @@ def _origin(some: Matrix) -> Vector | None:
 class DenseSource(Source):
     """A NumPy array as a source of rows."""
 
+    swept = True
+
     def __init__(
         self, X: np.ndarray[Any, Any], origin: Vector | None = None, *, centered: bool = False
     ) -> None:
@@ -156,7 +160,7 @@ class DenseSource(Source):
         self.dtype = X.dtype
         plain = X.dtype == np.float64 and origin is None
         self._direct = plain and (X.flags.c_contiguous or X.flags.f_contiguous)
-        self._swept = plain and X.flags.c_contiguous
+        self._by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
         self.formed = self.shape[0] * self.shape[1] <= FORMED_ENTRIES
 
     def project(self, v: Vector) -> Vector:
@@ -194,14 +198,12 @@ class DenseSource(Source):
     def sweep(
         self, sign: Vector, center: Vector, beta: Vector, weigh: Weigh
     ) -> tuple[Vector, Vector]:
-        if not self._swept:
-            return super().sweep(sign, center, beta, weigh)
         # Block by block, a row is still in the cache when the second product asks for it.
         projected, total = np.empty(self.shape[0]), np.zeros(len(beta))
         middle = float(center @ beta)
         amount = 0.0
         for part in cache_blocks(*self.shape):
-            block, side = self.X[part], sign[part]
+            block, side = self._near(part), sign[part]
             there = np.dot(block, beta, out=projected[part])
             there -= middle
             there *= side
@@ -257,6 +259,19 @@ class DenseSource(Source):
         step = max(1, BLOCK_BYTES // (8 * max(1, self.shape[1])))
         for start in range(0, self.shape[0], step):
             yield slice(start, min(start + step, self.shape[0]))
+
+    def _near(self, part: slice) -> Matrix:
+        """Some rows in a form that BLAS takes as it is, for more than one product.
+
+        Of columns stored one after the other a few rows are pieces far apart: they are brought
+        together once, in the same order.
+        """
+        if not (self._direct and self._by_columns):
+            return self._block(part)
+        rows = self.X[part]
+        block = _scratch(rows.shape[1], rows.shape[0]).T
+        np.copyto(block, rows)
+        return block
 
     def _block(self, part: slice) -> Matrix:
         """Some rows as float64, to be used before the next block is asked for."""

@@ -41,6 +41,8 @@ class Source(Protocol):
     """Where vectors as long as the data live."""
     origin: Vector | None = None
     """What is taken off every row before anything else (see ``dense``)."""
+    swept: bool = False
+    """Whether ``sweep`` is one read."""
     formed: bool = False
     """Whether the signed rows are so few that they are formed at once."""
     far: bool = False

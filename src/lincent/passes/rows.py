@@ -23,6 +23,8 @@ class RowsBase(Rows):
 
     sparse = False
     far = False
+    swept = False
+    """Whether ``sweep`` is one read."""
 
     place: Place = HERE
     """Where vectors as long as the rows live."""

@@ -29,6 +29,7 @@ class SignedRows(RowsBase):
         self.source, self.sign, self.center = source, sign, center
         self.shape, self.sparse, self.place = source.shape, source.sparse, source.place
         self.far = source.far or source.place is not HERE
+        self.swept = source.swept
 
     def measure(self, beta: Vector) -> Any:
         projected = self.source.measure(beta)

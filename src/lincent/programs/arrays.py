@@ -99,8 +99,15 @@ class View(Protocol):
     beta: Vector
     loss: float
 
+    @property
+    def below(self) -> float:
+        """What the rows below the kink cost."""
+
     def along(self, other: Any, lengths: Vector) -> Vector:
         """The loss at some points on the way to where another view is from."""
+
+    def crossed(self, other: Any, width: float) -> float:
+        """About how many rows beyond this width are on the other side of the kink from there."""
 
     def width(self, k: int) -> float:
         """The k-th smallest distance of a row from the kink, in the row's size."""
@@ -140,6 +147,7 @@ class Checked:
     loss: float
     misplaced: int
     found: Any
+    view: Any = None  # what was looked at, where it can be kept
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.passes.band import TINY, Multipliers
+from lincent.passes.band import TINY
 from lincent.passes.dask import block_work
 from lincent.passes.dask.block import Setting, Taken, add, chained
 from lincent.passes.dask.block_work import Part, Spread
+from lincent.passes.multipliers import Multipliers
 from lincent.programs.arrays import Checked, Matrix, Rows, Vector
 
 SPARE_ENTRIES = 3_000_000
@@ -59,12 +60,16 @@ class BlocksAtOnce:
 
     def _guess(self, beta: Vector, band: int) -> float:
         """The width of the band as the sample has it, so that one read answers two questions."""
-        if self.remembered is None or band == 0:
-            return 0.0
-        away = np.abs(self.remembered.dot(beta) - self.setting.margin)
-        if self.setting.ruler is not None:
-            away /= self.remembered.sizes(self.setting.ruler) + TINY
-        return float(np.quantile(away, min(1.0, band / self.m)))
+        away = self.remembered_away(beta) if band > 0 else None
+        return 0.0 if away is None else float(np.quantile(np.abs(away), min(1.0, band / self.m)))
+
+    def remembered_away(self, beta: Vector) -> Vector | None:
+        """How far rows of the sample are from the kink, in their sizes; negative below it."""
+        rows, ruler = self.remembered, self.setting.ruler
+        if rows is None:
+            return None
+        away = rows.dot(beta) - self.setting.margin
+        return away if ruler is None else away / (rows.sizes(ruler) + TINY)
 
     def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
         total = float(self.per_block.sum())
@@ -100,6 +105,20 @@ class ViewOfBlocks:
             "along", block_work.along, ends=ends, lengths=lengths, merge=add
         )
         return losses[0]
+
+    @property
+    def below(self) -> float:
+        """By the rows of the sample that are remembered: no read."""
+        total = float(self.whole.per_block.sum())
+        away = self.whole.remembered_away(self.beta)
+        return total / 2 if away is None else total * float(np.mean(away < 0))
+
+    def crossed(self, other: ViewOfBlocks, width: float) -> float:
+        """By the rows of the sample that are remembered: no read."""
+        here, there = (self.whole.remembered_away(view.beta) for view in (self, other))
+        if here is None or there is None:
+            return 0.0
+        return self.whole.m * float(np.mean((np.abs(here) > width) & ((here < 0) != (there < 0))))
 
     def width(self, k: int) -> float:
         width = self.seen.width(k, self.whole.m)

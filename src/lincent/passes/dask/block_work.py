@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.band import TIED, RowsAtOnce, ViewAtOnce, drawn
+from lincent.passes.band import RowsAtOnce, drawn
 from lincent.passes.dask.block import Opened, Setting, Taken, add, chained, opened, sliced
 from lincent.passes.pulls import PullPoint, Pulls, pulls_of
 from lincent.passes.signed_rows import SignedRows
+from lincent.passes.view import TIED, ViewAtOnce
 from lincent.programs.arrays import Index, Matrix, Vector
 
 BIN_SHIFT = np.uint64(46)

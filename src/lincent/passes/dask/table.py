@@ -22,13 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.band import Deferred, one_cost
+from lincent.passes.band import one_cost
 from lincent.passes.batches import BatchSchedule
 from lincent.passes.dask import block_work, survey
 from lincent.passes.dask.band import BlocksAtOnce
 from lincent.passes.dask.block import OwnColumn, Partition, Setting, Sides, Taken, add, chained
 from lincent.passes.dask.run import Schedule
 from lincent.passes.dask.survey import Survey
+from lincent.passes.multipliers import Deferred
 from lincent.passes.protocol import Sample, Source
 from lincent.passes.pulls import PullPoint, Pulls
 from lincent.passes.source import Kind, kind_of

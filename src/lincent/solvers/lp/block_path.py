@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.band import Multipliers
+from lincent.passes.multipliers import Multipliers
 from lincent.programs.arrays import Certificate, Rows
 from lincent.programs.centralization import Program
 from lincent.solvers.lp import choose

@@ -18,15 +18,14 @@ ends as stalled, for another solver to go on.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from lincent.programs.arrays import AllRows, Certificate, SplitRows, Vector
+from lincent.programs.arrays import AllRows, Certificate, Checked, SplitRows, Vector, View
 from lincent.programs.centralization import Program
 from lincent.solvers.lp import interior_point
 from lincent.solvers.lp.ruler import Ruler
-from lincent.solvers.lp.smoothing import Near, look
+from lincent.solvers.lp.smoothing import Near
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "screening"
@@ -78,7 +77,8 @@ class Rounds:
         ruler: Ruler | None = None,
     ) -> None:
         self.program, self.whole, self.controls = program, whole, controls
-        self.view, self.beta, self.objective = near.view, near.beta, near.objective
+        self.view: View | None = near.view  # from the best point, where it was kept
+        self.beta, self.objective = near.beta, near.objective
         self.width = near.width
         self.split = near.view.split(self.width)
         # From a guess the band itself says how large the columns are.
@@ -90,6 +90,7 @@ class Rounds:
         self.inner_tol = TUNING.inner_tol * controls.tol
         self.gaps: list[float] = []
         self.widenings = self.retreats = 0
+        self.longer = 1.0
 
     def run(self, iterations: int) -> Solution:
         """Round after round until the gap is closed."""
@@ -103,7 +104,7 @@ class Rounds:
             held = self._held(point.beta)
             self._raise_bound(point)
             checked = self.split.check(point.beta)
-            self._lower_objective(point.beta, checked.loss)
+            self._lower_objective(point.beta, checked)
             gap = self._relative_gap()
             self.controls.tell(
                 f"round {number + 1}: objective {self.objective:.10e}  gap {gap:.1e}  "
@@ -150,23 +151,28 @@ class Rounds:
         if value > self.bound.value:
             self.bound = _Bound(value, split, point.alpha, t)
 
-    def _lower_objective(self, beta: Vector, loss: float) -> None:
+    def _lower_objective(self, beta: Vector, checked: Checked) -> None:
         """The new point if it is better, else the best one on the way to it."""
         program = self.program
-        value = program.value(beta, loss)
+        value = program.value(beta, checked.loss)
         if value < self.objective:
-            self.beta, self.objective = beta, value
+            self.beta, self.objective, self.view = beta, value, checked.view
         elif np.isfinite(value) and value - self.objective > self.controls.tol * abs(value):
             lengths = np.array(TUNING.lengths)
-            before = self.whole.look(self.beta, 0)
-            losses = before.along(self.whole.look(beta, 0), lengths)
+            there = checked.view or self.whole.look(beta, 0)
+            losses = self._best_view().along(there, lengths)
             points = [self.beta + length * (beta - self.beta) for length in lengths]
             values = [program.value(b, float(v)) for b, v in zip(points, losses, strict=True)]
             best = int(np.argmin(values))
             if values[best] < self.objective:
-                self.beta, self.objective = points[best], values[best]
+                self.beta, self.objective, self.view = points[best], values[best], None
 
-    def _go_on(self, checked: Any, held: int, gap: float) -> bool:
+    def _best_view(self) -> View:
+        if self.view is None:
+            self.view = self.whole.look(self.beta, 0)
+        return self.view
+
+    def _go_on(self, checked: Checked, held: int, gap: float) -> bool:
         """Prepare the next round; False where nothing is left to try."""
         band = self.split.rows.shape[0]
         if checked.misplaced > TUNING.bad * band and self.retreats < TUNING.most_retreats:
@@ -178,7 +184,8 @@ class Rounds:
             return True
         self.gaps.append(gap)
         if held:
-            self.radius = self.radius * TUNING.longer
+            self.longer = self.longer * TUNING.longer if not checked.misplaced else TUNING.longer
+            self.radius = self.radius * self.longer
         elif not checked.misplaced:
             self.inner_tol *= TUNING.inner_tol
         self.split = self.split.grow(checked)
@@ -194,8 +201,8 @@ class Rounds:
     def _widen(self, band: float) -> None:
         """The rows nearest to the kink from the best point join the band."""
         most = self.program.shape[0] - 1
-        near = look(self.program, self.whole, self.beta, min(int(band), most))
-        self.split = self.split.wider(near.view, near.width)
+        view = self._best_view()
+        self.split = self.split.wider(view, view.width(min(int(band), most)))
 
     def _relative_gap(self) -> float:
         gap = max(self.objective - self.bound.value, 0.0)

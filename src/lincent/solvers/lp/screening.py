@@ -4,7 +4,8 @@ At the optimum at most n rows sit on the kink a_i.beta = s.  All others are sure
 cost is linear) or surely inside (their cost is zero).  So, as Portnoy and Koenker (1997) do for
 quantile regression:
 
-    1. solve a small sample, and measure at its optimum how large each row is (see ``ruler``);
+    1. solve a small sample (see ``sample``), and measure at its optimum how large each row is (see
+       ``ruler``);
     2. carry its optimum to that of a larger sample, and of the whole, by Newton steps on the
        smoothed program (see ``smoothing``);
     3. solve the rows near the kink, in their own sizes, exactly (see ``rounds``).
@@ -22,12 +23,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.arrays import AllRows, Rows, Vector
+from lincent.programs.arrays import AllRows, Vector
 from lincent.programs.centralization import Program
 from lincent.solvers.lp import interior_point
 from lincent.solvers.lp.duplicate_rows import merge
 from lincent.solvers.lp.rounds import Rounds
 from lincent.solvers.lp.ruler import Ruler, ruler_of
+from lincent.solvers.lp.sample import Sample, in_doubt
 from lincent.solvers.lp.smoothing import Near, approach, look
 from lincent.solvers.solution import Controls, Solution
 
@@ -41,15 +43,11 @@ class Tuning:
     small: int = 4000  # rows up to which the interior point on the whole is as fast
     start_rows: int = 30  # per column in the first sample: fewer leave more for the Newton steps
     start_more: int = 500
-    start_tol: float = 1e-3  # of the first sample's solve: its optimum is off by more than that
     sample: float = 2.0  # times (m^2 n)^(1/3) rows in the second sample
-    band: float = 2.0  # times sqrt(n / sample) of the rows are in doubt after a sample
     exact_rows: int = 30  # per column in the band of the exact solve
-    newton_steps: int = 4  # on the whole; each costs two reads
+    newton_steps: int = 8  # on the whole at most; each costs a read
     near_rows: int = 10  # per column, from a guess, which knows better than a sample
     near_steps: int = 8
-    sketch_rows: int = 2000  # among which repetitions are looked for: a millisecond
-    sketch_share: float = 0.5  # of them distinct, or fewer: a sort of all rows then pays
 
 
 TUNING = Tuning()
@@ -92,7 +90,7 @@ def solve(
     m, n = program.shape
     second = min(sample_size(m, n), whole.most_sampled)
     k = second if second > 2 * start_size(n) else start_size(n)
-    sample = _Sample(program, *whole.sample(k, rng))
+    sample = Sample(program, *whole.sample(k, rng))
     merged = merge(program) if whole.here and sample.repeats(rng) else None
     if merged is not None:
         controls.tell(f"{merged.program.shape[0]} of {m} rows are distinct")
@@ -108,70 +106,52 @@ def _solve_distinct(program: Program, controls: Controls, rng: np.random.Generat
     return replace(found, solver=NAME)
 
 
-def _in_doubt(m: int, n: int, sample: int) -> int:
-    """How many of m rows the optimum of a sample leaves in doubt."""
-    return int(min(1.0, TUNING.band * np.sqrt(n / sample)) * m) + n
-
-
 def _from_samples(
     program: Program,
     whole: AllRows,
-    sample: _Sample,
+    sample: Sample,
     second: int,
     controls: Controls,
     rng: np.random.Generator,
 ) -> tuple[Near, AllRows, Ruler, int]:
     """A point near the optimum, the rows with their sizes, the ruler, and the steps taken."""
-    m, n = program.shape
+    n = program.shape[1]
     k = start_size(n)
-    beta, few_rows, iterations = sample.optimum_of(k, controls, rng)
-    ruler = ruler_of(few_rows, beta, _in_doubt(k, n, k) / k, rng)
+    first = sample.part(k, rng)
+    beta, iterations = first.near_optimum(controls, rng)
+    few_rows = first.program
+    ruler = ruler_of(few_rows, beta, in_doubt(k, n, k, 1.0) / k, rng)
     if ruler.columns is not None:
         # Few rows are large, and the optimum hangs on them: they are drawn more often.
         whole = whole.sized(ruler.columns)
         if whole.sampled_by_size:
-            sample = _Sample(program, *whole.sample(second, rng))
+            sample = Sample(program, *whole.sample(second, rng))
         sample.all_rows = sample.all_rows.sized(ruler.columns)
-        beta, _, more = sample.optimum_of(k, controls, rng)
+        beta, more = sample.part(k, rng).optimum(controls)
         iterations += more
     if second > k:
-        larger, seen = sample.program, sample.all_rows
-        near = look(larger, seen, larger.feasible(beta), _in_doubt(larger.shape[0], n, k))
         few = TUNING.exact_rows * n
-        near, steps = approach(larger, seen, near, few, TUNING.near_steps, rng, controls.tell)
+        near = _seen_from(sample.program, sample.all_rows, beta, k)
+        near, steps = approach(
+            sample.program, sample.all_rows, near, few, TUNING.near_steps, rng, controls.tell
+        )
         beta, iterations = near.beta, iterations + steps
-        del larger, seen
-    del sample
-    near = look(program, whole, program.feasible(beta), _in_doubt(m, n, second))
+    del sample, first
     few = max(TUNING.exact_rows * n, whole.spare_rows)
+    near = _seen_from(program, whole, beta, second)
     steps = 0 if controls.out_of_time() else TUNING.newton_steps
     near, steps = approach(program, whole, near, few, steps, rng, controls.tell)
     return near, whole, ruler, iterations + steps
 
 
-class _Sample:
-    """Some rows that stand for all."""
-
-    def __init__(self, program: Program, rows: Rows, costs: Vector) -> None:
-        self.program = replace(program, rows=rows, costs=costs)
-        self.all_rows: AllRows = rows.all_rows(costs, program.margin)
-
-    def repeats(self, rng: np.random.Generator) -> bool:
-        """Whether a few rows are mostly repetitions of each other; then so are all of them."""
-        rows = self.program.rows.take(np.arange(min(TUNING.sketch_rows, self.program.shape[0])))
-        keys = rows.dot(rng.standard_normal(rows.shape[1]))
-        return len(np.unique(keys)) <= TUNING.sketch_share * len(keys)
-
-    def optimum_of(
-        self, k: int, controls: Controls, rng: np.random.Generator
-    ) -> tuple[Vector, Program, int]:
-        """The optimum of about k of these rows, their program, and the iterations spent."""
-        program = self.program
-        if program.shape[0] > k:
-            rows, costs = self.all_rows.sample(k, rng)
-            program = replace(program, rows=rows, costs=costs)
-        solved = interior_point.solve(program, replace(controls, tol=TUNING.start_tol))
-        return solved.certificate.beta, program, solved.iterations
+def _seen_from(program: Program, rows: AllRows, beta: Vector, sample: int) -> Near:
+    """All rows from the optimum of a sample, with those in doubt that chance leaves so."""
+    m, n = program.shape
+    near = look(program, rows, program.feasible(beta), in_doubt(m, n, sample, 1.0))
+    below = near.view.below / float(program.costs.sum())
+    # A little more than an exact solve takes: one step at least is better than a second round.
+    least = TUNING.exact_rows * n + 1
+    return replace(near, band=max(in_doubt(m, n, sample, below), least))
 
 
 def _from_guess(

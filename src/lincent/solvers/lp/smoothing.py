@@ -16,7 +16,8 @@ the point is only where the exact solve begins.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -32,6 +33,8 @@ class Tuning:
     hessian_rows: int = 50  # rows per column that make the Hessian good enough; more are sampled
     lengths: tuple[float, ...] = (0.6, 0.36, 0.2, 0.1, 0.03)  # tried where a full step overshoots
     shrink: float = 0.25  # of the band after a step: quadratic convergence allows no less
+    astray: float = 0.05  # rows, of the band, that a step may move past it for the band to shrink
+    settled: float = 0.02  # the same for the last band to be that of the exact solve
 
 
 TUNING = Tuning()
@@ -49,7 +52,7 @@ class Near:
     def beta(self) -> Vector:
         return self.view.beta
 
-    @property
+    @cached_property
     def width(self) -> float:
         """Half the width of the band, in sizes of rows."""
         return self.view.width(self.band)
@@ -70,29 +73,34 @@ def approach(
     rng: np.random.Generator,
     tell: Callable[[str], None],
 ) -> tuple[Near, int]:
-    """Nearer, until ``few`` rows remain in doubt or the steps are taken; and their number."""
-    taken = 0
-    while near.band > few and taken < steps:
+    """Nearer, until ``few`` rows remain in doubt or the steps are taken; and their number.
+
+    The band of a step is right if it holds the rows that the step takes across the kink.  Then the
+    next one may be smaller; where rows from beyond it crossed, it stays as wide.
+    """
+    taken, settled = 0, near.band <= few
+    while not settled and taken < steps:
         aim = newton_step(program, near.view, near.width, rng)
         if aim is None:
             break
         taken += 1
-        band = max(int(TUNING.shrink * near.band), few)
-        closer = look(program, whole, aim, band)
+        closer = look(program, whole, aim, near.band)
+        crossed = near.view.crossed(closer.view, near.width)
         length = 1.0
         if not closer.objective < near.objective:
-            closer, length = _part_of_the_way(program, whole, near, closer, band)
+            closer, length = _part_of_the_way(program, whole, near, closer)
         tell(
             f"newton on {program.shape[0]} rows: objective {closer.objective:.10e}, "
-            f"band {near.band}, step {length:g}"
+            f"band {near.band}, {crossed:.0f} crossed, step {length:g}"
         )
+        settled = near.band <= few and (crossed <= TUNING.settled * near.band or length == 0.0)
+        if crossed <= TUNING.astray * near.band or length == 0.0:
+            closer = replace(closer, band=max(int(TUNING.shrink * near.band), few))
         near = closer
     return near, taken
 
 
-def _part_of_the_way(
-    program: Program, whole: AllRows, near: Near, far: Near, band: int
-) -> tuple[Near, float]:
+def _part_of_the_way(program: Program, whole: AllRows, near: Near, far: Near) -> tuple[Near, float]:
     """The best point on the way to one that is worse, and how far along it is."""
     lengths = np.array(TUNING.lengths)
     losses = near.view.along(far.view, lengths)
@@ -100,10 +108,9 @@ def _part_of_the_way(
     values = [program.value(b, float(loss)) for b, loss in zip(points, losses, strict=True)]
     best = int(np.argmin(values))
     if values[best] < near.objective:
-        # The point is not near the smoothed optimum of this width: it stays as wide.
         return look(program, whole, points[best], near.band), float(lengths[best])
     # Nearer already than the smoothed optimum of this width.
-    return Near(near.view, near.objective, band), 0.0
+    return near, 0.0
 
 
 def newton_step(
