@@ -16,16 +16,15 @@ so that one read answers for a Newton step, for a split and for every round.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lincent.passes.multipliers import Multipliers
 from lincent.programs.arrays import Checked, Matrix, Vector
 
-if TYPE_CHECKING:
-    from lincent.passes.band import RowsAtOnce
-
+Whole = Any
+"""``band.RowsAtOnce``, which makes these views and so cannot be imported here."""
 TIED = 1e-5
 """The least width, as a share of the mean |z|: tied rows (whole numbers, repetitions) can fill the
 band at a width of zero, which would leave a trust region without room."""
@@ -38,7 +37,7 @@ MOST_CORRECTED = 0.25
 class ViewAtOnce:
     """All rows, seen from one point."""
 
-    def __init__(self, whole: RowsAtOnce, beta: Vector, *, swept: bool) -> None:
+    def __init__(self, whole: Whole, beta: Vector, *, swept: bool) -> None:
         self.whole, self.beta = whole, beta
         self.tangent: Vector | None = None
         if swept:
@@ -59,7 +58,7 @@ class ViewAtOnce:
         """What the rows below the kink cost."""
         place, cost, below = self.whole.place, self.whole.cost, self.distance < 0
         if isinstance(cost, float):
-            return cost * place.count(below)
+            return float(cost * place.count(below))
         return float(place.where(below, cost).sum())
 
     @property
@@ -146,7 +145,7 @@ class SplitAtOnce:
     summed: Vector
     summed_cost: float
 
-    def __init__(self, whole: RowsAtOnce, band: Any, outside: Any) -> None:
+    def __init__(self, whole: Whole, band: Any, outside: Any) -> None:
         self.whole, self.band, self.outside = whole, band, outside
         self.index = whole.place.nonzero(band)
         self.rows = whole.rows.take(self.index)
