@@ -8,7 +8,6 @@ from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss
 from sklearn.model_selection import TunedThresholdClassifierCV
 
 import lincent
-import lincent.rivals
 from lincent import LCC, LCCCV, KernelLCC, RegularizedLCC, RegularizedLCCCV
 from lincent.estimators.calibration import Sigmoid
 from lincent.estimators.probabilities import Unseen
@@ -51,13 +50,6 @@ def test_off_by_default_where_it_costs_fits(name):
     with pytest.raises(AttributeError) as error:
         model.predict_log_proba(X)
     assert "probability='sigmoid'" in str(error.value.__cause__)
-
-
-def test_rivals_say_what_to_do():
-    model = lincent.rivals.LinearSVM()
-    with pytest.raises(AttributeError) as error:
-        model.predict_proba([[0.0]])
-    assert "LinearSVM has no predict_proba: wrap it" in str(error.value.__cause__)
 
 
 @pytest.mark.parametrize("name", FREE)

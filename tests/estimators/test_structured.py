@@ -179,3 +179,20 @@ def test_sparse_rows_give_the_model_of_dense_ones(container, weighted):
     features = found.transform(container(X))
     assert sp.issparse(features)
     np.testing.assert_allclose(features.toarray(), plain.transform(X), atol=1e-9)
+
+
+def test_columns_are_selected_by_the_linear_part():
+    """coef_ has a column for each feature, as SelectFromModel and RFE expect."""
+    from sklearn.feature_selection import RFE, SelectFromModel
+
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 6))
+    X[:, 2] += 3 * y
+    model = StructuredLCC(n_centers=4)
+    assert SelectFromModel(model, threshold="mean").fit(X, y).get_support()[2]
+    assert RFE(model, n_features_to_select=1).fit(X, y).get_support().tolist().index(True) == 2
+    fitted = model.fit(X, y)
+    np.testing.assert_array_equal(fitted.coef_, fitted.extended_coef_[:, :6])
+    score = fitted.transform(X) @ fitted.extended_coef_[0] + fitted.intercept_[0]
+    np.testing.assert_allclose(score, fitted.decision_function(X), atol=1e-8)

@@ -47,7 +47,7 @@ BAND = (0.1, 0.9)
 """The band of a curve holds this part of the resampled curves at each place."""
 
 
-class AdditiveModel(Probabilities, ClassifierMixin, BaseEstimator):
+class AdditiveModel(ClassifierMixin, BaseEstimator):
     """What AdditiveLCC and AdditiveLCCCV share: terms, scores, curves, probabilities.
 
     Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and say how these
@@ -390,7 +390,7 @@ class AdditiveModel(Probabilities, ClassifierMixin, BaseEstimator):
         return tags
 
 
-class AdditiveLCC(AdditiveModel):
+class AdditiveLCC(Probabilities, AdditiveModel):
     """Centralization on splines per column: a model that can be read curve by curve.
 
     Every column gets a natural cubic spline (few-valued columns and categories one number per

@@ -14,6 +14,7 @@ from lincent.estimators.auto_choice import Rows, measure_of
 from lincent.estimators.auto_search import NATIVE_TOL, SEARCH_TOL, totals_for
 from lincent.estimators.folds import make_folds, number_of_folds
 from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import DaskTraining
 from lincent.estimators.validation import check_choice, check_nonnegative
 
@@ -24,7 +25,7 @@ COLUMNS_FOR_PAIRS = 60
 """With more columns no pairs are looked for: there are thousands."""
 
 
-class AdditiveLCCCV(AdditiveModel):
+class AdditiveLCCCV(Probabilities, AdditiveModel):
     """AdditiveLCC with C, the smoothing of the curves and pairs of columns by cross-validation.
 
     Parameters

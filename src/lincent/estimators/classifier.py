@@ -28,12 +28,7 @@ from lincent.estimators import multiclass
 from lincent.estimators.answers import where_rows_live
 from lincent.estimators.discriminators import Discriminator
 from lincent.estimators.native import check_native
-from lincent.estimators.probabilities import (
-    Probabilities,
-    check_probability,
-    cross_fitted,
-    unfitted_copy,
-)
+from lincent.estimators.probabilities import check_probability, cross_fitted, unfitted_copy
 from lincent.estimators.problem import HostTraining, Task, Training, TwoClass, open_training, tasks
 from lincent.estimators.validation import (
     ClassCosts,
@@ -102,7 +97,7 @@ def _private_results(kind: type) -> set[str]:
 ELSEWHERE = (Kind.DASK, Kind.BATCHES, Kind.DEVICE)
 
 
-class Classifier(Probabilities, ClassifierMixin, BaseEstimator):
+class Classifier(ClassifierMixin, BaseEstimator):
     """A classifier made of two-class problems.
 
     Subclasses have the parameters ``multi_class`` and ``n_jobs`` and, if they offer it,

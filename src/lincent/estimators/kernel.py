@@ -31,6 +31,7 @@ from lincent.estimators.kernels import (
     kernel_width,
     width_of,
 )
+from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import HostTraining, Training, TwoClass, scaled_costs
 from lincent.estimators.representer import Kinds, Representer, without_negligible
 from lincent.estimators.validation import (
@@ -51,7 +52,7 @@ MATRICES = 4
 SECONDS_AT_LARGE = 120.0
 
 
-class KernelLCC(ProjectedLine, Classifier):
+class KernelLCC(Probabilities, ProjectedLine, Classifier):
     """Kernel centralization classifier.
 
     The centralization classifier in the space of a kernel: the direction is a combination of the

@@ -15,6 +15,7 @@ from lincent.estimators.direction import (
     project_all,
     store_directions,
 )
+from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_line_params
 from lincent.passes.source import Kind
@@ -34,7 +35,7 @@ class LinearLine:
         return midpoints(self)
 
 
-class LCC(LinearLine, ProjectedLine, Classifier):
+class LCC(Probabilities, LinearLine, ProjectedLine, Classifier):
     """Linear centralization classifier.
 
     Finds the direction that pulls the rows of each class to their own center while it pushes the

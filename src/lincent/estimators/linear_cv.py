@@ -46,7 +46,7 @@ from lincent.estimators.direction import (
 )
 from lincent.estimators.discriminators import DISCRIMINATORS
 from lincent.estimators.linear import LinearLine
-from lincent.estimators.probabilities import cross_fitted
+from lincent.estimators.probabilities import Probabilities, cross_fitted
 from lincent.estimators.problem import HostTraining, Training, TwoClass, tasks
 from lincent.estimators.search_time import FoldTime, search_ends
 from lincent.estimators.validation import (
@@ -65,7 +65,7 @@ from lincent.solvers.solution import Controls, Solution, Status
 DEFAULT_MARGINS = 15
 
 
-class LCCCV(LinearLine, ProjectedLine, Classifier):
+class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     """Linear centralization classifier with its margin chosen by cross-validation.
 
     Every fold follows the exact path of margins, which costs a few solves for the whole grid; the

@@ -197,26 +197,22 @@ def unfitted_copy(model: Any, classes: np.ndarray) -> Any:
 
 
 def _offered(model: Any) -> bool:
-    if getattr(model, "probability", None) is not None:
-        return True
-    name = type(model).__name__
-    if not hasattr(model, "probability"):
-        raise AttributeError(f"{name} has no predict_proba: wrap it in CalibratedClassifierCV.")
-    raise AttributeError(
-        f"{name} has predict_proba only where it is asked for: give probability='sigmoid' (or "
-        "'isotonic'), or wrap it in CalibratedClassifierCV."
-    )
+    if model.probability is None:
+        raise AttributeError(
+            f"{type(model).__name__} has predict_proba only where it is asked for: give "
+            "probability='sigmoid' (or 'isotonic'), or wrap it in CalibratedClassifierCV."
+        )
+    return True
 
 
 class Probabilities:
-    """``predict_proba`` and ``predict_log_proba``, for estimators with ``probability``."""
+    """``predict_proba`` and ``predict_log_proba``, for estimators with ``probability``.
+
+    They have ``_rows_scores``: from rows to the scores of the two-class problems, a column each.
+    """
 
     probability: str | None
     _calibration: Calibration
-
-    def _rows_scores(self, X: Any) -> np.ndarray:
-        """The scores of the two-class problems, one column each, of rows that are not checked."""
-        raise NotImplementedError
 
     def _chances(self) -> Calibration:
         """What turns scores into probabilities."""
@@ -246,7 +242,8 @@ class Probabilities:
             Columns in the order of ``classes_``.
         """
         check_is_fitted(self)
-        return self._chances().probability(self._rows_scores(X))
+        model: Any = self
+        return self._chances().probability(model._rows_scores(X))
 
     @available_if(_offered)
     @where_rows_live

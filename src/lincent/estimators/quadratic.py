@@ -20,6 +20,7 @@ from lincent.estimators.direction import (
     judge,
     project_all,
 )
+from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_choice, check_count, check_line_params
 from lincent.programs.centralization import lcc_program
@@ -33,7 +34,7 @@ from lincent.solvers.solution import Controls, Status
 ALGORITHMS = ("convex-concave", "general")
 
 
-class FQCC(ProjectedLine, Classifier):
+class FQCC(Probabilities, ProjectedLine, Classifier):
     """Fully quadratic centralization classifier.
 
     The form of the paper before it is linearized: a row is charged for being nearer to the wrong

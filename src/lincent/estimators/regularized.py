@@ -18,6 +18,7 @@ from lincent.estimators.direction import (
 )
 from lincent.estimators.multiclass import STRATEGIES
 from lincent.estimators.native import ALL_CLASSES, fit_native, native_losses
+from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import HostTraining, TwoClass
 from lincent.estimators.regularized_fit import RegularizedFit, check_problem_finite
 from lincent.estimators.validation import ClassCosts, check_choice, check_count, check_positive
@@ -55,7 +56,7 @@ def check_hinge_range(margins: Any) -> tuple[float, float]:
     return low, high
 
 
-class RegularizedLCC(ProjectedLine, Classifier):
+class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
     """Regularized linear centralization classifier.
 
     LCC with four changes that close its gap to class-balanced logistic regression: an L2 term

@@ -10,13 +10,14 @@ from lincent.estimators.classifier import Classifier
 from lincent.estimators.committee import Tally, mean_rule
 from lincent.estimators.committee_base import Committee
 from lincent.estimators.direction import project_all
+from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import Training
 from lincent.estimators.validation import check_choice
 
 WAYS = ("committee", "refit")
 
 
-class RegularizedLCCCV(Committee, Classifier):
+class RegularizedLCCCV(Probabilities, Committee, Classifier):
     """RegularizedLCC with C by cross-validation; one linear rule in the end.
 
     Parameters

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.direction import Direction, controls, judge, store_directions
+from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import Training, TwoClass
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
@@ -20,7 +21,7 @@ from lincent.features.similarity import Extension, extended, local_scores
 from lincent.passes.source import Kind
 
 
-class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifier):
+class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifier):
     r"""Linear centralization on features extended by the similarity to local centers.
 
     k-means finds local centers in each class; how near a row is to each of them joins the original
@@ -70,8 +71,10 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
         The weight of the rows nearest to it, within its class.
     pulls_ : ndarray of shape (n_problems, n_local)
         How much nearness to each local center adds to the score of each problem.
-    coef_ : ndarray of shape (n_problems, n_features + n_local)
-        The rule on the extended features that ``transform`` gives.
+    coef_ : ndarray of shape (n_problems, n_features)
+        The linear part of the rule, as in :class:`StructuredLCCCV`.
+    extended_coef_ : ndarray of shape (n_problems, n_features + n_local)
+        The rule on the extended features that ``transform`` gives; ``coef_`` was this in 0.1.0.
     intercept_ : ndarray of shape (n_problems,)
     objective_, dual_objective_, duality_gap_ : float or ndarray of shape (n_problems,)
         The certificate of the rule on the extended features.
@@ -245,7 +248,10 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
     def _store(self, parts: list[Direction]) -> None:
         store_directions(self, parts)
         del self.centers_, self.solver_, self._seed
-        self.pulls_ = self.coef_[:, self.n_features_in_ :] @ self._whitening
+        n = self.n_features_in_
+        self.extended_coef_ = np.array([part.beta for part in parts])
+        self.coef_ = self.extended_coef_[:, :n].copy()
+        self.pulls_ = self.extended_coef_[:, n:] @ self._whitening
 
     def _map(self) -> CenterSet:
         return CenterSet(
@@ -254,12 +260,11 @@ class StructuredLCC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifie
 
     def _task_scores(self, X: Any) -> np.ndarray:
         width = np.array([self.gamma / self._variance])
-        linear = self.coef_[:, : self.n_features_in_]
         scales = np.broadcast_to(width[:, None], (1, len(self.local_centers_)))
         return local_scores(
-            X, linear, self.intercept_, self.local_centers_, scales, self.pulls_[:, None, :]
+            X, self.coef_, self.intercept_, self.local_centers_, scales, self.pulls_[:, None, :]
         )
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.coef_.shape[1])
+        return int(self.extended_coef_.shape[1])

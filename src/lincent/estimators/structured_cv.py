@@ -9,13 +9,14 @@ import numpy as np
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.committee import Tally, mean_rule
 from lincent.estimators.committee_base import Committee
+from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import Training
 from lincent.estimators.validation import check_count, check_positive
 from lincent.features.clusters import CenterSet
 from lincent.features.similarity import Extension, local_scores
 
 
-class StructuredLCCCV(Committee, Classifier):
+class StructuredLCCCV(Probabilities, Committee, Classifier):
     """StructuredLCC with width and C by cross-validation.
 
     The members are the linear rule and one rule with local centers for each width. All settings are
