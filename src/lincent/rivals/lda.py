@@ -176,8 +176,7 @@ class RegularizedLDA(ManyClasses):
         if freedom <= 0:
             raise ValueError(
                 f"The rows weigh {totals.sum():g} together and there are {len(totals)} classes; "
-                "the "
-                "pooled covariance needs more weight (rows) than classes."
+                "the pooled covariance needs more weight (rows) than classes."
             )
         share = np.zeros((len(totals), len(X)))
         share[codes, np.arange(len(X))] = weight / totals[codes]

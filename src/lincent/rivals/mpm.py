@@ -73,8 +73,7 @@ def difference_of(low: np.ndarray, high: np.ndarray, name: str) -> np.ndarray:
     if not np.any(difference):
         raise ValueError(
             f"The class means coincide ({name}), so no hyperplane separates them; the minimax "
-            "machine "
-            "needs classes with different means."
+            "machine needs classes with different means."
         )
     return difference
 
@@ -125,8 +124,7 @@ def _joint_basis(
     if len(s) < low.shape[1] or total[-1] <= (np.finfo(float).eps * len(total)) ** 2 * total[0]:
         raise ValueError(
             f"The class covariances are singular ({name}), so no worst case exists in some "
-            "direction; "
-            "give a ridge above 0, for example ridge=1e-8."
+            "direction; give a ridge above 0, for example ridge=1e-8."
         )
     whitening = axes.T / np.sqrt(total)
     white = high @ whitening

@@ -257,8 +257,7 @@ def _differences(found: Comparison) -> Section:
         figures.forest(found.pairs, best, scale, xlabel),
         f"How far each method is behind {best}",
         f"How far each method is behind {best}, split by split, with corrected 95 % intervals. "
-        f"Blue: "
-        "real after Holm's correction. Gray: could be chance.",
+        "Blue: real after Holm's correction. Gray: could be chance.",
     )
     caption = f"{best} against each other method."
     return Section(

@@ -65,9 +65,8 @@ def _today(result: StudyResult, sets: list[str]) -> str:
     ahead = int((gaps > 0).sum())
     return (
         f"Logistic regression with balanced classes is ahead of LCC on {ahead} of these "
-        f"{len(gaps)} "
-        f"sets, by {gaps.mean():+.1f} points on average at the cut and {order.mean():+.1f} in the "
-        "order of the rows (score AUC)."
+        f"{len(gaps)} sets, by {gaps.mean():+.1f} points on average at the cut and "
+        f"{order.mean():+.1f} in the order of the rows (score AUC)."
     )
 
 

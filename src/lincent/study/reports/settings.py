@@ -78,14 +78,12 @@ def settings_section(result: StudyResult, command: str) -> Section:
             Bullets(
                 (
                     "Preparation, fitted on the training part of each split: missing numbers "
-                    "become "
-                    "the median, categories one-hot, constant columns dropped, z-scores.",
+                    "become the median, categories one-hot, constant columns dropped, z-scores.",
                     f"Test: {statistics['test']}; zeros: {statistics['zero_rule']}; "
                     f"{statistics['method']}; level {statistics['alpha']}. Intervals: corrected "
                     "resampled t, Nadeau and Bengio 2003; several comparisons: Holm.",
                     f"Seed {config['seed']}, {config['jobs']} worker process(es) of one thread "
-                    f"each, "
-                    f"limit {config['time_limit']:g} s for a fit.",
+                    f"each, limit {config['time_limit']:g} s for a fit.",
                     f"Versions: {versions}.",
                     f"Machine: {machine['system']} {machine['architecture']}, "
                     f"{machine['cores']} cores.",
