@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +41,10 @@ class Item:
     hint: str = ""
 
 
+Column = tuple[str, Callable[[Any], Any]]
+"""A title, and the cell of an item: an ``Item``, or anything for its text."""
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows of cells under columns."""
@@ -48,6 +53,22 @@ class Table:
     rows: tuple[tuple[Item, ...], ...]
     caption: str = ""
     kind: str = field(default="table", init=False)
+
+
+def tabulated(items: Iterable[Any], *pairs: Column, caption: str = "") -> Table:
+    """Return a table with a row for each item; a column is its title and what it shows of one.
+
+    Examples
+    --------
+    >>> table = tabulated(["a", "bc"], ("Word", str), ("Letters#", lambda word: number(len(word))))
+    >>> [cell.text for cell in table.rows[1]]
+    ['bc', '2.0']
+    """
+    rows = []
+    for item in items:
+        cells = (show(item) for _, show in pairs)
+        rows.append(tuple(cell if isinstance(cell, Item) else text(cell) for cell in cells))
+    return Table(columns(*(title for title, _ in pairs)), tuple(rows), caption)
 
 
 @dataclass(frozen=True)
@@ -139,6 +160,11 @@ def probability(value: float) -> Item:
 def text(value: Any, mark: str = "", hint: str = "") -> Item:
     """Return a cell with text."""
     return Item(str(value), None, mark, hint)
+
+
+def yes_or_no(value: bool, yes: str = "", no: str = "") -> Item:
+    """Return a cell with an answer, marked by which it is."""
+    return Item("yes", None, yes) if value else Item("no", None, no)
 
 
 def seconds(value: float) -> Item:

@@ -11,20 +11,23 @@ from lincent.pages.blocks import (
     Bullets,
     Code,
     Figure,
-    Heading,
+    Item,
     Page,
     Paragraph,
     Section,
     Table,
+    columns,
     number,
     probability,
     seconds,
+    tabulated,
     text,
+    yes_or_no,
 )
 from lincent.study.metrics import METRICS, TITLES
 from lincent.study.reports import figures
 from lincent.study.reports.notes import HARD_AND_SCORE, IMBALANCE, REAL
-from lincent.study.reports.settings import method_table, settings_section, wall_time
+from lincent.study.reports.settings import class_counts, settings_section, wall_time
 from lincent.study.reports.winner import fit_command, winner_lines, wish_options
 from lincent.study.results import StudyResult
 from lincent.study.summary import PairedDifference, Standing, lines, pairs
@@ -111,7 +114,7 @@ def comparison_page(result: StudyResult) -> Page:
     config, problem = result.config, found.problem
     facts = (
         ("Rows × columns", f"{problem.rows} × {problem.columns}"),
-        ("Classes", ", ".join(f"{label} {count}" for label, count in problem.classes.items())),
+        ("Classes", class_counts(problem)),
         ("Splits", f"{config['runs']} stratified 70/30" + (" by group" if problem.grouped else "")),
         (
             "Parameters",
@@ -158,14 +161,8 @@ def _score_table(found: Comparison) -> Table:
                 text(line.reason or "ok", "bad wrap" if line.reason else "quiet"),
             )
         )
-    columns = (
-        Heading("Method"),
-        Heading("Mean", True),
-        Heading("SD", True, "standard deviation over splits"),
-        Heading("Splits", True),
-        Heading("Status"),
-    )
-    return Table(columns, tuple(rows))
+    head = columns("Method", "Mean#", "SD#|standard deviation over splits", "Splits#", "Status")
+    return Table(head, tuple(rows))
 
 
 def _scores(found: Comparison) -> Section:
@@ -192,15 +189,11 @@ def _scores(found: Comparison) -> Section:
         failed = f"{line.failed} failed" if line.failed else "ok"
         cells.append(text(failed, "bad" if line.failed else "quiet", line.reason))
         rows.append(tuple(cells))
-    columns = (
-        Heading("Method"),
-        *(Heading(TITLES[name], True) for name in metrics),
-        Heading("Status"),
-    )
+    head = columns("Method", *(f"{TITLES[name]}#" for name in metrics), "Status")
     caption = (
         "Mean on held-out rows; percent, the correlation apart. The best of each column is marked."
     )
-    blocks: list[Any] = [Table(columns, tuple(rows), caption), HARD_AND_SCORE]
+    blocks: list[Any] = [Table(head, tuple(rows), caption), HARD_AND_SCORE]
     failures = [line for line in found.lines if line.reason]
     if failures:
         blocks.append(Paragraph("Marked cells, with the first reason of each method:"))
@@ -223,34 +216,25 @@ def _differences(found: Comparison) -> Section:
     scale, best = found.scale, found.best.method
     digits = 3 if found.metric == "mcc" else 2
     xlabel = f"{best} minus method, {TITLES[found.metric]}" + found.unit
-    rows = tuple(
-        (
-            text(pair.method),
-            number(scale * pair.difference.mean, digits, signed=True),
-            number(scale * pair.difference.low, digits, signed=True),
-            number(scale * pair.difference.high, digits, signed=True),
-            text("yes" if pair.real else "no", "good" if pair.real else "quiet"),
-            probability(pair.difference.p),
-            probability(pair.p_corrected_holm),
-            probability(pair.p_wilcoxon),
-            probability(pair.p_wilcoxon_holm),
-            number(pair.effect, 2, signed=True),
-            text(f"{pair.wins} / {pair.ties} / {pair.losses}"),
-        )
-        for pair in found.pairs
-    )
-    columns = (
-        Heading("Method"),
-        Heading("Behind by", True, "mean paired difference"),
-        Heading("from", True, "95 % interval, corrected for overlapping splits"),
-        Heading("to", True, "95 % interval, corrected for overlapping splits"),
-        Heading("Real?"),
-        Heading("p", True, "corrected t test"),
-        Heading("p, Holm", True, "the same, for several comparisons"),
-        Heading("Wilcoxon p", True, "paired signed-rank, as in the paper"),
-        Heading("Wilcoxon, Holm", True),
-        Heading("Effect", True, "rank-biserial correlation"),
-        Heading("Won / tied / lost"),
+    interval = "95 % interval, corrected for overlapping splits"
+
+    def points(value: float) -> Item:
+        return number(scale * value, digits, signed=True)
+
+    table = tabulated(
+        found.pairs,
+        ("Method", lambda pair: pair.method),
+        ("Behind by#|mean paired difference", lambda pair: points(pair.difference.mean)),
+        (f"from#|{interval}", lambda pair: points(pair.difference.low)),
+        (f"to#|{interval}", lambda pair: points(pair.difference.high)),
+        ("Real?", lambda pair: yes_or_no(pair.real, "good", "quiet")),
+        ("p#|corrected t test", lambda pair: probability(pair.difference.p)),
+        ("p, Holm#|for several comparisons", lambda pair: probability(pair.p_corrected_holm)),
+        ("Wilcoxon p#|signed-rank, as in the paper", lambda pair: probability(pair.p_wilcoxon)),
+        ("Wilcoxon, Holm#", lambda pair: probability(pair.p_wilcoxon_holm)),
+        ("Effect#|rank-biserial correlation", lambda pair: number(pair.effect, 2, signed=True)),
+        ("Won / tied / lost", lambda pair: f"{pair.wins} / {pair.ties} / {pair.losses}"),
+        caption=f"{best} against each other method.",
     )
     figure = Figure(
         "differences",
@@ -259,17 +243,13 @@ def _differences(found: Comparison) -> Section:
         f"How far each method is behind {best}, split by split, with corrected 95 % intervals. "
         "Blue: real after Holm's correction. Gray: could be chance.",
     )
-    caption = f"{best} against each other method."
-    return Section(
-        "differences", "Is the difference real?", (figure, Table(columns, rows, caption), REAL)
-    )
+    return Section("differences", "Is the difference real?", (figure, table, REAL))
 
 
 def _times(found: Comparison) -> Section:
     rows = tuple(
         (text(line.method), seconds(line.seconds), number(line.runs, 0)) for line in found.lines
     )
-    columns = (Heading("Method"), Heading("Median fit", True), Heading("Fits", True))
     limit = found.result.config["time_limit"]
     what = "choice of parameters included" if found.procedure == "nested" else "one fit"
     figure = Figure(
@@ -278,7 +258,7 @@ def _times(found: Comparison) -> Section:
         "Median time of one fit",
         f"Median time of a fit ({what}), one thread. A fit that passes {limit:g} s is stopped and "
         "marked.",
-        Table(columns, rows),
+        Table(columns("Method", "Median fit#", "Fits#"), rows),
     )
     return Section("times", "How long each took", (figure,))
 
@@ -329,7 +309,7 @@ def _data(found: Comparison) -> Section:
         (text(label), number(count, 0), number(100 * count / total, 1))
         for label, count in problem.classes.items()
     )
-    classes = Table((Heading("Class"), Heading("Rows", True), Heading("Percent", True)), rows)
+    classes = Table(columns("Class", "Rows#", "Percent#"), rows)
     largest, smallest = max(problem.classes.values()), min(problem.classes.values())
     blocks: list[Any] = [classes]
     if largest > 1.5 * smallest:
@@ -361,6 +341,3 @@ def _command(result: StudyResult) -> str:
     if config["procedure"] == "nested":
         parts.append("--tune")
     return shlex.join(parts)
-
-
-__all__ = ["Comparison", "comparison_page", "method_table"]

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lincent.pages.blocks import Paragraph, Section, Table, columns, number, text
+from lincent.pages.blocks import (
+    Paragraph,
+    Section,
+    Table,
+    columns,
+    number,
+    tabulated,
+    text,
+    yes_or_no,
+)
 from lincent.study import paper
 from lincent.study.conclusions import Conclusion, conclusions
 from lincent.study.readings import IS_32, READINGS, Effect, effects
@@ -17,21 +26,16 @@ def conclusion_section(result: StudyResult) -> Section | None:
     found = conclusions(result.frame)
     if not found:
         return None
-    rows = tuple(
-        (
-            text(item.claim, "wrap"),
-            text(item.theirs, "wrap"),
-            text(item.ours, "wrap"),
-            text("yes" if item.holds else "no", "good" if item.holds else "bad"),
-        )
-        for item in found
+    table = tabulated(
+        found,
+        ("The paper's conclusion", lambda item: text(item.claim, "wrap")),
+        ("Paper", lambda item: text(item.theirs, "wrap")),
+        ("Ours", lambda item: text(item.ours, "wrap")),
+        ("Holds?", lambda item: yes_or_no(item.holds, "good", "bad")),
+        caption="Wins and losses are sets on which the paired signed-rank test at 0.05 finds a "
+        "difference; a relation holds where it has the same sign. Ranks count from 1.",
     )
-    head = columns("The paper's conclusion", "Paper", "Ours", "Holds?")
-    caption = (
-        "Wins and losses are sets on which the paired signed-rank test at 0.05 finds a difference; "
-        "a relation holds where it has the same sign. Ranks count from 1."
-    )
-    blocks = (Paragraph(conclusion_sentence(found)), Table(head, rows, caption))
+    blocks = (Paragraph(conclusion_sentence(found)), table)
     return Section("conclusions", "Which conclusions hold", blocks)
 
 

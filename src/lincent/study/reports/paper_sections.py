@@ -14,7 +14,9 @@ from lincent.pages.blocks import (
     columns,
     number,
     seconds,
+    tabulated,
     text,
+    yes_or_no,
 )
 from lincent.study import paper
 from lincent.study.agreement import POINTS, Agreement, compact_table
@@ -91,26 +93,23 @@ def disagreement_sentences(frame: Any, cells: Sequence[Agreement]) -> list[str]:
 
 def every_number_section(cells: Sequence[Agreement]) -> Section:
     """Return ours, theirs, the difference and the error of each printed number."""
-
-    def yes(value: bool) -> Item:
-        return text("yes" if value else "no", "quiet" if value else "bad")
-
-    rows = tuple(
-        (
-            *(text(value) for value in (c.dataset, c.row, c.method)),
-            *(number(value, 2) for value in (c.ours, c.theirs)),
-            number(c.difference, 2, signed=True, mark="" if c.within_points else "bad"),
-            number(c.error, 2),
-            yes(c.within_error),
-            yes(c.within_points),
-        )
-        for c in cells
+    table = tabulated(
+        cells,
+        ("Set", lambda c: c.dataset),
+        ("Row", lambda c: c.row),
+        ("Method", lambda c: c.method),
+        ("Ours#", lambda c: number(c.ours, 2)),
+        ("Theirs#", lambda c: number(c.theirs, 2)),
+        ("Difference#", _signed_difference),
+        ("Combined SE#", lambda c: number(c.error, 2)),
+        ("Within 2 SE", lambda c: yes_or_no(c.within_error, "quiet", "bad")),
+        (f"Within {POINTS}", lambda c: yes_or_no(c.within_points, "quiet", "bad")),
     )
-    head = columns(
-        "Set", "Row", "Method", "Ours#", "Theirs#", "Difference#", "Combined SE#", "Within 2 SE",
-        f"Within {POINTS}",
-    )  # fmt: skip
-    return Section("every-number", "Every printed number", (Table(head, rows),))
+    return Section("every-number", "Every printed number", (table,))
+
+
+def _signed_difference(cell: Agreement) -> Item:
+    return number(cell.difference, 2, signed=True, mark="" if cell.within_points else "bad")
 
 
 def compact_section(result: StudyResult) -> Section:

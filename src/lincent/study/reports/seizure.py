@@ -14,11 +14,10 @@ from lincent.pages.blocks import (
     Page,
     Paragraph,
     Section,
-    Table,
-    columns,
     duration,
     number,
     seconds,
+    tabulated,
     text,
 )
 from lincent.study import paper
@@ -31,7 +30,7 @@ from lincent.study.reports.paper_sections import (
     wins_table,
 )
 from lincent.study.reports.settings import settings_section
-from lincent.study.results import StudyResult
+from lincent.study.results import ProblemRecord, StudyResult
 from lincent.study.seizure import CODES, METHODS
 from lincent.study.summary import lines
 
@@ -123,47 +122,41 @@ def _rule(interictal: str) -> str:
 
 def data_section(result: StudyResult) -> Section:
     """Return what was read, and where it is not what the paper describes."""
-    rows = tuple(
-        (
-            text(problem.name),
-            text(problem.title, "wrap"),
-            number(problem.classes.get("ictal", 0), 0),
-            number(problem.classes.get("interictal", 0), 0),
-            number(problem.columns, 0),
-            text("; ".join(problem.notes) or "as in the paper", "wrap"),
-        )
-        for problem in result.problems
+    table = tabulated(
+        result.problems,
+        ("Set", lambda problem: problem.name),
+        ("What was read", lambda problem: text(problem.title, "wrap")),
+        ("Ictal#", lambda problem: number(problem.classes.get("ictal", 0), 0)),
+        ("Interictal#", lambda problem: number(problem.classes.get("interictal", 0), 0)),
+        ("Features#", lambda problem: number(problem.columns, 0)),
+        ("Against the paper's table", lambda problem: text(_notes(problem), "wrap")),
+        caption="Class counts, channels and rate are compared; the paper prints no number of "
+        "events.",
     )
-    head = columns(
-        "Set", "What was read", "Ictal#", "Interictal#", "Features#", "Against the paper's table"
-    )
-    caption = "Class counts, channels and rate are compared; the paper prints no number of events."
-    return Section("data", "The recordings", (Table(head, rows, caption),))
+    return Section("data", "The recordings", (table,))
+
+
+def _notes(problem: ProblemRecord) -> str:
+    return "; ".join(problem.notes) or "as in the paper"
 
 
 def standin_section(result: StudyResult, name: str) -> Section:
     """Return the scores on a stand-in, apart from everything of the paper."""
     hard = lines(result.frame, name, "test_hard_auc")
     scores = {line.method: line for line in lines(result.frame, name, "test_score_auc")}
-    rows = tuple(
-        (
-            text(line.method),
-            number(100 * line.mean, 2),
-            number(100 * line.sd, 2),
-            number(100 * scores[line.method].mean, 2),
-            number(100 * scores[line.method].sd, 2),
-            seconds(line.seconds),
-            number(line.runs, 0),
-            text(line.reason, "wrap"),
-        )
-        for line in hard
+    table = tabulated(
+        hard,
+        ("Method", lambda line: line.method),
+        ("Hard-label AUC#", lambda line: number(100 * line.mean, 2)),
+        ("sd over splits#", lambda line: number(100 * line.sd, 2)),
+        ("Score AUC#", lambda line: number(100 * scores[line.method].mean, 2)),
+        ("sd over splits#", lambda line: number(100 * scores[line.method].sd, 2)),
+        ("Fit#", lambda line: seconds(line.seconds)),
+        ("Runs#", lambda line: number(line.runs, 0)),
+        ("Marked", lambda line: text(line.reason, "wrap")),
     )
-    head = columns(
-        "Method", "Hard-label AUC#", "sd over splits#", "Score AUC#", "sd over splits#", "Fit#",
-        "Runs#", "Marked",
-    )  # fmt: skip
     warning = "This is a stand-in. Its numbers are not comparable with the paper's."
-    blocks: tuple[Any, ...] = (Paragraph(warning), Table(head, rows))
+    blocks: tuple[Any, ...] = (Paragraph(warning), table)
     return Section(f"standin-{name}", f"Stand-in: {name}", blocks)
 
 

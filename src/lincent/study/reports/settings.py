@@ -10,55 +10,51 @@ from lincent.pages.blocks import (
     Paragraph,
     Section,
     Table,
-    columns,
     duration,
     number,
+    tabulated,
     text,
 )
-from lincent.study.results import StudyResult
+from lincent.study.results import ProblemRecord, StudyResult
 
 
 def method_table(result: StudyResult) -> Table:
     """Return methods with their settings."""
-    rows = []
-    for method in result.methods:
-        settings = json.loads(method.settings)
-        arguments = ", ".join(f"{k}={v!r}" for k, v in settings["params"].items())
-        kind = settings["class"].rpartition(".")[2]
-        rows.append(
-            (
-                text(method.code),
-                text(method.title, "wrap"),
-                text(f"{kind}({arguments})", "wrap"),
-                number(method.grid, 0),
-                text(method.note, "wrap"),
-            )
-        )
-    head = columns(
-        "Method", "What it is", "Settings", "Grid values#|how many values tuning tries", "Note"
+    return tabulated(
+        result.methods,
+        ("Method", lambda method: method.code),
+        ("What it is", lambda method: text(method.title, "wrap")),
+        ("Settings", lambda method: text(_call(method.settings), "wrap")),
+        ("Grid values#|how many values tuning tries", lambda method: number(method.grid, 0)),
+        ("Note", lambda method: text(method.note, "wrap")),
+        caption="Every method receives z-scored features.",
     )
-    return Table(head, tuple(rows), "Every method receives z-scored features.")
+
+
+def _call(settings: str) -> str:
+    made = json.loads(settings)
+    arguments = ", ".join(f"{name}={value!r}" for name, value in made["params"].items())
+    return f"{made['class'].rpartition('.')[2]}({arguments})"
 
 
 def problem_table(result: StudyResult) -> Table:
     """Return data sets with size, origin and fingerprint."""
-    rows = tuple(
-        (
-            text(problem.name),
-            text(problem.title, "wrap"),
-            number(problem.rows, 0),
-            number(problem.columns, 0),
-            text(", ".join(f"{label} {count}" for label, count in problem.classes.items()), "wrap"),
-            text(problem.origin),
-            text(problem.licence, "wrap"),
-            text(problem.digest, "quiet"),
-        )
-        for problem in result.problems
+    return tabulated(
+        result.problems,
+        ("Set", lambda problem: problem.name),
+        ("What it is", lambda problem: text(problem.title, "wrap")),
+        ("Rows#", lambda problem: number(problem.rows, 0)),
+        ("Columns#", lambda problem: number(problem.columns, 0)),
+        ("Classes", lambda problem: text(class_counts(problem), "wrap")),
+        ("Taken from", lambda problem: problem.origin),
+        ("Licence", lambda problem: text(problem.licence, "wrap")),
+        ("Fingerprint", lambda problem: text(problem.digest, "quiet")),
     )
-    head = columns(
-        "Set", "What it is", "Rows#", "Columns#", "Classes", "Taken from", "Licence", "Fingerprint"
-    )
-    return Table(head, rows)
+
+
+def class_counts(problem: ProblemRecord) -> str:
+    """Return the classes of a set with their rows."""
+    return ", ".join(f"{label} {count}" for label, count in problem.classes.items())
 
 
 def settings_section(result: StudyResult, command: str) -> Section:
