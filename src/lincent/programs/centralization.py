@@ -37,6 +37,8 @@ SEPARATION_FEASIBILITY = 1e-9
 """d.beta >= separation counts as met up to this share of it, and up to the rounding of d.beta."""
 ROUNDING = 1e-13
 ONLY_POINT = 1e-12
+CLOSED = 1e-13
+"""A relative gap that another t cannot narrow beyond rounding."""
 
 
 @dataclass(frozen=True)
@@ -176,16 +178,15 @@ class Program:
 def certify(program: Program, beta: Vector, alpha: Vector, t: float) -> Certificate:
     """Judge a claimed solution from the problem alone: two products with the rows, nothing else."""
     beta = program.feasible(np.asarray(beta, dtype=np.float64))
-    alpha = np.clip(alpha, 0.0, program.costs)
+    alpha = np.minimum(np.maximum(alpha, 0.0), program.costs)
     combined = program.rows.tdot(alpha)
-    t = program.best_t(combined, t)
-    return Certificate(
-        beta=beta,
-        alpha=alpha,
-        t=t,
-        objective=program.primal(beta, program.rows.dot(beta)),
-        dual_objective=program.dual(alpha, t, combined),
-    )
+    objective = program.primal(beta, program.rows.dot(beta))
+    t = max(t, 0.0)
+    bound = program.dual(alpha, t, combined)
+    if not objective - bound <= CLOSED * max(1.0, abs(objective)):
+        t = program.best_t(combined, t)
+        bound = program.dual(alpha, t, combined)
+    return Certificate(beta, alpha, t, objective, bound)
 
 
 def lcc_program(rows: Rows, difference: Vector, costs: Vector, margin: float) -> Program:

@@ -60,12 +60,13 @@ class Tuning:
     last_band: float = 2.0  # and of the last: a vertex has one
     shrink: float = 0.25  # of the band, at most: quadratic convergence allows no less
     grow: float = 1.6  # of the band, where steps are cut short
-    steps: int = 16  # at most; what is left then costs less by exchanges
+    steps: int = 16  # at most, and
+    few_steps: int = 2  # beside one for every two columns: what is left costs less by exchanges
     lengths: tuple[float, ...] = (1.0, 0.6, 0.3, 0.1, 0.03)  # of a step, by the true objective
     good: float = 0.6  # a length that shows that the band was wide enough
     poor: float = 0.1  # a length that shows that it was not
     near: float = 0.5  # rows per column that change sides in a step after which exchanges take over
-    holds: int = 2  # times that coordinates which would leave the box are held, before a clip
+    holds: int = 3  # times that coordinates which would leave the box are held, before a clip
     hessian_ridge: float = 1e-6  # of the diagonal, where a band has fewer rows than columns
     small_size: float = 1e-3  # of the mean size of rows: what is smaller counts as this
     band: int = 10  # rows per column among which exchanges are made: more cost, fewer miss some
@@ -79,7 +80,7 @@ class Tuning:
 
 
 TUNING = Tuning()
-STEP_LENGTHS = np.array(TUNING.lengths)
+LENGTHS_OF_STEPS = np.array([0.0, *TUNING.lengths])
 
 
 def worthwhile(m: int, n: int) -> bool:
@@ -127,6 +128,7 @@ class _Near:
         self.scale = np.sqrt(mean)
         size = np.sqrt(squares @ (1.0 / mean))
         self.per_size = 1.0 / np.maximum(size, TUNING.small_size * size.mean() + TINY)
+        self.curvature = 0.5 * self.per_size * program.costs
         self.pull = 0.0  # the multiplier of the separation
         self._start()
 
@@ -149,8 +151,11 @@ class _Near:
         beta = middle + LENGTHS[values.argmin()] * direction
         if program.difference @ beta < program.separation:
             beta = program.feasible(beta)
-        self.beta = beta
-        self.missed = program.margin - self.rows @ beta
+        self.stand(beta, program.margin - self.rows @ beta)
+
+    def stand(self, beta: Vector, missed: Vector) -> None:
+        """Be at a point, where rows miss so much."""
+        self.beta, self.missed, self.beyond = beta, missed, missed > 0.0
 
     def repeats(self) -> bool:
         """Whether many rows are the same row: they then miss the same."""
@@ -163,10 +168,11 @@ class _Near:
         largest, least = m // 2, TUNING.last_band * n
         band = float(min(TUNING.first_band * n, largest))
         count = 0
-        for count in range(1, min(TUNING.steps, controls.max_iter) + 1):
-            before = self.missed > 0.0
+        most = min(TUNING.steps, TUNING.few_steps + n // 2, controls.max_iter)
+        for count in range(1, most + 1):
+            before = self.beyond
             length = self._step(int(band))
-            turned = np.count_nonzero(before != (self.missed > 0.0))
+            turned = np.count_nonzero(before != self.beyond)
             if controls.tell is not silent:
                 controls.tell(
                     f"{count:4d}  objective {self.objective():.10e}  {turned} rows turned"
@@ -192,29 +198,28 @@ class _Near:
         program, rows, missed, costs = self.program, self.rows, self.missed, self.program.costs
         distance = missed * self.per_size
         near = np.abs(distance)
-        width = float(np.partition(near, band)[band])
+        width = float(np.partition(near, band)[band]) + TINY
         inside = (near <= width).nonzero()[0]
-        half = 0.5 / (width + TINY)
-        some = rows.take(inside, axis=0)
-        alpha = np.clip(half * distance + 0.5, 0.0, 1.0)
+        distance *= 0.5 / width
+        distance += 0.5
+        alpha = np.minimum(np.maximum(distance, 0.0), 1.0)
         alpha *= costs
-        hessian = (some.T * (half * costs[inside] * self.per_size[inside])) @ some
-        step = self._towards(hessian, program.linear - alpha @ rows)
-        if step is None:
-            return 0.0
-        return self.move(step, rows @ step)
+        some = rows.take(inside, axis=0)
+        hessian = (some.T * self.curvature.take(inside)) @ some
+        # In units of 1 / w, so that the numbers are of the size of the data.
+        step = self._towards(hessian, width * (program.linear - alpha @ rows))
+        return 0.0 if step is None else self.move(step, rows @ step)
 
     def move(self, step: Vector, along: Vector) -> float:
         """Go along a step, by which the rows move by ``along``, as far as is best."""
-        program, missed, costs = self.program, self.missed, self.program.costs
-        values = np.maximum(missed - np.multiply.outer(STEP_LENGTHS, along), 0.0) @ costs
-        values += STEP_LENGTHS * float(program.linear @ step)
-        best = int(values.argmin())
-        if not values[best] < costs @ np.maximum(missed, 0.0):
+        missed, costs = self.missed, self.program.costs
+        values = np.maximum(missed - LENGTHS_OF_STEPS[:, None] * along, 0.0) @ costs
+        values += LENGTHS_OF_STEPS * float(self.program.linear @ step)
+        best = int(values[1:].argmin()) + 1
+        if not values[best] < values[0]:
             return 0.0
-        length = TUNING.lengths[best]
-        self.beta = self.beta + length * step
-        self.missed = missed - length * along
+        length = float(LENGTHS_OF_STEPS[best])
+        self.stand(self.beta + length * step, missed - length * along)
         return length
 
     def nearest(self, band: int) -> np.ndarray | None:
@@ -229,47 +234,48 @@ class _Near:
         """The Newton step, inside the box and above the separation."""
         program, beta = self.program, self.beta
         diagonal = hessian.diagonal()
-        ridge = TUNING.hessian_ridge * (diagonal + 1e-3 * diagonal.max()) + TINY
+        ridge = TUNING.hessian_ridge * (diagonal + 1e-3 * diagonal.max() + TINY)
         hessian.flat[:: len(beta) + 1] += ridge
+        step = self._free_step(hessian, gradient, program.difference)
+        if step is None or self._inside(beta + step):
+            return step
         room = np.array([program.lower - beta, program.upper - beta])
         slope = gradient - self.pull * program.difference
         held = ((room[0] >= 0.0) & (slope > 0.0)) | ((room[1] <= 0.0) & (slope < 0.0))
         fixed = np.zeros(len(beta))
-        step = self._free_step(hessian, gradient, held, fixed)
         for _ in range(TUNING.holds):
-            if step is None:
+            step, free = fixed.copy(), (~held).nonzero()[0]
+            push = (gradient + hessian @ fixed)[free]
+            part = self._free_step(hessian[np.ix_(free, free)], push, program.difference[free])
+            if part is None:
                 return None
+            step[free] = part
             out = (step < room[0]) | (step > room[1])
-            if not np.logical_or.reduce(out):
-                return step
+            if not out.any():
+                break
             held = held | out
             fixed = np.where(out, np.clip(step, *room), fixed)
-            step = self._free_step(hessian, gradient, held, fixed)
-        return None if step is None else np.clip(step, *room)
+        return np.asarray(np.clip(step, *room))
 
-    def _free_step(
-        self, hessian: Matrix, gradient: Vector, held: np.ndarray, fixed: Vector
-    ) -> Vector | None:
-        """The step of the coordinates that are not held; those that are make a fixed one."""
-        d = self.program.difference
-        free: slice | Index = slice(None)
-        system = hessian
-        if np.logical_or.reduce(held):
-            free = (~held).nonzero()[0]
-            gradient, system = (gradient + hessian @ fixed)[free], hessian[np.ix_(free, free)]
+    def _inside(self, beta: Vector) -> bool:
+        program = self.program
+        return bool(((beta >= program.lower) & (beta <= program.upper)).all())
+
+    def _free_step(self, hessian: Matrix, gradient: Vector, d: Vector) -> Vector | None:
+        """The step of some coordinates, whose part of the difference is d; the others stay."""
         if len(gradient) == 0:
-            return fixed
-        found, info = lapack.dposv(system, np.array([gradient, d[free]]).T)[1:]
+            return gradient
+        found, info = lapack.dposv(hessian, np.array([gradient, d]).T)[1:]
         if info != 0:
             return None
-        step = fixed.copy()
-        step[free] = -found[:, 0]
-        short = self.program.separation - float(d @ (self.beta + step))
-        curvature = float(d[free] @ found[:, 1])
-        self.pull = max(short / curvature, 0.0) if curvature > 0.0 else 0.0
-        if self.pull > 0.0:
-            step[free] += self.pull * found[:, 1]
-        return step
+        step, away = np.negative(found[:, 0]), found[:, 1]
+        now = float(self.program.difference @ self.beta)
+        short = self.program.separation - now - float(d @ step)
+        self.pull = 0.0
+        if short > 0.0:
+            self.pull = short / max(float(d @ away), TINY)
+            step += self.pull * away
+        return np.asarray(step)
 
     def stiffness(self, index: Index | slice) -> Vector:
         """How near each hinge is to its bend: rows, lower sides, upper sides, separation."""
@@ -283,7 +289,7 @@ class _Near:
 
     def multipliers(self) -> Vector:
         """c where a row is missed, zero elsewhere."""
-        return np.where(self.missed > 0.0, self.program.costs, 0.0)
+        return self.beyond * self.program.costs
 
 
 def _exchanged(program: Program, near: _Near, controls: Controls) -> Certificate | None:
@@ -316,7 +322,7 @@ def _exchanged(program: Program, near: _Near, controls: Controls) -> Certificate
             beyond[index] = found.alpha
             return certify(program, found.beta, beyond, found.t)
         if count <= TUNING.few_wrong * len(index):
-            near.beta, near.missed = found.beta, there
+            near.stand(found.beta, there)
             chosen |= wrong
             continue
         if m * n > TUNING.little_data or _late(controls):
