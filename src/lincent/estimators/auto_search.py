@@ -102,7 +102,7 @@ def run_search(
         if number and out_of_time():
             tell(f"time is up after {number} of {len(folds)} folds")
             break
-        blocks = Blocks.of(data[train].merged(), seed)
+        blocks = Blocks.of(data[train].merged(), seed, choosing=True)
         found = _fold_scores(blocks, data.Z[held], costs, alive, search.totals, n_jobs)
         for (name, places), scores in zip(alive.items(), found, strict=True):
             search.scores[name][np.ix_(places, held)] = scores

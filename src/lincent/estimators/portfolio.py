@@ -27,22 +27,26 @@ COLUMNS = "columns"
 EVEN, RELEVANT = "even", "relevant"
 LANDMARKS = 300
 LANDMARKS_MANY = 800
-"""For more than two classes: each has to have its share of them."""
+"""For more than two classes: each has to have its share of them.  Half as many, at most half of the
+rows, do for choosing."""
 CENTERS = 300
 """Local centers of all classes together, at most 30 for each."""
 
 
-def _landmarks(gamma: float) -> Callable[[int], RowMap]:
-    def made(classes: int) -> RowMap:
-        count, share = (LANDMARKS, 0.5) if classes == 2 else (LANDMARKS_MANY, 1.0)
+def _landmarks(gamma: float) -> Callable[[int, bool], RowMap]:
+    def made(classes: int, choosing: bool) -> RowMap:
+        count, share = LANDMARKS, 0.5
+        if classes > 2:
+            share = 0.5 if choosing else 1.0
+            count = int(share * LANDMARKS_MANY)
         return KernelLandmarks(count, gamma, max_share=share, include_columns=False)
 
     return made
 
 
-BLOCKS: dict[str, Callable[[int], RowMap]] = {
-    "splines": lambda classes: SplineFeatures(5, 0.05),
-    "centers": lambda classes: LocalCenters(
+BLOCKS: dict[str, Callable[[int, bool], RowMap]] = {
+    "splines": lambda classes, choosing: SplineFeatures(5, 0.05),
+    "centers": lambda classes, choosing: LocalCenters(
         max(2, min(30, CENTERS // classes)), 1.0, include_columns=False
     ),
     "landmarks 0.3": _landmarks(0.3),
@@ -53,7 +57,7 @@ BLOCKS: dict[str, Callable[[int], RowMap]] = {
     "relevant landmarks 1": _landmarks(1.0),
     "relevant landmarks 3": _landmarks(3.0),
 }
-"""From the number of classes to a block that is not learned yet."""
+"""From the number of classes, and whether settings are chosen, to a block not learned yet."""
 MAPS: dict[str, tuple[str, ...]] = {
     "columns": (COLUMNS,),
     "splines": ("splines",),
@@ -141,9 +145,11 @@ class Blocks:
     """The blocks of some training rows."""
 
     @classmethod
-    def of(cls, rows: TrainingRows, seed: int, *, remember: bool = True) -> Blocks:
+    def of(
+        cls, rows: TrainingRows, seed: int, *, remember: bool = True, choosing: bool = False
+    ) -> Blocks:
         """The blocks of these rows; ``remember``: features are kept for the next map."""
-        return cls(rows.Z, rows.codes, rows.weight, seed, rows.units, remember)
+        return cls(rows.Z, rows.codes, rows.weight, seed, rows.units, remember, choosing)
 
     def __init__(
         self,
@@ -153,18 +159,19 @@ class Blocks:
         seed: int,
         units: np.ndarray | None = None,
         remember: bool = True,
+        choosing: bool = False,
     ) -> None:
         self.Z, self.codes, self.weight, self.seed = Z, codes, weight, seed
         self.views = {} if units is None else {EVEN: units}
         self.learned: dict[str, RowMap] = {}
-        self._remember = remember
+        self._remember, self._choosing = remember, choosing
         self._made: dict[tuple[str, int, str], np.ndarray] = {}
         self._widths: dict[str, int] = {}
 
     def block(self, name: str) -> RowMap:
         """The learned block of this name."""
         if name not in self.learned:
-            made = BLOCKS[name](int(self.codes.max()) + 1)
+            made = BLOCKS[name](int(self.codes.max()) + 1, self._choosing)
             if name.startswith(RELEVANT) and RELEVANT not in self.views:
                 self.views[RELEVANT] = relevance(self.Z, self.codes, self.weight)
             Z = seen_by(name, self.Z, self.views)
