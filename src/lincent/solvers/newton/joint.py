@@ -25,7 +25,7 @@ from scipy.linalg import lapack
 
 from lincent.programs.arrays import Matrix, Vector
 from lincent.programs.joint import Coupling, Native
-from lincent.solvers.newton.joint_pairs import PAIRS, pair_step
+from lincent.solvers.newton.joint_pairs import PAIRS, pair_step, work
 
 FORMED = 600
 """Up to this many columns, of all problems together, Hessians are formed."""
@@ -156,6 +156,8 @@ class _Walk:
         self.scores = design.dot(start)
         self.steps = steps
         self.short = False
+        self.spent = 0.0
+        """Multiplications of the last step by conjugate gradients."""
         self.factors: list[Matrix] = []
         self._read()
 
@@ -238,11 +240,12 @@ class _Walk:
         return move
 
     def _by_pairs(self) -> Matrix | None:
-        """The native form where few pairs bend."""
-        if not isinstance(self.coupling, Native):
+        """The native form where few pairs bend, and gradients have taken longer than this will."""
+        if not isinstance(self.coupling, Native) or not self.spent:
             return None
         curved = self.scale * self.coupling.curved(self.at).astype(np.float64)
-        if np.count_nonzero(curved) > PAIRS:
+        pairs = int(np.count_nonzero(curved))
+        if pairs > PAIRS or work(pairs) > self.spent:
             return None
         ridge, codes = self.coupling.ridge, self.coupling.codes
         return pair_step(self.design.X, codes, curved, ridge, -self.gradient)
@@ -255,7 +258,8 @@ class _Walk:
         size = self._inner(residual, scaled)
         first = size
         enough = first * min(CG_SHARE, float(np.sqrt(self.left().max()))) ** 2
-        for _ in range(CG_STEPS):
+        for step in range(1, CG_STEPS + 1):
+            self.spent = step * 3.0 * self.scores.size * len(self.rules)
             product = self._hessian(direction)
             length = size / np.maximum(self._inner(direction, product), 1e-300)
             x += length * direction
