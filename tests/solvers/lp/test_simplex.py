@@ -180,3 +180,16 @@ def test_what_it_cannot_finish_goes_on_to_the_interior_point(monkeypatch):
     model = LCC().fit(X, sign.astype(int))
     assert model.solver_ == "interior-point"
     assert model.duality_gap_ <= TOL * max(1.0, abs(model.objective_))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_start_changes_the_way_and_not_the_optimum(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_t(3, size=(400, 6))
+    sign = np.where(X[:, 0] + rng.standard_normal(400) > 0, 1.0, -1.0)
+    far, near = program_of(X, sign, margin=0.4), program_of(X, sign, margin=0.2)
+    whole = simplex.solve(near, Controls())
+    for start in (simplex.solve(far, Controls()).certificate.beta, rng.uniform(-1, 1, 6)):
+        found = simplex.solve(near, Controls(), start)
+        assert found.certified(1e-9)
+        assert found.certificate.objective == pytest.approx(whole.certificate.objective, rel=1e-9)

@@ -16,6 +16,7 @@ they are not followed one by one.  With beta kept, the rows with |a_i.beta - s| 
 sides; these are in doubt, all others hardly are.
 
     few in doubt (at most n)      the active set of the last margin names a vertex: it is tried
+    else, and little data         Newton steps from the last point, then exchanges (``simplex``)
     else                          screening from the last point, with those rows as the band
 
 Either way the certificate of each point is computed from that point's own program, so a shortcut
@@ -33,7 +34,7 @@ import numpy as np
 
 from lincent.programs.arrays import Certificate, Rows, Vector
 from lincent.programs.centralization import Program, certify, lcc_program
-from lincent.solvers.lp import choose, interior_point, screening
+from lincent.solvers.lp import choose, interior_point, screening, simplex
 from lincent.solvers.lp.block_path import SCALED, BlockFollower
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status, not_begun
@@ -112,6 +113,10 @@ class Follower:
             return None
         if program.one_point or last.program.one_point:
             return None  # nothing to solve; or the last point says nothing of others
+        if _little(program):
+            found = simplex.solve(program, self.controls, last.certificate.beta)
+            if self._final(found):
+                return found
         guess = screening.Guess(last.certificate.beta, doubt)
         found = screening.solve(program, self.controls, self.rng, start=guess)
         return found if self._final(found) else None
@@ -132,7 +137,7 @@ class Follower:
             found = None
             if program.one_point:
                 found = interior_point.solve(program, self.controls)
-            elif m > SCREEN_ABOVE * screening.start_size(n):
+            elif m > SCREEN_ABOVE * screening.start_size(n) and not _little(program):
                 found = screening.solve(program, self.controls, self.rng)
             if found is not None and self._final(found):
                 return found
@@ -140,6 +145,12 @@ class Follower:
 
     def _screens(self, program: Program) -> bool:
         return self.solver == "auto" and not program.hard and bool(np.all(program.costs > 0))
+
+
+def _little(program: Program) -> bool:
+    """Whether exchanges from a point are cheaper than screening."""
+    rows = program.rows
+    return not (rows.far or rows.sparse) and simplex.worthwhile(*program.shape)
 
 
 def _in_doubt(program: Program, last: _Visited) -> int:

@@ -90,14 +90,14 @@ def worthwhile(m: int, n: int) -> bool:
 
 
 @np.errstate(all="ignore")  # what is not finite does not get a certificate
-def solve(program: Program, controls: Controls) -> Solution:
+def solve(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
     """The certified optimal vertex, or what is known where it is not reached."""
-    near = _Near(program)
+    near = _Near(program, start)
     if near.repeats():
         merged = merge(program)
         if merged is not None:
             program = merged.program
-            return merged.expand(_finish(program, _Near(program), controls))
+            return merged.expand(_finish(program, _Near(program, start), controls))
     return _finish(program, near, controls)
 
 
@@ -120,7 +120,7 @@ def _late(controls: Controls) -> bool:
 class _Near:
     """A point on its way to the optimum, and what each row misses there."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, start: Vector | None) -> None:
         self.program, self.rows = program, program.rows.dense()
         squares = self.rows * self.rows
         mean = np.add.reduce(squares, axis=0) / len(squares)
@@ -130,7 +130,13 @@ class _Near:
         self.per_size = 1.0 / np.maximum(size, TUNING.small_size * size.mean() + TINY)
         self.curvature = 0.5 * self.per_size * program.costs
         self.pull = 0.0  # the multiplier of the separation
-        self._start()
+        self.band = TUNING.first_band
+        if start is None:
+            self._start()
+        else:
+            self.band = TUNING.last_band
+            self.beta = program.feasible(start)
+            self.missed = program.margin - self.rows @ self.beta
 
     def _start(self) -> None:
         """The best point along the discriminant direction, by a sample of the rows."""
@@ -166,7 +172,7 @@ class _Near:
         """Newton steps towards the optimum; how many were made."""
         m, n = self.rows.shape
         largest, least = m // 2, TUNING.last_band * n
-        band = float(min(TUNING.first_band * n, largest))
+        band = float(min(self.band * n, largest))
         count = 0
         most = min(TUNING.steps, TUNING.few_steps + n // 2, controls.max_iter)
         for count in range(1, most + 1):
