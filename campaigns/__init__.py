@@ -3,7 +3,8 @@
     python -m campaigns --minutes 2 --jobs 2            all of them
     python -m campaigns --only programs,models          some of them
 
-Each campaign is a file with a function ``trial(rng) -> Outcome``.  A trial that fails is saved as a
-small file in ``tests/instances``, which the suite replays from then on.  Counts go to
-``campaigns/counts.json``, from which ``doc/promises.md`` is made (``python -m campaigns.page``).
+Each campaign is a file with a function ``trial(rng) -> Outcome``, run by ``workers``.  A trial that
+fails is saved as a small file in ``tests/instances``, which the suite replays from then on.
+Counts go to ``campaigns/counts.json``, from which ``doc/promises.md`` is made by
+``python -m campaigns.page``.
 """

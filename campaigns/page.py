@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from campaigns.__main__ import COUNTS
+from campaigns.counts import COUNTS, add
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "promises.md"
 MUTANTS = Path(__file__).with_name("mutants.json")
@@ -120,7 +121,12 @@ def _survivors(name: str, entry: dict[str, Any]) -> list[str]:
 
 
 def main() -> int:
-    """Write the page."""
+    """Write the page, after the counts of a run elsewhere were added."""
+    parser = argparse.ArgumentParser(prog="campaigns.page", description=__doc__)
+    parser.add_argument("--add", type=Path, help="counts of a run on another machine")
+    given = parser.parse_args()
+    if given.add:
+        add(COUNTS, json.loads(given.add.read_text("utf-8")))
     counts = json.loads(COUNTS.read_text("utf-8")) if COUNTS.exists() else {}
     mutants = json.loads(MUTANTS.read_text("utf-8")) if MUTANTS.exists() else {}
     PAGE.write_text(page(counts, mutants), "utf-8")

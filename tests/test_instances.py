@@ -95,3 +95,20 @@ def test_a_worker_that_dies_or_hangs_is_a_failure_and_the_others_go_on(monkeypat
     assert any("dies (-9)" in failure for failure in found.failures)
     assert any("hangs" in failure for failure in found.failures)
     assert found.counts["fine"] > 0
+
+
+def test_counts_of_runs_add_up(tmp_path):
+    import json
+
+    from campaigns import counts
+
+    run = {
+        "tables": {"counts": {"read": 3, "FAILED": 1}, "seeds": [1], "last": "a", "machine": "b"}
+    }
+    path = tmp_path / "counts.json"
+    counts.add(path, run)
+    counts.add(path, {"tables": run["tables"] | {"seeds": [2], "last": "c"}})
+    found = json.loads(path.read_text())["tables"]
+    assert found == {
+        "counts": {"read": 6, "FAILED": 2}, "seeds": [1, 2], "last": "c", "machine": "b"
+    }  # fmt: skip
