@@ -1,4 +1,4 @@
-"""The search: costs as programs, scores of unseen rows, maps dropped on the way."""
+"""The search: costs as programs, scores of unseen rows, weak settings dropped on the way."""
 
 import numpy as np
 import pytest
@@ -38,30 +38,34 @@ def test_more_columns_than_rows_give_the_scores_of_the_rows_themselves():
     weight = np.append(np.ones(30), np.zeros(40))
     other = COSTS.coupling(np.append(CODES[:30], CODES[:40]), weight)
     np.testing.assert_allclose(
-        map_scores(wide, unseen, coupling)[:4], map_scores(padded, unseen, other)[:4], atol=0.02
+        map_scores(wide, unseen, coupling, totals_for(2)[:4]),
+        map_scores(padded, unseen, other, totals_for(2)[:4]),
+        atol=0.02,
     )
 
 
-def test_every_row_is_scored_unseen_and_weak_maps_are_dropped():
+def separation(scores, places):
+    """How far apart the classes are, in deviations: judges any setting."""
+    sides = [scores[CODES[places] == k, 0] for k in (0, 1)]
+    return (sides[1].mean() - sides[0].mean()) / scores.std()
+
+
+def test_the_best_settings_of_the_first_fold_are_tried_on_all():
     told = []
-    found = run_search(
-        DATA,
-        FOLDS,
-        COSTS,
-        ["columns", "splines"],
-        0,
-        lambda search, alive: ["columns"],
-        tell=told.append,
-    )
-    assert np.isfinite(found.scores["columns"]).all()
-    assert found.dropped == {"splines": 1}
-    held_first = np.isfinite(found.scores["splines"][0, :, 0])
-    np.testing.assert_array_equal(np.flatnonzero(held_first), FOLDS[0][1])
+    maps = ["columns", "splines"]
+    found = run_search(DATA, FOLDS, COSTS, maps, 0, separation, 3, tell=told.append)
+    tried = np.concatenate([found.tried[name] for name in maps])
+    assert sorted(np.unique(tried, return_counts=True)[1]) == [3, len(tried) - 3]
+    first = FOLDS[0][1]
+    values = np.array([separation(s[first], first) for n in maps for s in found.scores[n]])
+    assert values[tried == 3].min() >= values[tried == 1].max()
+    for name in maps:
+        held = np.isfinite(found.scores[name][:, :, 0])
+        np.testing.assert_array_equal(held.all(axis=1), found.tried[name] == 3)
+        assert held[:, first].all()
     assert found.done == len(told) == 3
 
 
 def test_a_fold_is_not_begun_when_time_is_up():
-    found = run_search(
-        DATA, FOLDS, COSTS, ["columns"], 0, lambda search, alive: alive, out_of_time=lambda: True
-    )
+    found = run_search(DATA, FOLDS, COSTS, ["columns"], 0, separation, 3, out_of_time=lambda: True)
     assert found.done == 1

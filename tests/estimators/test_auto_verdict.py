@@ -25,7 +25,8 @@ def search(done=4):
     for by_cost in scores.values():
         by_cost[:, np.arange(120) % 4 >= done] = np.nan
     scores["centers"][:, np.arange(120) % 4 > 0] = np.nan
-    return Search(FOLDS, np.array([1.0, 10.0]), scores, {"centers": 1}, done)
+    tried = {name: np.full(2, 1 if name == "centers" else done) for name in scores}
+    return Search(FOLDS, np.array([1.0, 10.0]), scores, tried, done)
 
 
 def test_the_best_settings_are_members_and_dropped_ones_are_not():
