@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tokenize
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -161,6 +162,7 @@ def imported_modules(path: Path, source: str, known: set[str]) -> set[str]:
     return found & known
 
 
+@cache
 def import_graph() -> dict[str, set[str]]:
     known = {module_name(path): path for path in FILES}
     return {
@@ -220,10 +222,9 @@ def test_no_two_files_import_each_other_by_any_way():
 
 
 def test_the_closure_catches_a_detour():
-    graph = import_graph()
-    graph["lincent._files"] = {"lincent.study.runner"}
+    graph = {**import_graph(), "lincent._files": {"lincent.study.runner"}}
     assert ("lincent.app.storage", "study") in too_far(graph)
-    graph["lincent.study.runner"].add("lincent._files")
+    graph["lincent.study.runner"] = graph["lincent.study.runner"] | {"lincent._files"}
     assert {"lincent._files", "lincent.study.runner"} <= cycles(graph)
 
 
@@ -270,13 +271,13 @@ def test_import_works_without_any_optional_package():
 
 def test_import_is_light():
     # Timed inside one process after scikit-learn's base, so that only lincent's part is counted;
-    # processor time and the least of five runs, since a busy machine only ever adds to it.
+    # processor time and the least of up to five runs, since a busy machine only ever adds to it.
     code = (
         "import sklearn.base, time; start = time.process_time(); import lincent; "
         "print(time.process_time() - start)"
     )
-    added = min(float(python(code)) for _ in range(5))
-    assert added < 0.3, f"import lincent adds {added:.2f} s to sklearn.base"
+    times = (float(python(code)) for _ in range(5))
+    assert any(added < 0.3 for added in times), "import lincent adds 0.3 s to sklearn.base"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
@@ -392,3 +393,9 @@ def test_the_tests_of_a_file_stand_where_the_file_stands():
         if place.parts[0] in MIRRORED and has_logic(path.read_text("utf-8")):
             missing += [] if mirror.exists() else [str(mirror.relative_to(tests))]
     assert missing == []
+
+
+def test_every_benchmark_says_what_it_answers():
+    folder = SOURCE.parents[1] / "benchmarks"
+    told = (folder / "README.md").read_text("utf-8")
+    assert [path.name for path in folder.glob("*.py") if f"`{path.stem}." not in told] == []
