@@ -117,10 +117,10 @@ class _Band:
                 [abs(reach - model.separation)],
             ]
         )
-        floor = TUNING.on_kink * (float(bends.mean()) + model.margin)
+        spread = float(bends.mean()) + model.margin
         self.tableau = RampTableau(
             replace(model, rows=rows, costs=costs, linear=linear),
-            (distance + floor) ** -2.0,
+            (distance / spread + TUNING.on_kink) ** -2.0,
             program.rows.take(self.watched).dense(),
             program.costs[self.watched],
         )
