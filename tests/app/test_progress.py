@@ -11,12 +11,12 @@ def test_lines_in_a_pipe(capsys, monkeypatch):
     with progress.stages() as show:
         show("fitting X\x1b[2J on 5 rows", 0, 0)
         show("fold", 0, 3)
-        show("fold", 1, 3)
+        show("fold", 1, 3, "map 'splines'")
         show("fold", 2, 3)
         show("fold", 3, 3)
     assert capsys.readouterr().err.splitlines() == [
         "lincent: fitting X\\x1b[2J on 5 rows",
-        "lincent: fold 2 of 3, about 3 s left",
+        "lincent: fold 2 of 3 (map 'splines'), about 3 s left",
         "lincent: fold 3 of 3, about 2 s left",
     ]
 
@@ -35,3 +35,31 @@ def test_a_bar_in_a_terminal(capsys, monkeypatch):
         show("held-out fold", 0, 2)
         show("held-out fold", 1, 2)
     assert "held-out fold 2 of 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", ["auto", "linear", "structured", "additive", "lcc"])
+def test_a_fit_tells_its_folds(make_table, method):
+    from lincent.app import fit_table
+
+    told = []
+    tune = method == "lcc"
+    fit_table(
+        make_table(90), "churn", method=method, tune=tune,
+        stage=lambda stage, done, total, detail="": told.append((stage, done, total, detail)),
+    )  # fmt: skip
+    steps = [entry for entry in told if entry[2]]
+    assert len(steps) >= 4
+    assert all(0 <= done < total for _, done, total, _ in steps)
+    if method == "auto":
+        assert "fold 1 of 4, columns" in {detail for *_, detail in steps}
+        assert any(stage.startswith("fit to all rows") for stage, *_ in steps)
+
+
+def test_nobody_listens_after_the_work():
+    from lincent import _progress
+
+    heard = []
+    with _progress.listening(lambda *step: heard.append(step)):
+        _progress.step("fold", 0, 2, "one")
+    _progress.step("fold", 1, 2)
+    assert heard == [("fold", 0, 2, "one")]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent import _versions
+from lincent import _progress, _versions
 from lincent._errors import AppError, first_line
 from lincent.app.curves import score_unit
 from lincent.app.cut import Cut, chosen_cut, codes_of, given_cut, positive_code
@@ -21,6 +21,7 @@ from lincent.app.effects import column_effects
 from lincent.app.held_out import HeldOut, held_out, make_splits
 from lincent.app.methods import AUTO, PAPER_METHOD, QUICK, find_method, make_classifier
 from lincent.app.model import Model
+from lincent.app.progress import Stage
 from lincent.app.scores import CUT_METRICS
 from lincent.app.verdict import describe_held_out, disagreement, most_at_odds
 from lincent.estimators.validation import plain
@@ -36,14 +37,13 @@ from lincent.tables import (
 )
 
 Tell = Callable[[str], None]
-Stage = Callable[[str, int, int], None]
 
 
 def silent(line: str) -> None:
     """Say nothing."""
 
 
-def unseen(stage: str, done: int, total: int) -> None:
+def unseen(stage: str, done: int, total: int, detail: str = "") -> None:
     """Show nothing."""
 
 
@@ -124,7 +124,7 @@ def fit_table(
     tell : callable, default=silent
         Is given a line about what was done to the table.
     stage : callable, default=unseen
-        Is given what is being done, steps done and steps in all.
+        Is given what is being done, steps done, steps in all, and which it is.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def _fitted(
     rows, columns = known.frame.shape
     stage(f"fitting {type(classifier).__name__} on {rows} rows, {columns} columns", 0, 0)
     caught: list[str] = []
-    with _noting(caught):
+    with _noting(caught), _progress.listening(stage):
         pipeline.fit(known.frame, known.labels)
         held = held_out(pipeline, known, seed, lambda k, n: stage("held-out fold", k, n))
     return pipeline, held, caught

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from lincent._errors import printable
 
-Stage = Callable[[str, int, int], None]
 LINE_SECONDS = 1.0
 """Lines in a pipe are at least so far apart."""
 
 
+class Stage(Protocol):
+    """Shows what is being done, steps done, steps in all (0: not known), and which it is."""
+
+    def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None: ...
+
+
+def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
+    """Nothing."""
+
+
+def _said(stage: str, done: int, total: int, detail: str) -> str:
+    which = f" ({detail})" if detail else ""
+    return f"{stage} {min(done + 1, total)} of {total}{which}" if total else stage + which
+
+
 @contextmanager
 def stages(quiet: bool = False) -> Iterator[Stage]:
-    """A function of (what is being done, steps done, steps in all or 0) that shows it."""
+    """A function that shows where the work is."""
     if quiet:
-        yield lambda stage, done, total: None
+        yield _silent
         return
     try:
         from rich.console import Console
@@ -43,11 +58,11 @@ def stages(quiet: bool = False) -> Iterator[Stage]:
         task = bar.add_task("reading", total=None)
         last = [""]
 
-        def show(stage: str, done: int, total: int) -> None:
+        def show(stage: str, done: int, total: int, detail: str = "") -> None:
             if stage != last[0]:
                 bar.reset(task)
                 last[0] = stage
-            text = f"{stage} {min(done + 1, total)} of {total}" if total else stage
+            text = _said(stage, done, total, detail)
             bar.update(task, description=printable(text), completed=done, total=total or None)
 
         yield show
@@ -57,7 +72,7 @@ def _lines() -> Stage:
     started: dict[str, tuple[float, int]] = {}
     last = [0.0]
 
-    def show(stage: str, done: int, total: int) -> None:
+    def show(stage: str, done: int, total: int, detail: str = "") -> None:
         now = time.monotonic()
         since, first = started.setdefault(stage, (now, done))
         if total and (done >= total or now - last[0] < LINE_SECONDS):
@@ -66,7 +81,7 @@ def _lines() -> Stage:
         left = ""
         if total and done > first:
             left = f", about {(now - since) / (done - first) * (total - done):.0f} s left"
-        text = f"{stage} {done + 1} of {total}{left}" if total else stage
+        text = _said(stage, done, total, detail) + left
         sys.stderr.write(f"lincent: {printable(text)}\n")
         sys.stderr.flush()
 

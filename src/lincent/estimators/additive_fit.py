@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lincent import _progress
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_members import fit_path
 from lincent.estimators.auto_search import Costs
@@ -76,7 +77,9 @@ class AdditiveProblem:
         """
         rules = 1 if len(self.costs.by_class) == 2 else len(self.costs.by_class)
         out = [np.full((len(rows.codes), rules), np.nan) for _ in Cs]
-        for train, held in folds:
+        for number, (train, held) in enumerate(folds):
+            which = f"smoothing {terms.smoothing:g}, {pairs} pairs"
+            _progress.step("search, fold", number, len(folds), which)
             part = replace(self, rows=rows[train].merged())
             with_pairs = part.with_pairs(terms, C, pairs)
             features = with_pairs.apply(rows.Z[held])

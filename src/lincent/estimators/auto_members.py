@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lincent import _progress
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import Blocks
 from lincent.programs.joint import Native, Separate
@@ -35,11 +36,11 @@ def fit_members(
 ) -> list[Member]:
     """For each map the rules for some C (per row) on the rows of ``blocks``."""
     coupling = costs.coupling(blocks.codes, blocks.weight)
-    return [
-        member
-        for name, Cs in chosen.items()
-        for member in _of_map(blocks, name, sorted(Cs), coupling, tol, max_iter, out_of_time)
-    ]
+    members: list[Member] = []
+    for done, (name, Cs) in enumerate(chosen.items()):
+        _progress.step("fit to all rows, map", done, len(chosen), f"{name}, {len(Cs)} members")
+        members += _of_map(blocks, name, sorted(Cs), coupling, tol, max_iter, out_of_time)
+    return members
 
 
 def _of_map(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from lincent import _threads
+from lincent import _progress, _threads
 from lincent.estimators.folds import Split
 from lincent.estimators.portfolio import Blocks, TrainingRows
 from lincent.passes.pair_pulls import Faces
@@ -103,7 +103,8 @@ def run_search(
             tell(f"time is up after {number} of {len(folds)} folds")
             break
         blocks = Blocks.of(data[train].merged(), seed, choosing=True)
-        found = _fold_scores(blocks, data.Z[held], costs, alive, search.totals, n_jobs)
+        place = (number, len(folds))
+        found = _fold_scores(blocks, data.Z[held], costs, alive, search.totals, n_jobs, place)
         for (name, places), scores in zip(alive.items(), found, strict=True):
             search.scores[name][np.ix_(places, held)] = scores
             search.tried[name][places] += 1
@@ -137,11 +138,15 @@ def _fold_scores(
     alive: Alive,
     totals: np.ndarray,
     n_jobs: Any,
+    place: tuple[int, int] = (0, 1),
 ) -> list[np.ndarray]:
-    """The scores of the unseen rows for each map."""
+    """The scores of the unseen rows for each map; ``place`` is the fold and how many there are."""
+    maps, (fold, folds) = list(alive), place
     coupling = costs.coupling(blocks.codes, blocks.weight.astype(np.float32))
 
     def one(name: str, places: np.ndarray) -> np.ndarray:
+        done, which = fold * len(maps) + maps.index(name), f"fold {fold + 1} of {folds}, {name}"
+        _progress.step("search, step", done, folds * len(maps), which)
         seen = blocks.features(name, blocks.Z, np.float32)
         return map_scores(seen, blocks.features(name, unseen), coupling, totals[places])
 

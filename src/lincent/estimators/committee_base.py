@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from lincent import _progress
 from lincent.estimators import committee
 from lincent.estimators.calibration import fold_of_rows
 from lincent.estimators.committee import REPEATS_UP_TO, Settings, Tally
@@ -101,6 +102,7 @@ class Committee:
         todo = tasks(len(training.classes), model.multi_class)
 
         def one(split: int) -> Any:
+            _progress.step("search, fold", split, data.n_splits)
             part = data.part(split)
             maps, made = self._maps(part, seed)
             return committee.fit_fold(data, split, part, maps, todo, settings), made

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from lincent import _progress
 from lincent.estimators import calibration
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.cv_data import FittedLines, open_folds
@@ -305,6 +306,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         limits = replace(limits, deadline=search_ends(limits, training.began, self.refit))
 
         def one_fold(split: int) -> tuple[Any, Any, Any]:
+            _progress.step("search, fold", split, data.n_splits, f"{len(grid)} candidates")
             if limits.out_of_time():
                 nothing = np.full(len(grid), np.nan)
                 return nothing, nothing, np.ones(len(grid), dtype=bool)

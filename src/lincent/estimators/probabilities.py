@@ -27,6 +27,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from lincent import _progress
 from lincent.estimators import multiclass
 from lincent.estimators.answers import where_rows_live
 from lincent.estimators.calibration import (
@@ -165,7 +166,9 @@ def cross_fitted(
     fold = fold_of_rows(X, codes, weight)
     everything = np.arange(len(fold))
     found = [in_units(model, everything, everything) for model in models]
-    for k in range(fold.max(initial=-1) + 1):
+    last = int(fold.max(initial=-1)) + 1
+    for k in range(last):
+        _progress.step("scores of unseen rows, fold", k, last)
         rows, asked = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         part = training.fold(rows)
         part = part.seen_as(part.X[:, rows]) if pairwise else part

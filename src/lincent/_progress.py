@@ -1,0 +1,31 @@
+"""Long work says where it is: what is being done, steps done, steps in all, and which it is now.
+
+Whoever shows progress listens (``listening``); whatever takes long tells (``step``), and costs
+nothing where nobody listens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Listener = Callable[[str, int, int, str], None]
+_listener: ContextVar[Listener | None] = ContextVar("lincent_progress", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Give every step in this context to a listener."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def step(what: str, done: int, total: int, detail: str = "") -> None:
+    """One of ``total`` steps begins, ``done`` are over; ``detail`` says which it is."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(what, done, total, detail)
