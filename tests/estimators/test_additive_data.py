@@ -5,26 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import AdditiveLCC
-from lincent.estimators.additive_data import TermsMap, sample_of_blocks
+from lincent.estimators.additive_data import TermsMap
 from lincent.estimators.additive_terms import Terms
-from lincent.estimators.problem import open_training
 from support.labeled import noisy
 
 da = pytest.importorskip("dask.array")
-
-
-def blocks(chunks, X, y):
-    return open_training(AdditiveLCC(), da.from_array(X, chunks=(chunks, X.shape[1])), y, None)
-
-
-def test_the_sample_does_not_depend_on_the_blocks_and_weighs_all_rows():
-    X, y = noisy(200, 3)
-    X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
-    one, other = (sample_of_blocks(blocks(chunks, X, y), 0) for chunks in (400, 37))
-    np.testing.assert_array_equal(one.Z, other.Z)
-    np.testing.assert_array_equal(one.codes, other.codes)
-    assert len(one.codes) == 200
-    assert one.weight.sum() == 400
 
 
 def test_features_are_those_of_the_terms_for_any_kind_of_rows():

@@ -67,6 +67,17 @@ def test_a_search():
     np.testing.assert_allclose(found.cv_results_["score"], plain.cv_results_["score"])
 
 
+def test_a_device_array():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    X, y, weight = make()
+    plain = AdditiveLCC(n_resamples=2).fit(X, y, weight)
+    rows = torch.asarray(X)
+    found = AdditiveLCC(n_resamples=2).fit(rows, torch.asarray(y), weight)
+    assert_same(found, plain, X)
+    assert isinstance(found.predict(rows), torch.Tensor)
+    np.testing.assert_array_equal(found.predict(rows).numpy(), plain.predict(X))
+
+
 @pytest.mark.parametrize("kind", [AdditiveLCC, AdditiveLCCCV])
 def test_probabilities(kind):
     X, y, _ = make()
@@ -89,7 +100,7 @@ def test_batches_and_sparse_blocks():
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_sample_chooses_and_all_rows_fit(monkeypatch, classes):
     """Above so many different rows everything is chosen on a sample, in memory as in blocks."""
-    for place in ("additive", "additive_data"):
+    for place in ("additive", "joint_blocks"):
         monkeypatch.setattr(f"lincent.estimators.{place}.SAMPLE_ROWS", 400)
     X, y, weight = make(classes)
     X[:, 0] += 1e-6 * np.random.default_rng(1).standard_normal(M)

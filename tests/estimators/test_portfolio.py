@@ -46,31 +46,13 @@ def test_features_of_rows_do_not_depend_on_the_others(remember):
 
 def test_columns_of_one_unit_are_recognized():
     pixels = RNG.uniform(0, 16, (50, 6)) * np.array([1, 1, 1, 1, 0.8, 0.1])
-    units = common_units(pixels, pixels.std(axis=0))
+    units = common_units(np.ptp(pixels, axis=0), pixels.std(axis=0))
     assert units is not None
     assert units[5] < units[0]
     mixed = pixels * 10.0 ** np.arange(6)
-    assert common_units(mixed, mixed.std(axis=0)) is None
+    assert common_units(np.ptp(mixed, axis=0), mixed.std(axis=0)) is None
     assert [name for name in MAPS if name not in usable_maps(None, 6)] == ["even landmarks 1"]
     assert usable_maps(units, 6) == list(MAPS)
-    assert not any(name.startswith("relevant") for name in usable_maps(None, 1))
-
-
-def test_relevant_blocks_see_the_columns_that_tell_the_classes():
-    telling = Z + 3.0 * CODES[:, None] * np.array([1.0, 0.0, 0.0])
-    blocks = Blocks(telling, CODES, np.ones(120), seed=0)
-    blocks.features("relevant landmarks 1", telling)
-    assert blocks.views["relevant"].argmax() == 0
-    assert np.ptp(blocks.block("relevant landmarks 1").landmarks_, axis=0).argmax() == 0
-
-
-def test_members_for_many_classes_have_twice_the_landmarks_of_the_search():
-    codes = np.arange(120) % 4
-    widths = [
-        Blocks(Z, codes, np.ones(120), 0, choosing=choosing).width("landmarks 1")
-        for choosing in (True, False)
-    ]
-    assert widths == [60, 120]
 
 
 def test_equal_rows_are_merged_with_their_weight():
@@ -85,7 +67,7 @@ def test_a_sample_keeps_repetitions_together_and_small_classes():
     weight[:4] = 0.0
     rows = training(weight)
     few = rows.sample(40)
-    assert 30 <= len(np.unique(rows.keys[few])) <= 44
+    assert 76 <= len(few) <= 84  # forty different rows, each there twice
     assert few.min() >= 4
     counts = np.unique(rows.keys[few], return_counts=True)[1]
     assert set(counts) == {2}

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from lincent.estimators.additive_data import AdditiveBlocks, sample_of_blocks
+from lincent.estimators.additive_data import AdditiveBlocks
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.answers import where_rows_live
@@ -21,9 +21,16 @@ from lincent.estimators.auto_choice import hard_labels
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.calibration import fold_of_rows
 from lincent.estimators.classifier import whole_or_nothing
+from lincent.estimators.joint_blocks import plain_encoder, sample_of_blocks
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.probabilities import Probabilities, Unseen, check_probability
-from lincent.estimators.problem import DaskTraining, in_blocks, open_training
+from lincent.estimators.problem import (
+    DaskTraining,
+    in_blocks,
+    in_parts,
+    open_training,
+    part_by_part,
+)
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import (
     check_class_weight,
@@ -33,10 +40,9 @@ from lincent.estimators.validation import (
     check_positive,
     check_weights,
     label_codes,
-    refuse_elsewhere,
     refuse_namespace,
 )
-from lincent.features.table import ColumnCode, TableEncoder, named_columns
+from lincent.features.table import TableEncoder, named_columns
 from lincent.features.transformer import by_blocks, check_least
 from lincent.features.weighted import SAMPLE_ROWS, quantiles
 from lincent.passes.row_hash import row_keys
@@ -94,9 +100,10 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
             )
 
         whole: AdditiveProblem | AdditiveBlocks
+        X, y, sample_weight = in_parts(self, X, y, sample_weight)
         if in_blocks(X):
             training = self._open_blocks(X, y, sample_weight)
-            given = sample_of_blocks(training, seed)
+            given = sample_of_blocks(training, seed).rows
             sample = problem(given, training.totals)
             whole = AdditiveBlocks(training, sample)
         else:
@@ -116,6 +123,8 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
                 del self.held_out_scores_, self.held_out_probabilities_
         return self
 
+    _accept_sparse: Any = False
+
     @property
     def _own_folds(self) -> bool:
         """Whether folds of the user's own name rows by their places."""
@@ -131,7 +140,6 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
         return TrainingRows(Z, row_keys(Z, seed), codes, weight, None)
 
     def _open_blocks(self, X: Any, y: Any, sample_weight: Any) -> DaskTraining:
-        """Rows in blocks are numbers without gaps, or the first read says where they are not."""
         if self.categorical_features is not None:
             raise ValueError(
                 "categorical_features needs X in memory: encode these columns first, or compute() "
@@ -139,13 +147,11 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
             )
         training = open_training(self, X, y, sample_weight)
         assert isinstance(training, DaskTraining)
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        self.encoder_ = TableEncoder([ColumnCode(str(name), None, 0.0, False) for name in names])
+        self.encoder_ = plain_encoder(self)
         return training
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        if kind is Kind.DEVICE:
-            refuse_elsewhere(self, X)
+        """Rows are read wherever they are."""
 
     def _calibrate(self, rows: TrainingRows, scores: np.ndarray) -> None:
         """Probabilities from scores of unseen rows; they and the rows may be merged ones."""
@@ -224,7 +230,10 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
         found, self.means_ = whole.fit(terms, C)
         self.terms_, self.C_, self.smoothing_ = terms, C, terms.smoothing
         self.coef_ = found.rules[:-1]
-        self.intercept_ = found.rules[-1] + self.means_ @ self.coef_
+        offset = found.rules[-1]
+        if len(offset) > 1:  # what the rules of all classes have in common says nothing
+            offset = offset - offset.mean()
+        self.intercept_ = offset + self.means_ @ self.coef_
         own = found.rules if whole is sample else sample.path(terms, [C])[0].rules
         drawn = sample.band(terms, C, own, int(self.n_resamples), seed) - own
         # Rules of a sample vary more than those of all rows, by the root of how much it weighs.
@@ -277,9 +286,19 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         refuse_namespace(self, X)
-        table = named_columns(self, X, self.encoder_.categorical, reset=False)
-        parts = by_blocks(self._parts, self.encoder_.encode(table))
+        parts = part_by_part(self._table_parts, X)
         return parts[:, :, 0] if parts.shape[2] == 1 else parts
+
+    def _decisions(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        refuse_namespace(self, X)
+        parts = part_by_part(self._table_parts, X)
+        scores: np.ndarray = parts.sum(axis=1) + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _table_parts(self, X: Any) -> np.ndarray:
+        table = named_columns(self, X, self.encoder_.categorical, reset=False)
+        return by_blocks(self._parts, self.encoder_.encode(table))
 
     def _parts(self, Z: np.ndarray) -> np.ndarray:
         """(rows, terms, rules)."""
@@ -292,7 +311,7 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
         return out
 
     def _rows_scores(self, X: Any) -> np.ndarray:
-        scores = self.decision_function(X)
+        scores = self._decisions(X)
         return scores.reshape(len(scores), -1)
 
     @where_rows_live
@@ -309,10 +328,7 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             The scores.
         """
-        parts = self.contributions(X)
-        if parts.ndim == 2:
-            return parts.sum(axis=1) + self.intercept_[0]
-        return np.asarray(parts.sum(axis=1) + self.intercept_)
+        return self._decisions(X)
 
     @where_rows_live
     def predict(self, X: Any) -> np.ndarray:
@@ -328,7 +344,7 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The classes.
         """
-        scores = self.decision_function(X)
+        scores = self._decisions(X)
         return np.asarray(self.classes_[hard_labels(scores.reshape(len(scores), -1))])
 
     def shape(self, column: Any, rule: int = 0) -> dict[str, np.ndarray]:

@@ -14,11 +14,9 @@ import numpy as np
 
 from lincent.estimators.additive_fit import LOOSE, AdditiveProblem
 from lincent.estimators.additive_terms import Terms
-from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.joint_blocks import Limits, fit_in_blocks
 from lincent.estimators.problem import DaskTraining
-from lincent.features.weighted import SAMPLE_ROWS, shares_of_classes
 from lincent.passes.source import open_source
-from lincent.solvers.newton import joint_in_place
 from lincent.solvers.newton.joint import JointSolution
 
 
@@ -54,44 +52,14 @@ class AdditiveBlocks:
 
     def fit(self, terms: Terms, C: float) -> tuple[JointSolution, np.ndarray]:
         """The rules over all rows, begun at those of the sample, and the means of the features."""
-        from lincent.passes.dask.joint import pulls_of_table
-
-        table, sample, totals = self._seen(terms), self.sample, self.training.totals
-        faces = sample.costs.faces(totals)
-        found = joint_in_place.solve_path(
-            lambda points: pulls_of_table(table, faces, points),
-            faces,
-            [C * self.total],
-            [sample.path(terms, [C], LOOSE)[0].rules],
-            sample.tol,
-            sample.max_iter,
-            sample.out_of_time,
-        )[0]
-        survey = table.survey
-        return found, survey.sums.sum(axis=0) / survey.totals.sum() + survey.origin
-
-    def _seen(self, terms: Terms) -> Any:
-        """The table of the features."""
         if terms.held.any():
             raise ValueError(
                 "monotonic_cst needs X in memory: compute() it first, or leave monotonic_cst out."
             )
-        return self.training.mapped(TermsMap(terms)).table
-
-
-def sample_of_blocks(training: DaskTraining, seed: int) -> TrainingRows:
-    """About ``SAMPLE_ROWS`` different rows, those that ``TrainingRows.sample`` takes: one read."""
-    from lincent.passes.dask.landmarks import sample_classes
-
-    found = sample_classes(training.table, SAMPLE_ROWS, seed)
-    wanted = shares_of_classes(
-        [len(keys) for keys in found.keys], training.totals.tolist(), SAMPLE_ROWS
-    )
-    Z = [open_source(rows[:k]).array() for rows, k in zip(found.rows, wanted, strict=True)]
-    return TrainingRows(
-        np.concatenate(Z).astype(np.float64),
-        np.concatenate([keys[:k] for keys, k in zip(found.keys, wanted, strict=True)]),
-        np.repeat(np.arange(len(wanted)), wanted),
-        np.concatenate([weight[:k] for weight, k in zip(found.weights, wanted, strict=True)]),
-        None,
-    ).merged()
+        sample = self.sample
+        limits = Limits(sample.tol, sample.max_iter, sample.out_of_time)
+        starts = [sample.path(terms, [C], LOOSE)[0].rules]
+        found, means = fit_in_blocks(
+            self.training, TermsMap(terms), sample.costs, [C], starts, limits
+        )
+        return found[0], means

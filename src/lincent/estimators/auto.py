@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from lincent.estimators.answers import where_rows_live
 from lincent.estimators.auto_choice import Rows, hard_labels, judges_labels, measure_of
-from lincent.estimators.auto_members import Member, fit_members
+from lincent.estimators.auto_members import Member, fit_members, refit_members
 from lincent.estimators.auto_search import Costs, run_search
 from lincent.estimators.auto_verdict import Verdict, judge
 from lincent.estimators.classifier import whole_or_nothing
-from lincent.estimators.folds import make_folds
+from lincent.estimators.folds import make_folds, number_of_folds
+from lincent.estimators.joint_blocks import Limits, plain_encoder, sample_of_blocks
 from lincent.estimators.portfolio import (
     COLUMNS,
     MAPS,
@@ -27,6 +30,13 @@ from lincent.estimators.portfolio import (
     common_units,
     seen_by,
     usable_maps,
+)
+from lincent.estimators.problem import (
+    DaskTraining,
+    in_blocks,
+    in_parts,
+    open_training,
+    part_by_part,
 )
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import (
@@ -38,10 +48,11 @@ from lincent.estimators.validation import (
     label_codes,
     refuse_namespace,
 )
-from lincent.features.table import NamedColumns, TableEncoder, named_columns
+from lincent.features.table import TableEncoder, named_columns
 from lincent.features.transformer import by_blocks
 from lincent.features.weighted import mean_and_deviation
 from lincent.passes.row_hash import row_keys
+from lincent.passes.source import Kind, kind_of
 from lincent.solvers.solution import silent
 
 FOLDS = 4
@@ -140,7 +151,9 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
     Notes
     -----
     With more than 3,000 rows maps and C are chosen on a stratified sample of that size; with more
-    than 10,000 the members are fitted, and certified, on a sample of that size.
+    than 10,000 the members are fitted, and certified, on a sample of that size. Rows in blocks or
+    batches, sparse ones and those on a device begin with the members of that sample, which are then
+    fitted to, and certified on, all rows.
 
     Examples
     --------
@@ -153,6 +166,8 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
     >>> model.predict_proba(X[:2]).shape
     (2, 2)
     """
+
+    _accept_sparse: Any = "csr"
 
     def __init__(
         self,
@@ -190,8 +205,10 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Missing values and, in a frame, text and categories are accepted.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Missing values and, in a frame, text and categories are accepted. Also a Dask array or
+            dataframe of numbers, or batches, read in place about six times, and torch or CuPy
+            arrays, whose rows come to the processor a part at a time.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -208,33 +225,68 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> AutoLCC:
         self._check_params()
         ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
-
-        def out_of_time() -> bool:
-            return time.monotonic() >= ends
-
-        refuse_namespace(self, X)
-        table = named_columns(self, X, self.categorical_features, reset=True)
-        codes = self._codes(y, table.shape[0])
-        weight = check_weights(sample_weight, table.shape[0])
-        total = np.bincount(codes, weights=weight)
-        total *= check_class_weight(self.class_weight, self.classes_, total).factor
-        costs = Costs(total / total.sum(), check_hinge_range(self.margins))
+        limits = Limits(self.tol, self.max_iter, lambda: time.monotonic() >= ends)
         seed = int(check_random_state(self.random_state).randint(2**31))
-        data = self._learn_scale(table, codes, weight, seed)
-        # Folds of the user's own name rows of X by their places: then all are searched.
+        # Folds of the user's own name rows of X by their places: then all are searched, in memory.
         own = not (self.cv is None or isinstance(self.cv, int | np.integer))
-        index = np.arange(len(codes)) if own else data.sample(SEARCH_ROWS)
-        chosen = self._search(data[index], costs, seed, out_of_time)
-        self._remember(chosen, index, len(codes))
-        fitted = data[data.sample(FIT_ROWS)].merged()
+        if own and kind_of(X) is Kind.SPARSE:
+            X = X.toarray()
+        X, y, sample_weight = in_parts(self, X, y, sample_weight)
+        if in_blocks(X):
+            training, data = self._open_blocks(X, y, sample_weight, seed)
+            total = training.totals
+        else:
+            training, data = None, self._open_table(X, y, sample_weight, seed)
+            total = np.bincount(data.codes, weights=data.weight)
+        shares = total * check_class_weight(self.class_weight, self.classes_, total).factor
+        costs = Costs(shares / shares.sum(), check_hinge_range(self.margins))
+        count, totals = len(data.codes), total.tolist()
+        index = np.arange(count) if own else data.sample(SEARCH_ROWS, totals)
+        chosen = self._search(data[index], costs, seed, limits.out_of_time)
+        self._remember(chosen, index, count)
+        fitted = data[data.sample(FIT_ROWS, totals)].merged()
         del data
         blocks = Blocks.of(fitted, seed, remember=len(fitted.Z) <= SEARCH_ROWS)
         by_map: dict[str, list[float]] = {}
         for setting in (chosen.settings[k] for k in chosen.members):
             by_map.setdefault(setting.map, []).append(setting.C)
-        members = fit_members(blocks, costs, by_map, self.tol, self.max_iter, out_of_time)
+        members = fit_members(blocks, costs, by_map, *limits)
+        if training is not None:
+            del self.held_out_scores_, self.held_out_probabilities_  # of a sample without places
+            unit = (self.center_, self.scale_)
+            members = refit_members(training, blocks, unit, costs, members, limits)
         self._keep(members, chosen, blocks)
         return self
+
+    def _open_table(self, X: Any, y: Any, sample_weight: Any, seed: int) -> TrainingRows:
+        refuse_namespace(self, X)
+        table = named_columns(self, X, self.categorical_features, reset=True)
+        codes = self._codes(y, table.shape[0])
+        weight = check_weights(sample_weight, table.shape[0])
+        self.encoder_ = TableEncoder.learn(table, weight)
+        encoded = self.encoder_.encode(table)
+        center, spread = mean_and_deviation(encoded, weight)
+        rows = TrainingRows(encoded, row_keys(encoded, seed), codes, weight, None)
+        return self._in_units(rows, center, spread, np.ptp(encoded, axis=0))
+
+    def _open_blocks(
+        self, X: Any, y: Any, sample_weight: Any, seed: int
+    ) -> tuple[DaskTraining, TrainingRows]:
+        """Rows in blocks, and a sample of them here."""
+        if self.categorical_features is not None:
+            raise ValueError(
+                "categorical_features needs X as a table in memory: encode these columns first."
+            )
+        number_of_folds(self.cv, elsewhere=True)
+        training = open_training(self, X, y, sample_weight)
+        assert isinstance(training, DaskTraining)
+        self.encoder_ = plain_encoder(self)
+        found = sample_of_blocks(training, seed)
+        rows = self._in_units(found.rows, found.mean, found.deviation, found.reach)
+        return training, rows
+
+    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
+        """Rows are read wherever they are."""
 
     def _check_params(self) -> None:
         if self.n_members is not None:
@@ -284,24 +336,20 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         check_classes(self.classes_)
         return codes
 
-    def _learn_scale(
-        self, table: NamedColumns, codes: np.ndarray, weight: np.ndarray, seed: int
+    def _in_units(
+        self, rows: TrainingRows, center: np.ndarray, spread: np.ndarray, reach: np.ndarray
     ) -> TrainingRows:
-        """The rows as numbers, each column of mean zero and, as a rule, deviation one.
+        """Encoded rows with each column of mean zero and, as a rule, deviation one.
 
         Center and scale are rounded: sums in another order must not show in the rows.
         """
-        self.encoder_ = TableEncoder.learn(table, weight)
-        encoded = self.encoder_.encode(table)
-        center, spread = mean_and_deviation(encoded, weight)
         binary = np.array(self.encoder_.indicators)
         spread = np.where(binary, np.maximum(spread, LEAST_SPREAD), spread)
         self.scale_ = spread.astype(np.float32).astype(np.float64)
         self.center_ = self.scale_ * np.round(center / self.scale_, 6)
-        units = common_units(encoded, self.scale_)
-        Z = encoded - self.center_
+        Z = rows.Z - self.center_
         Z /= self.scale_
-        return TrainingRows(Z, row_keys(encoded, seed), codes, weight, units)
+        return replace(rows, Z=Z, units=common_units(reach, self.scale_))
 
     def _search(self, data: TrainingRows, costs: Costs, seed: int, out_of_time: Any) -> Verdict:
         cv = (FOLDS_MANY if self._many else FOLDS) if self.cv is None else self.cv
@@ -374,6 +422,9 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         """Scores (rows, rules), before the cut is moved."""
         check_is_fitted(self)
         refuse_namespace(self, X)
+        return part_by_part(self._table_scores, X if kind_of(X) is not Kind.SPARSE else X.tocsr())
+
+    def _table_scores(self, X: Any) -> np.ndarray:
         table = named_columns(self, X, self.encoder_.categorical, reset=False)
         return by_blocks(self._block_scores, self.encoder_.encode(table))
 
@@ -392,6 +443,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         return np.asarray(self.calibrator_.probability(scores))
 
+    @where_rows_live
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed scores: positive means ``classes_[1]``; with more classes the largest wins.
 
@@ -407,6 +459,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         """
         return self._decisions(self._scores(X))
 
+    @where_rows_live
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row.
 
@@ -423,6 +476,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         scores = self._scores(X)
         return np.asarray(self.classes_[hard_labels(scores + self.shift_)])
 
+    @where_rows_live
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, calibrated on rows that the rules had not seen.
 
@@ -438,6 +492,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         """
         return self._probabilities(self._scores(X))
 
+    @where_rows_live
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities.
 
@@ -456,4 +511,5 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags

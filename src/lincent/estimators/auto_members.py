@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from lincent import _progress
 from lincent.estimators.auto_search import Costs
+from lincent.estimators.joint_blocks import Limits, fit_in_blocks
 from lincent.estimators.portfolio import Blocks
+from lincent.estimators.problem import DaskTraining
 from lincent.programs.joint import Native, Separate
 from lincent.solvers.newton.joint import Design, JointSolution, solve_path
+
+MOST_SUM_BYTES = 2**28
+"""Where a block would answer with more, for many classes and features, members stay those of the
+sample."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,44 @@ def fit_members(
     return members
 
 
+def refit_members(
+    training: DaskTraining,
+    blocks: Blocks,
+    unit: tuple[np.ndarray, np.ndarray],
+    costs: Costs,
+    members: Sequence[Member],
+    limits: Limits,
+) -> list[Member]:
+    """The members over all rows in blocks, begun at those of the sample that made ``blocks``.
+
+    ``unit`` is center and scale of the columns.  All maps and C ask in the same reads.
+    """
+
+    def of_map(name: str) -> list[Member]:
+        mine = [member for member in members if member.map == name]
+        mapping = blocks.mapping(name, *unit)
+        if _sums(mapping.width, len(costs.by_class), len(mine)) > MOST_SUM_BYTES:
+            return mine
+        starts, Cs = [member.rules for member in mine], [member.C for member in mine]
+        found, _ = fit_in_blocks(training, mapping, costs, Cs, starts, limits)
+        return [_member(name, C, one) for C, one in zip(Cs, found, strict=True)]
+
+    maps = list(dict.fromkeys(member.map for member in members))
+    done = training.each([partial(of_map, name) for name in maps], None)
+    return [member for mine in done for member in mine]
+
+
+def _sums(features: int, classes: int, points: int) -> int:
+    """Bytes that a block answers with."""
+    pairs = 1 if classes == 2 else classes * (classes - 1) // 2
+    return 8 * points * pairs * (features + 1) ** 2
+
+
+def _member(name: str, C: float, found: JointSolution) -> Member:
+    gap = float(found.relative_gap.max())
+    return Member(name, C, found.rules, found.objective, gap, found.iterations)
+
+
 def _of_map(
     blocks: Blocks,
     name: str,
@@ -56,12 +101,7 @@ def _of_map(
     features = blocks.features(name, blocks.Z)
     scales = [C * float(blocks.weight.sum()) for C in Cs]
     path = fit_path(features, coupling, scales, tol, max_iter, out_of_time)
-    return [
-        Member(
-            name, C, found.rules, found.objective, float(found.relative_gap.max()), found.iterations
-        )
-        for C, found in zip(Cs, path, strict=True)
-    ]
+    return [_member(name, C, found) for C, found in zip(Cs, path, strict=True)]
 
 
 def fit_path(

@@ -13,15 +13,17 @@ about the class (``features.relevance``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
 from lincent.features.relevance import relevance
-from lincent.features.transformer import BLOCK_ROWS, RowMap
+from lincent.features.transformer import BLOCK_ROWS, RowMap, by_blocks
 from lincent.features.weighted import merged, shares_of_classes
+from lincent.passes.source import open_source
 
 COLUMNS = "columns"
 EVEN, RELEVANT = "even", "relevant"
@@ -79,9 +81,11 @@ SAME_UNIT = 0.5
 """Columns have one unit if this share of them has at least this share of the largest range."""
 
 
-def common_units(encoded: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
-    """Factors from columns in units of ``scale`` to a common unit, if they seem to have one."""
-    reach = np.ptp(encoded, axis=0)
+def common_units(reach: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
+    """Factors from columns in units of ``scale`` to a common unit, if they seem to have one.
+
+    ``reach`` is the difference of the largest and the least value of each column.
+    """
     wide = reach >= SAME_UNIT * max(float(reach.max()), 1e-300)
     if len(reach) < 2 or np.mean(wide) < SAME_UNIT or np.allclose(scale, scale[0]):
         return None
@@ -123,15 +127,16 @@ class TrainingRows:
         index, weight = merged(everything, self.keys, self.codes, self.weight)
         return replace(self[index], weight=weight)
 
-    def sample(self, count: int) -> np.ndarray:
+    def sample(self, count: int, totals: Sequence[float] | None = None) -> np.ndarray:
         """The places of about ``count`` different rows that count, by weight of their classes.
 
         By keys, so repetitions of a row stay together and the order of the rows does not matter.
+        ``totals`` are the weights of the classes where these rows are a sample themselves.
         """
         counted = self.weight > 0
         classes = [np.flatnonzero(counted & (self.codes == k)) for k in np.unique(self.codes)]
         kinds = [np.unique(self.keys[rows]) for rows in classes]
-        weights = [float(self.weight[rows].sum()) for rows in classes]
+        weights = totals or [float(self.weight[rows].sum()) for rows in classes]
         wanted = shares_of_classes([len(keys) for keys in kinds], weights, count)
         taken = [
             rows[self.keys[rows] <= keys[some - 1]]
@@ -139,6 +144,30 @@ class TrainingRows:
             if some
         ]
         return np.sort(np.concatenate(taken))
+
+
+@dataclass(frozen=True)
+class PortfolioMap:
+    """Rows that are numbers to the features of a map, wherever they are."""
+
+    center: np.ndarray
+    scale: np.ndarray
+    views: Mapping[str, np.ndarray]
+    blocks: Sequence[tuple[str, RowMap | None]]
+    width: int
+
+    @property
+    def columns(self) -> int:
+        return len(self.center)
+
+    def __call__(self, X: Any) -> np.ndarray:
+        Z = (open_source(X).array() - self.center) / self.scale
+        parts = [
+            seen if block is None else by_blocks(block.apply, seen)
+            for name, block in self.blocks
+            for seen in [seen_by(name, Z, self.views)]
+        ]
+        return np.concatenate(parts, axis=1)
 
 
 class Blocks:
@@ -177,6 +206,13 @@ class Blocks:
             Z = seen_by(name, self.Z, self.views)
             self.learned[name] = made.learn(Z, self.codes, self.weight, self.seed)
         return self.learned[name]
+
+    def mapping(self, map_name: str, center: np.ndarray, scale: np.ndarray) -> PortfolioMap:
+        """A map as a function of rows before they are centered and scaled."""
+        names = MAPS[map_name]
+        width = sum(self.width(name) for name in names)
+        blocks = [(name, None if name == COLUMNS else self.block(name)) for name in names]
+        return PortfolioMap(center, scale, self.views, blocks, width)
 
     def features(self, map_name: str, Z: np.ndarray, dtype: type = np.float64) -> np.ndarray:
         """The features of a map for these rows."""

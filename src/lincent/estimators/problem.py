@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import validate_data
 
 from lincent import _threads
 from lincent.estimators.validation import (
@@ -40,13 +41,14 @@ from lincent.estimators.validation import (
 from lincent.features.clusters import CenterSet, centers_of_sample, find_local_centers
 from lincent.features.similarity import entry_variance
 from lincent.features.weighted import SAMPLE_ROWS
+from lincent.passes.batches import BATCH_ROWS, batches_of
 from lincent.passes.landmarks import RowMapping, mapped_rows
 from lincent.passes.place import HERE
 from lincent.passes.protocol import Source
 from lincent.passes.pulls import SideCosts
 from lincent.passes.row_hash import draw_distinct, row_keys, smallest_kinds
 from lincent.passes.signed_rows import SignedRows
-from lincent.passes.source import Kind, kind_of, open_source
+from lincent.passes.source import Kind, kind_of, open_source, place_of
 from lincent.passes.together import side_by_side
 from lincent.programs.arrays import Rows
 from lincent.programs.centralization import Program, lcc_program
@@ -304,6 +306,32 @@ def in_blocks(X: Any) -> bool:
     return kind_of(X) in (Kind.DASK, Kind.BATCHES)
 
 
+def in_parts(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Rows on a device, and sparse ones where these are taken, as parts that come here in turn.
+
+    For estimators that encode rows on the processor.  All else is left as it is.
+    """
+    if kind_of(X) is Kind.DEVICE:
+        X = check_device_rows(estimator, X, reset=True)
+        y = place_of(y).fetch(y)
+    elif kind_of(X) is not Kind.SPARSE or not estimator._accept_sparse:
+        return X, y, sample_weight
+    else:
+        X = validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    codes = estimator._codes(y, X.shape[0])
+    weight = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
+    batches = batches_of(X, estimator.classes_[codes], weight, place_of(X))
+    return batches, batches.target, None
+
+
+def part_by_part(answer: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+    """The answer for all rows; sparse ones, and those on a device, come here a part at a time."""
+    if kind_of(X) not in (Kind.DEVICE, Kind.SPARSE) or X.ndim != 2 or not X.shape[0]:
+        return answer(X)
+    parts = (slice(k, k + BATCH_ROWS) for k in range(0, X.shape[0], BATCH_ROWS))
+    return np.concatenate([answer(open_source(X[part]).array()) for part in parts])
+
+
 def open_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
     """Check the data where it lives; sets ``classes_`` and the names of the features."""
     kind = kind_of(X)
@@ -472,7 +500,7 @@ class DaskTraining:
 
         sample = sample_classes(self.table, SAMPLE_ROWS, seed)
         rows = [open_source(part).array() for part in sample.rows]
-        variance = sample.squares / float(self.totals.sum())
+        variance = float(sample.spread.squares.sum() / self.totals.sum())
         return centers_of_sample(rows, sample.weights, self.totals, variance, n_centers, seed)
 
     def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:

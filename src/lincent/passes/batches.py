@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from lincent.passes.dask.run import BlockError, Merge
+from lincent.passes.place import HERE, Place
 from lincent.passes.together import Halted, Request, Tell, fulfil
 
 BATCH_ROWS = 2**16
@@ -118,6 +119,18 @@ def batches(
     ):
         return _parquet(_files(data), target, weight, columns, rows)
     return _arrow(list(data), target, weight, columns)
+
+
+def batches_of(X: Any, y: Any, weight: Any, place: Place) -> Batches:
+    """An array (sparse, or on a device) as batches, each brought here when it is read."""
+
+    def start() -> Iterator[Batch]:
+        for begin in range(0, X.shape[0], BATCH_ROWS):
+            part = slice(begin, begin + BATCH_ROWS)
+            rows = X[part] if place is HERE else place.fetch(X[part])
+            yield rows, y[part], None if weight is None else weight[part]
+
+    return Batches(start, None)
 
 
 def _whole(parts: Iterable[Any]) -> Iterator[Batch]:

@@ -72,15 +72,32 @@ def draw(x: Any, y: Any, weight: Any, begin: int, *, n: int, count: int, seed: i
 
 
 @dataclass(frozen=True)
+class Spread:
+    """Of each column: sum_i w_i (x_ij - mean_j)^2, the least and the largest value."""
+
+    squares: Vector
+    low: Vector
+    high: Vector
+
+    @classmethod
+    def joined(cls, parts: list[Spread]) -> Spread:
+        return cls(
+            np.sum([part.squares for part in parts], axis=0),
+            np.min([part.low for part in parts], axis=0),
+            np.max([part.high for part in parts], axis=0),
+        )
+
+
+@dataclass(frozen=True)
 class ClassSample:
     """Different rows of each class in the order of their keys, what equal ones weigh together,
-    and the weighted squares of all rows around the mean.
+    and of each column, over all rows, the weighted squares around the mean and the extent.
     """
 
     keys: list[NDArray[np.uint64]]
     rows: list[Any]
     weights: list[Vector]
-    squares: float
+    spread: Spread
 
     @classmethod
     def joined(cls, parts: list[ClassSample], count: int) -> ClassSample:
@@ -94,13 +111,13 @@ class ClassSample:
             )
             for k in range(len(parts[0].keys))
         ]
-        return cls.of(merged, sum(part.squares for part in parts))
+        return cls.of(merged, Spread.joined([part.spread for part in parts]))
 
     @classmethod
-    def of(cls, classes: list[tuple[Any, Any, Vector]], squares: float) -> ClassSample:
+    def of(cls, classes: list[tuple[Any, Any, Vector]], spread: Spread) -> ClassSample:
         """From keys, rows and weights of each class."""
         keys, rows = [part[0] for part in classes], [part[1] for part in classes]
-        return cls(keys, rows, [part[2] for part in classes], squares)
+        return cls(keys, rows, [part[2] for part in classes], spread)
 
 
 def _first_by_key(keys: Any, rows: Any, weights: Any, count: int) -> tuple[Any, Any, Vector]:
@@ -134,17 +151,18 @@ def _class_sample(
     for label in classes:
         rows = np.flatnonzero((labels == label) & (given > 0))
         found.append(_first_by_key([keys[rows]], [X[rows]], [given[rows]], count))
-    return ClassSample.of(found, _squares(X, given, mean))
+    return ClassSample.of(found, _spread(X, given, mean))
 
 
-def _squares(X: Any, weight: Vector, mean: Vector) -> float:
-    """sum_i w_i |x_i - mean|^2, a few rows at a time."""
-    total = 0.0
+def _spread(X: Any, weight: Vector, mean: Vector) -> Spread:
+    """A few rows at a time."""
+    parts = [Spread(np.zeros(len(mean)), np.full(len(mean), np.inf), np.full(len(mean), -np.inf))]
     for begin in range(0, len(weight), SQUARE_ROWS):
         part = slice(begin, begin + SQUARE_ROWS)
-        centered = open_rows(X[part]).array() - mean
-        total += float(weight[part] @ np.einsum("ij,ij->i", centered, centered))
-    return total
+        rows = open_rows(X[part]).array()
+        squares = np.einsum("i,ij,ij->j", weight[part], rows - mean, rows - mean)
+        parts.append(Spread(squares, rows.min(axis=0), rows.max(axis=0)))
+    return Spread.joined(parts)
 
 
 def variance(table: DaskTable) -> float:

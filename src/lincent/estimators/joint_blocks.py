@@ -1,0 +1,98 @@
+"""Rules that are chosen on a sample and fitted to all rows, which stay in their blocks.
+
+A sample of about ``SAMPLE_ROWS`` different rows, drawn by their values, is brought here: what is to
+be learned (knots, centers, landmarks) and chosen comes from it, as in memory.  The rules are then
+those of all rows, begun at those of the sample: Newton's method on sums by class and rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lincent.estimators.auto_search import Costs
+from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.problem import DaskTraining
+from lincent.features.table import ColumnCode, TableEncoder
+from lincent.features.weighted import SAMPLE_ROWS, shares_of_classes
+from lincent.passes.landmarks import RowMapping
+from lincent.passes.source import open_source
+from lincent.solvers.newton import joint_in_place
+from lincent.solvers.newton.joint import JointSolution
+
+
+class Limits(NamedTuple):
+    """When a solve ends."""
+
+    tol: float
+    max_iter: int
+    out_of_time: Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class BlockSample:
+    """Some rows, and of each column what all rows say: mean, deviation and reach."""
+
+    rows: TrainingRows
+    mean: np.ndarray
+    deviation: np.ndarray
+    reach: np.ndarray
+
+
+def sample_of_blocks(training: DaskTraining, seed: int) -> BlockSample:
+    """About ``SAMPLE_ROWS`` different rows, those that ``TrainingRows.sample`` takes: one read."""
+    from lincent.passes.dask.landmarks import sample_classes
+
+    found = sample_classes(training.table, SAMPLE_ROWS, seed)
+    kinds, totals = [len(keys) for keys in found.keys], training.totals
+    wanted = shares_of_classes(kinds, totals.tolist(), SAMPLE_ROWS)
+    Z = [open_source(rows[:k]).array() for rows, k in zip(found.rows, wanted, strict=True)]
+    rows = TrainingRows(
+        np.concatenate(Z).astype(np.float64),
+        np.concatenate([keys[:k] for keys, k in zip(found.keys, wanted, strict=True)]),
+        np.repeat(np.arange(len(wanted)), wanted),
+        np.concatenate([weight[:k] for weight, k in zip(found.weights, wanted, strict=True)]),
+        None,
+    )
+    survey, spread = training.table.survey, found.spread
+    mean = survey.sums.sum(axis=0) / totals.sum() + survey.origin
+    deviation = np.sqrt(spread.squares / totals.sum())
+    flat = deviation <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
+    return BlockSample(
+        rows.merged(), mean, np.where(flat, 1.0, deviation), spread.high - spread.low
+    )
+
+
+def plain_encoder(model: Any) -> TableEncoder:
+    """Rows in blocks are numbers without gaps, or the first read says where they are not."""
+    names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
+    return TableEncoder([ColumnCode(str(name), None, 0.0, False) for name in names])
+
+
+def fit_in_blocks(
+    training: DaskTraining,
+    mapping: RowMapping,
+    costs: Costs,
+    Cs: Sequence[float],
+    starts: Sequence[np.ndarray],
+    limits: Limits,
+) -> tuple[list[JointSolution], np.ndarray]:
+    """The rules for each C (per row) over all rows, and the means of the features."""
+    from lincent.passes.dask.joint import pulls_of_table
+
+    table = training.mapped(mapping).table
+    faces, weight = costs.faces(training.totals), float(training.totals.sum())
+    found = joint_in_place.solve_path(
+        lambda points: pulls_of_table(table, faces, points),
+        faces,
+        [C * weight for C in Cs],
+        starts,
+        limits.tol,
+        limits.max_iter,
+        limits.out_of_time,
+    )
+    survey = table.survey
+    return found, survey.sums.sum(axis=0) / weight + survey.origin

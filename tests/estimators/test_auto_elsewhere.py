@@ -1,0 +1,147 @@
+"""AutoLCC on blocks, batches, sparse and device arrays: chosen on a sample, fitted to all rows."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.model_selection import KFold
+
+import lincent
+from lincent import AutoLCC
+from lincent.estimators import auto, auto_members, joint_blocks
+from lincent.passes.dask.run import GraphRequest
+
+da = pytest.importorskip("dask.array", reason="dask is not installed")
+dask = pytest.importorskip("dask")
+
+M, N = 500, 4
+MAPS = ["columns", "splines", "centers", "landmarks 1"]
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    with dask.config.set(scheduler="threads", num_workers=2):
+        yield
+
+
+def make(classes=2, m=M):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((m, N)) * [1.0, 20.0, 0.1, 1.0]
+    X[rng.random((m, N)) < 0.3] = 0.0
+    score = X[:, 0] ** 2 + X[:, 1] / 20 + X[:, 3] + 0.5 * rng.standard_normal(m)
+    y = np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+    return X, y, rng.integers(0, 3, m).astype(float)
+
+
+def model(**how):
+    return AutoLCC(**({"maps": MAPS, "n_members": 3, "cv": 2} | how))
+
+
+def batches(X, y):
+    return lincent.batches(lambda: ((X[k::3], y[k::3]) for k in range(3)))
+
+
+def torch_array(X):
+    return pytest.importorskip("torch").asarray(X)
+
+
+PLACES = {
+    "blocks": lambda X, y: (da.from_array(X, chunks=(170, N)), y),
+    "odd blocks": lambda X, y: (da.from_array(X, chunks=((1, 0, M - 1), (1, N - 1))), y),
+    "sparse blocks": lambda X, y: (da.from_array(X, chunks=(170, N)).map_blocks(sp.csr_array), y),
+    "batches": lambda X, y: ((b := batches(X, y)), b.target),
+    "sparse": lambda X, y: (sp.csr_array(X), y),
+    "sparse columns": lambda X, y: (sp.csc_matrix(X), y),
+    "device": lambda X, y: (torch_array(X), y),
+}
+
+
+@pytest.fixture(scope="module", params=[2, 3], ids=["two classes", "three classes"])
+def reference(request):
+    X, y, _ = make(request.param)
+    return X, y, model().fit(X, y)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_same_members_everywhere(reference, place):
+    X, y, plain = reference
+    found = model().fit(*PLACES[place](X, y))
+    assert [(m["map"], m["C"]) for m in found.members_] == [
+        (m["map"], m["C"]) for m in plain.members_
+    ]
+    assert found.duality_gap_ <= 1e-9
+    assert found.honest_score_ == pytest.approx(plain.honest_score_, abs=1e-9)
+    np.testing.assert_allclose(found.predict_proba(X), plain.predict_proba(X), atol=1e-4)
+    np.testing.assert_array_equal(found.predict(X), plain.predict(X))
+    rows = PLACES[place](X, y)[0]
+    if place == "batches":
+        np.testing.assert_array_equal(found.predict(rows), plain.predict(np.vstack(
+            [X[k::3] for k in range(3)]
+        )))  # fmt: skip
+    elif place != "sparse blocks":
+        np.testing.assert_array_equal(np.asarray(found.predict(rows)), plain.predict(X))
+
+
+def test_weights():
+    X, y, weight = make()
+    found = model().fit(da.from_array(X, chunks=(170, N)), y, weight)
+    np.testing.assert_array_equal(found.predict(X), model().fit(X, y, weight).predict(X))
+
+
+def test_members_are_fitted_to_all_rows(monkeypatch):
+    """Chosen and begun on a sample, certified on all: better there than those of the sample."""
+    for module, name in ((joint_blocks, "SAMPLE_ROWS"), (auto, "FIT_ROWS"), (auto, "SEARCH_ROWS")):
+        monkeypatch.setattr(module, name, 150)
+    X, y, _ = make()
+    objectives = []
+    fit = auto_members.fit_in_blocks
+
+    def watched(training, mapping, costs, Cs, starts, limits):
+        short = limits._replace(max_iter=0)
+        for found in (
+            fit(training, mapping, costs, Cs, starts, short)[0],
+            fit(training, mapping, costs, Cs, starts, limits)[0],
+        ):
+            objectives.append([one.objective[0] for one in found])
+        return found, None
+
+    monkeypatch.setattr(auto_members, "fit_in_blocks", watched)
+    models = [model().fit(da.from_array(X, chunks=(c, N)), y) for c in (M, 77)]
+    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
+    assert models[0].duality_gap_ <= 1e-9
+    for before, after in zip(objectives[::2], objectives[1::2], strict=True):
+        assert np.all(np.array(after) < np.array(before))
+
+
+def test_where_sums_are_too_large_members_stay_those_of_the_sample(monkeypatch):
+    monkeypatch.setattr(auto_members, "MOST_SUM_BYTES", 0)
+    X, y, _ = make()
+    found = model().fit(da.from_array(X, chunks=(170, N)), y)
+    np.testing.assert_array_equal(found.predict(X), model().fit(X, y).predict(X))
+
+
+def test_all_maps_ask_in_the_same_reads(monkeypatch):
+    reads, original = [], GraphRequest.read_all
+
+    def counted(self, requests, halt):
+        reads.append({request.verb for request in requests})
+        original(self, requests, halt)
+
+    monkeypatch.setattr(GraphRequest, "read_all", counted)
+    X, y, _ = make()
+    model(n_members=6).fit(da.from_array(X, chunks=(170, N)), y)
+    assert reads[0] == {"survey"}
+    assert reads[1] == {"sample"}
+    assert len(reads) <= 10
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ({"categorical_features": [1]}, "categorical_features needs X as a table in memory"),
+        ({"cv": KFold(3)}, "no places to index"),
+    ],
+)
+def test_what_needs_memory_says_so(how, sentence):
+    X, y, _ = make()
+    with pytest.raises(ValueError, match=sentence):
+        model(**how).fit(da.from_array(X, chunks=(170, N)), y)

@@ -1,0 +1,35 @@
+"""The sample of rows in blocks is that of memory, and columns are measured over all rows."""
+
+import numpy as np
+import pytest
+
+from lincent import AdditiveLCC
+from lincent.estimators import joint_blocks
+from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.problem import open_training
+from lincent.features.weighted import mean_and_deviation
+from lincent.passes.row_hash import row_keys
+
+da = pytest.importorskip("dask.array", reason="dask is not installed")
+
+
+@pytest.mark.parametrize("count", [60, 100_000])
+@pytest.mark.parametrize("chunks", [400, 130])
+def test_the_same_rows_as_in_memory(monkeypatch, count, chunks):
+    monkeypatch.setattr(joint_blocks, "SAMPLE_ROWS", count)
+    rng = np.random.default_rng(0)
+    X = np.round(rng.standard_normal((400, 3)) * 4) / 4
+    y, weight = (rng.random(400) < 0.1).astype(int), rng.integers(0, 3, 400).astype(float)
+    model = AdditiveLCC()
+    training = open_training(model, da.from_array(X, chunks=(chunks, 3)), y, weight)
+    found = joint_blocks.sample_of_blocks(training, 7)
+    data = TrainingRows(X, row_keys(X, 7), y, weight, None)
+    expected = data[data.sample(count)].merged()
+    np.testing.assert_array_equal(found.rows.keys, expected.keys)
+    np.testing.assert_array_equal(found.rows.Z, expected.Z)
+    np.testing.assert_array_equal(found.rows.weight, expected.weight)
+    mean, deviation = mean_and_deviation(X, weight)
+    np.testing.assert_allclose(found.mean, mean, atol=1e-12)
+    np.testing.assert_allclose(found.deviation, deviation)
+    np.testing.assert_array_equal(found.reach, np.ptp(X, axis=0))
+    assert [c.name for c in joint_blocks.plain_encoder(model).columns] == ["x0", "x1", "x2"]
