@@ -7,6 +7,7 @@ from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import lcc_program
 from lincent.solvers.lp import interior_point, smoothing
 from lincent.solvers.solution import Controls, silent
+from support.degenerate import program_of
 from support.judge import primal_value
 
 
@@ -57,3 +58,19 @@ def test_losses_between_two_points_are_those_of_the_points_between(program):
     along = whole.look(a, 0).along(whole.look(b, 0), lengths)
     there = [whole.look(a + t * (b - a), 0).loss for t in lengths]
     np.testing.assert_allclose(along, there, rtol=1e-12)
+
+
+def test_where_beta_only_grows_steps_go_beyond_their_end():
+    """Separable classes, from a point that is a thousand times too short."""
+    rng = np.random.default_rng(1)
+    sign = np.where(np.arange(2000) % 2, 1.0, -1.0)
+    X = rng.standard_normal((2000, 5))
+    X[:, 0] = sign * (2.0 + np.abs(X[:, 0]))
+    program = program_of(X, sign, margin=1e-4)
+    optimum = interior_point.solve(program, Controls()).certificate
+    start = optimum.beta / 1000
+    near, closer, taken = approach(program, start, 1000, steps=8)
+    gained = (near.objective - closer.objective) / (near.objective - optimum.objective)
+    assert taken <= 8
+    assert gained > 0.5
+    assert closer.objective == pytest.approx(primal_value(program, closer.beta), rel=1e-9)

@@ -32,8 +32,10 @@ class Tuning:
 
     hessian_rows: int = 50  # rows per column that make the Hessian good enough; more are sampled
     lengths: tuple[float, ...] = (0.6, 0.36, 0.2, 0.1, 0.03)  # tried where a full step overshoots
+    further: tuple[float, ...] = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # where beta only grows
     shrink: float = 0.25  # of the band after a step: quadratic convergence allows no less
     astray: float = 0.05  # rows, of the band, that a step may move past it for the band to shrink
+    steady: float = 0.1  # of the objective that a step may change for the point to be near
     settled: float = 0.02  # the same for the last band to be that of the exact solve
 
 
@@ -86,31 +88,51 @@ def approach(
         taken += 1
         closer = look(program, whole, aim, near.band)
         crossed = near.view.crossed(closer.view, near.width)
-        length = 1.0
-        if not closer.objective < near.objective:
-            closer, length = _part_of_the_way(program, whole, near, closer)
+        closer, length = _best_on_the_way(program, whole, near, closer)
         tell(
             f"newton on {program.shape[0]} rows: objective {closer.objective:.10e}, "
             f"band {near.band}, {crossed:.0f} crossed, step {length:g}"
         )
-        settled = near.band <= few and (crossed <= TUNING.settled * near.band or length == 0.0)
-        if crossed <= TUNING.astray * near.band or length == 0.0:
-            closer = replace(closer, band=max(int(TUNING.shrink * near.band), few))
+        still = length == 0.0
+        if still or _steady(program, near, closer):
+            settled = near.band <= few and (still or crossed <= TUNING.settled * near.band)
+            if still or crossed <= TUNING.astray * near.band:
+                closer = replace(closer, band=max(int(TUNING.shrink * near.band), few))
         near = closer
     return near, taken
 
 
-def _part_of_the_way(program: Program, whole: AllRows, near: Near, far: Near) -> tuple[Near, float]:
-    """The best point on the way to one that is worse, and how far along it is."""
-    lengths = np.array(TUNING.lengths)
+def _steady(program: Program, near: Near, closer: Near) -> bool:
+    """Whether a step is one of many: where classes are separable each makes beta a little longer.
+
+    No row crosses then, and the scale of everything is still wrong.
+    """
+    change, value = closer.objective - near.objective, closer.objective - program.offset
+    return abs(change) <= TUNING.steady * abs(value)
+
+
+def _best_on_the_way(program: Program, whole: AllRows, near: Near, far: Near) -> tuple[Near, float]:
+    """The best of a few points on the line to where a step leads, and how far along it is.
+
+    Where a step is worse, before its end; where it is better and beta only grows, beyond it.
+    """
+    better = far.objective < near.objective
+    if better and _steady(program, near, far):
+        return far, 1.0
+    lengths = np.array(TUNING.further if better else TUNING.lengths)
+    step = far.beta - near.beta
     losses = near.view.along(far.view, lengths)
-    points = [near.beta + length * (far.beta - near.beta) for length in lengths]
-    values = [program.value(b, float(loss)) for b, loss in zip(points, losses, strict=True)]
-    best = int(np.argmin(values))
-    if values[best] < near.objective:
-        return look(program, whole, points[best], near.band), float(lengths[best])
-    # Nearer already than the smoothed optimum of this width.
-    return near, 0.0
+    best, found = (far.objective, 1.0) if better else (near.objective, 0.0)
+    for length, loss in zip(lengths, losses, strict=True):
+        point = near.beta + length * step
+        inside = np.all((point >= program.lower) & (point <= program.upper))
+        value = program.value(point, float(loss)) if inside else np.inf
+        if value < best:
+            best, found = value, float(length)
+    if found in (0.0, 1.0):
+        # At 0 the point is nearer already than the smoothed optimum of this width.
+        return (far if better else near), found
+    return look(program, whole, near.beta + found * step, near.band), found
 
 
 def newton_step(
