@@ -144,11 +144,6 @@ def _cluster() -> Any:
     return client if hasattr(client, "scheduler_info") else None
 
 
-def on_cluster() -> bool:
-    """Whether reads go to a cluster."""
-    return _cluster() is not None
-
-
 def _locally(parts: list[Any], wanted: list[Any], count: int) -> list[Any]:
     import dask
 
