@@ -76,3 +76,14 @@ def test_the_clock_and_the_step_limit_are_kept():
     assert late.status is Status.TIME_LIMIT
     short = dual_identification.solve(program, Controls(max_iter=1))
     assert short.certificate.dual_objective <= short.certificate.objective
+
+
+def test_classes_that_overlap_are_handed_on_soon():
+    rng = np.random.default_rng(0)
+    sign = np.where(rng.random(800) < 0.5, 1.0, -1.0)
+    X = sp.random_array((800, 60), density=0.3, rng=rng, format="csr")
+    lines = []
+    solution = dual_identification.solve(program_of_rows(X, sign), Controls(tell=lines.append))
+    assert solution.status is Status.STALLED
+    assert len(lines) <= 4
+    assert solution.certificate.dual_objective <= solution.certificate.objective

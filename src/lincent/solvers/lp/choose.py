@@ -51,6 +51,8 @@ WHOLE_SIDE = 20_000
 """Rows or columns, whichever are fewer, up to which the interior point's matrix can be held."""
 PATIENT_SIDE = 6_000
 """The same for wide sparse data, whose free columns were named and are nearly certified."""
+NEAR_ENOUGH = 1e-2
+"""Beyond ``PATIENT_SIDE`` a gap below this is the answer, and a warning names it."""
 PENALTY_STEPS = 4
 ONE_POINT = 1e-6
 """A separation this near to the largest leaves a box that a simplex need not be asked about."""
@@ -184,12 +186,10 @@ def _routes(program: Program, solver: str, rng: np.random.Generator) -> Iterator
     if named:
         yield Route(identification.NAME, shape, lambda c: identification.solve(whole(), c))
     if columns:
-        yield Route(
-            dual_identification.NAME, shape, lambda c: dual_identification.solve(whole(), c)
-        )
-    if columns and min(m, n) > PATIENT_SIDE:
-        return  # what is not certified by then would take an interior point an hour
-    if generated:
+        yield from _by_columns(program, shape)
+        if min(m, n) > PATIENT_SIDE:
+            return
+    if generated and not columns:
         reason = f"{shape}; the rows on the kink were not found" if named else shape
         yield Route(row_generation.NAME, reason, lambda c: row_generation.solve(whole(), c))
     fits = m * n <= WHOLE_ENTRIES if screened else min(m, n) <= WHOLE_SIDE
@@ -199,6 +199,22 @@ def _routes(program: Program, solver: str, rng: np.random.Generator) -> Iterator
     if solver == "highs" or m * n <= HIGHS_ENTRIES:
         reason = "asked for" if solver == "highs" else f"{shape}; the interior point falls short"
         yield Route(highs.NAME, reason, lambda c: highs.solve(whole(), c))
+
+
+def _by_columns(program: Program, shape: str) -> Iterator[Route]:
+    """The free columns are named; on large data with few columns at the box, the rows."""
+    found: list[Solution] = []
+
+    def columns(controls: Controls) -> Solution:
+        found.append(dual_identification.solve(program.materialize(), controls))
+        return found[0]
+
+    yield Route(dual_identification.NAME, shape, columns)
+    if min(program.shape) > PATIENT_SIDE and found[0].relative_gap > NEAR_ENOUGH:
+        reason = f"{shape}; the free columns were not found"
+        yield Route(
+            identification.NAME, reason, lambda c: identification.solve(program.materialize(), c)
+        )
 
 
 def _unit(program: Program) -> float:

@@ -3,7 +3,8 @@
 1. an augmented Lagrangian of the dual names the columns inside the box and the rows that matter:
    products with few rows alone;
 2. the null-space program finds the vertex exactly, with one matrix as large as those rows;
-3. rows that this vertex misses join, and 2 is done again; where it was not near, 1 goes on.
+3. rows that this vertex misses join, and 2 is done again; where it was not near, 1 goes on; where
+   the optimum is not a vertex but a face, an interior point solves the rows that matter.
 
 Where the rows that matter are above ``largest_matrix`` no matrix is formed, and the gap that the
 first step can certify is the answer; a warning names it.
@@ -17,7 +18,7 @@ import numpy as np
 
 from lincent.programs.arrays import Index
 from lincent.programs.centralization import Program
-from lincent.solvers.lp import null_space
+from lincent.solvers.lp import null_space, row_generation
 from lincent.solvers.lp.column_hinges import ColumnHinges
 from lincent.solvers.lp.dual_lagrangian import TUNING as NAMING
 from lincent.solvers.lp.dual_lagrangian import Named, better_sides, identify, start
@@ -44,8 +45,14 @@ class Tuning:
     """Times that rows may join before the first step goes on."""
     largest_matrix: int = 6000
     """Rows that matter up to which their matrix is factored (288 MB, some ten seconds)."""
+    largest_interior: int = 3000
+    """Rows that have mattered up to which an interior point solves them where no vertex was found
+    (twenty steps of a second each)."""
     least_rows: int = 500
     """With fewer rows the whole is solved as fast."""
+    least_columns: float = 0.5
+    """Columns per row from which on classes are often separable: then it takes half the time of an
+    interior point, and where they are not, that is seen within a tenth of it."""
     short_steps: int = 10
     """Steps that count as one of ``max_iter``: each is far below one of an interior point."""
 
@@ -56,47 +63,72 @@ FINISH = null_space.Tuning(most_joining=8.0)
 
 
 def worthwhile(m: int, n: int, sparse: bool) -> bool:
-    """Whether most columns may end at the box: more of them than rows."""
-    return sparse and n >= m >= TUNING.least_rows
+    """Whether most columns may end at the box: about as many as rows, or more."""
+    return sparse and m >= TUNING.least_rows and n >= TUNING.least_columns * m
 
 
 def solve(program: Program, controls: Controls, tuning: Tuning = TUNING) -> Solution:
     """The certified optimum, or the smallest certified gap without a matrix."""
-    point, status = start(program), Status.STALLED
+    point = start(program)
     steps = replace(controls, max_iter=tuning.short_steps * controls.max_iter)
     for share in tuning.spare:
         point = identify(program, point, share, tuning.most_spare, steps)
-        assert point.best is not None
-        gap = point.best.relative_gap
-        if gap <= controls.tol or gap > NAMING.near or controls.out_of_time():
+        if _closed(point, controls) or controls.out_of_time() or _gap(point) > NAMING.near:
             break
+        if point.spare > share * point.between:
+            break  # a face, not a vertex
         if point.between <= tuning.largest_matrix:
-            status = _finish(program, point, controls, tuning)
-            if status in (Status.OPTIMAL, Status.TIME_LIMIT):
-                break
+            _finish(program, point, controls, tuning)
+        if _closed(point, controls) or controls.out_of_time():
+            break
+    iterations = point.steps // tuning.short_steps
+    near = controls.tol < _gap(point) <= NAMING.near
+    if near and len(point.rows) <= tuning.largest_interior:
+        iterations += _by_rows(program, point, controls)
     assert point.best is not None
-    if point.best.relative_gap <= controls.tol:
-        status = Status.OPTIMAL
-    elif controls.out_of_time():
+    status = Status.OPTIMAL if _closed(point, controls) else Status.STALLED
+    if status is Status.STALLED and controls.out_of_time():
         status = Status.TIME_LIMIT
-    return Solution(status, point.best, max(point.steps // tuning.short_steps, 1), NAME)
+    return Solution(status, point.best, max(iterations, 1), NAME)
 
 
-def _finish(program: Program, point: Named, controls: Controls, tuning: Tuning) -> Status:
+def _gap(point: Named) -> float:
+    assert point.best is not None
+    return point.best.relative_gap
+
+
+def _closed(point: Named, controls: Controls) -> bool:
+    return _gap(point) <= controls.tol
+
+
+def _by_rows(program: Program, point: Named, controls: Controls) -> int:
+    """An interior point on the rows that have mattered: a face has no vertex to look for.
+
+    Columns that repeat each other, of 0/1 data for instance, have faces as optima.
+    """
+    if controls.out_of_time():
+        return 0
+    _nearest(program, point, int(TUNING.near_rows * point.between) + 1)
+    found = row_generation.solve(program, controls, first=point.rows)
+    assert point.best is not None
+    point.best = better_sides(point.best, found.certificate)
+    return found.iterations
+
+
+def _finish(program: Program, point: Named, controls: Controls, tuning: Tuning) -> None:
     """The vertex near the point, with the rows that it turns out to miss."""
-    count = int(tuning.near_rows * point.between) + 1
+    count = int(tuning.near_rows * point.between) + max(point.spare, 0) + 1
     joined = _nearest(program, point, count)
     keep = np.concatenate([_near_rows(point, len(point.rows) - len(joined), count), joined])
-    status, sure = Status.STALLED, len(keep)
+    sure = len(keep)
     for _ in range(tuning.joins):
         hinges, begin = working_start(program, point, keep, sure)
         found = finish(hinges, begin, controls, FINISH)
         assert point.best is not None
-        point.best, status = better_sides(point.best, found.certificate), found.status
-        if status is not Status.STALLED or not len(hinges.missed):
+        point.best = better_sides(point.best, found.certificate)
+        if found.status is not Status.STALLED or not len(hinges.missed):
             break
         keep = np.concatenate([keep, point.places(hinges.missed)])
-    return status
 
 
 def _near_rows(point: Named, have: int, spare: int) -> Index:

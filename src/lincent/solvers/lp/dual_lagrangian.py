@@ -59,9 +59,15 @@ class Tuning:
     """The line search ends when its bracket is this share of the step."""
     near: float = 2e-2
     """The certified gap from which on few spare columns are worth a factorization."""
+    judged_after: int = 3
+    most_free: float = 0.85
+    """With more than this share of the columns free after so many rounds the optimum is not at the
+    box, and the rows are to be named instead."""
     rounds: int = 60
-    patience: int = 6
-    """Rounds in which the gap must fall by a fifth, or the free columns by a twentieth."""
+    patience: int = 3
+    """Rounds in which the free columns must fall by a twentieth once the gap is ``near_face``:
+    where they do not, the optimum is a face.  Twice as many, in which that or the gap must fall."""
+    near_face: float = 1e-3
 
 
 TUNING = Tuning()
@@ -147,7 +153,7 @@ def identify(
     where they no longer bring down the gap or the free columns.
     """
     smooth = _Smoothed(program, tuning)
-    waiting, record = 0, (np.inf, np.inf)
+    fewest, gaps, still, waiting = np.inf, np.inf, 0, 0
     for _ in range(tuning.rounds):
         smooth.minimize(point, controls)
         judged = certify(program, point.beta, point.alpha(program.shape[0]), float(point.x[-1]))
@@ -159,14 +165,16 @@ def identify(
             f"bounds, {point.steps} steps"
         )
         few = point.spare <= min(share * point.between, most) and gap <= tuning.near
-        if few or gap <= controls.tol:
-            break
-        better = gap < 0.8 * record[0] or count < 0.95 * record[1]
-        waiting = 0 if better else waiting + 1
-        record = (min(gap, record[0]), min(count, record[1])) if better else record
         late = controls.out_of_time() or point.steps >= controls.max_iter
-        if late or waiting > tuning.patience:
+        inside = point.rounds >= tuning.judged_after and count > tuning.most_free * len(point.beta)
+        if few or late or inside or gap <= controls.tol:
             break
+        waiting = 0 if gap < 0.8 * gaps or count < 0.95 * fewest else waiting + 1
+        still = 0 if count < 0.95 * fewest else still + 1
+        face = still > tuning.patience and gap <= tuning.near_face
+        if face or waiting > 2 * tuning.patience:
+            break
+        fewest, gaps = min(fewest, count), min(gaps, gap)
         point.stiffness *= tuning.growth
     return point
 

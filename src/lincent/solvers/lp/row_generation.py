@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.arrays import Certificate
+from lincent.programs.arrays import Certificate, Index
 from lincent.programs.centralization import Program
 from lincent.solvers.lp import interior_point
 from lincent.solvers.solution import Controls, Solution, Status
@@ -62,15 +62,19 @@ def worthwhile(m: int, n: int, sparse: bool, *, after_naming: bool) -> bool:
     return n >= m >= (LEAST_ROWS if sparse else LEAST_DENSE_ROWS)
 
 
-def solve(program: Program, controls: Controls, tuning: Tuning = TUNING) -> Solution:
-    """The certified optimum of all rows, from programs of some of them."""
+def solve(
+    program: Program, controls: Controls, tuning: Tuning = TUNING, first: Index | None = None
+) -> Solution:
+    """The certified optimum of all rows, from programs of some of them.
+
+    Where the first of them are given, they are nearly all that matter.
+    """
     m = program.shape[0]
-    missed = program.margin - program.rows.dot(program.farthest_point)
-    first = min(m, max(int(tuning.first_share * m), tuning.first_rows))
-    chosen = np.zeros(m, dtype=bool)
-    chosen[np.argpartition(-missed, first - 1)[:first]] = True
-    best = _Best(program)
+    chosen, best = np.zeros(m, dtype=bool), _Best(program)
+    chosen[_worst(program, tuning) if first is None else first] = True
     tol, iterations, status = tuning.first_tol, 0, Status.STALLED
+    if first is not None:
+        tol = tuning.last_share * controls.tol
     for number in range(tuning.rounds):
         index = np.flatnonzero(chosen)
         some = program if len(index) == m else _part(program, index)
@@ -98,6 +102,14 @@ def solve(program: Program, controls: Controls, tuning: Tuning = TUNING) -> Solu
             chosen[:] = True
         tol = min(tol, gap) * tuning.below_gap if count > tuning.few else least
     return Solution(status, best.certificate(), max(iterations, 1), NAME)
+
+
+def _worst(program: Program, tuning: Tuning) -> Index:
+    """The rows that the farthest corner of the box misses most."""
+    m = program.shape[0]
+    missed = program.margin - program.rows.dot(program.farthest_point)
+    count = min(m, max(int(tuning.first_share * m), tuning.first_rows))
+    return np.argpartition(-missed, count - 1)[:count]
 
 
 def _part(program: Program, index: np.ndarray) -> Program:
