@@ -53,11 +53,15 @@ class LabeledRows:
 
 
 def evaluated(
-    program: Program, answer: Certificate, data: LabeledRows | None
+    program: Program, answer: Certificate, data: LabeledRows | None, enough: float = 0.0
 ) -> Certificate | None:
-    """The certificate with twice the digits, or None for numbers beyond their range."""
+    """The certificate with twice the digits, or None for numbers beyond their range.
+
+    Multipliers get more digits than a double has where their own rounding leaves a gap that is more
+    than ``enough``.
+    """
     given = _taken(program) if data is None else _from_data(program, data)
-    return _evaluate(program, answer, data or _rows_as_data(program), given)
+    return _evaluate(program, answer, data or _rows_as_data(program), given, enough)
 
 
 class _Given(NamedTuple):
@@ -118,19 +122,28 @@ def _total(parts: Iterator[Pair]) -> Pair:
 
 
 def _evaluate(
-    program: Program, answer: Certificate, data: LabeledRows, given: _Given
+    program: Program, answer: Certificate, data: LabeledRows, given: _Given, enough: float
 ) -> Certificate | None:
     """Objective and bound in pairs; None for numbers beyond their range."""
     read = _read_once(program, answer, data, given)
     if read is None:
         return None
     away, loss = read
-    t = pair(float(answer.t))
     total = product_sums(np.asarray(answer.alpha), np.ones(1), axis=0)
     rest = given.linear + away.times(-1.0) + given.difference.times(-answer.t)
-    dual = _refined(program, answer, data, given, _Dual(rest, total, t))
-    bound = given.offset + dual.bound(program)
+    dual = _Dual(rest, total, pair(float(answer.t)))
     objective = given.offset + _dot(given.linear, answer.beta) + loss
+    found = _judged(program, answer, given, objective, dual)
+    if found.gap <= enough:
+        return found
+    return _judged(program, answer, given, objective, _refined(program, answer, data, given, dual))
+
+
+def _judged(
+    program: Program, answer: Certificate, given: _Given, objective: Pair, dual: _Dual
+) -> Certificate:
+    """The certificate with this objective and this dual point."""
+    bound = given.offset + dual.bound(program)
     reach = _dot(given.difference, answer.beta)
     short = max(float((pair(program.separation) + reach.times(-1.0)).value), 0.0)
     error = float(objective.error + bound.error) + float(dual.t.value) * short
@@ -213,6 +226,7 @@ def _refined(
     free = np.append(room[kink], float(answer.t))
     unit = unit[inside]
     system = system[inside] / unit[:, None] * free
+    bound = dual.bound(program).value
     for _ in range(REFINEMENTS):
         step = np.linalg.lstsq(system, dual.rest.value[inside] / unit, rcond=None)[0]
         if not np.all(np.abs(step) < 1.0):  # of the room on either side
@@ -225,9 +239,10 @@ def _refined(
             dual.total + product_sums(step[:-1], np.ones(1), axis=0),
             dual.t + pair(step[-1]),
         )
-        if better.bound(program).value <= dual.bound(program).value:
+        higher = better.bound(program).value
+        if higher <= bound:
             break
-        dual = better
+        dual, bound = better, higher
     return dual
 
 
@@ -237,7 +252,6 @@ def _spread(one: Pair, count: int) -> Pair:
 
 def _dot(vector: Pair, weights: Vector) -> Pair:
     """sum of vector_i weights_i."""
-    found = product_sums(vector.high, weights, axis=0)
-    low = product_sums(vector.low, weights, axis=0)
-    total = found + low
+    parts = np.concatenate([vector.high, vector.low])
+    total = product_sums(parts, np.concatenate([weights, weights]), axis=0)
     return Pair(total.high, total.low, total.error + np.abs(weights) @ vector.error)

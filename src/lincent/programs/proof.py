@@ -93,5 +93,5 @@ def proved(
     open_gap = replace(answer, rounding=0.0).gap > max(asked, EXPLAINED * estimate)
     if estimate <= ENOUGH * asked or open_gap or not small or not near:
         return replace(answer, rounding=estimate)
-    found = evaluated(program, answer, data)
+    found = evaluated(program, answer, data, ENOUGH * asked)
     return replace(answer, rounding=estimate) if found is None else found

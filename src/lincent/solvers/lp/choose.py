@@ -85,14 +85,14 @@ def _plain(program: Program) -> bool:
     That is: rows, separation and objective of an ordinary scale, more than one feasible point, no
     row that is hard or costs nothing.
     """
-    difference, costs = program.difference, program.costs
-    size, reach = float(np.abs(difference).max()), program.largest_separation
+    costs, reach = program.costs, program.largest_separation
+    size = float(np.abs(program.difference).max())
     return (
         1.0 / scaling.EXTREME <= size <= scaling.EXTREME
         and scaling.TINY * reach <= program.separation < (1.0 - ONE_POINT) * reach
         and costs.min() > 0.0
         and costs.max(initial=0.0) < np.inf
-        and _unit(program) >= 1.0
+        and (program.margin * float(costs.sum()) >= 1.0 or _unit(program) >= 1.0)
     )
 
 

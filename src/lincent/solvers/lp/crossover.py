@@ -36,10 +36,11 @@ began that meets the other equations.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from lincent.programs.arrays import Certificate, Matrix, Vector
 from lincent.programs.centralization import Program, certify
@@ -64,12 +65,15 @@ class Tuning:
 TUNING = Tuning()
 
 
-def crossover(program: Program, start: Vector, stiffness: Vector, most: int) -> Certificate | None:
+def crossover(
+    program: Program, start: Vector, stiffness: Vector, most: int, unit: Vector | None = None
+) -> Certificate | None:
     """The certified optimal vertex, or None if ``most`` exchanges do not reach it.
 
-    ``stiffness`` has one positive number for each row, lower side, upper side and d.
+    ``stiffness`` has one positive number for each row, lower side, upper side and d; ``unit`` is
+    the size of the columns where it is known.
     """
-    tableau = Tableau(program, stiffness)
+    tableau = Tableau(program, stiffness, unit)
     if not tableau.usable or not tableau.descend(most):
         return None
     return tableau.certificate(start)
@@ -78,19 +82,20 @@ def crossover(program: Program, start: Vector, stiffness: Vector, most: int) -> 
 class Tableau:
     """The hinges and the objective, as seen from a vertex."""
 
-    def __init__(self, program: Program, stiffness: Vector) -> None:
+    def __init__(self, program: Program, stiffness: Vector, unit: Vector | None = None) -> None:
         m, n = program.shape
         self.program = program
         rows, d = program.rows.dense(), program.difference
         # The sides of the box in the units of the rows, so that rates can be compared.
-        unit = program.rows.column_scale()
+        unit = program.rows.column_scale() if unit is None else unit
         pull = TUNING.penalty * (np.abs(program.linear) + program.costs @ np.abs(rows)) / unit
         total = float(pull.sum()) / max(float(np.abs(d / unit).max()), 1e-300)
         self.costs = np.concatenate([program.costs, pull, pull, [total]])
-        self.hinges = np.empty((m + 2 * n + 1, n), order="F")
+        self.hinges = np.zeros((m + 2 * n + 1, n), order="F")
         self.hinges[:m] = rows
-        self.hinges[m : m + n] = np.diag(unit)
-        self.hinges[m + n : -1] = -self.hinges[m : m + n]
+        column = np.arange(n)
+        self.hinges[m + column, column] = unit
+        self.hinges[m + n + column, column] = -unit
         self.hinges[-1] = d
         self.limits = np.empty(m + 2 * n + 1)
         self.limits[:m] = program.margin
@@ -116,7 +121,7 @@ class Tableau:
         beyond = hinges @ beta - self.limits
         m = self.program.shape[0]
         spread = TUNING.spread * float(np.abs(beyond[:m]).mean())
-        beyond[:m] += spread * (np.arange(1, m + 1) * GOLDEN % 1.0)
+        beyond[:m] += spread * _scattered(m)
         # The basis stays where its hinges bend: their shifts move the vertex.
         T[:-1, n] = beyond - T[:-1, :n] @ beyond[basis]
         T[basis] = 0.0
@@ -126,7 +131,7 @@ class Tableau:
         T[-1, :n] = lapack.dgetrs(factor, pivots, self.program.linear, trans=1)[0]
         T[-1, n] = float(self.program.linear @ beta)
         T[-1] -= missed @ T[:-1]
-        self.T, self.scratch = T, np.empty_like(T)
+        self.T = T
         return bool(np.isfinite(T[-1]).all())
 
     def descend(self, most: int) -> bool:
@@ -155,7 +160,8 @@ class Tableau:
             change = T[entering].copy()
             change[k] -= 1.0
             change /= T[entering, k]
-            T -= np.multiply(T[:, k, None], change, out=self.scratch)
+            # In place: T is in the order of columns.
+            blas.dger(-1.0, T[:, k].copy(), change, a=T, overwrite_a=1)
             basis[k] = entering
             self._exchanged()
         return False
@@ -213,6 +219,14 @@ class Tableau:
         point[held] = beta[held]
         free[held], kink[rows] = False, True
         return to_vertex(program, point, alpha, t, kink, free, bool(np.any(basis == m + 2 * n)))
+
+
+@lru_cache(maxsize=16)
+def _scattered(m: int) -> Vector:
+    """m different numbers between 0 and 1, neighbors far apart."""
+    numbers = np.asarray(np.arange(1, m + 1) * GOLDEN % 1.0, dtype=np.float64)
+    numbers.flags.writeable = False
+    return numbers
 
 
 def _independent(weighted: Matrix) -> NDArray[np.intp]:

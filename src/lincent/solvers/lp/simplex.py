@@ -49,7 +49,7 @@ class Tuning:
     """What the steps trade; measured on the small and mid kinds of ``benchmarks/workloads.py``."""
 
     most_entries: int = 700_000  # beyond which reading all rows for each step no longer pays
-    little_data: int = 250_000  # entries up to which a band that was too small is taken larger
+    little_data: int = 250_000  # entries up to which a band may be too small by far
     few_rows: int = 8_000  # up to which, and
     most_rows: int = 1_500  # per column up to which, screening is no faster
     most_columns: int = 64  # beyond which exchanges, n at a time, cost more than steps
@@ -65,15 +65,16 @@ class Tuning:
     lengths: tuple[float, ...] = (1.0, 0.6, 0.3, 0.1, 0.03)  # of a step, by the true objective
     good: float = 0.6  # a length that shows that the band was wide enough
     poor: float = 0.1  # a length that shows that it was not
-    near: float = 0.5  # rows per column that change sides in a step after which exchanges take over
+    near: float = 0.5  # rows per column that change sides in a last step
     holds: int = 3  # times that coordinates which would leave the box are held, before a clip
     hessian_ridge: float = 1e-6  # of the diagonal, where a band has fewer rows than columns
     small_size: float = 1e-3  # of the mean size of rows: what is smaller counts as this
     band: int = 10  # rows per column among which exchanges are made: more cost, fewer miss some
     least_band: int = 160  # rows that are exchanged together in any case
-    few_wrong: float = (
-        0.5  # of the band: more rows on the wrong side than this, and it was too small
-    )
+    most_of_all: float = 3.0  # bands that all rows together are: then they are the band
+    few_wrong: float = 0.5  # of the band: with more rows on the wrong side it was too small
+    many_wrong: float = 0.05  # of all rows: on more than little data screening is asked instead
+    met: float = 1e-18  # of the mean square of what rows miss: below it a hinge is met
     rounds: int = 8  # of exchanges, the last of them on all rows
     exchanges: int = 12  # per column and round; collinear columns take that many
     repeated: float = 0.05  # share of equal rows from which on they are merged
@@ -230,7 +231,7 @@ class _Near:
 
     def nearest(self, band: int) -> np.ndarray | None:
         """Which rows are the so many nearest to the kink, or None where that is most of them."""
-        if 2 * band >= len(self.rows):
+        if TUNING.most_of_all * band >= len(self.rows):
             return None
         chosen = np.zeros(len(self.rows), dtype=bool)
         chosen[np.argpartition(np.abs(self.missed) * self.per_size, band)[:band]] = True
@@ -291,7 +292,9 @@ class _Near:
             [missed, self.beta - program.lower, program.upper - self.beta, [reach]]
         )
         distance *= distance
-        return np.asarray(1.0 / (distance + 1e-18 * distance[: len(missed)].mean() + TINY))
+        # Hinges that are met count alike, however small the rounding; all rows tell what small is.
+        met = TUNING.met * float(self.missed @ self.missed) / len(self.missed)
+        return np.asarray(1.0 / (distance + met + TINY))
 
     def multipliers(self) -> Vector:
         """c where a row is missed, zero elsewhere."""
@@ -306,7 +309,8 @@ def _exchanged(program: Program, near: _Near, controls: Controls) -> Certificate
     chosen = near.nearest(band)
     for _ in range(TUNING.rounds):
         if chosen is None:
-            return crossover(program, near.beta, near.stiffness(slice(None)), most)
+            stiffness = near.stiffness(slice(None))
+            return crossover(program, near.beta, stiffness, most, near.scale)
         index = chosen.nonzero()[0]
         beyond = np.where(chosen, 0.0, near.multipliers())
         part = replace(
@@ -316,7 +320,7 @@ def _exchanged(program: Program, near: _Near, controls: Controls) -> Certificate
             linear=program.linear - beyond @ near.rows,
             offset=program.offset + program.margin * float(beyond.sum()),
         )
-        found = crossover(part, near.beta, near.stiffness(index), most)
+        found = crossover(part, near.beta, near.stiffness(index), most, near.scale)
         if found is None:
             return None
         there = program.margin - near.rows @ found.beta
@@ -331,7 +335,8 @@ def _exchanged(program: Program, near: _Near, controls: Controls) -> Certificate
             near.stand(found.beta, there)
             chosen |= wrong
             continue
-        if m * n > TUNING.little_data or _late(controls):
+        hopeless = m * n > TUNING.little_data and count > TUNING.many_wrong * m
+        if hopeless or _late(controls):
             return None
         # Too far for a band of this size: only part of the way is a descent.
         near.move(found.beta - near.beta, near.missed - there)
