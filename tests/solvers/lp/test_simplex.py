@@ -193,3 +193,13 @@ def test_a_start_changes_the_way_and_not_the_optimum(seed):
         found = simplex.solve(near, Controls(), start)
         assert found.certified(1e-9)
         assert found.certificate.objective == pytest.approx(whole.certificate.objective, rel=1e-9)
+
+
+def test_a_solve_from_a_given_point_stands_there():
+    """A path goes on from its last point: rows missed there are known before the first step."""
+    from lincent import LCCCV
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 10))
+    y = X[:, 0] + rng.normal(size=200) > 0
+    assert LCCCV().fit(X, y).best_score_ > 0.6

@@ -136,8 +136,8 @@ class _Near:
             self._start()
         else:
             self.band = TUNING.last_band
-            self.beta = program.feasible(start)
-            self.missed = program.margin - self.rows @ self.beta
+            beta = program.feasible(start)
+            self.stand(beta, program.margin - self.rows @ beta)
 
     def _start(self) -> None:
         """The best point along the discriminant direction, by a sample of the rows."""
