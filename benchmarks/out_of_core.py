@@ -2,6 +2,7 @@
 
     python benchmarks/out_of_core.py --rows 5_000_000
     python benchmarks/out_of_core.py                       50,000,000 x 20 float32, 4 GB on disk
+    python benchmarks/out_of_core.py --model StructuredLCC --rows 10_000_000
 
 Prints each read, then a table: reads, gap, time, largest memory of a worker and of the client.
 The data is written once into ``--folder`` and kept there for the next run.
@@ -26,7 +27,7 @@ import pyarrow.parquet as pq
 import zarr
 from distributed import Client, LocalCluster
 
-from lincent import LCC
+import lincent
 
 
 def block(number, rows, n):
@@ -116,6 +117,7 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", default="1GB", help="limit of each worker")
     parser.add_argument("--format", choices=["zarr", "parquet", "npy"], default="zarr")
+    parser.add_argument("--model", default="LCC", help="the name of an estimator")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     settings = parser.parse_args()
     m, n, size, kind = settings.rows, settings.columns, settings.block, settings.format
@@ -140,18 +142,22 @@ def main():
         out = Tee(sys.stdout)
         begin = time.perf_counter()
         with contextlib.redirect_stdout(out):
-            model = LCC(random_state=0, verbose=1).fit(X, y)
+            model = getattr(lincent, settings.model)(random_state=0, verbose=1).fit(X, y)
         took = time.perf_counter() - begin
         workers = client.run(largest_memory)
     reads = len(re.findall(r"^read \d+", out.getvalue(), flags=re.M))
     gap = model.duality_gap_ / max(1, abs(model.objective_))
-    print(
-        "\n| date | rows x columns | format | reads | seconds | objective | relative gap | "
-        "largest worker MB | client MB (before the fit) |\n|---|---|---|---|---|---|---|---|---|\n"
-        f"| {datetime.date.today()} | {m:,} x {n} | {kind} | {reads} | {took:.1f} | "
-        f"{model.objective_:.9f} | {gap:.1e} | {max(workers.values()):.0f} | "
-        f"{largest_memory():.0f} ({before:.0f}) |"
-    )
+    names = [
+        "date", "model", "rows x columns", "format", "reads", "seconds", "objective",
+        "relative gap", "largest worker MB", "client MB (before the fit)",
+    ]  # fmt: skip
+    cells = [
+        str(datetime.date.today()), settings.model, f"{m:,} x {n}", kind, str(reads), f"{took:.1f}",
+        f"{model.objective_:.9f}", f"{gap:.1e}", f"{max(workers.values()):.0f}",
+        f"{largest_memory():.0f} ({before:.0f})",
+    ]  # fmt: skip
+    print("\n| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|")
+    print("| " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":
