@@ -6,9 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import certify
 from lincent.programs.proof import estimated_rounding, proved
+from lincent.solvers.lp import dual_identification
+from lincent.solvers.solution import Controls
 from support.exact_problems import KINDS, near, problem, program_of, solved
+from support.programs import wide
 from support.rational import ExactProgram
 
 
@@ -39,6 +43,18 @@ def test_the_estimate_covers_what_is_evaluated(kind):
         again = certify(program, answer.beta, answer.alpha, answer.t)
         assert near(again.objective, exact.primal(again.beta), estimate)
         assert near(again.dual_objective, exact.dual(again.alpha, again.t), estimate)
+
+
+def test_the_estimate_covers_what_is_evaluated_on_sparse_rows():
+    for seed in range(8):
+        program = wide(40, 120, seed)
+        answer = dual_identification.solve(program, Controls()).certificate
+        estimate = estimated_rounding(program, answer, program.rows.column_scale())
+        exact = ExactProgram.of(program)
+        assert near(answer.objective, exact.primal(answer.beta), estimate)
+        assert near(answer.dual_objective, exact.dual(answer.alpha, answer.t), estimate)
+        dense = replace(program, rows=DenseRows(program.rows.dense()))
+        assert estimate < estimated_rounding(dense, answer, program.rows.column_scale())
 
 
 def test_what_is_hard_or_has_no_value_is_left_as_it_is():

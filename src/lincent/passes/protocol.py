@@ -82,6 +82,11 @@ class Source(Protocol):
 
     # The rest has a default.
 
+    @property
+    def entries(self) -> int:
+        """Numbers that a product reads."""
+        return self.shape[0] * self.shape[1]
+
     def measure(self, v: Vector) -> Any:
         return self.project(v)
 

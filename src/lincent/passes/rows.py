@@ -29,6 +29,10 @@ class RowsBase(Rows):
     place: Place = HERE
     """Where vectors as long as the rows live."""
 
+    @property
+    def entries(self) -> int:
+        return self.shape[0] * self.shape[1]
+
     def measure(self, beta: Vector) -> Any:
         """``dot``, left where the rows are."""
         return self.dot(beta)

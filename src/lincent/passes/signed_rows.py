@@ -31,6 +31,10 @@ class SignedRows(RowsBase):
         self.far = source.far or source.place is not HERE
         self.swept = source.swept
 
+    @property
+    def entries(self) -> int:
+        return self.source.entries
+
     def measure(self, beta: Vector) -> Any:
         projected = self.source.measure(beta)
         projected -= float(self.center @ beta)

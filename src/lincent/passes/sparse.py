@@ -33,6 +33,10 @@ class SparseSource(Source):
             data = self.X.data - self.origin[self.X.indices]
             self.X = sp.csr_array((data, self.X.indices, self.X.indptr), shape=self.shape)
 
+    @property
+    def entries(self) -> int:
+        return int(self.X.nnz)
+
     def project(self, v: Vector) -> Vector:
         return np.asarray(self.X @ v, dtype=np.float64)
 

@@ -24,6 +24,10 @@ class Rows(Protocol):
     far: bool
     """Whether the rows live elsewhere, so that bringing all of them here is dear."""
 
+    @property
+    def entries(self) -> int:
+        """Numbers that a product reads: fewer than m n where the data is sparse."""
+
     def dot(self, beta: Vector) -> Vector:
         """All a_i.beta, one number per row."""
 

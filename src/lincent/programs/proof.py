@@ -52,8 +52,13 @@ def estimated_rounding(program: Program, answer: Certificate, scale: Vector) -> 
     values = abs(answer.objective) + abs(program.offset)
     # A row at the kink has no multiplier to speak of, and yet costs what its rounding costs.
     most = float(np.sqrt(program.costs.sum() * program.costs.max(initial=0.0)))
-    line = most * np.sqrt(max(1, m) * n) * scale
+    filled = program.rows.entries / max(1, m * n)
+    line = most * np.sqrt(max(1, m) * n * filled) * scale
     primal = float(beta @ (line + g)) + growth * values
+    if filled < 1.0:
+        # Sparse rows share one sum over all columns, l.beta; |l_j| is about sqrt(filled) scale_j.
+        shared = float(program.costs.sum()) * np.sqrt(min(n, DEPTH) * filled)
+        primal += shared * float(beta @ scale)
     # The centers are off by u times the size of the rows, which moves d and every row.
     centers = float((reach + beta) @ scale) * (1 + t + total)
     return SURE * UNIT * (dual + primal + centers)
