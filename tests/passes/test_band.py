@@ -90,20 +90,6 @@ def test_a_sample_costs_what_all_rows_cost(rows, costs, ruler):
     np.testing.assert_allclose(some.tdot(cost), costs @ rows, atol=0.05 * costs.sum())
 
 
-def test_tied_rows_leave_room():
-    whole = band.RowsAtOnce(DenseRows(np.zeros((10, 2))), np.ones(10), 1.0)
-    assert whole.look(np.zeros(2)).width(3) >= 1.0
-    tied = band.RowsAtOnce(DenseRows(np.vstack([np.eye(2)] * 5)), np.ones(10), 1.0)
-    assert tied.look(np.array([1.0, 5.0])).width(3) == pytest.approx(band.TIED * 2.0)
-
-
-@pytest.mark.parametrize("k", [0, 7, 4_000, 99_999])
-def test_the_kth_smallest_of_many_is_that_of_all(k, monkeypatch):
-    monkeypatch.setattr(band, "FEW", 2**8)
-    values = np.random.default_rng(4).exponential(size=100_000)
-    assert band.kth_smallest(values, k, np) == np.sort(values)[k]
-
-
 def test_scaled_costs_keep_their_form():
     one = np.broadcast_to(2.0, 5)
     assert band.scaled_costs(one, 3.0).strides == (0,)
@@ -111,11 +97,3 @@ def test_scaled_costs_keep_their_form():
     hard = band.scaled_costs(np.array([0.0, 1.0]), np.inf)
     np.testing.assert_array_equal(hard, [0.0, np.inf])
     assert band.one_cost(np.array([1.0, 2.0])) is None
-
-
-def test_what_is_deferred_is_fetched_once_it_is_asked_for():
-    asked = []
-    deferred = band.Deferred((3,), lambda: asked.append(1) or np.ones(3))
-    twice = 2.0 * np.asarray(deferred * 3.0)
-    assert len(asked) == 1
-    np.testing.assert_array_equal(twice, np.full(3, 6.0))

@@ -59,7 +59,8 @@ def test_sums_and_means_by_cost(sources):
             same(means[k], np.average(A[side], axis=0, weights=cost[side]))
     at = PullPoint(weights(N), 0.2, -1.0, 3.0)
     u = np.clip((3.0 - A @ at.beta + 0.2 * signs()) / 4.0, 0, 1)
-    same(least.pulls(rows, cost, at).combined, (cost * u) @ A)
+    (found,) = least.pulls(rows, cost, [at])
+    same(found.combined, (cost * u) @ A)
 
 
 def test_all_rows_are_drawn_once_where_there_are_no_more(sources):

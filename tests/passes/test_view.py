@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from lincent.passes.dense import DenseSource
+from lincent.passes import view
+from lincent.passes.band import RowsAtOnce
+from lincent.passes.dense import DenseRows, DenseSource
 from lincent.passes.signed_rows import SignedRows
 
 M, N, MARGIN = 700, 5, 0.05
@@ -91,3 +93,17 @@ def test_of_many_rows_some_are_counted(monkeypatch, rows):
     exact = here.crossed(there, 0.01)
     monkeypatch.setattr(view, "FEW", M // 4)
     assert here.crossed(there, 0.01) == pytest.approx(exact, rel=0.5)
+
+
+def test_tied_rows_leave_room():
+    whole = RowsAtOnce(DenseRows(np.zeros((10, 2))), np.ones(10), 1.0)
+    assert whole.look(np.zeros(2)).width(3) >= 1.0
+    tied = RowsAtOnce(DenseRows(np.vstack([np.eye(2)] * 5)), np.ones(10), 1.0)
+    assert tied.look(np.array([1.0, 5.0])).width(3) == pytest.approx(view.TIED * 2.0)
+
+
+@pytest.mark.parametrize("k", [0, 7, 4_000, 99_999])
+def test_the_kth_smallest_of_many_is_that_of_all(k, monkeypatch):
+    monkeypatch.setattr(view, "FEW", 2**8)
+    values = np.random.default_rng(4).exponential(size=100_000)
+    assert view.kth_smallest(values, k, np) == np.sort(values)[k]
