@@ -135,3 +135,19 @@ def test_a_source_is_formed_at_once_only_if_small():
 def test_dense_rows_are_their_own_material():
     rows = DenseRows(plain())
     assert rows.materialize() is rows
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_all_rows_are_those_that_were_taken_one_by_one(dtype, order, offset):
+    rng = np.random.default_rng(0)
+    X = np.asarray(rng.standard_normal((20, 3)) + offset, dtype=dtype, order=order)
+    before, sign = X.copy(), np.where(rng.random(20) < 0.5, -1.0, 1.0)
+    source = DenseSource(X, centered=True)
+    assert (source.origin is None) == (offset == 0.0)
+    rows = source.take_all(sign, np.array([0.1, -0.2, 0.3])).dense()
+    taken = source.take(np.arange(20), sign, np.array([0.1, -0.2, 0.3])).dense()
+    np.testing.assert_array_equal(rows, taken)
+    assert rows.flags.c_contiguous
+    np.testing.assert_array_equal(X, before)

@@ -163,7 +163,7 @@ class TwoClass:
     def rows(self) -> Rows:
         center = self.means.mean(axis=0)
         if self.source.formed:
-            return self.source.take(np.arange(len(self.sign)), self.sign, center)
+            return self.source.take_all(self.sign, center)
         return SignedRows(self.source, self.sign, center)
 
     @property

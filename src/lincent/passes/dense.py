@@ -225,6 +225,15 @@ class DenseSource(Source):
         # Indexing with an array copies these rows, so they may be changed in place.
         return self._signed(self.X[index], slice(None), sign[index], center)
 
+    def take_all(self, sign: Vector, center: Vector) -> Rows:
+        # The first subtraction is the copy.
+        first = center if self.origin is None else self.origin
+        rows = np.subtract(self.X, first, dtype=np.float64, order="C")
+        if self.origin is not None:
+            rows -= center
+        rows *= sign[:, None]
+        return DenseRows(rows)
+
     def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
         return self._signed(self.X[:, index], index, sign, center[index])
 

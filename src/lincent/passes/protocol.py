@@ -87,6 +87,10 @@ class Source(Protocol):
         """Numbers that a product reads."""
         return self.shape[0] * self.shape[1]
 
+    def take_all(self, sign: Vector, center: Vector) -> Rows:
+        """All signed rows, formed."""
+        return self.take(np.arange(self.shape[0]), sign, center)
+
     def measure(self, v: Vector) -> Any:
         return self.project(v)
 

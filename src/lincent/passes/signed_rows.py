@@ -89,7 +89,7 @@ class SignedRows(RowsBase):
         return self.source.single(index, self.sign, self.center)
 
     def materialize(self) -> Rows:
-        return self if self.sparse else self.take(np.arange(self.shape[0]))
+        return self if self.sparse else self.source.take_all(self.sign, self.center)
 
     def dense(self) -> Matrix:
         return (self.source.array() - self.center) * self._sign_here()[:, None]

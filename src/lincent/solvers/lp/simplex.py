@@ -42,6 +42,8 @@ NAME = "simplex"
 LENGTHS = 10.0 ** -np.arange(0.0, 6.5, 0.5)
 """How far along the discriminant direction the start is looked for."""
 TINY = 1e-300
+BLOCK = 2_048
+"""Rows that are squared at a time: fresh memory for all of them costs more than the squares."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Tuning:
     small_size: float = 1e-3  # of the mean size of rows: what is smaller counts as this
     band: int = 10  # rows per column among which exchanges are made: more cost, fewer miss some
     least_band: int = 160  # rows that are exchanged together in any case
-    most_of_all: float = 3.0  # bands that all rows together are: then they are the band
+    exchanged_whole: int = 6_000  # entries up to which all rows are the band
     few_wrong: float = 0.5  # of the band: with more rows on the wrong side it was too small
     many_wrong: float = 0.05  # of all rows: on more than little data screening is asked instead
     met: float = 1e-18  # of the mean square of what rows miss: below it a hinge is met
@@ -123,11 +125,14 @@ class _Near:
 
     def __init__(self, program: Program, start: Vector | None) -> None:
         self.program, self.rows = program, program.rows.dense()
-        squares = self.rows * self.rows
-        mean = np.add.reduce(squares, axis=0) / len(squares)
+        rows, m = self.rows, len(self.rows)
+        mean = np.einsum("ij,ij->j", rows, rows) / m
         mean[mean == 0.0] = 1.0
         self.scale = np.sqrt(mean)
-        size = np.sqrt(squares @ (1.0 / mean))
+        size, weight = np.empty(m), 1.0 / mean
+        for first in range(0, m, BLOCK):
+            some = rows[first : first + BLOCK]
+            size[first : first + BLOCK] = np.sqrt((some * some) @ weight)
         self.per_size = 1.0 / np.maximum(size, TUNING.small_size * size.mean() + TINY)
         self.curvature = 0.5 * self.per_size * program.costs
         self.pull = 0.0  # the multiplier of the separation
@@ -231,7 +236,7 @@ class _Near:
 
     def nearest(self, band: int) -> np.ndarray | None:
         """Which rows are the so many nearest to the kink, or None where that is most of them."""
-        if TUNING.most_of_all * band >= len(self.rows):
+        if 2 * band >= len(self.rows) or self.rows.size <= TUNING.exchanged_whole:
             return None
         chosen = np.zeros(len(self.rows), dtype=bool)
         chosen[np.argpartition(np.abs(self.missed) * self.per_size, band)[:band]] = True
