@@ -37,7 +37,7 @@ def run_fit(
     tell = terminal.silence if quiet else terminal.remark
     with stages(quiet) as stage:
         fitted = fit_table(data, tell=tell, stage=stage, **settings)
-    html = _page_of(explain_model(fitted)) if page is not None else b""
+    html = _page_of(explain_model(fitted) | {"model": model}) if page is not None else b""
     save_model(fitted, model, force=force)
     if page is not None:
         with whole_file(page, force=force) as file:
@@ -78,7 +78,7 @@ def run_explain(
     loaded = load_model(model)
     with described_by(model):
         found = explain_model(loaded, data, reading=reading)
-        html = _page_of(found) if output is not None else b""
+        html = _page_of(found | {"model": model}) if output is not None else b""
         text = "" if json else explain_text(found)
     if output is not None:
         with whole_file(output, force=force) as file:

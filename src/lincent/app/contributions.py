@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
+from lincent.app.effects import prepared_from
 from lincent.app.model import Model
 from lincent.app.terms import CategoryTerm, NumberTerm, check_linear, is_linear, scores_in_units
 from lincent.estimators.additive import AdditiveModel
@@ -60,20 +61,15 @@ def contributions_of(model: Model) -> Contributions:
     return _of_a_line(model)
 
 
-def _owners(model: Model) -> dict[str, str]:
-    """The column of the table that each prepared input comes from."""
-    return {name: column.name for column in model.schema.columns for name in column.inputs}
-
-
 def _of_a_line(model: Model) -> Contributions:
     [score] = scores_in_units(model)
     names = tuple(dict.fromkeys(column.name for column in model.schema.columns))
-    owners, base = _owners(model), score.constant
+    owners, base = prepared_from(model.pipeline, model.schema).tolist(), score.constant
     weights = np.zeros((model.classifier.n_features_in_, len(names)))
     shift = np.zeros(len(names))
     coef, place = model.classifier.coef_[0] / model.unit, 0
     for term in score.terms:
-        column = names.index(owners[term.column])
+        column = names.index(owners[place])
         width = 1 if isinstance(term, NumberTerm) else len(term.coefs)
         weights[place : place + width, column] = coef[place : place + width]
         place += width
@@ -85,12 +81,7 @@ def _of_a_line(model: Model) -> Contributions:
 
 def _of_curves(model: Model) -> Contributions:
     classifier = model.classifier
-    owners = _owners(model)
-    sources = [owners[name] for name in model.schema.numeric]
-    encoder = model.pipeline[0].named_transformers_.get("categories")
-    if model.schema.categorical:
-        for name, values in zip(model.schema.categorical, encoder.categories_, strict=True):
-            sources += [owners[name]] * len(values)
+    sources = prepared_from(model.pipeline, model.schema).tolist()
     pairs = [tuple(dict.fromkeys((sources[a], sources[b]))) for a, b in classifier.terms_.pairs]
     sources += [" & ".join(pair) for pair in pairs]
     names = tuple(dict.fromkeys(sources))

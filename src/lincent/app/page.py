@@ -13,6 +13,7 @@ from lincent.app.page_sections import (
     made_section,
     rows_section,
     scores_table,
+    use_section,
 )
 from lincent.app.scores import TITLES
 from lincent.pages.blocks import (
@@ -48,6 +49,7 @@ def _page(found: dict[str, Any]) -> Page:
     sections += [rows_section(found)] if found["impact"] else []
     sections += [_tuning(found)] if (found.get("tuning") or {}).get("points") else []
     sections += [columns_section(found)] if found["columns"] else []
+    sections += [use_section(found)] if found.get("model") else []
     sections.append(made_section(found))
     return Page(
         title=f"A model for {found['target']}",

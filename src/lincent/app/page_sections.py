@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from lincent.app.scores import TITLES
 from lincent.app.verdict import QUANTILES
-from lincent.pages.blocks import Block, Bullets, Heading, Paragraph, Section, Table, number, text
+from lincent.pages.blocks import (
+    Block,
+    Bullets,
+    Code,
+    Heading,
+    Paragraph,
+    Section,
+    Table,
+    number,
+    text,
+)
 
 
 def scores_table(judged: dict[str, Any]) -> Table:
@@ -129,6 +140,22 @@ def columns_section(found: dict[str, Any]) -> Section:
     )
     columns = (Heading("Column"), Heading("Taken for"), Heading("Done"), Heading("Why"))
     return Section("columns", "What was done to each column", (Table(columns, rows),))
+
+
+def use_section(found: dict[str, Any]) -> Section:
+    """Code that scores new rows with this model."""
+    path, name = str(found["model"]), (found.get("data") or {}).get("name") or "new.csv"
+    code = (
+        "from lincent.app import load_model, predict_file\n\n"
+        f"model = load_model({path!r})\n"
+        f"scored = predict_file(model, {name!r}, 'scored.csv')\n"
+        "print(scored.rows, dict(scored.classes))\n"
+    )
+    command = shlex.join(["lincent", "predict", path, name, "-o", "scored.csv"])
+    lead = Paragraph(
+        "Name your new rows in place of the training table; the target may be missing."
+    )
+    return Section("use", "How to use it", (lead, Code(code), Code(command)))
 
 
 def made_section(found: dict[str, Any]) -> Section:
