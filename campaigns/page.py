@@ -102,22 +102,30 @@ def _mutants(found: dict[str, Any]) -> list[str]:
         "## The tests notice a changed program",
         "",
         "`python -m campaigns.mutants` changes one operator, comparison or number at a time and "
-        "runs the tests of that file.",
+        "runs the tests of that file. Where not all changes were tried, they were drawn at random.",
         "",
-        "| file | mutants | noticed | share |",
-        "|---|---:|---:|---:|",
     ]
-    for name, entry in sorted(found.items()):
-        share = entry["killed"] / max(entry["mutants"], 1)
-        lines.append(f"| `{name}` | {entry['mutants']} | {entry['killed']} | {share:.0%} |")
-    kept = [line for name, e in sorted(found.items()) for line in _survivors(name, e)]
-    if kept:
-        lines += ["", "What survived, and why:", "", *kept]
-    return [*lines, ""]
+    for room in sorted({name.rpartition("/")[0] for name in found}):
+        files = {name: entry for name, entry in found.items() if name.rpartition("/")[0] == room}
+        tried = sum(entry["mutants"] for entry in files.values())
+        killed = sum(entry["killed"] for entry in files.values())
+        lines += [
+            f"`{room}/`: {killed} of {tried} noticed, **{killed / max(tried, 1):.1%}**.",
+            "",
+            "| file | changes | tried | noticed |",
+            "|---|---:|---:|---:|",
+            *(
+                f"| `{name}` | {e['all']} | {e['mutants']} | {e['killed']} |"
+                for name, e in sorted(files.items())
+            ),
+            "",
+        ]
+    kept = [line for name, entry in sorted(found.items()) for line in _survivors(name, entry)]
+    return [*lines, "What survived, and why:", "", *kept, ""] if kept else lines
 
 
 def _survivors(name: str, entry: dict[str, Any]) -> list[str]:
-    return [f"- `{name}:{where}`: {why}" for where, why in entry.get("survivors", {}).items()]
+    return [f"- `{name}`: {change}: {why}" for change, why in sorted(entry["survivors"].items())]
 
 
 def main() -> int:
