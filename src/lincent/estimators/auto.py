@@ -345,7 +345,8 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         """
         binary = np.array(self.encoder_.indicators)
         spread = np.where(binary, np.maximum(spread, LEAST_SPREAD), spread)
-        self.scale_ = spread.astype(np.float32).astype(np.float64)
+        digits, power = np.frexp(spread)  # single digits at any size: 1e-150 has no float32
+        self.scale_ = np.ldexp(digits.astype(np.float32).astype(np.float64), power)
         self.center_ = self.scale_ * np.round(center / self.scale_, 6)
         Z = rows.Z - self.center_
         Z /= self.scale_

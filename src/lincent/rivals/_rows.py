@@ -57,7 +57,7 @@ class RowSpace:
 
 
 def as_float(X: Any) -> Any:
-    """X in float64, no copy where it is already; a sentence for numbers whose squares overflow."""
+    """X in float64, no copy where it is already; a sentence where squares overflow or vanish."""
     X = X.astype(np.float64, copy=False)
     values = X.data if kind_of(X) is Kind.SPARSE else X
     largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
@@ -65,6 +65,11 @@ def as_float(X: Any) -> Any:
         raise ValueError(
             f"X has values up to {largest:.2g}, and sums of products of them overflow: scale X "
             f"(below {LARGEST:g})."
+        )
+    if 0 < largest < 1 / LARGEST:
+        raise ValueError(
+            f"X has values up to {largest:.2g} only, and products of them vanish: scale X "
+            f"(above {1 / LARGEST:g})."
         )
     return X
 

@@ -1,0 +1,154 @@
+"""Offsets, scales and weights at the ends of what doubles hold, for every classifier.
+
+The changed problem has the objective of the well-scaled one to 1e-8, or a warning says what is
+left, or a sentence refuses it.  Where the changed problem is another one by definition (a bias or a
+width that is penalized, a map drawn by the values of the rows), what is claimed must still be true
+of the data at hand: a certificate, or a warning.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.utils.validation import has_fit_parameter
+
+import lincent
+from lincent import rivals
+
+ROWS, FAR, SMALL, LARGE = 60, 1e8, 2.0**-498, 2.0**498  # 1e-150 and 1e150
+LIGHT, HEAVY = 2.0**-40, 2.0**40  # 1e-12 and 1e12
+FOLDS = np.arange(ROWS) // 2 % 5
+
+EVERY = {
+    name: getattr(room, name)
+    for room in (lincent, rivals)
+    for name in room.__all__
+    if hasattr(getattr(room, name), "decision_function")
+}
+SETTINGS = {"LCCCV": {"cv": FOLDS}, "AdditiveLCCCV": {"cv": FOLDS}}
+"""Folds are dealt by the values of rows: with others, another choice is right."""
+NO_SHIFT = {
+    "AutoLCC": "landmarks are drawn by the values of rows",
+    "StructuredLCC": "k-means starts by the values of rows",
+    "StructuredLCCCV": "k-means starts by the values of rows",
+    "RegularizedLCCCV": "folds are dealt by the values of rows",
+    "DiscriminativeLeastSquares": "the bias is penalized",
+    "LinearSVM": "the bias is penalized",
+    "TwinSVC": "the bias is penalized",
+    "WeightedTwinSVC": "the bias is penalized",
+}
+SCALED = {
+    "LCC": lambda s: ({"margin": 0.01 * s}, s),
+    "FQCC": lambda s: ({"margin": 0.01 * s}, s),
+    "LCCCV": lambda s: ({}, s),
+    "AdditiveLCC": lambda s: ({}, 1.0),
+    "AdditiveLCCCV": lambda s: ({}, 1.0),
+    "KernelLCC": lambda s: ({}, 1.0),
+    "RegularizedLCC": lambda s: ({"C": 1 / s**2}, 1 / s**2),
+}
+"""Settings that scale with the rows, and the unit of the objective; others penalize lengths."""
+WEIGHTED = {
+    "LCC": lambda f: {"C": 2.0 / f},
+    "FQCC": lambda f: {"C": 2.0 / f},
+    "LCCCV": lambda f: {"Cs": [2.0 / f]},
+    "AdditiveLCC": lambda f: {"C": lincent.AdditiveLCC().C / f},
+    "AdditiveLCCCV": lambda f: {},
+    "RegularizedLCC": lambda f: {"C": 1.0 / f},
+    "LinearSVM": lambda f: {"C": 1.0 / f},
+}
+
+
+def data():
+    rng = np.random.default_rng(0)
+    y = np.arange(ROWS) % 2
+    X = rng.standard_normal((ROWS, 3)) + 0.7 * y[:, None]
+    return np.round(X * 2.0**20) / 2.0**20, y  # so that adding 1e8 rounds nothing
+
+
+def fitted(name, X, y, weight=None, **settings):
+    """(model or None, what was told)."""
+    model = EVERY[name](**SETTINGS.get(name, {}) | settings)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    given = {} if weight is None else {"sample_weight": weight}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            model.fit(X, y, **given)
+        except ValueError as error:
+            return None, [sentence(str(error))]
+    told = [str(warning.message) for warning in caught]
+    assert not any(issubclass(warning.category, RuntimeWarning) for warning in caught), told
+    return model, told
+
+
+def sentence(text):
+    assert len(text) > 40
+    assert text.endswith(".")
+    return text
+
+
+def same(name, X, y, unit=1.0, weight=None, start=None, **settings):
+    """Assert the objective of the well-scaled problem, a warning, or a sentence."""
+    model, told = fitted(name, X, y, weight, **settings)
+    if told:
+        return
+    expected, _ = fitted(name, *data(), **(start or {}))
+    if not hasattr(expected, "objective_"):
+        signs = [np.sign(m.decision_function(Z)) for m, Z in ((model, X), (expected, data()[0]))]
+        assert np.mean(signs[0] != signs[1]) <= 0.02
+        return
+    found, wanted = np.atleast_1d(model.objective_) / unit, np.atleast_1d(expected.objective_)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8 * max(1.0, np.abs(wanted).max()))
+
+
+def claimed(model, told, X):
+    """Assert that nothing is claimed that is not so."""
+    if model is None:
+        return
+    assert np.isfinite(model.decision_function(X)).all()
+    gap = np.max(getattr(model, "duality_gap_", 0.0))
+    size = max(1.0, np.abs(getattr(model, "objective_", 1.0)).max())
+    assert told or gap <= 2 * getattr(model, "tol", 1e-9) * size
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_offsets(name):
+    X, y = data()
+    if name in NO_SHIFT:
+        claimed(*fitted(name, X + FAR, y), X + FAR)
+    else:
+        same(name, X + FAR, y)
+
+
+@pytest.mark.parametrize("scale", [SMALL, 2.0**-100, 2.0**100, LARGE])
+@pytest.mark.parametrize("name", EVERY)
+def test_scales(name, scale, request):
+    X, y = data()
+    if name == "FQCC" and scale < 1:
+        request.applymarker(pytest.mark.xfail(strict=True, reason="stops after its first step"))
+    if name == "RegularizedLCC" and scale > 1:
+        reason = "an objective far below one counts as zero"
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
+    if name in SCALED:
+        settings, unit = SCALED[name](scale)
+        same(name, X * scale, y, unit, **settings)
+    else:
+        claimed(*fitted(name, X * scale, y), X * scale)
+
+
+@pytest.mark.parametrize("factor", [LIGHT, HEAVY])
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_weights_of_one_size(name, factor):
+    X, y = data()
+    start = WEIGHTED[name](1.0)
+    same(name, X, y, weight=np.full(ROWS, factor), start=start, **WEIGHTED[name](factor))
+
+
+@pytest.mark.parametrize(
+    "name", [k for k in EVERY if has_fit_parameter(EVERY[k](), "sample_weight")]
+)
+def test_weights_of_all_sizes(name):
+    X, y = data()
+    weight = 10.0 ** np.random.default_rng(1).uniform(-12, 12, ROWS)
+    claimed(*fitted(name, X, y, weight), X)
