@@ -29,18 +29,16 @@ COLUMNS = "columns"
 EVEN, RELEVANT = "even", "relevant"
 LANDMARKS = 300
 LANDMARKS_MANY = 800
-"""For more than two classes: each has to have its share of them.  Half as many, at most half of the
-rows, do for choosing."""
+"""For more than two classes: each has to have its share of them.  Half as many do for choosing."""
 CENTERS = 300
 """Local centers of all classes together, at most 30 for each."""
 
 
 def _landmarks(gamma: float) -> Callable[[int, bool], RowMap]:
     def made(classes: int, choosing: bool) -> RowMap:
-        count, share = LANDMARKS, 0.5
-        if classes > 2:
-            share = 0.5 if choosing else 1.0
-            count = int(share * LANDMARKS_MANY)
+        count, share = (LANDMARKS, 0.5) if classes == 2 else (LANDMARKS_MANY, 1.0)
+        if choosing:
+            count, share = count // 2, max(share / 2, 0.5)
         return KernelLandmarks(count, gamma, max_share=share, include_columns=False)
 
     return made
