@@ -7,6 +7,7 @@ from lincent import RegularizedLCC, StructuredLCCCV
 from lincent.features import similarity
 from lincent.features.clusters import find_local_centers
 from support.labeled import ring
+from support.samples import three_classes
 
 
 def test_committee_is_the_weighted_mean_of_its_members():
@@ -39,3 +40,14 @@ def test_every_rule_of_the_committee_is_certified():
     assert model.weights_.shape == (3, 11)
     assert model.weights_.sum() == pytest.approx(1.0)
     assert model.best_member_ in (1, 2)
+
+
+def test_scores_of_one_vs_rest_are_judged_together_and_in_one_unit():
+    """Each class by itself chose its own C: their scores could not be compared."""
+    X, y = three_classes(spread=1.5)
+    model = StructuredLCCCV(n_centers=4, cv=3).fit(X, y)
+    assert len(set(model.C_)) == len(set(model.best_member_)) == 1
+    assert model.scores_.max() < 0.0  # a log-likelihood
+    np.testing.assert_array_equal(model.weights_[0], model.weights_[1])
+    by_class = StructuredLCCCV(n_centers=4, cv=3, scoring="roc_auc").fit(X, y)
+    assert 0.5 < by_class.scores_.max() <= 1.0

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lincent.estimators.committee import area
-from lincent.estimators.softmax import Softmax, fit_softmax
+from lincent.estimators.softmax import Softmax, balanced_likelihood, fit_softmax
 from lincent.features.weighted import quantiles
 
 SHIFTS = 99
@@ -44,7 +44,7 @@ def measure_of(scoring: Any, classes: np.ndarray) -> Measure:
     two classes, the mean log-probability of the right class, all classes counting the same.
     """
     if scoring is None or (isinstance(scoring, str) and scoring == "roc_auc" and len(classes) == 2):
-        return ranking if len(classes) == 2 else balanced_likelihood
+        return ranking if len(classes) == 2 else likelihood
     from sklearn.metrics import check_scoring  # late: slow to import
 
     scorer = check_scoring(_Given(classes), scoring=scoring)
@@ -68,12 +68,9 @@ def ranking(scores: np.ndarray, rows: Rows) -> float:
     return area(scores[:, 0], positive, rows.weight)
 
 
-def balanced_likelihood(scores: np.ndarray, rows: Rows) -> float:
-    """The mean log-probability of the right class after calibration, each class counting alike."""
-    even = rows.weight / np.bincount(rows.codes, rows.weight, rows.n_classes)[rows.codes]
-    p = fit_softmax(scores, rows.codes, even).probability(scores)
-    own = np.log(np.maximum(p[np.arange(len(p)), rows.codes], 1e-12))
-    return float(even @ own / even.sum())
+def likelihood(scores: np.ndarray, rows: Rows) -> float:
+    """The balanced log-likelihood."""
+    return balanced_likelihood(scores, rows.codes, rows.weight, rows.n_classes)
 
 
 def hard_labels(scores: np.ndarray) -> np.ndarray:

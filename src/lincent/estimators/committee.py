@@ -6,7 +6,8 @@ part.  A rule's score is in units of half the distance of its centers,
     f(x) = ((x - l).beta - t) / (d.beta/2),
 
 so that the scores of different rules can be pooled and averaged.  With f_j the out-of-fold scores
-of setting j, averaged over repeats, and a_j their AUC (or another measure),
+of setting j, averaged over repeats, and a_j their AUC (for one-vs-rest of several classes how well
+they tell the class together; or another measure),
 
     weight of setting j    proportional to exp(sharpness * (a_j - max a))
     committee              the weighted mean of the rules of all settings and folds
@@ -17,7 +18,7 @@ and nothing is refitted.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,7 @@ from lincent.estimators.cv_data import Answered
 from lincent.estimators.direction import Direction
 from lincent.estimators.problem import Task, Training, TwoClass
 from lincent.estimators.regularized_fit import RegularizedFit
+from lincent.estimators.softmax import balanced_likelihood
 from lincent.estimators.validation import ClassCosts
 from lincent.passes.landmarks import RowMapping
 
@@ -45,9 +47,12 @@ class Settings:
     costs: ClassCosts | None
     """What the classes cost, or None where each problem balances its own."""
 
+    many: bool = False
+    """Several problems on the same rows: every second default C will do for each."""
+
     def grid(self, weight: float) -> np.ndarray:
         """The values of C for rows of this weight."""
-        return GRID / weight if self.Cs is None else self.Cs
+        return GRID[:: 1 + self.many] / weight if self.Cs is None else self.Cs
 
     def problem(self, training: Training, task: Task) -> TwoClass:
         """A two-class problem with its costs."""
@@ -83,10 +88,20 @@ def fit_fold(
     def member(mapping: RowMapping | None) -> list[list[Direction]]:
         seen = part if mapping is None else part.mapped(mapping)
         jobs: list[Callable[[], Any]] = [partial(settings.directions, seen, task) for task in tasks]
-        return part.inner(jobs)
+        found = part.inner(jobs)
+        return found if len(tasks) == 1 or not tasks[0].whole else _in_one_unit(found)
 
     rules = part.inner([partial(member, mapping) for mapping in maps])
     return Fold(rules, data.held(split, [_scores(m, r) for m, r in zip(maps, rules, strict=True)]))
+
+
+def _in_one_unit(rules: Sequence[Sequence[Direction]]) -> list[list[Direction]]:
+    """Rules of one-vs-rest, whose scores are compared: for each C the mean of their units."""
+    units = np.mean([[rule.half for rule in task] for task in rules], axis=0)
+    return [
+        [replace(rule, width=2 * unit) for rule, unit in zip(task, units, strict=True)]
+        for task in rules
+    ]
 
 
 def _scores(mapping: RowMapping | None, rules: Sequence[Sequence[Direction]]) -> LinearScores:
@@ -138,6 +153,18 @@ def gather(folds: Sequence[Fold], tasks: Sequence[Task]) -> list[Tally]:
         mine = pooled[columns[:, k].reshape(-1)]
         out.append(Tally(rules, mine, numbers, codes, weight))
     return out
+
+
+def joint_measure(tallies: Sequence[Tally]) -> np.ndarray:
+    """Of each setting for all classes: how well its one-vs-rest scores together tell the class.
+
+    The area under the curve of each class by itself does not see how scores of different classes
+    compare, which decides what is predicted, and it is close to one for most C.
+    """
+    first = tallies[0]
+    labels = (first.codes, first.weight, len(tallies))
+    together = np.stack([tally.pooled for tally in tallies], axis=2)
+    return np.array([balanced_likelihood(scores, *labels) for scores in together])
 
 
 def measure(scoring: Any, tally: Tally, task: Task) -> np.ndarray:

@@ -92,14 +92,15 @@ class Committee:
         model: Any = self
         costs = check_class_weight(model.class_weight, training.classes, training.totals)
         seed = int(check_random_state(model.random_state).randint(2**31))
-        data = open_parts(training, model.cv, self._repeats(training.shape[0]), seed)
+        repeats = self._repeats(training.shape[0] if len(training.classes) == 2 else np.inf)
+        data = open_parts(training, model.cv, repeats, seed)
         limits = controls(model, training.began)
         if training.shape[0] * training.shape[1] <= SMALL_ENTRIES:
             limits = replace(limits, tol=SMALL_TOL * limits.tol)
         fit = RegularizedFit(check_hinge_range(model.margins), True, limits, seed)
         own = isinstance(model.class_weight, str)
-        settings = Settings(check_costs(model.Cs), fit, None if own else costs)
         todo = tasks(len(training.classes), model.multi_class)
+        settings = Settings(check_costs(model.Cs), fit, None if own else costs, len(todo) > 1)
 
         def one(split: int) -> Any:
             _progress.step("search, fold", split, data.n_splits)
@@ -145,17 +146,20 @@ class Committee:
         """The weights of the settings in the rule that predicts."""
         return weights
 
-    def _repeats(self, n_samples: int) -> int:
+    def _repeats(self, n_samples: float) -> int:
         if self.n_repeats is not None:
             return int(self.n_repeats)
         return self._default_repeats if n_samples <= REPEATS_UP_TO else 1
 
     def _weigh(self, tallies: list[Tally], todo: list[Task], grid: np.ndarray) -> list[np.ndarray]:
         """Measures and weights of the settings; the worst gap of all rules."""
-        measures = [
-            committee.measure(self.scoring, tally, task)
-            for tally, task in zip(tallies, todo, strict=True)
-        ]
+        if self.scoring is None and len(todo) > 1 and todo[0].whole:
+            measures = [committee.joint_measure(tallies)] * len(todo)
+        else:
+            measures = [
+                committee.measure(self.scoring, tally, task)
+                for tally, task in zip(tallies, todo, strict=True)
+            ]
         weights = [committee.soft_weights(values, float(self.sharpness)) for values in measures]
         shape = (len(todo), tallies[0].n_members, tallies[0].n_costs)
         one = 0 if len(todo) == 1 else slice(None)

@@ -23,17 +23,20 @@ class RegularizedLCCCV(Probabilities, Committee, Classifier):
     Parameters
     ----------
     Cs : array-like of float, default=None
-        Values of C, per row. None takes totals C * n_samples of 10^-1.5, 10^-1, ..., 10^3.5.
+        Values of C, per row. None takes totals C * n_samples of 10^-1.5, 10^-1, ..., 10^3.5,
+        and every second of them for more than two classes.
     margins : tuple of two floats, default=(0.0, 2.0)
         The range of margins over which the hinge is averaged.
     cv : int, splitter or iterable, default=None
         None is 5 stratified folds, dealt by row values. For a Dask collection or batches: None, an
         int (the same folds as in memory), or one fold number per row as in ``LCCCV``.
     n_repeats : int, default=None
-        How often the folds are dealt anew. None is 3, or 1 above 2,000 rows.
+        How often the folds are dealt anew. None is 3, or 1 above 2,000 rows and for more than
+        two classes.
     scoring : str or callable, default=None
-        The measure on the pooled out-of-fold scores. None is the area under the ROC curve; any
-        scorer of scikit-learn that asks for decisions or predictions will do.
+        The measure on the pooled out-of-fold scores. None is the area under the ROC curve,
+        and for one-vs-rest of several classes the class-balanced log-likelihood; any scorer of
+        scikit-learn that asks for decisions or predictions will do.
     combine : {"committee", "refit"}, default="committee"
         ``"committee"`` is the mean of the rules of all folds and all C, weighted by
         exp(sharpness * measure). ``"refit"`` takes the best C and fits all rows.

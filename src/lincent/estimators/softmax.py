@@ -86,3 +86,13 @@ def fit_softmax(
             length /= 2
         point = point - length * step
     return Softmax(float(point[0]), point[1] * common)
+
+
+def balanced_likelihood(
+    scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_classes: int
+) -> float:
+    """The mean log-probability of the right class after calibration, each class counting alike."""
+    even = weight / np.bincount(codes, weight, n_classes)[codes]
+    p = fit_softmax(scores, codes, even).probability(scores)
+    own = np.log(np.maximum(p[np.arange(len(p)), codes], 1e-12))
+    return float(even @ own / even.sum())

@@ -30,16 +30,19 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
     gammas : tuple of float, default=(0.3, 1.0)
         Widths of the similarity, one member each, beside the linear member.
     Cs : array-like of float, default=None
-        Values of C, per row. None takes totals C * n_samples of 10^-1.5, 10^-1, ..., 10^3.5.
+        Values of C, per row. None takes totals C * n_samples of 10^-1.5, 10^-1, ..., 10^3.5,
+        and every second of them for more than two classes.
     margins : tuple of two floats, default=(0.0, 2.0)
         The range of margins over which the hinge is averaged.
     cv : int, splitter or iterable, default=None
         None is 5 stratified folds, dealt by row values. For a Dask collection or batches: None, an
         int (the same folds as in memory), or one fold number per row as in ``LCCCV``.
     n_repeats : int, default=None
-        How often the folds are dealt anew. None is 2, or 1 above 2,000 rows.
+        How often the folds are dealt anew. None is 2, or 1 above 2,000 rows and for more than
+        two classes.
     scoring : str or callable, default=None
-        The measure on the pooled out-of-fold scores. None is the area under the ROC curve.
+        The measure on the pooled out-of-fold scores. None is the area under the ROC curve,
+        and for one-vs-rest of several classes the class-balanced log-likelihood.
     sharpness : float, default=400.0
         How fast the weight of a setting falls with its measure.
     class_weight : dict, "balanced" or None, default="balanced"
