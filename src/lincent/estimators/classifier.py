@@ -144,7 +144,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         with whole_or_nothing(self, X):
             self._check_params()
             check_choice("multi_class", self.multi_class, self._strategies)
-            check_probability(self, self._folds_at_hand or kind_of(X) not in ELSEWHERE)
+            if getattr(self, "probability", None) is not None:
+                check_probability(self, self._folds_at_hand or kind_of(X) not in ELSEWHERE)
             self._learn(open_training(self, X, y, sample_weight))
         return self
 

@@ -52,7 +52,7 @@ def estimated_rounding(program: Program, answer: Certificate, scale: Vector) -> 
     values = abs(answer.objective) + abs(program.offset)
     # A row at the kink has no multiplier to speak of, and yet costs what its rounding costs.
     most = float(np.sqrt(program.costs.sum() * program.costs.max(initial=0.0)))
-    filled = program.rows.entries / max(1, m * n)
+    filled = program.rows.entries / max(1, m * n) if program.rows.sparse else 1.0
     line = most * np.sqrt(max(1, m) * n * filled) * scale
     primal = float(beta @ (line + g)) + growth * values
     if filled < 1.0:
