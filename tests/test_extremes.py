@@ -125,8 +125,6 @@ def test_offsets(name):
 @pytest.mark.parametrize("name", EVERY)
 def test_scales(name, scale, request):
     X, y = data()
-    if name == "FQCC" and scale < 1:
-        request.applymarker(pytest.mark.xfail(strict=True, reason="stops after its first step"))
     if name == "RegularizedLCC" and scale > 1:
         reason = "an objective far below one counts as zero"
         request.applymarker(pytest.mark.xfail(strict=True, reason=reason))

@@ -211,18 +211,11 @@ def test_a_search_without_a_model(data):
         ({"scoring": "neg_log_loss"}, "needs probabilities"),
         ({"scoring": lambda model, X, y: float(np.asarray(X).sum())}, None),
     ],
-    ids=str,
 )
 def test_refuses(data, options, words):
     error = ValueError if words else TypeError
     with pytest.raises(error, match=words or "looks at X itself"):
         LCCCV(**{"margins": 2, **options}).fit(in_blocks(data[0]), data[1])
-
-
-def test_arrays_on_a_device_are_refused(data):
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    with pytest.raises(TypeError, match="LCCCV reads arrays in memory"):
-        LCCCV().fit(torch.asarray(data[0]), data[1])
 
 
 def test_a_class_with_few_rows():

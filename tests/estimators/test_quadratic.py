@@ -145,3 +145,14 @@ def test_an_unfinished_descent_warns():
 def test_bad_input_gives_a_sentence(parameters, words):
     with pytest.raises(ValueError, match=words):
         FQCC(**parameters).fit(*two_groups(m=10))
+
+
+@pytest.mark.parametrize("power", [-100, -30, 40])
+def test_data_of_another_unit_has_the_same_optimum(power):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((150, 4))
+    y = (X[:, 0] + 1.5 * rng.standard_normal(150) > 0).astype(int)
+    unit = 2.0**power
+    plain, scaled = FQCC().fit(X, y), FQCC(margin=0.01 * unit).fit(X * unit, y)
+    assert scaled.objective_ / unit == pytest.approx(plain.objective_, rel=1e-9)
+    np.testing.assert_allclose(scaled.coef_, plain.coef_, rtol=1e-6, atol=1e-9)

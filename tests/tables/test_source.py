@@ -44,7 +44,11 @@ def test_a_file_is_unpacked_and_read_from_its_beginning(name, tmp_path):
         assert opened.stream.read() == TEXT
 
 
-@pytest.mark.parametrize("data", [TEXT, gzip.compress(TEXT), zipped({"t.csv": TEXT})])
+@pytest.mark.parametrize(
+    "data",
+    [TEXT, gzip.compress(TEXT), zipped({"t.csv": TEXT})],
+    ids=["plain", "gzip", "zip"],
+)
 def test_a_pipe_is_read_once(data, monkeypatch):
     class Pipe(io.RawIOBase):
         """Brings three bytes at a time and cannot go back."""

@@ -23,15 +23,18 @@ from lincent.estimators.direction import (
 from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_choice, check_count, check_line_params
+from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import choose, scaling
 from lincent.solvers.lp.duplicate_rows import groups, summed
 from lincent.solvers.ramp import convex_concave, scipy_slsqp
 from lincent.solvers.ramp.convex_concave import LocalSolution
 from lincent.solvers.solution import Controls, Status
 
 ALGORITHMS = ("convex-concave", "general")
+ORDINARY = (2.0**-7, 2.0**20)
+"""Distances of centers at which data is solved as it is."""
 
 
 class FQCC(Probabilities, ProjectedLine, Classifier):
@@ -226,7 +229,8 @@ class FQCC(Probabilities, ProjectedLine, Classifier):
         if repeated is not None:  # equal rows are one kink; apart they hide the vertex
             rows, costs = rows.take(repeated[0]), summed(costs, repeated[1])
         program = RampProgram(rows, costs, margin, problem.difference)
-        found = self._best(program, problem)
+        unit = 1.0 if program.hard else _unit(program)
+        found = self._best(_divided(program, unit), problem).times(unit)
         self._judge_local(found, problem.name)
         return cut(problem, found.beta, found, self.discriminator)
 
@@ -311,6 +315,26 @@ class FQCC(Probabilities, ProjectedLine, Classifier):
             ConvergenceWarning,
             stacklevel=2,
         )
+
+
+def _unit(program: RampProgram) -> float:
+    """The power of two near the size of the data, where that is not ordinary.
+
+    Gaps are relative to an objective of at least one: on tiny data every point would do.
+    """
+    m, n = program.shape
+    size = float(np.abs(program.difference).max(initial=0.0))
+    if m * n > scaling.MOST_ENTRIES or ORDINARY[0] <= size <= ORDINARY[1] or not 0 < size < np.inf:
+        return 1.0
+    return float(2.0 ** np.round(np.log2(size)))
+
+
+def _divided(program: RampProgram, unit: float) -> RampProgram:
+    """The same problem on rows divided by a unit: the same points, the objective divided by it."""
+    if unit == 1.0:
+        return program
+    rows = DenseRows(program.rows.dense() / unit)
+    return RampProgram(rows, program.costs, program.margin / unit, program.difference / unit)
 
 
 def _further_starts(program: RampProgram, count: int, rng: Any) -> Iterator[np.ndarray]:

@@ -16,7 +16,7 @@ gives a model above F), and goes on from the lowest point found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -71,6 +71,10 @@ class LocalSolution:
     @property
     def steps(self) -> int:
         return len(self.history) - 1
+
+    def times(self, unit: float) -> LocalSolution:
+        """The solution of the program whose rows were divided by a unit."""
+        return replace(self, history=tuple(unit * value for value in self.history))
 
 
 def solve(
