@@ -19,6 +19,7 @@ from lincent.app.curves import score_unit
 from lincent.app.cut import Cut, chosen_cut, codes_of, given_cut, positive_code
 from lincent.app.effects import column_effects
 from lincent.app.held_out import HeldOut, held_out, make_splits
+from lincent.app.large_file import LargeFit, about_memory, find_large
 from lincent.app.methods import AUTO, PAPER_METHOD, QUICK, find_method, make_classifier
 from lincent.app.model import Model
 from lincent.app.progress import Stage
@@ -138,15 +139,15 @@ def fit_table(
     _check_cut(metric, threshold)
     started = time.perf_counter()
     wishes = replace(wishes, drop=(*wishes.drop, *drop), ids=(*wishes.ids, *ids))
-    known = _understood(data, target, reading, wishes, tell)
+    known, large = _understood(data, target, reading, wishes, seed, tell)
     positive_code(np.unique(known.labels), positive)
-    pipeline, held, caught = _fitted(classifier, known, seed, stage)
+    pipeline, held, caught = _fitted(classifier, known, seed, stage, large)
     unit = _score_unit(pipeline, known, held)
     held = None if held is None else held.in_units(unit)
     summary: dict[str, Any] = {
         "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": name,
-        **_facts(pipeline[-1], known),
+        **(_facts(pipeline[-1], known) | ({} if large is None else large.facts())),
         **_judgement(pipeline[-1], known, held, metric, threshold, positive),
         "unit": unit,
         "effects": column_effects(pipeline, known.frame, known.schema, unit, seed),
@@ -157,18 +158,29 @@ def fit_table(
     return Model(pipeline, known.schema, summary, _versions.lincent())
 
 
-def _understood(data: Any, target: str, reading: Reading, wishes: Wishes, tell: Tell) -> Understood:
-    """The table, read and its columns judged; what was done to it is told."""
-    table = read_table(data, reading)
-    tell(f"read {table.data.num_rows} rows, {table.data.num_columns} columns")
-    known = understand(table, target, wishes)
+def _understood(
+    data: Any, target: str, reading: Reading, wishes: Wishes, seed: int, tell: Tell
+) -> tuple[Understood, LargeFit | None]:
+    """The table, read and its columns judged; what was done to it is told.
+
+    Of a file that memory has no room for, a sample is judged, and how to fit the rest comes along.
+    """
+    file, large = find_large(data, reading, wishes, seed), None
+    if file is None:
+        table = read_table(data, reading)
+        tell(f"read {table.data.num_rows} rows, {table.data.num_columns} columns")
+        known = understand(table, target, wishes)
+    else:
+        tell(about_memory(file))
+        large = LargeFit(file, target, wishes)
+        known = large.known
     for remark in known.remarks:
         tell(remark)
-    return known
+    return known, large
 
 
 def _fitted(
-    classifier: Any, known: Understood, seed: int, stage: Stage
+    classifier: Any, known: Understood, seed: int, stage: Stage, large: LargeFit | None
 ) -> tuple[Any, HeldOut | None, list[str]]:
     """The fitted pipeline, what it says of held-out rows, and what was warned of on the way."""
     if known.groups is not None and "cv" in classifier.get_params(deep=False):
@@ -178,6 +190,8 @@ def _fitted(
     stage(f"fitting {type(classifier).__name__} on {rows} rows, {columns} columns", 0, 0)
     caught: list[str] = []
     with _noting(caught), _progress.listening(stage):
+        if large is not None:
+            return pipeline, large.fitted(pipeline), caught
         pipeline.fit(known.frame, known.labels)
         held = held_out(pipeline, known, seed, lambda k, n: stage("held-out fold", k, n))
     return pipeline, held, caught
