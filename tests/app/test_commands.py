@@ -219,3 +219,14 @@ def test_predict_gives_contributions_and_says_where_the_class_is_not_the_likelie
     assert lincent("export", path, code, "--contributions").code == 0
     assert "contribution_age" not in code.read_text()  # by their names, in a dictionary
     assert "USUAL = {'age'" in code.read_text()
+
+
+def test_explain_of_pairs_does_not_mix_problems_and_scores(make_table, tmp_path):
+    """One-vs-one has coefficients by pair and scores by class: they are shown apart."""
+    from lincent.app.explain_text import explain_text
+
+    model = fit_table(make_table(150, classes=3), "churn", method="quick", multi_class="ovo")
+    said = explain_text(explain_model(model))
+    assert said.count("What speaks for") == 3
+    assert said.count("Where the classes lie on the score of each (the largest score wins)") == 1
+    assert said.rindex("What speaks for") < said.index("Where the classes lie")

@@ -29,10 +29,11 @@ def explain_text(found: dict[str, Any]) -> str:
         lines += ["", *_confusion_text(found)]
     if found["effects"]:
         lines += ["", *_effects_text(found["effects"])]
-    for k, problem in enumerate(found["problems"]):
+    for problem in found["problems"]:
         lines += ["", *_bars(problem)]
-        if k < len(found["line"]):
-            lines += ["", *_line_text(found["line"][k])]
+    # Scores are by class and coefficients by two-class problem: with pairs these are not the same.
+    if found["line"]:
+        lines += ["", *_line_text(found["line"])]
     if found["impact"]:
         lines += ["", *_impact_text(found)]
     lines += ["", *(f"Note: {line}" for line in found["warnings"] or ())]
@@ -114,15 +115,18 @@ def _bars(problem: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _line_text(sides: dict[str, Any]) -> list[str]:
-    lines = ["Where the classes lie, from the cut at 0, in distances between the centers:"]
-    heads = "".join(f"{f'{round(100 * q)} %':>9}" for q in QUANTILES)
-    lines.append(f"  {'':<20}{'center':>9}{heads}")
-    for name in ("negative", "positive"):
-        side = sides[name]
-        label = str(side["classes"][0]) if len(side["classes"]) == 1 else "the rest"
-        numbers = "".join(f"{q:>+9.2f}" for q in side["quantiles"])
-        lines.append(f"  {label[:20]:<20}{side['center']:>+9.2f}{numbers}")
+def _line_text(scores: list[dict[str, Any]]) -> list[str]:
+    head = "Where the classes lie, from the cut at 0, in distances between the centers:"
+    if len(scores) > 1:
+        head = "Where the classes lie on the score of each (the largest score wins):"
+    quantiles = "".join(f"{f'{round(100 * q)} %':>9}" for q in QUANTILES)
+    lines = [head, f"  {'':<20}{'center':>9}{quantiles}"]
+    for sides in scores:
+        for name in ("negative", "positive"):
+            side = sides[name]
+            label = str(side["classes"][0]) if len(side["classes"]) == 1 else "the rest"
+            numbers = "".join(f"{q:>+9.2f}" for q in side["quantiles"])
+            lines.append(f"  {label[:20]:<20}{side['center']:>+9.2f}{numbers}")
     return lines
 
 

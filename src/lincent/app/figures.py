@@ -30,7 +30,8 @@ def line_histogram(line: dict[str, Any]) -> str:
         axes.set_xlabel("score, in distances between the classes")
         axes.set_ylabel("share of the class")
         axes.set_ylim(bottom=0)
-        axes.legend(loc="best")
+        # Above the figure: inside, the cut would go through it.
+        axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2)
         return to_svg(figure, "line")
 
 

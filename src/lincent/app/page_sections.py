@@ -80,6 +80,9 @@ def line_section(found: dict[str, Any]) -> Section:
         Paragraph(
             "Positions on the score, from the cut at 0, in units of the distance between the "
             "classes."
+            if len(found["line"]) == 1
+            else "Positions on the score of each class, in units of the distance between it and "
+            "the rest; the largest score wins."
         )
     ]
     for sides in found["line"]:

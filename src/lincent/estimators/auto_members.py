@@ -45,7 +45,7 @@ def fit_members(
     coupling = costs.coupling(blocks.codes, blocks.weight)
     members: list[Member] = []
     for done, (name, Cs) in enumerate(chosen.items()):
-        _progress.step("fit to all rows, map", done, len(chosen), f"{name}, {len(Cs)} members")
+        _progress.step("fit to all rows, map", done, len(chosen), f"{name}, {len(Cs)} of its C")
         members += _of_map(blocks, name, sorted(Cs), coupling, tol, max_iter, out_of_time)
     return members
 

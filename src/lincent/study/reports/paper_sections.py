@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from lincent.pages.blocks import (
     Bullets,
     Item,
@@ -86,9 +88,16 @@ def disagreement_sentences(frame: Any, cells: Sequence[Agreement]) -> list[str]:
     far = [cell for cell in cells if not (cell.within_points and cell.within_error)]
     return [
         f"{c.method} on {c.dataset}, {c.row}: {c.ours:.2f} against {c.theirs:.2f} "
-        f"({c.difference:+.2f}, {c.errors:.1f} standard errors): {explanation(frame, c)}."
+        f"({c.difference:+.2f}, {_errors(c)}): {explanation(frame, c)}."
         for c in sorted(far, key=lambda c: -abs(c.difference))
     ]
+
+
+def _errors(cell: Agreement) -> str:
+    """The difference in standard errors, where the runs differ at all."""
+    if not np.isfinite(cell.errors):
+        return "no spread over the runs"
+    return f"{cell.errors:.1f} standard errors"
 
 
 def every_number_section(cells: Sequence[Agreement]) -> Section:
