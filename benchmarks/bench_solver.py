@@ -5,7 +5,7 @@
     python benchmarks/bench_solver.py --write doc/benchmarks.md
     python benchmarks/bench_solver.py --workloads        median and worst over kinds and seeds
     python benchmarks/bench_solver.py --workloads tall mid --kinds "outlier cells" "real: pc1" \
-        --shapes 20000x30 --seeds 3 --seconds 300 --json results/tall.json
+        --shapes 20000x30 --seeds 3 --seconds 300 --jobs 8 --json results/tall.json
 
 Methods take turns within a shape, so that a noisy neighbor disturbs all of them alike; the table
 gives medians and the ratio of LCC's median to each. Peak memory is that of a fresh process during
@@ -260,15 +260,30 @@ def report(profile: str, only: str) -> str:
 
 def workload_table(arguments: argparse.Namespace) -> str:
     import workload_ratios
+    import workload_table
 
-    workload_ratios.clock = workload_ratios.CLOCKS[arguments.clock]
+    absent = [kind for kind in workload_ratios.KINDS if workload_ratios.missing(kind)]
+    if absent:
+        print(f"left out, not on this machine: {', '.join(absent)}")
     shapes = [tuple(int(part) for part in shape.split("x")) for shape in arguments.shapes]
-    table = workload_ratios.report(
+    todo = workload_ratios.cells(
         arguments.workloads or list(workload_ratios.GROUPS), arguments.kinds, shapes,
-        arguments.seeds, arguments.seconds, arguments.json, lambda line: print(line, flush=True),
+        arguments.seeds,
     )  # fmt: skip
+    found = []
+    for r in workload_ratios.records(todo, arguments.seconds, arguments.jobs, arguments.clock):
+        found.append(r)
+        mark = "" if r.certified else "  NOT CERTIFIED"
+        counts = "" if r.reads is None else f" reads {r.reads} memory {r.extra:.2f} X"
+        print(
+            f"{r.rows:>9,} x {r.columns:<6,} {r.kind:40s} seed {r.seed:<2} {r.ours:9.4f} s "
+            f"{r.ratio:7.2f}  {r.iterations:4d} {r.solver} {r.relative_gap:.0e}{counts}{mark}",
+            flush=True,
+        )
+    if arguments.json:
+        workload_table.write(found, arguments.json)
     source = "`benchmarks/bench_solver.py --workloads`"
-    return f"Measured {date.today()} by {source} on {machine()}.\n\n{table}"
+    return f"Measured {date.today()} by {source} on {machine()}.\n\n{workload_table.table(found)}"
 
 
 def add_workload_options(parser: argparse.ArgumentParser) -> None:
@@ -280,6 +295,7 @@ def add_workload_options(parser: argparse.ArgumentParser) -> None:
     many.add_argument("--shapes", nargs="*", default=[], metavar="ROWSxCOLUMNS")
     many.add_argument("--seeds", type=int, default=10)
     many.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many")
+    many.add_argument("--jobs", type=int, default=1, help="side by side, each on two cores")
     many.add_argument("--clock", choices=["wall", "processor"], default="wall")
     many.add_argument("--json", type=Path, help="write every fit to this file")
 

@@ -1,26 +1,35 @@
-"""Fit times over the library of workloads: median and worst over kinds and seeds.
+"""Fit times over the library of workloads: ours beside scikit-learn's, kind by kind, seed by seed.
 
-Run by ``bench_solver.py --workloads``.  Every fit is set beside one of scikit-learn's on the same
-data, in turns; a ratio is that of the two medians (of five fits where they take milliseconds).
-The seeds are the outer loop, so that a budget that ends early still has seen every kind.
+Run by ``bench_solver.py --workloads``; ``workload_table`` makes the tables.  Every fit is set
+beside one of scikit-learn's on the same data, in turns; a ratio is that of the two medians (of five
+fits where they take milliseconds).  One more fit per kind, not timed, counts reads and memory.
+
+With a budget every group gets about the same time: large shapes see fewer seeds than small ones,
+and all kinds see a seed before any sees the next.  ``jobs`` measures side by side, each job on two
+cores of its own.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import Queue, get_context
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from reads import counted, extra_bytes
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 from workloads import DENSE, KINDS, SPARSE, make, missing
 
 from lincent import LCC, KernelLCC, RegularizedLCC
 
+__all__ = ["GROUPS", "KINDS", "Record", "cells", "missing", "records"]
 REPEATED_BELOW = 0.05
 """Seconds: shorter fits are the median of ``REPEATS``."""
 REPEATS = 5
@@ -109,6 +118,8 @@ class Record:
     relative_gap: float
     iterations: int
     solver: str
+    reads: int | None = None  # of all rows, where they were counted
+    extra: float | None = None  # memory beside X, as a share of it
 
     @property
     def ratio(self) -> float:
@@ -120,106 +131,119 @@ class Record:
 
 
 CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
-clock = CLOCKS["wall"]
 """Processor time is for a busy machine, with one thread."""
 
 
-def seconds(fit: Callable[[], Any]) -> tuple[float, Any]:
+@dataclass(frozen=True)
+class Cell:
+    """One fit to measure."""
+
+    group: str
+    kind: str
+    shape: Shape
+    seed: int
+
+    @property
+    def turn(self) -> int:
+        """When it comes: the next seed of a shape once all have had as much as it."""
+        return (self.seed + 1) * self.shape[0] * self.shape[1]
+
+
+def cells(
+    keys: Sequence[str], kinds: Sequence[str], shapes: Sequence[Shape], seeds: int
+) -> list[Cell]:
+    """All that is asked for, in turn; empty choices mean everything."""
+    found = [
+        Cell(key, kind, shape, seed)
+        for key in keys
+        for shape in GROUPS[key].shapes
+        if not shapes or shape in shapes
+        for kind in GROUPS[key].kinds
+        if (not kinds or kind in kinds) and not missing(kind)
+        for seed in range(seeds)
+    ]
+    return sorted(found, key=lambda cell: cell.turn)
+
+
+def seconds(fit: Callable[[], Any], clock: Callable[[], float]) -> tuple[float, Any]:
     start = clock()
     model = fit()
     return clock() - start, model
 
 
-def measure(key: str, group: Group, kind: str, shape: Shape, seed: int) -> Record:
+def measure(cell: Cell, clock: Callable[[], float]) -> Record:
     """Ours and theirs in turns on one draw of a kind."""
-    X, y = make(kind, *shape, seed)
+    group, seed = GROUPS[cell.group], cell.seed
+    X, y = make(cell.kind, *cell.shape, seed)
     ours: list[float] = []
     theirs: list[float] = []
     while True:
-        took, model = seconds(lambda: OURS[group.ours](seed).fit(X, y))
+        took, model = seconds(lambda: OURS[group.ours](seed).fit(X, y), clock)
         ours.append(took)
-        theirs.append(seconds(lambda: THEIRS[group.theirs]().fit(X, y))[0])
+        theirs.append(seconds(lambda: THEIRS[group.theirs]().fit(X, y), clock)[0])
         if len(ours) == REPEATS or max(ours[0], theirs[0]) > REPEATED_BELOW:
             break
+    reads, extra = _appetite(group, X, y) if seed == 0 else (None, None)
     gap = float(np.max(model.duality_gap_ / np.maximum(1.0, np.abs(model.objective_))))
-    solver = getattr(model, "solver_", "")
+    solver = str(getattr(model, "solver_", ""))
     return Record(
-        key, kind, *shape, seed, float(np.median(ours)), float(np.median(theirs)), gap,
-        int(np.max(model.n_iter_)), str(solver),
+        cell.group, cell.kind, *cell.shape, seed, float(np.median(ours)),
+        float(np.median(theirs)), gap, int(np.max(model.n_iter_)), solver, reads, extra,
     )  # fmt: skip
 
 
+def _appetite(group: Group, X: Any, y: np.ndarray) -> tuple[int, float]:
+    """How often a fit reads X, and what it holds beside it as a share of it."""
+    size = X.data.nbytes + X.indices.nbytes if sp.issparse(X) else X.nbytes
+    with counted(X.shape[0]) as reads:
+        held = extra_bytes(lambda: OURS[group.ours](0).fit(X, y))
+    return reads.count, held / size
+
+
 def records(
-    keys: Iterable[str], kinds: Sequence[str], shapes: Sequence[Shape], seeds: int, budget: float
+    todo: Sequence[Cell], budget: float, jobs: int = 1, clock: str = "wall"
 ) -> Iterator[Record]:
-    """All that the budget (seconds) allows, seed by seed; empty choices mean everything."""
-    began = time.monotonic()
-    keys = list(keys)
-    for key in keys:  # what is imported or started with the first fit is nobody's time
-        group = GROUPS[key]
-        measure(key, group, group.kinds[0], (200, 6), 0)
-    for seed in range(seeds):
-        for key in keys:
-            group = GROUPS[key]
-            for shape in (s for s in group.shapes if not shapes or s in shapes):
-                for kind in (k for k in group.kinds if not kinds or k in kinds):
-                    if time.monotonic() - began > budget:
-                        return
-                    if not missing(kind):
-                        yield measure(key, group, kind, shape, seed)
-
-
-def summary(key: str, found: Sequence[Record]) -> str:
-    """One line of the table: median over kinds of the median over seeds, and the worst of all."""
-    group = GROUPS[key]
-    cells: dict[tuple[str, int, int], list[Record]] = {}
-    for record in found:
-        cells.setdefault((record.kind, record.rows, record.columns), []).append(record)
-    middle = float(np.median([np.median([r.ratio for r in cell]) for cell in cells.values()]))
-    worst = max(found, key=lambda record: record.ratio)
-    spread = max(
-        max(r.ours for r in cell) / float(np.median([r.ours for r in cell]))
-        for cell in cells.values()
-    )
-    open_, highs = (sum(not r.certified for r in found), sum("highs" in r.solver for r in found))
-    return (
-        f"| {group.name} / {group.theirs} | {middle:.2f} ({group.median:g}) | "
-        f"{worst.ratio:.2f} ({group.worst:g}): {worst.kind}, {worst.rows:,} x {worst.columns:,}, "
-        f"seed {worst.seed} | {spread:.1f} | {open_} of {len(found)} | {highs} |"
-    )
-
-
-HEAD = """| data / rival | median (bar) | worst (bar) | worst / median seed | open | HiGHS |
-|---|---|---|---|---|---|"""
-
-
-def report(
-    keys: Sequence[str],
-    kinds: Sequence[str] = (),
-    shapes: Sequence[Shape] = (),
-    seeds: int = 10,
-    budget: float = float("inf"),
-    output: Path | None = None,
-    tell: Callable[[str], None] = lambda line: None,
-) -> str:
-    """The table over the chosen groups; every fit also goes to ``tell`` and to ``output``."""
-    absent = [kind for kind in KINDS if (not kinds or kind in kinds) and missing(kind)]
-    if absent:
-        tell(f"left out, not on this machine: {', '.join(absent)}")
-    found = []
-    for record in records(keys, kinds, shapes, seeds, budget):
-        found.append(record)
-        mark = "" if record.certified else "  NOT CERTIFIED"
-        tell(
-            f"{record.rows:>9,} x {record.columns:<6,} {record.kind:40s} seed {record.seed:<2} "
-            f"{record.ours:9.4f} s {record.ratio:7.2f}  {record.iterations:4d} {record.solver} "
-            f"{record.relative_gap:.0e}{mark}"
+    """All that the budget (seconds) allows, as they come."""
+    deadline = time.monotonic() + budget
+    if jobs == 1:
+        _warm_up()
+        for cell in todo:
+            if time.monotonic() > deadline:
+                return
+            yield measure(cell, CLOCKS[clock])
+        return
+    context = get_context("spawn")
+    places: Queue[list[int]] = context.Queue()
+    for place in _places(jobs):
+        places.put(place)
+    # Chunks of one: a job that is done takes the next cell in turn.
+    with ProcessPoolExecutor(jobs, context, _settle, (places,)) as pool:
+        yield from (
+            record
+            for record in pool.map(_measured, todo, [deadline] * len(todo), [clock] * len(todo))
+            if record is not None
         )
-    if output is not None:
-        output.write_text(json.dumps([asdict(record) for record in found], indent=1) + "\n")
-    lines = [HEAD]
-    for key in keys:
-        mine = [record for record in found if record.group == key]
-        if mine:
-            lines.append(summary(key, mine))
-    return "\n".join(lines) + "\n"
+
+
+def _places(jobs: int) -> list[list[int]]:
+    """Two cores for every job, no core twice where there are enough."""
+    cores = sorted(os.sched_getaffinity(0))
+    return [[cores[(2 * k + i) % len(cores)] for i in range(2)] for k in range(jobs)]
+
+
+def _settle(places: Queue[list[int]]) -> None:
+    """A job begins: on its own cores, with everything imported."""
+    os.sched_setaffinity(0, places.get())
+    warnings.simplefilter("ignore")  # scikit-learn's convergence messages are not the subject
+    _warm_up()
+
+
+def _warm_up() -> None:
+    """What is imported or started with the first fit is nobody's time."""
+    X, y = make("normal", 200, 6, 0)
+    for model in (*(build(0) for build in OURS.values()), *(build() for build in THEIRS.values())):
+        model.fit(X, y)
+
+
+def _measured(cell: Cell, deadline: float, clock: str) -> Record | None:
+    return measure(cell, CLOCKS[clock]) if time.monotonic() <= deadline else None

@@ -16,6 +16,7 @@ so that one read answers for a Newton step, for a split and for every round.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,14 @@ class ViewAtOnce:
                 for length in lengths
             ]
         )
+
+    def between(self, other: ViewAtOnce, length: float, loss: float) -> ViewAtOnce:
+        """The view from beta + length (other.beta - beta), where the loss is known: no read."""
+        view = copy(self)
+        view.beta = self.beta + length * (other.beta - self.beta)
+        view.distance = self.distance + length * (other.distance - self.distance)
+        view.loss, view.tangent = loss, None
+        return view
 
     def crossed(self, other: ViewAtOnce, width: float) -> float:
         """How many rows beyond the band are on the other side from there; by some, of many."""

@@ -110,6 +110,9 @@ class View(Protocol):
     def along(self, other: Any, lengths: Vector) -> Vector:
         """The loss at some points on the way to where another view is from."""
 
+    def between(self, other: Any, length: float, loss: float) -> View | None:
+        """The view from a point on that way; None where it takes a look."""
+
     def crossed(self, other: Any, width: float) -> float:
         """About how many rows beyond this width are on the other side of the kink from there."""
 

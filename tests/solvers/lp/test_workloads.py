@@ -12,15 +12,15 @@ from lincent import LCC
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def library():
-    spec = importlib.util.spec_from_file_location("workloads", ROOT / "benchmarks" / "workloads.py")
+def library(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
-    sys.modules["workloads"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
 
-workloads = library()
+workloads, reads = library("workloads"), library("reads")
 SHAPES = {"small": (150, 5), "tall": (6000, 8), "wide": (60, 90)}
 
 
@@ -44,6 +44,32 @@ def test_the_seed_does_not_matter(kind):
     objectives = [model.objective_ for model in models]
     assert np.ptp(objectives) <= 2e-9 * max(1.0, abs(objectives[0]))
     assert max(model.n_iter_ for model in models) <= 5 * min(model.n_iter_ for model in models)
+
+
+def test_tall_data_is_read_a_dozen_times():
+    """A read may be of a million rows: their number must not depend on the kind, nor on chance."""
+    counts = {}
+    for kind in workloads.DENSE:
+        if not workloads.missing(kind):
+            X, y = workloads.make(kind, 36_000, 20, seed=2)
+            with reads.counted(len(X)) as found:
+                model = LCC(random_state=2).fit(X, y)
+            assert model.solver_ == "screening"
+            counts[kind] = found.count
+    assert len(counts) >= len(workloads.SYNTHETIC)
+    assert np.quantile(list(counts.values()), 0.9) <= 12, counts
+    assert max(counts.values()) <= 16, counts
+
+
+def test_reads_are_counted_once_and_memory_is_measured():
+    X, y = workloads.make("normal", 9_000, 80, seed=0)
+    with reads.counted(len(X)) as found:
+        LCC(random_state=0).fit(X, y)
+    assert 3 <= found.count <= 12
+    with reads.counted(len(X) + 1) as nothing:
+        LCC(random_state=0).fit(X, y)
+    assert nothing.count == 0
+    assert reads.extra_bytes(lambda: np.ones(10_000).sum()) >= 80_000
 
 
 def test_a_kind_is_a_function_of_its_seed():

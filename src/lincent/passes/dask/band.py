@@ -106,6 +106,9 @@ class ViewOfBlocks:
         )
         return losses[0]
 
+    def between(self, other: ViewOfBlocks, length: float, loss: float) -> None:
+        """Nothing is kept of the rows, so a look is needed."""
+
     @property
     def below(self) -> float:
         """By the rows of the sample that are remembered: no read."""

@@ -165,7 +165,8 @@ class Rounds:
             values = [program.value(b, float(v)) for b, v in zip(points, losses, strict=True)]
             best = int(np.argmin(values))
             if values[best] < self.objective:
-                self.beta, self.objective, self.view = points[best], values[best], None
+                between = self._best_view().between(there, float(lengths[best]), losses[best])
+                self.beta, self.objective, self.view = points[best], values[best], between
 
     def _best_view(self) -> View:
         if self.view is None:

@@ -45,7 +45,7 @@ class Tuning:
     start_more: int = 500
     sample: float = 2.0  # times (m^2 n)^(1/3) rows in the second sample
     exact_rows: int = 30  # per column in the band of the exact solve
-    newton_steps: int = 8  # on the whole at most; each costs a read
+    newton_steps: int = 7  # on the whole at most; each costs a read
     near_rows: int = 10  # per column, from a guess, which knows better than a sample
     near_steps: int = 8
 

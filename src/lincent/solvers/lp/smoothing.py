@@ -35,6 +35,8 @@ class Tuning:
     further: tuple[float, ...] = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # where beta only grows
     shrink: float = 0.25  # of the band after a step: quadratic convergence allows no less
     astray: float = 0.05  # rows, of the band, that a step may move past it for the band to shrink
+    lost: float = 1.0  # the same for the band to grow again: it says nothing of where it led
+    grow: float = 2.0  # of the band then
     steady: float = 0.1  # of the objective that a step may change for the point to be near
     settled: float = 0.02  # the same for the last band to be that of the exact solve
 
@@ -78,10 +80,12 @@ def approach(
     """Nearer, until ``few`` rows remain in doubt or the steps are taken; and their number.
 
     The band of a step is right if it holds the rows that the step takes across the kink.  Then the
-    next one may be smaller; where rows from beyond it crossed, it stays as wide.
+    next one may be smaller; where rows from beyond it crossed, it stays as wide.  A step that ends
+    elsewhere than it aimed at counts twice: it takes a second look.
     """
-    taken, settled = 0, near.band <= few
-    while not settled and taken < steps:
+    taken, reads, widest = 0, 0, near.band
+    settled = near.band <= few
+    while not settled and reads < steps:
         aim = newton_step(program, near.view, near.width, rng)
         if aim is None:
             break
@@ -89,12 +93,15 @@ def approach(
         closer = look(program, whole, aim, near.band)
         crossed = near.view.crossed(closer.view, near.width)
         closer, length = _best_on_the_way(program, whole, near, closer)
+        reads += 1 if length in (0.0, 1.0) else 2
         tell(
             f"newton on {program.shape[0]} rows: objective {closer.objective:.10e}, "
             f"band {near.band}, {crossed:.0f} crossed, step {length:g}"
         )
         still = length == 0.0
-        if still or _steady(program, near, closer):
+        if crossed > TUNING.lost * near.band and length < 1.0:
+            closer = replace(closer, band=min(int(TUNING.grow * near.band), widest))
+        elif still or _steady(program, near, closer):
             settled = near.band <= few and (still or crossed <= TUNING.settled * near.band)
             if still or crossed <= TUNING.astray * near.band:
                 closer = replace(closer, band=max(int(TUNING.shrink * near.band), few))
