@@ -68,12 +68,14 @@ class Tuning:
     good: float = 0.6  # a length that shows that the band was wide enough
     poor: float = 0.1  # a length that shows that it was not
     near: float = 0.5  # rows per column that change sides in a last step
+    flat: float = 2e-4  # gain of a step, as a share of the loss, after which exchanges take over
     holds: int = 3  # times that coordinates which would leave the box are held, before a clip
     hessian_ridge: float = 1e-6  # of the diagonal, where a band has fewer rows than columns
     small_size: float = 1e-3  # of the mean size of rows: what is smaller counts as this
     band: int = 10  # rows per column among which exchanges are made: more cost, fewer miss some
     least_band: int = 160  # rows that are exchanged together in any case
     exchanged_whole: int = 6_000  # entries up to which all rows are the band
+    ties_whole: int = 30_000  # the same where rows repeat: ties make every round of exchanges long
     few_wrong: float = 0.5  # of the band: with more rows on the wrong side it was too small
     many_wrong: float = 0.05  # of all rows: on more than little data screening is asked instead
     met: float = 1e-18  # of the mean square of what rows miss: below it a hinge is met
@@ -99,8 +101,10 @@ def solve(program: Program, controls: Controls, start: Vector | None = None) -> 
     if near.repeats():
         merged = merge(program)
         if merged is not None:
-            program = merged.program
-            return merged.expand(_finish(program, _Near(program, start), controls))
+            near = _Near(merged.program, start)
+            # Whole numbers meet in ties, and a band that grows would go through them every time.
+            near.exchanged_whole = TUNING.ties_whole
+            return merged.expand(_finish(merged.program, near, controls))
     return _finish(program, near, controls)
 
 
@@ -136,6 +140,8 @@ class _Near:
         self.per_size = 1.0 / np.maximum(size, TUNING.small_size * size.mean() + TINY)
         self.curvature = 0.5 * self.per_size * program.costs
         self.pull = 0.0  # the multiplier of the separation
+        self.gain = 1.0  # of the last step, as a share of the loss
+        self.exchanged_whole = TUNING.exchanged_whole
         self.band = TUNING.first_band
         if start is None:
             self._start()
@@ -191,7 +197,8 @@ class _Near:
                 )
             close = length >= TUNING.good and turned <= TUNING.near * n and band <= 2.0 * least
             stuck = length == 0.0 and band >= largest
-            if close or stuck or _late(controls):
+            flat = length > TUNING.poor and self.gain <= TUNING.flat
+            if close or stuck or flat or _late(controls):
                 break
             if length > TUNING.poor:
                 band = min(max(turned / length, TUNING.shrink * band, least), largest)
@@ -231,12 +238,13 @@ class _Near:
         if not values[best] < values[0]:
             return 0.0
         length = float(LENGTHS_OF_STEPS[best])
+        self.gain = float(1.0 - values[best] / values[0])
         self.stand(self.beta + length * step, missed - length * along)
         return length
 
     def nearest(self, band: int) -> np.ndarray | None:
         """Which rows are the so many nearest to the kink, or None where that is most of them."""
-        if 2 * band >= len(self.rows) or self.rows.size <= TUNING.exchanged_whole:
+        if 2 * band >= len(self.rows) or self.rows.size <= self.exchanged_whole:
             return None
         chosen = np.zeros(len(self.rows), dtype=bool)
         chosen[np.argpartition(np.abs(self.missed) * self.per_size, band)[:band]] = True
