@@ -38,3 +38,24 @@ def test_blocks_cover_every_column_once_wherever_they_begin(formed_and_not):
         assert len(parts) == 6
         np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(22))
     assert next(rows.blocks(2))[0] == 8
+
+
+def test_columns_are_computed_once_and_only_for_rows_with_multipliers():
+    rng = np.random.default_rng(2)
+    K, sign = rng.standard_normal((30, 22)), np.where(rng.random(30) < 0.5, 1.0, -1.0)
+    asked = []
+
+    def between(rows, columns):
+        asked.append((len(rows), columns.tolist()))
+        return K[np.ix_(rows, columns)]
+
+    rows = KernelColumns(between, sign, 22)
+    A = K * sign[:, None]
+    for index in ([1, 4, 9], [1, 5, 9, 20], [1, 5, 9, 20], [0, 5]):
+        np.testing.assert_array_equal(rows.columns(np.array(index)).array, A[:, index])
+    assert asked == [(30, [1, 4, 9]), (30, [5, 20]), (30, [0])]
+    alpha = np.zeros(30)
+    np.testing.assert_array_equal(rows.tdot_of(alpha, np.arange(22)), np.zeros(22))
+    alpha[[3, 8]] = 0.5, 2.0
+    np.testing.assert_allclose(rows.tdot_of(alpha, np.array([2, 7])), A[:, [2, 7]].T @ alpha)
+    assert asked[3:] == [(2, [2, 7])]

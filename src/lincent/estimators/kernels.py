@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lincent.estimators.validation import check_choice, check_positive
-from lincent.features.similarity import entry_variance, near_there
+from lincent.features.similarity import entry_variance, near_there, similarity
 from lincent.passes.dense import origin_of, some_rows
 from lincent.passes.source import Kind, kind_of, place_of
 
@@ -75,9 +75,7 @@ class KernelFunction:
         values = {name: getattr(self, name) for name in _PARAMETERS[self.name]}
         X, Y = (_double(A) for A in (X, Y))
         if self.name == "rbf" and kind_of(X) is kind_of(Y) is Kind.DENSE:
-            # Distances do not change with the origin, but their digits do.
-            origin = origin_of(Y[some_rows(len(Y))])
-            X, Y = (X, Y) if origin is None else (X - origin, Y - origin)
+            return similarity(X, Y, self.gamma)
         return np.asarray(pairwise_kernels(X, Y, metric=self.name, **values), dtype=np.float64)
 
     def _there(self, X: Any, Y: np.ndarray) -> Any:

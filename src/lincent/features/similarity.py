@@ -24,6 +24,8 @@ from lincent.passes.source import Kind, kind_of, place_of
 
 FLOOR = 1e-6
 BLOCK_ROWS = 2048
+CACHED_ENTRIES = 2**18
+"""Two megabytes of distances at a time (5,000 x 5,000: a third of the time of one large part)."""
 
 
 def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
@@ -42,10 +44,14 @@ def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
 
 
 def similarity(X: np.ndarray, points: np.ndarray, scale: float) -> np.ndarray:
-    """k(x), with scale = g / v."""
-    near = squared_distances(X, points)
-    near *= -scale
-    return np.exp(near, out=near)
+    """k(x), with scale = g / v; in parts that stay in the cache from product to exponential."""
+    near = np.empty((X.shape[0], len(points)))
+    step = max(1, CACHED_ENTRIES // max(1, len(points)))
+    for start in range(0, X.shape[0], step):
+        part = squared_distances(X[start : start + step], points)
+        part *= -scale
+        np.exp(part, out=near[start : start + step])
+    return near
 
 
 def whitening(points: np.ndarray, scale: float, variance: float) -> np.ndarray:

@@ -29,9 +29,18 @@ class KernelColumns(RowsBase):
         self.between, self.sign = between, sign
         self.shape = (len(sign), columns)
         self._all = np.arange(len(sign))
+        self._last: tuple[Index, Matrix] = np.empty(0, dtype=np.intp), np.empty((len(sign), 0))
 
     def columns(self, index: Index) -> DenseRows:
-        return DenseRows(self.between(self._all, index) * self.sign[:, None])
+        """Those that were asked for last are not computed again; ``index`` is in order."""
+        before, have = self._last
+        known = np.isin(index, before, assume_unique=True)
+        array = np.empty((self.shape[0], len(index)))
+        array[:, known] = have.compress(np.isin(before, index, assume_unique=True), axis=1)
+        if not np.all(known):
+            array[:, ~known] = self.between(self._all, index[~known]) * self.sign[:, None]
+        self._last = index, array
+        return DenseRows(array)
 
     def blocks(self, first: int = 0) -> Iterator[Index]:
         """The columns in blocks, beginning with the block of this number."""
@@ -42,8 +51,11 @@ class KernelColumns(RowsBase):
             yield np.arange(start, min(start + step, self.shape[1]))
 
     def tdot_of(self, alpha: Vector, index: Index) -> Vector:
-        """``tdot`` for these columns alone."""
-        return np.asarray((alpha * self.sign) @ self.between(self._all, index))
+        """``tdot`` for these columns alone; rows without a multiplier are not computed."""
+        used = np.flatnonzero(alpha)
+        if not len(used):
+            return np.zeros(len(index))
+        return np.asarray((alpha * self.sign)[used] @ self.between(used, index))
 
     def dot(self, beta: Vector) -> Vector:
         used = np.flatnonzero(beta)

@@ -11,7 +11,7 @@ from lincent.solvers.newton.lasso import spread_choice
 from lincent.solvers.newton.priced import Tuning
 from lincent.solvers.solution import Controls, Status
 
-SMALL = Tuning(first=20, joining=10)
+SMALL = Tuning(sample=20, joining=10)
 
 
 def kernel_problem(m, seed, monkeypatch):
