@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "lincent"
 RESULTS = Path(__file__).with_name("mutants.json")
 MORE_TESTS = {
+    "programs/centralization.py": ["programs/test_program.py"],
     "programs/evaluation.py": ["programs/test_proof.py", "programs/test_centralization.py"],
     "programs/proof.py": ["programs/test_evaluation.py", "programs/test_joint.py"],
     "programs/exact_sums.py": ["programs/test_proof.py"],

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import certify
+from lincent.programs.arrays import Certificate
+from lincent.programs.centralization import Program, certify
 from lincent.programs.proof import estimated_rounding, proved
 from lincent.solvers.lp import dual_identification
 from lincent.solvers.solution import Controls
@@ -73,3 +74,49 @@ def test_numbers_beyond_the_range_of_pairs_are_estimated():
     found = proved(program, answer, 1e-9)
     assert found.objective == answer.objective
     assert found.rounding > 0
+
+
+def test_the_estimate_is_the_sum_of_its_parts():
+    """Each part written out for rows of one column and of several, near and far."""
+    rng = np.random.default_rng(3)
+    m, n = 9, 3
+    program = Program(
+        rows=DenseRows(rng.standard_normal((m, n))),
+        costs=rng.uniform(0.5, 3.0, m),
+        margin=0.3,
+        linear=rng.standard_normal(n),
+        difference=rng.standard_normal(n),
+        separation=0.4,
+        lower=-np.array([2.0, 0.5, 1.0]),
+        upper=np.array([1.0, 1.5, 0.7]),
+        offset=-5.0,
+    )
+    alpha, beta, t, scale = (
+        rng.uniform(0, 0.5, m),
+        rng.standard_normal(n),
+        0.6,
+        rng.uniform(1, 9, n),
+    )
+    answer = Certificate(beta, alpha, t, 11.0, 10.0)
+    for form in (alpha, Summed(float(alpha.sum()))):
+        near = isinstance(form, np.ndarray)
+        total = alpha.sum()
+        length = np.sqrt((alpha**2).sum()) if near else np.sqrt(total * program.costs.max())
+        expected = program.margin * total + np.sqrt(m) * (11.0 + 5.0)
+        most = np.sqrt(program.costs.sum() * program.costs.max())
+        for j in range(n):
+            d, g = abs(program.difference[j]), abs(program.linear[j])
+            reach = max(-program.lower[j], program.upper[j])
+            drift = np.sqrt(m) * (total * d / 2 if near else g + t * d)
+            expected += reach * (length * np.sqrt(m) * scale[j] + drift + g + t * d)
+            expected += abs(beta[j]) * (most * np.sqrt(m * n) * scale[j] + g)
+            expected += (reach + abs(beta[j])) * scale[j] * (1 + t + total)
+        found = estimated_rounding(program, replace(answer, alpha=form), scale)
+        assert found == pytest.approx(16 * 2.0**-53 * expected, rel=1e-12)
+
+
+class Summed:
+    """Multipliers of rows that are elsewhere: their sum alone is known."""
+
+    def __init__(self, total):
+        self.total = total

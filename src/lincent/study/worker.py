@@ -2,7 +2,8 @@
 
 A process of its own can be killed when a fit takes too long,
 and its numerical libraries are held to one thread by the environment it is started with. It ends
-when its input ends, so it does not outlive the study.
+when its input ends, and in the middle of a fit when the process that started it is gone: it does
+not outlive the study.
 
 Messages are pickles with their length in front: ``("problem", Problem)`` and ``("method", Method)``
 to keep, ``("cell", Cell)`` to run; the answer to a cell is its row.
@@ -14,9 +15,13 @@ import os
 import pickle
 import struct
 import sys
+import threading
+import time
 from typing import IO, Any
 
 _LENGTH = struct.Struct("!Q")
+LOOK_EVERY = 0.2
+"""Seconds between two looks whether the parent is there."""
 READY = "ready"
 """The first answer of a worker: its imports are done, the clock of the first fit may start."""
 
@@ -40,8 +45,16 @@ def receive(stream: IO[bytes]) -> Any:
     return pickle.loads(body)
 
 
+def end_with(parent: int) -> None:
+    """End this process, whatever it is doing, when its parent is another one than this."""
+    while os.getppid() == parent:
+        time.sleep(LOOK_EVERY)
+    os._exit(1)
+
+
 def main() -> None:
     """Work until the input ends."""
+    threading.Thread(target=end_with, args=(os.getppid(),), daemon=True).start()
     from lincent.study.cells import FAILED, empty_row, run_cell
 
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
