@@ -266,10 +266,10 @@ def workload_table(arguments: argparse.Namespace) -> str:
     if absent:
         print(f"left out, not on this machine: {', '.join(absent)}")
     shapes = [tuple(int(part) for part in shape.split("x")) for shape in arguments.shapes]
-    todo = workload_ratios.cells(
-        arguments.workloads or list(workload_ratios.GROUPS), arguments.kinds, shapes,
-        arguments.seeds,
-    )  # fmt: skip
+    groups = arguments.workloads or list(workload_ratios.GROUPS)
+    todo = {
+        key: workload_ratios.cells(key, arguments.kinds, shapes, arguments.seeds) for key in groups
+    }
     found = []
     for r in workload_ratios.records(todo, arguments.seconds, arguments.jobs, arguments.clock):
         found.append(r)

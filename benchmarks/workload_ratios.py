@@ -4,9 +4,9 @@ Run by ``bench_solver.py --workloads``; ``workload_table`` makes the tables.  Ev
 beside one of scikit-learn's on the same data, in turns; a ratio is that of the two medians (of five
 fits where they take milliseconds).  One more fit per kind, not timed, counts reads and memory.
 
-With a budget every group gets about the same time: large shapes see fewer seeds than small ones,
-and all kinds see a seed before any sees the next.  ``jobs`` measures side by side, each job on two
-cores of its own.
+A budget is shared by the groups, and what one leaves the next ones have.  In a group large shapes
+see fewer seeds than small ones, and all kinds see a seed before any sees the next.  ``jobs`` are
+measured side by side, each on two cores of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import Queue, get_context
@@ -149,13 +149,10 @@ class Cell:
         return (self.seed + 1) * self.shape[0] * self.shape[1]
 
 
-def cells(
-    keys: Sequence[str], kinds: Sequence[str], shapes: Sequence[Shape], seeds: int
-) -> list[Cell]:
-    """All that is asked for, in turn; empty choices mean everything."""
+def cells(key: str, kinds: Sequence[str], shapes: Sequence[Shape], seeds: int) -> list[Cell]:
+    """All that is asked for of a group, in turn; empty choices mean everything."""
     found = [
         Cell(key, kind, shape, seed)
-        for key in keys
         for shape in GROUPS[key].shapes
         if not shapes or shape in shapes
         for kind in GROUPS[key].kinds
@@ -201,28 +198,39 @@ def _appetite(group: Group, X: Any, y: np.ndarray) -> tuple[int, float]:
 
 
 def records(
-    todo: Sequence[Cell], budget: float, jobs: int = 1, clock: str = "wall"
+    todo: Mapping[str, Sequence[Cell]], budget: float, jobs: int = 1, clock: str = "wall"
 ) -> Iterator[Record]:
-    """All that the budget (seconds) allows, as they come."""
-    deadline = time.monotonic() + budget
-    if jobs == 1:
-        _warm_up()
-        for cell in todo:
-            if time.monotonic() > deadline:
-                return
-            yield measure(cell, CLOCKS[clock])
-        return
+    """All that the budget (seconds) allows; what a group leaves of it the next ones have."""
+    end = time.monotonic() + budget
+    for number, group in enumerate(todo.values()):
+        left = end - time.monotonic()
+        deadline = time.monotonic() + left / (len(todo) - number)
+        yield from (
+            _in_turn(group, deadline, clock)
+            if jobs == 1
+            else (_side_by_side(group, deadline, clock, jobs))
+        )
+
+
+def _in_turn(todo: Sequence[Cell], deadline: float, clock: str) -> Iterator[Record]:
+    _warm_up()
+    for cell in todo:
+        if time.monotonic() > deadline:
+            return
+        yield measure(cell, CLOCKS[clock])
+
+
+def _side_by_side(todo: Sequence[Cell], deadline: float, clock: str, jobs: int) -> Iterator[Record]:
     context = get_context("spawn")
     places: Queue[list[int]] = context.Queue()
     for place in _places(jobs):
         places.put(place)
-    # Chunks of one: a job that is done takes the next cell in turn.
     with ProcessPoolExecutor(jobs, context, _settle, (places,)) as pool:
-        yield from (
-            record
-            for record in pool.map(_measured, todo, [deadline] * len(todo), [clock] * len(todo))
-            if record is not None
-        )
+        # One cell at a time: a job that is done takes the next in turn.
+        until, clocks = [deadline] * len(todo), [clock] * len(todo)
+        for record in pool.map(_measured, todo, until, clocks):
+            if record is not None:
+                yield record
 
 
 def _places(jobs: int) -> list[list[int]]:
