@@ -204,6 +204,8 @@ class _Near:
                 band = min(max(turned / length, TUNING.shrink * band, least), largest)
             else:
                 band = min(TUNING.grow * band, largest)
+                if length == 0.0:  # so narrow a band leads nowhere here, and would not later
+                    least = band
         return count
 
     def objective(self) -> float:
