@@ -3,6 +3,7 @@
     python benchmarks/flow.py                  the fits that CONTRIBUTING.md shows, in short
     python benchmarks/flow.py LCC              one of them in full: every call, indented
     python benchmarks/flow.py --all            all of them in full
+    python benchmarks/flow.py --write          puts the short ones into CONTRIBUTING.md
 
 A call counts where a function of one file of lincent calls a function of another, directly or
 through other packages, and counts once however often it is repeated.  Properties count,
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import datetime
 import inspect
 import io
 import sys
@@ -25,6 +27,8 @@ import lincent
 
 SOURCE = Path(lincent.__file__).resolve().parent
 ROWS, COLUMNS = 200, 5
+PAGE = Path(__file__).resolve().parent.parent / "CONTRIBUTING.md"
+BEGIN, END = "<!-- flow.py begins -->", "<!-- flow.py ends -->"
 
 
 class Flow:
@@ -149,11 +153,34 @@ def job_of(name):
     return lambda: kind().fit(*data())
 
 
+def page():
+    """The first flow as it is, the others folded, and the date."""
+    parts = []
+    for name in JOBS:
+        flow = flow_of(job_of(name))
+        title = f"{name}: {len(flow.files)} files, {len(flow.calls)} calls between files"
+        block = f"```text\n{flow.short()}\n```"
+        if parts:
+            parts.append(f"<details>\n<summary>{title}</summary>\n\n{block}\n\n</details>")
+        else:
+            parts.append(f"{title} ({datetime.date.today()}):\n\n{block}")
+    return "\n\n".join(parts)
+
+
+def write():
+    before, rest = PAGE.read_text("utf-8").split(BEGIN)
+    _, after = rest.split(END)
+    PAGE.write_text(f"{before}{BEGIN}\n{page()}\n{END}{after}", "utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("estimator", nargs="?", help="a public class, or a name of the list")
     parser.add_argument("--all", action="store_true", help="all of the list in full")
+    parser.add_argument("--write", action="store_true", help="put the list into CONTRIBUTING.md")
     settings = parser.parse_args()
+    if settings.write:
+        return write()
     for name in [settings.estimator] if settings.estimator else JOBS:
         flow = flow_of(job_of(name))
         print(f"{name}: {len(flow.files)} files, {len(flow.calls)} calls from file to file\n")
