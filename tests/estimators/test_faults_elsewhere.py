@@ -1,0 +1,104 @@
+"""What goes wrong on the way of a fit in blocks or batches: the same answer, or one sentence."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import lincent
+from lincent import (
+    LCCCV,
+    AdditiveLCC,
+    AutoLCC,
+    KernelLCC,
+    RegularizedLCC,
+    RegularizedLCCCV,
+    StructuredLCC,
+    StructuredLCCCV,
+)
+from support.faulty_blocks import slowly
+
+M, N, BLOCK = 2_000, 4, 250
+MEMBERS = {
+    "LCCCV": lambda: LCCCV(3, cv=2, random_state=0),
+    "RegularizedLCC": lambda: RegularizedLCC(random_state=0),
+    "RegularizedLCCCV": lambda: RegularizedLCCCV((0.01, 0.1), cv=2),
+    "StructuredLCC": lambda: StructuredLCC(4),
+    "StructuredLCCCV": lambda: StructuredLCCCV(3, Cs=(0.01, 0.1), cv=2),
+    "AdditiveLCC": lambda: AdditiveLCC(n_resamples=0),
+    "KernelLCC": lambda: KernelLCC(n_components=10, random_state=0),
+    "AutoLCC": lambda: AutoLCC(maps=["columns", "splines"], n_members=2, cv=2),
+}
+
+
+def make():
+    rng = np.random.default_rng(0)
+    X = np.round(rng.standard_normal((M, N)) * 16) / 16
+    return X, (X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.standard_normal(M) > 1).astype(int)
+
+
+@pytest.fixture(scope="module")
+def client():
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of the process that was killed
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("member", MEMBERS)
+def test_a_killed_worker_changes_nothing(client, member, capfd):
+    import dask.array as da
+
+    X, y = make()
+    client.wait_for_workers(2, timeout=30)
+    blocks = da.from_array(X, chunks=(BLOCK, N))
+    blocks = blocks.map_blocks(slowly, seconds=0.05, dtype=X.dtype, meta=np.empty((0, 0)))
+    victim = next(iter(client.run(os.getpid).values()))
+    timer = threading.Timer(0.8, os.kill, (victim, signal.SIGKILL))
+    timer.start()
+    found = MEMBERS[member]().fit(blocks, y)
+    timer.join()
+    plain = MEMBERS[member]().fit(X, y)
+    np.testing.assert_array_equal(found.predict(X), plain.predict(X))
+    if hasattr(plain, "objective_"):
+        np.testing.assert_allclose(found.objective_, plain.objective_, rtol=1e-9)
+    assert victim not in client.run(os.getpid).values()
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+@pytest.mark.parametrize("at", [0, 3], ids=["first read", "a later read"])
+def test_a_source_that_fails_at_its_third_batch_is_named(member, at):
+    X, y = make()
+    starts, closed = [], []
+
+    def start():
+        number = len(starts)
+        starts.append(number)
+        try:
+            for k in range(0, M, BLOCK):
+                if number >= at and k == 2 * BLOCK:
+                    raise ValueError("the tape is torn")
+                yield X[k : k + BLOCK], y[k : k + BLOCK]
+        finally:
+            closed.append(number)
+
+    model, stream = MEMBERS[member](), lincent.batches(start)
+    before, running = dict(vars(model)), threading.active_count()
+    with pytest.raises(RuntimeError, match=r"batch 2 \(counted from 0\) failed .* tape is torn"):
+        model.fit(stream, stream.target)
+    assert vars(model) == before
+    assert sorted(closed) == starts  # every generator that was begun has ended
+    time.sleep(0.05)
+    assert threading.active_count() <= running
