@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent import RegularizedLCCCV
+from lincent import RegularizedLCC, RegularizedLCCCV
 from lincent.estimators.committee_base import check_costs
 from support.labeled import noisy
+from support.samples import three_classes
 
 
 def test_costs_are_positive_and_rising():
@@ -43,3 +44,14 @@ def test_rules_that_fell_short_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         RegularizedLCCCV([100.0], n_repeats=1).fit(*noisy(100, 3))
+
+
+def test_one_against_the_rest_is_fitted_to_all_rows():
+    """Folds choose the weights; no class misses the rows held out."""
+    X, y = three_classes(spread=1.5)
+    model = RegularizedLCCCV(Cs=[0.1], multi_class="ovr", cv=3).fit(X, y)
+    alone = RegularizedLCC(0.1, (0.0, 2.0), multi_class="ovr").fit(X, y)
+    lengths = np.linalg.norm(model.coef_, axis=1) / np.linalg.norm(alone.coef_, axis=1)
+    np.testing.assert_allclose(lengths, lengths[0], rtol=1e-5)  # one unit for all classes
+    np.testing.assert_allclose(model.coef_, lengths[0] * alone.coef_, atol=1e-5)
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))

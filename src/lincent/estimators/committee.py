@@ -12,7 +12,9 @@ they tell the class together; or another measure),
     weight of setting j    proportional to exp(sharpness * (a_j - max a))
     committee              the weighted mean of the rules of all settings and folds
 
-and nothing is refitted.
+and nothing is refitted.  With several classes, one against the rest, folds choose the weights, and
+the committee is that of the same settings fitted to all rows: classes of few rows miss those held
+out more than they gain by a mean over folds.
 """
 
 from __future__ import annotations
@@ -83,7 +85,18 @@ def fit_fold(
     tasks: Sequence[Task],
     settings: Settings,
 ) -> Fold:
-    """All rules of a fold; a map of None leaves the rows as they are."""
+    """All rules of a fold, and their scores of the rows held out."""
+    rules = fit_rules(part, maps, tasks, settings)
+    return Fold(rules, data.held(split, [_scores(m, r) for m, r in zip(maps, rules, strict=True)]))
+
+
+def fit_rules(
+    part: Training,
+    maps: Sequence[RowMapping | None],
+    tasks: Sequence[Task],
+    settings: Settings,
+) -> list[list[list[Direction]]]:
+    """The rules by member, task and C; a map of None leaves the rows as they are."""
 
     def member(mapping: RowMapping | None) -> list[list[Direction]]:
         seen = part if mapping is None else part.mapped(mapping)
@@ -91,8 +104,7 @@ def fit_fold(
         found = part.inner(jobs)
         return found if len(tasks) == 1 or not tasks[0].whole else _in_one_unit(found)
 
-    rules = part.inner([partial(member, mapping) for mapping in maps])
-    return Fold(rules, data.held(split, [_scores(m, r) for m, r in zip(maps, rules, strict=True)]))
+    return part.inner([partial(member, mapping) for mapping in maps])
 
 
 def _in_one_unit(rules: Sequence[Sequence[Direction]]) -> list[list[Direction]]:

@@ -110,15 +110,29 @@ class Committee:
 
         jobs = [partial(one, split) for split in range(data.n_splits)]
         done = training.each(jobs, model.n_jobs)
-        tallies = committee.gather([fold for fold, _ in done], todo)
+        tallies, made = committee.gather([fold for fold, _ in done], todo), [m for _, m in done]
+        if len(todo) > 1 and todo[0].whole:
+            rules, whole = training.each([partial(self._rules, training, todo, settings, seed)], 1)[
+                0
+            ]
+            by_task = [[member[k] for member in rules] for k in range(len(todo))]
+            tallies = [replace(t, rules=[r]) for t, r in zip(tallies, by_task, strict=True)]
+            made = [whole]
         weights = self._weigh(tallies, todo, settings.grid(float(training.totals.sum())))
 
         def refit(k: int, C: float) -> Any:
             return fit.directions(settings.problem(training, todo[k]), (C,))[0]
 
-        unit = self._keep(tallies, weights, [made for _, made in done], refit)
+        unit = self._keep(tallies, weights, made, refit)
         if self.probability is not None:
             self._calibrate(tallies, self._used(weights), training, unit)
+
+    def _rules(
+        self, training: Training, todo: list[Task], settings: Settings, seed: int
+    ) -> tuple[Any, Any]:
+        """The rules of all settings on all rows, and how their maps came about."""
+        maps, made = self._maps(training, seed)
+        return committee.fit_rules(training, maps, todo, settings), made
 
     def _calibrate(
         self, tallies: list[Tally], weights: list[np.ndarray], training: Training, unit: float

@@ -21,7 +21,8 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
 
     The members are the linear rule and one rule with local centers for each width. All settings are
     fitted on the training part of every fold, local centers included, and their rules are averaged
-    with weights exp(sharpness * out-of-fold AUC).
+    with weights exp(sharpness * out-of-fold AUC). With several classes, one against the rest, the same
+    settings fitted to all rows are averaged.
 
     Parameters
     ----------
