@@ -26,7 +26,7 @@ from lincent.estimators.direction import Direction
 from lincent.estimators.discriminators import Cut
 from lincent.estimators.problem import HostTraining
 from lincent.estimators.validation import ClassCosts, check_finite
-from lincent.passes.source import Kind, kind_of
+from lincent.passes.source import Kind, kind_of, open_source
 from lincent.programs.arrays import Certificate
 from lincent.programs.joint import Native
 from lincent.solvers.newton.joint import JointSolution
@@ -36,21 +36,24 @@ ALL_CLASSES: Any = SimpleNamespace(name="all classes at once")
 """What messages call the problem."""
 LARGEST = 5_000
 """Columns or rows, the fewer of them: a matrix of this size is factored."""
+MOST_ENTRIES = 10**8
+"""Of sparse rows, 800 MB once they are dense."""
 
 
 def check_native(training: Any) -> HostTraining:
-    """Dense rows in memory, or a sentence."""
-    if not isinstance(training, HostTraining) or kind_of(training.X) is not Kind.DENSE:
+    """Rows in memory, sparse ones as dense, or a sentence."""
+    if not isinstance(training, HostTraining):
         raise ValueError(
-            "multi_class='native' needs a dense X in memory; use 'ovo' or 'ovr' for sparse, Dask "
-            "and device arrays."
+            "multi_class='native' needs X in memory; use 'ovo' or 'ovr' for Dask and device arrays."
         )
-    if min(training.shape) > LARGEST:
+    m, n = training.shape
+    if min(m, n) > LARGEST or (kind_of(training.X) is Kind.SPARSE and m * n > MOST_ENTRIES):
         raise ValueError(
-            f"multi_class='native' factors a matrix of the smaller side of X, {min(training.shape)}"
-            f" here and at most {LARGEST}: use 'ovo' or 'ovr'."
+            f"multi_class='native' makes sparse rows dense and factors a matrix of the smaller side "
+            f"of X: {m} x {n} is too large for it (at most {LARGEST} and, sparse, {MOST_ENTRIES} "
+            "entries); use 'ovo' or 'ovr'."
         )
-    return training
+    return training.seen_as(open_source(training.X).array())
 
 
 def fit_native(

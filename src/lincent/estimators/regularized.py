@@ -84,7 +84,7 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
     multi_class : {"ovo", "ovr", "native"}, default="ovo"
         For more than two classes: one rule for each pair, one for each class against the rest, or
         one for each class from one program in which every row is to be nearer to its own class
-        than to any other (``norm="l2"``, a free threshold and dense rows in memory).
+        than to any other (``norm="l2"``, a free threshold and rows in memory).
     probability : {"sigmoid", "isotonic"} or None, default=None
         Offer ``predict_proba``, calibrated on rows that the rules had not seen: ``fit`` is then
         repeated in five folds. ``predict`` does not change; where classes differ in size the
