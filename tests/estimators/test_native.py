@@ -97,9 +97,15 @@ def test_what_it_cannot_do_is_a_sentence(settings):
         RegularizedLCC(**NATIVE, **settings).fit(X, y)
 
 
-def test_sparse_rows_and_other_classifiers_are_refused():
+def test_sparse_rows_are_as_dense_and_what_is_too_large_is_refused():
     X, y = three_classes()
-    with pytest.raises(ValueError, match="dense X in memory"):
-        RegularizedLCC(**NATIVE).fit(sp.csr_array(X), y)
+    dense, sparse = (RegularizedLCC(**NATIVE).fit(rows, y) for rows in (X, sp.csr_array(X)))
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-9)
+    with pytest.raises(ValueError, match="180 x 600000 is too large"):
+        RegularizedLCC(**NATIVE).fit(sp.csr_array((180, 600_000)), y)
+
+
+def test_other_classifiers_do_not_have_it():
+    X, y = three_classes()
     with pytest.raises(ValueError, match="multi_class='native'"):
         LCC(**NATIVE).fit(X, y)

@@ -112,9 +112,8 @@ class Committee:
         done = training.each(jobs, model.n_jobs)
         tallies, made = committee.gather([fold for fold, _ in done], todo), [m for _, m in done]
         if len(todo) > 1 and todo[0].whole:
-            rules, whole = training.each([partial(self._rules, training, todo, settings, seed)], 1)[
-                0
-            ]
+            job = partial(self._rules, training, todo, settings, seed)
+            [(rules, whole)] = training.each([job], None)
             by_task = [[member[k] for member in rules] for k in range(len(todo))]
             tallies = [replace(t, rules=[r]) for t, r in zip(tallies, by_task, strict=True)]
             made = [whole]

@@ -49,7 +49,7 @@ def check_native(training: Any) -> HostTraining:
     m, n = training.shape
     if min(m, n) > LARGEST or (kind_of(training.X) is Kind.SPARSE and m * n > MOST_ENTRIES):
         raise ValueError(
-            f"multi_class='native' makes sparse rows dense and factors a matrix of the smaller side "
+            "multi_class='native' makes sparse rows dense and factors a matrix of the smaller side "
             f"of X: {m} x {n} is too large for it (at most {LARGEST} and, sparse, {MOST_ENTRIES} "
             "entries); use 'ovo' or 'ovr'."
         )

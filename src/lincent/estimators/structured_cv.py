@@ -21,8 +21,8 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
 
     The members are the linear rule and one rule with local centers for each width. All settings are
     fitted on the training part of every fold, local centers included, and their rules are averaged
-    with weights exp(sharpness * out-of-fold AUC). With several classes, one against the rest, the same
-    settings fitted to all rows are averaged.
+    with weights exp(sharpness * out-of-fold AUC). With several classes, one against the rest, the
+    same settings fitted to all rows are averaged.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         The linear part of the committee.
     intercept_ : ndarray of shape (n_problems,)
     local_centers_ : ndarray of shape (n_local, n_features)
-        The local centers of all folds.
+        The local centers of all folds, or of all rows.
     local_classes_ : ndarray of shape (n_local,)
         The class of each.
     pulls_ : ndarray of shape (n_problems, n_widths, n_local)
