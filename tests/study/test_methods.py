@@ -71,3 +71,15 @@ def test_unknown_methods_are_explained():
         find_method(LogisticRegression)
     with pytest.raises(ValueError, match="taken"):
         register_method("LCC", LogisticRegression())
+
+
+def test_compare_leaves_out_what_is_for_two_classes():
+    """With three classes equal priors of length two ended in an IndexError in every cell."""
+    from sklearn.datasets import load_iris
+
+    from lincent.study import compare
+
+    X, y = load_iris(return_X_y=True)
+    found = compare((X, y), methods=["LCC", "sk-LDA-bal"], runs=1)
+    assert found.missing == (("sk-LDA-bal", "is for two classes; this table has 3"),)
+    assert set(found.frame["status"]) == {"ok"}

@@ -46,6 +46,8 @@ COMPARE_METHODS = (
     "HistGB",
 )
 """What `compare` runs unless told; those that are not installed are shown as missing."""
+FOR_TWO_CLASSES = ("sk-LDA-bal",)
+"""Methods whose settings have a length that belongs to two classes."""
 
 
 def make_problem(
@@ -220,6 +222,10 @@ def compare(
     """
     found, missing = check_plan(metric, methods)
     problem = problem or make_problem(data, target, **reading)
+    classes = len(np.unique(problem.y))
+    for method in [m for m in found if classes > 2 and m.code in FOR_TWO_CLASSES]:
+        found.remove(method)
+        missing.append((method.code, f"is for two classes; this table has {classes}"))
     plan = (nested if tune else procedure1)([problem], found, runs=runs, seed=seed)
     config: dict[str, Any] = {
         "metric": metric,
