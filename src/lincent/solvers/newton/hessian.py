@@ -22,25 +22,41 @@ Conjugate   H only multiplied, for problems large in both directions.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from lincent.programs.arrays import Index, Matrix, Vector
 from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers.newton.oracle import Inside, Reading
 
-MEMORY = 8
-STALE_SHARE = 0.002
-"""A curvature that is wrong for no more rows than this is used as it is, while it serves."""
-SERVES = 0.1
-"""A curvature serves if the step that it gave left no more than this share of the gradient."""
-MANY_ROWS = 1_000
-COMPACT_SHARE = 0.85
-"""With a smaller share of rows between the margins, these are gathered before they are used."""
-CG_STEPS = 200
-CG_SHARE = 0.1
+
+@dataclass(frozen=True)
+class Tuning:
+    """What a step may cost; measured on the shapes of ``benchmarks/regularized_times.py``."""
+
+    memory: int = 8
+    """Gradients that correct the curvature of a sample: more seldom help."""
+    stale_share: float = 0.002
+    """A curvature that is wrong for no more rows than this is used as it is, while it serves."""
+    serves: float = 0.1
+    """A curvature serves if the step that it gave left no more than this share of the gradient."""
+    many_rows: int = 1_000
+    """From so many rows on a Gram matrix is added up by class, where costs are mostly equal."""
+    compact_share: float = 0.85
+    """With a smaller share of rows between the margins, these are gathered before they are used."""
+    cg_steps: int = 200
+    cg_share: float = 0.1
+    """Conjugate gradients at most, and the residual that they may leave far from the solution."""
+    single_order: int = 300
+    """From this order on a level is factored in single precision: 0.4 of the time at 2,000."""
+    single_pivot: float = 0.01
+    """The least pivot (of a unit diagonal) that single precision can be trusted with."""
+
+
+TUNING = Tuning()
 
 
 class Curvature(Protocol):
@@ -71,8 +87,9 @@ class Threshold:
         return cls(program.rows.tdot(D * program.sign) if total > 0.0 else np.empty(0), total)
 
     def subtract(self, H: Matrix) -> None:
-        if self.active:
-            H -= np.outer(self.v / self.total, self.v)
+        """H (by rows) less v v' / s in its upper half, which is all that is read of it."""
+        if self.active and len(H):
+            blas.dsyr(-1.0 / self.total, self.v, a=H.T, lower=1, overwrite_a=1)
 
     def multiply(self, x: Vector) -> Vector | float:
         return self.v * (float(self.v @ x) / self.total) if self.active else 0.0
@@ -85,10 +102,13 @@ class Threshold:
 
 
 class Factored:
-    """H factored.  The matrix ``gram`` = A'DA is used up."""
+    """H factored.  The matrix ``gram`` = A'DA is used up.
 
-    def __init__(self, threshold: Threshold, gram: Matrix) -> None:
-        H = gram
+    ``rough`` says that single precision will do where its pivots allow it.
+    """
+
+    def __init__(self, threshold: Threshold, gram: Matrix, *, rough: bool = False) -> None:
+        H = np.ascontiguousarray(gram)  # BLAS changes it in place
         self.threshold = threshold
         threshold.subtract(H)
         H.flat[:: H.shape[0] + 1] += 1.0
@@ -96,6 +116,8 @@ class Factored:
         self.scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), 1.0))
         H *= self.scale
         H *= self.scale[:, None]
+        if rough and len(H) >= TUNING.single_order and self._factored_in_single(H):
+            return
         ridge = 0.0
         while True:
             # H is symmetric: its transpose is in the order that LAPACK wants, without a copy.
@@ -107,12 +129,18 @@ class Factored:
             H.flat[:: H.shape[0] + 1] += more - ridge
             ridge = more
 
+    def _factored_in_single(self, H: Matrix) -> bool:
+        single = H.T.astype(np.float32, order="F")
+        self.factor, failed = lapack.spotrf(single, lower=1, clean=0, overwrite_a=1)
+        return not failed and float(self.factor.diagonal().min()) > TUNING.single_pivot
+
     def solve(self, gradient: Vector, slope: float) -> tuple[Vector, float]:
-        """The exact step for this curvature."""
+        """The step for this curvature, exact up to the precision of the factor."""
         if not gradient.size:  # rows without extent have no columns left
             return gradient, self.threshold.shift(gradient, slope)
         b = self.threshold.gradient(gradient, slope)
-        x, _ = lapack.dpotrs(self.factor, b * self.scale, lower=1)
+        solve = lapack.spotrs if self.factor.dtype == np.float32 else lapack.dpotrs
+        x, _ = solve(self.factor, b * self.scale, lower=1)
         step = -(x * self.scale)
         return step, self.threshold.shift(step, slope)
 
@@ -120,8 +148,14 @@ class Factored:
 class Whole:
     """Exact Newton steps."""
 
-    def __init__(self, program: RegularizedProgram, stale: float = STALE_SHARE) -> None:
-        self.program, self.stale = program, stale
+    def __init__(
+        self,
+        program: RegularizedProgram,
+        stale: float = TUNING.stale_share,
+        *,
+        rough: bool = False,
+    ) -> None:
+        self.program, self.stale, self.rough = program, stale, rough
         self.inside: Inside | None = None
         self.gram: Matrix = np.empty((0, 0))
         self.v: Vector = np.empty(0)
@@ -149,7 +183,7 @@ class Whole:
         """The curvature where these rows are between the margins."""
         if self._update(inside) or self.factor is None:
             threshold = Threshold(self.v, self.total if self.program.free else 0.0)
-            self.factor = Factored(threshold, self.gram.copy())
+            self.factor = Factored(threshold, self.gram.copy(), rough=self.rough)
         return self.factor
 
     def _update(self, inside: Inside) -> bool:
@@ -168,7 +202,7 @@ class Whole:
                 return True
         self.inside = inside
         program, n = self.program, self.program.shape[1]
-        if count >= COMPACT_SHARE * inside.size:
+        if count >= TUNING.compact_share * inside.size:
             D = between(program, inside)
             self.gram, self.total = program.rows.gram(D), float(D.sum())
             if program.free:
@@ -181,7 +215,7 @@ class Whole:
     def _add(self, index: Index, way: float) -> None:
         """Rows that enter (1) or leave (-1)."""
         parts = [index]
-        if index.size > MANY_ROWS:
+        if index.size > TUNING.many_rows:
             # By class, since the rows of a class often cost the same, which a Gram matrix can use.
             positive = self.program.sign[index] > 0
             parts = [index[positive], index[~positive]]
@@ -210,7 +244,7 @@ class Whole:
         back and forth, that would be endless: they count as curved until a step is long again.
         """
         left, had = (float(p.gradient @ p.gradient) + p.slope**2 for p in (after, before))
-        self.serves = left <= SERVES**2 * had
+        self.serves = left <= TUNING.serves**2 * had
         if not short:
             self.torn = self.crossed = None
             return
@@ -232,7 +266,7 @@ class Sampled:
         # The inverse curvature of few rows is too large in the mean (Wishart): shorter steps.
         crowd = min(0.5, crowd)
         self.relax = (1.0 - crowd) ** 2 / (1.0 + crowd)
-        self.pairs: deque[tuple[Vector, Vector, float]] = deque(maxlen=MEMORY)
+        self.pairs: deque[tuple[Vector, Vector, float]] = deque(maxlen=TUNING.memory)
 
     def learn(self, before: Reading, after: Reading, short: bool) -> None:
         taken = np.append(after.beta - before.beta, after.t - before.t)
@@ -273,8 +307,8 @@ class Conjugate:
         direction = scaled
         size = float(residual @ scaled)
         # Near the solution the step is made more exact, for fast final convergence.
-        enough = size * min(CG_SHARE, float(np.sqrt(np.linalg.norm(point.gradient)))) ** 2
-        for _ in range(CG_STEPS):
+        enough = size * min(TUNING.cg_share, float(np.sqrt(np.linalg.norm(point.gradient)))) ** 2
+        for _ in range(TUNING.cg_steps):
             if size <= enough or size == 0.0:
                 break
             product = direction + rows.tdot(D * rows.dot(direction))

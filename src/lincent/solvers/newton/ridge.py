@@ -51,8 +51,8 @@ class Tuning:
     """Truncated Newton steps on sparse rows after which exact ones follow; 4 to 7 are usual."""
     whole_entries: int = 20_000
     """Up to this many entries all steps are taken on the rows themselves, copied in signed form."""
-    single_entries: int = 8_000_000
-    """Up to this many entries (32 MB) a copy of all rows is made in single precision."""
+    single_entries: int = 20_000_000
+    """Up to this many entries (80 MB) a copy of all rows is made in single precision."""
     sample_share: int = 3
     """A sample has at most one row in this many; where more are needed, none is drawn."""
     level_tol: float = 1e-5
@@ -187,7 +187,7 @@ def _from_level(
 ) -> Solution:
     """Begin at the solution of the level, and go on with its curvature."""
     loose = replace(controls, tol=max(TUNING.level_tol, controls.tol))
-    curvature = Whole(level)
+    curvature = Whole(level, rough=True)
     start, steps = lead(level, curvature, loose, start, controls.tol / 2)
     few = replace(controls, max_iter=min(TUNING.corrections, controls.max_iter))
     found = descend(program, _for_all(program, curvature, start), few, start)
