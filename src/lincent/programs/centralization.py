@@ -36,7 +36,9 @@ HARD_FEASIBILITY = 1e-9
 SEPARATION_FEASIBILITY = 1e-9
 """d.beta >= separation counts as met up to this share of it, and up to the rounding of d.beta."""
 ROUNDING = 1e-13
+"""Of the sum of |d_j beta_j|: a thousand times what the product d.beta can be off by."""
 ONLY_POINT = 1e-12
+"""A separation within this share of the largest leaves one corner of the box, up to rounding."""
 CLOSED = 1e-13
 """A relative gap that another t cannot narrow beyond rounding."""
 

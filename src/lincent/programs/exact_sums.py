@@ -21,7 +21,9 @@ import numpy as np
 from lincent.programs.arrays import Matrix, Vector
 
 UNIT = 2.0**-53
+"""The largest relative error of one operation in double precision."""
 SPLIT = 2.0**27 + 1
+"""Times this, less what is lost of it, a double is cut into halves of 26 bits (Dekker)."""
 LARGEST = 2.0**450
 """Entries beyond it would overflow when they are halved and multiplied."""
 

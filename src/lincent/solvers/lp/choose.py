@@ -54,6 +54,7 @@ PATIENT_SIDE = 6_000
 NEAR_ENOUGH = 1e-2
 """Beyond ``PATIENT_SIDE`` a gap below this is the answer, and a warning names it."""
 PENALTY_STEPS = 4
+"""Penalties of hard rows, each a hundred times the last, before HiGHS is asked."""
 ONE_POINT = 1e-6
 """A separation this near to the largest leaves a box that a simplex need not be asked about."""
 

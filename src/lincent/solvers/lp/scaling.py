@@ -29,6 +29,7 @@ TINY = 2.0**-30
 USUAL = 2.0**-7
 """The share it becomes: about that of the default margin on standardized data."""
 FAR = 2.0**20
+"""Where the nearer box begins for a column of unit scale: farther out solvers lose digits."""
 AT_THE_BOX = 0.5
 """A point this far out may have been on its way beyond."""
 MOST_ENTRIES = 20_000_000
