@@ -57,9 +57,10 @@ format: $(VENV)/.ready-test ## ruff: apply fixes and format
 types: $(VENV)/.ready-test ## mypy, strict on programs, solvers and passes
 	$(BIN)/mypy
 
-wheel: $(VENV)/.ready-run ## build the wheel into dist/
+wheel: $(VENV)/.ready-run ## build the wheel into dist/, and its bill of materials (CycloneDX)
 	rm -rf dist
 	$(PIP) wheel --quiet --no-deps --wheel-dir dist .
+	$(BIN)/python .ci/sbom.py dist/lincent-*.whl
 
 bench: $(VENV)/.ready-test ## fit times beside scikit-learn's (benchmarks/bench_*.py), with all cores
 	@for script in benchmarks/bench_*.py; do \

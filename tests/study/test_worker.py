@@ -43,12 +43,12 @@ def test_workers_end_in_the_middle_of_a_fit_when_compare_is_killed(tmp_path):
     table["y"] = rng.integers(2, size=len(table))
     table.to_csv(tmp_path / "t.csv", index=False)
     command = [sys.executable, "-m", "lincent", "compare", "t.csv", "--target", "y", "--jobs", "2",
-               "--methods", "SVC-RBF", "--runs", "4", "--quiet"]  # fmt: skip
+               "--methods", "SVC-RBF", "--runs", "4", "--time-limit", "900", "--quiet"]  # fmt: skip
     study = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL)
     workers: list[int] = []
     try:
         end = time.monotonic() + 300
-        while len(workers) < 2 or min(map(seconds, workers)) < 5:  # imports are done: they fit
+        while len(workers) < 2 or min(map(seconds, workers)) < 4:  # imports are done: they fit
             assert time.monotonic() < end, "the workers did not start"
             time.sleep(0.2)
             workers = children(study.pid)
