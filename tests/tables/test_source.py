@@ -75,6 +75,7 @@ def test_a_pipe_is_read_once(data, monkeypatch):
         ("cut.csv.gz", gzip.compress(TEXT * 100)[:40], "cannot be read"),
         ("old.xls", b"\xd0\xcf\x11\xe0 and so on", "old .xls form"),
     ],
+    ids=["two files", "empty", "cut short", "old workbook"],
 )
 def test_what_cannot_be_read_says_why(name, data, sentence, tmp_path):
     path = tmp_path / name
