@@ -47,7 +47,7 @@ def check_scores(model: Any) -> None:
         check_table(model)
     points = [
         len(rule.negative) + len(rule.positive)
-        for rule in getattr(model, "_rules", [])
+        for rule in vars(model).get("_rules", [])
         if isinstance(rule, Nearest)
     ]
     points.append(len(getattr(model, "images_", ())))
@@ -79,7 +79,7 @@ def _rules(g: Graph, model: Any, X: str) -> str:
         X, weights = _gram(g, model, X), model.dual_coef_
     else:
         weights = model.coef_
-    rules = getattr(model, "_rules", [])
+    rules = vars(model).get("_rules", [])
     if all(isinstance(rule, Cut) for rule in rules):
         return g.affine(X, weights, model.intercept_)
     line = g.node("MatMul", X, g.constant(weights.T))

@@ -92,7 +92,7 @@ def check_linear(model: Model, purpose: str) -> None:
             f"{purpose} needs a linear score, and {type(classifier).__name__} has none: fit with "
             "--method linear or lcc."
         )
-    rules = getattr(model.classifier, "_rules", [])
+    rules = vars(model.classifier).get("_rules", [])
     if not all(isinstance(rule, Cut) for rule in rules):
         raise AppError(
             f"{purpose} needs a linear score, and the discriminator 'nearest' has none: fit with "
