@@ -92,18 +92,18 @@ def test_separable_classes_are_handed_on_soon():
 
 def test_without_a_matrix_the_gap_is_certified_and_no_matrix_is_formed(monkeypatch):
     program = overlapping(2000, 100, 0)
-    monkeypatch.setattr(identification, "LARGEST_MATRIX", 50)
+    small = identification.Tuning(largest_matrix=50)
 
     def refuse(*args):
         raise AssertionError("a matrix was formed")
 
     monkeypatch.setattr(WorkingSet, "__init__", refuse)
     lines = []
-    solution = identification.solve(program, Controls(max_iter=25, tell=lines.append))
+    solution = identification.solve(program, Controls(max_iter=25, tell=lines.append), small)
     assert solution.status is Status.ITERATION_LIMIT
     assert 1e-9 < solution.relative_gap < 1e-1
     assert not any("null space" in line for line in lines)
-    assert identification.solve(program, Controls()).relative_gap < 1e-3
+    assert identification.solve(program, Controls(), small).relative_gap < 1e-3
 
 
 def test_the_clock_and_the_step_limit_are_kept():

@@ -2,7 +2,7 @@
 
 1. rows that are the same row are merged;
 2. an augmented Lagrangian names the hinges near the kink: products with the rows alone;
-3. up to ``LARGEST_MATRIX`` columns, the null-space program finds the vertex exactly, with one
+3. up to ``largest_matrix`` columns, the null-space program finds the vertex exactly, with one
    n x n matrix; beyond that no such matrix is formed, and the gap that the augmented Lagrangian
    can certify is the answer, and a warning names it.
 """
@@ -21,26 +21,26 @@ from lincent.solvers.lp.working_set import RowHinges
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "identification"
-LARGEST_MATRIX = 20_000
-"""Columns up to which one n x n matrix (3.2 GB) is formed."""
-NEAR_A_VERTEX = 1.08
-"""Hinges in doubt, in columns, from which on the null space takes over: later costs CG steps,
-earlier a larger null space (1.16 costs twice the whole on sparse 50,000 x 5,000)."""
-
-NEAR = 2e-2
-"""The certified gap from which on identified rows are worth a factorization; on separable classes,
-whose optimum is at the box, this is not reached, and the next solver is asked instead."""
-
-SPARSE_COLUMNS, SPARSE_ROWS = 500, 4.0
-DENSE_COLUMNS, DENSE_ROWS = 400, 8.0
-"""Columns, and rows per column, from which on naming the rows is faster than an interior point
-(dense 10,000 x 500: half its time; 4,000 x 300: the same; sparse 20,000 x 1,000: a fifth)."""
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """Measured on sparse 50,000 x 5,000, uniform and text-like."""
+    """Measured on sparse 50,000 x 5,000, uniform and text-like, and dense 10,000 x 500."""
 
+    largest_matrix: int = 20_000
+    """Columns up to which one n x n matrix (3.2 GB) is formed."""
+    near_a_vertex: float = 1.08
+    """Hinges in doubt, in columns, from which on the null space takes over: later costs CG steps,
+    earlier a larger null space (1.16 costs twice the whole on sparse 50,000 x 5,000)."""
+    near: float = 2e-2
+    """The certified gap from which on identified rows are worth a factorization; on separable
+    classes, whose optimum is at the box, this is not reached, and the next solver is asked."""
+    sparse_columns: int = 500
+    sparse_rows: float = 4.0
+    dense_columns: int = 400
+    dense_rows: float = 8.0
+    """Columns, and rows per column, from which on naming the rows is faster than an interior point
+    (dense 10,000 x 500: half its time; 4,000 x 300: the same; sparse 20,000 x 1,000: a fifth)."""
     spare: float = 0.07
     """Hinges beyond the number of columns, as a share of it: more are dearer, fewer misplaced."""
     least_spare: int = 20
@@ -53,26 +53,28 @@ TUNING = Tuning()
 
 def worthwhile(m: int, n: int, sparse: bool) -> bool:
     """Whether the rows on the kink are sooner named than a whole is solved."""
-    columns, rows = (SPARSE_COLUMNS, SPARSE_ROWS) if sparse else (DENSE_COLUMNS, DENSE_ROWS)
+    columns, rows = TUNING.dense_columns, TUNING.dense_rows
+    if sparse:
+        columns, rows = TUNING.sparse_columns, TUNING.sparse_rows
     return n >= columns and m >= rows * n
 
 
-def solve(program: Program, controls: Controls) -> Solution:
+def solve(program: Program, controls: Controls, tuning: Tuning = TUNING) -> Solution:
     """The certified optimum, or the smallest certified gap without a matrix."""
     merged = merge(program)
     if merged is not None:
-        return merged.expand(_solve(merged.program, controls))
-    return _solve(program, controls)
+        return merged.expand(_solve(merged.program, controls, tuning))
+    return _solve(program, controls, tuning)
 
 
-def _solve(program: Program, controls: Controls) -> Solution:
+def _solve(program: Program, controls: Controls, tuning: Tuning) -> Solution:
     n = program.shape[1]
-    exact = n <= LARGEST_MATRIX
-    near = identify(program, controls, NEAR_A_VERTEX * n if exact else 0.0)
+    exact = n <= tuning.largest_matrix
+    near = identify(program, controls, tuning.near_a_vertex * n if exact else 0.0)
     assert near.best is not None
-    open_gap = controls.tol < near.best.relative_gap <= NEAR
+    open_gap = controls.tol < near.best.relative_gap <= tuning.near
     if exact and open_gap and not controls.out_of_time():
-        found = finish(RowHinges(program), working_start(program, near), controls)
+        found = finish(RowHinges(program), working_start(program, near, tuning), controls)
         return Solution(found.status, found.certificate, max(found.iterations, 1), NAME)
     return Solution(_status(near, controls), near.best, max(near.steps, 1), NAME)
 

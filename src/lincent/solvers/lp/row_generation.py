@@ -45,21 +45,21 @@ class Tuning:
     most_share: float = 0.7
     """Once this share of all rows is in, the program is solved whole instead."""
     rounds: int = 15
+    least_rows: int = 500
+    least_dense_rows: int = 1500
+    """With fewer rows than this the whole is solved as fast (dense: kernel matrices)."""
+    least_columns: int = 2000
+    """Of classes that may be separable: with fewer columns the whole is solved as fast."""
 
 
 TUNING = Tuning()
-
-LEAST_ROWS, LEAST_DENSE_ROWS = 500, 1500
-"""With fewer rows than this the whole is solved as fast (dense: kernel matrices)."""
-LEAST_COLUMNS = 2000
-"""Of classes that may be separable: with fewer columns the whole is solved as fast."""
 
 
 def worthwhile(m: int, n: int, sparse: bool, *, after_naming: bool) -> bool:
     """Whether few rows may matter: more columns than rows, or none could be named on the kink."""
     if after_naming:
-        return n >= LEAST_COLUMNS
-    return n >= m >= (LEAST_ROWS if sparse else LEAST_DENSE_ROWS)
+        return n >= TUNING.least_columns
+    return n >= m >= (TUNING.least_rows if sparse else TUNING.least_dense_rows)
 
 
 def solve(
