@@ -193,17 +193,18 @@ class TestVerbose:
         assert len(lines) == model.n_iter_ + 1
         assert all("objective" in line and "gap" in line for line in lines)
 
-    def test_one_line_per_step_before_the_exchanges(self, capsys):
-        model = LCC(verbose=1).fit(*two_classes(m=1000, n=6))
+    @pytest.mark.parametrize(("m", "band"), [(200, "all 200"), (2000, "160")])
+    def test_one_line_per_step_before_the_exchanges(self, capsys, m, band):
+        model = LCC(verbose=1).fit(*two_classes(m=m, n=6))
         route, *lines = capsys.readouterr().out.splitlines()
         assert model.solver_ == "simplex"
-        assert route.startswith("route simplex: dense, 1000 rows")
+        assert route.startswith(f"route simplex: dense, {m} rows")
         steps = [line for line in lines if "objective" in line]
         assert len(steps) == model.n_iter_
         objectives = [float(line.split()[2]) for line in steps]
         assert sorted(objectives, reverse=True) == objectives
         assert min(objectives) >= model.objective_ - 1e-9
-        assert lines[len(steps) :][0].startswith("exchanges among 160 rows")
+        assert lines[len(steps) :][0].startswith(f"exchanges among {band} rows")
 
     def test_rounds_show_the_band(self, capsys):
         X, y = two_classes(m=20_000, n=5)

@@ -324,6 +324,8 @@ def _exchanged(program: Program, near: _Near, controls: Controls) -> Certificate
     chosen = near.nearest(band)
     for _ in range(TUNING.rounds):
         if chosen is None:
+            if controls.tell is not silent:
+                controls.tell(f"exchanges among all {m} rows")
             stiffness = near.stiffness(slice(None))
             return crossover(program, near.beta, stiffness, most, near.scale)
         index = chosen.nonzero()[0]
