@@ -176,7 +176,11 @@ def _routes(program: Program, solver: str, rng: np.random.Generator) -> Iterator
     near = not (program.rows.sparse or program.rows.far)
     if auto and near and simplex.worthwhile(m, n):
         yield Route(simplex.NAME, shape, lambda c: simplex.solve(whole(), c))
-    screened = auto and m > screening.TUNING.small and screening.worthwhile(m, n)
+    screened = (
+        auto
+        and m > screening.TUNING.small
+        and screening.worthwhile(m, n, sparse=program.rows.sparse)
+    )
     here = auto and not screened
     sparse = program.rows.sparse
     named = here and identification.worthwhile(m, n, sparse)

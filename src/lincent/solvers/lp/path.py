@@ -73,7 +73,7 @@ class Follower:
         kept = np.flatnonzero(vectors[0])
         if len(kept) < len(vectors[0]):  # rows of cost zero say nothing
             rows, vectors = rows.take(kept), [cost[kept] for cost in vectors]
-        if not screening.worthwhile(*rows.shape):
+        if not screening.worthwhile(*rows.shape, sparse=rows.sparse):
             # A problem that is solved whole is formed once, not once per margin.
             rows = rows.materialize()
         return rows, vectors

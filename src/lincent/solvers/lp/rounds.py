@@ -38,7 +38,9 @@ class Tuning:
     trust: float = 4.0  # widths of the band that a coefficient may move by
     most_rounds: int = 40
     guessed_rounds: int = 8  # from a guess: where it was not near, a sample is
-    inner_tol: float = 1e-3  # times tol: in a small box a gap says little, a vertex everything
+    inner_tol: float = 0.2  # times tol; less, in a small box, where that was not enough
+    enough: float = 0.4  # of tol: a half is left for what rounding can have done to the gap
+    stricter: float = 1e-3  # times that: a gap says little there, a vertex everything
     loose: float = 1e-2  # of the gap is enough while many rows are misplaced
     many: float = 0.25  # of the band misplaced are many
     bad: float = 0.5  # of the band misplaced: the step was too long
@@ -110,7 +112,7 @@ class Rounds:
                 f"round {number + 1}: objective {self.objective:.10e}  gap {gap:.1e}  "
                 f"band {small.shape[0]}  misplaced {checked.misplaced}  at trust region {held}"
             )
-            if gap <= self.controls.tol:
+            if gap <= TUNING.enough * self.controls.tol:
                 return self._answer(Status.OPTIMAL, iterations)
             if inner.status is Status.TIME_LIMIT or self.controls.out_of_time():
                 status = Status.TIME_LIMIT
@@ -188,7 +190,7 @@ class Rounds:
             self.longer = self.longer * TUNING.longer if not checked.misplaced else TUNING.longer
             self.radius = self.radius * self.longer
         elif not checked.misplaced:
-            self.inner_tol *= TUNING.inner_tol
+            self.inner_tol *= TUNING.stricter
         self.split = self.split.grow(checked)
         waited = len(self.gaps) > TUNING.patience
         if waited and gap > self.gaps[-1 - TUNING.patience] / 2:

@@ -45,6 +45,10 @@ class Tuning:
     start_more: int = 500
     sample: float = 2.0  # times (m^2 n)^(1/3) rows in the second sample
     exact_rows: int = 30  # per column in the band of the exact solve
+    columns: int = 100  # beyond which a row costs more than its place in a sample or a band: fewer
+    least: float = 4.0  # per column then
+    whole: float = 2.8  # times the first sample: rows from which on a sample pays
+    second: float = 1 / 3  # of all rows that a second sample may have
     newton_steps: int = 7  # on the whole at most; each costs a read
     near_rows: int = 10  # per column, from a guess, which knows better than a sample
     near_steps: int = 8
@@ -53,9 +57,14 @@ class Tuning:
 TUNING = Tuning()
 
 
+def per_column(rows: int, n: int) -> int:
+    """So many rows for each of n columns; fewer where there are many columns, and a row is dear."""
+    return int(max(rows * min(1.0, TUNING.columns / n), TUNING.least) * n)
+
+
 def start_size(n: int) -> int:
     """Rows of the first sample, the only one solved from nothing."""
-    return TUNING.start_rows * n + TUNING.start_more
+    return per_column(TUNING.start_rows, n) + TUNING.start_more
 
 
 def sample_size(m: int, n: int) -> int:
@@ -63,9 +72,10 @@ def sample_size(m: int, n: int) -> int:
     return int(TUNING.sample * (float(m) ** 2 * n) ** (1 / 3)) + 1
 
 
-def worthwhile(m: int, n: int) -> bool:
-    """Whether the first sample is well below the whole."""
-    return m > TUNING.small and m > 3 * start_size(n)
+def worthwhile(m: int, n: int, *, sparse: bool = False) -> bool:
+    """Whether the first sample is well below the whole; sparse rows are sooner named (n > 100)."""
+    first = TUNING.start_rows * n + TUNING.start_more if sparse else start_size(n)
+    return m > TUNING.small and m > TUNING.whole * first
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,8 @@ def solve(
         return Rounds(program, whole, near, controls).run(steps)
     m, n = program.shape
     second = min(sample_size(m, n), whole.most_sampled)
-    k = second if second > 2 * start_size(n) else start_size(n)
+    pays = 2 * start_size(n) < second <= TUNING.second * m
+    k = second if pays else start_size(n)
     sample = Sample(program, *whole.sample(k, rng))
     merged = merge(program) if whole.here and sample.repeats(rng) else None
     if merged is not None:
@@ -130,14 +141,14 @@ def _from_samples(
         beta, more = sample.part(k, rng).optimum(controls)
         iterations += more
     if second > k:
-        few = TUNING.exact_rows * n
+        few = per_column(TUNING.exact_rows, n)
         near = _seen_from(sample.program, sample.all_rows, beta, k)
         near, steps = approach(
             sample.program, sample.all_rows, near, few, TUNING.near_steps, rng, controls.tell
         )
         beta, iterations = near.beta, iterations + steps
     del sample, first
-    few = max(TUNING.exact_rows * n, whole.spare_rows)
+    few = max(per_column(TUNING.exact_rows, n), whole.spare_rows)
     near = _seen_from(program, whole, beta, second)
     steps = 0 if controls.out_of_time() else TUNING.newton_steps
     near, steps = approach(program, whole, near, few, steps, rng, controls.tell)
@@ -150,7 +161,7 @@ def _seen_from(program: Program, rows: AllRows, beta: Vector, sample: int) -> Ne
     near = look(program, rows, program.feasible(beta), in_doubt(m, n, sample, 1.0))
     below = near.view.below / float(program.costs.sum())
     # A little more than an exact solve takes: one step at least is better than a second round.
-    least = TUNING.exact_rows * n + 1
+    least = per_column(TUNING.exact_rows, n) + 1
     return replace(near, band=max(in_doubt(m, n, sample, below), least))
 
 

@@ -31,6 +31,7 @@ class Tuning:
     """What a step trades; measured on the tall shapes of ``benchmarks/workloads.py``."""
 
     hessian_rows: int = 50  # rows per column that make the Hessian good enough; more are sampled
+    columns: int = 100  # beyond which fewer rows per column do: each costs n times as much
     lengths: tuple[float, ...] = (0.6, 0.36, 0.2, 0.1, 0.03)  # tried where a full step overshoots
     further: tuple[float, ...] = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # where beta only grows
     shrink: float = 0.25  # of the band after a step: quadratic convergence allows no less
@@ -148,5 +149,7 @@ def newton_step(
     """The next point, or None where the Hessian says nothing."""
     if not width > 0:
         return None
-    combined, H = view.smoothed(width, TUNING.hessian_rows * program.shape[1], rng)
+    n = program.shape[1]
+    rows = TUNING.hessian_rows * min(1.0, TUNING.columns / n) * n
+    combined, H = view.smoothed(width, int(rows), rng)
     return model_minimum(program, view.beta, program.linear - combined, H)
