@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from lincent.passes.band import RowsAtOnce
 from lincent.passes.dask.run import BlockError
@@ -230,12 +231,20 @@ def chained(parts: list[list[Any]]) -> list[Any]:
     return [item for part in parts for item in part]
 
 
+def class_codes(classes: NDArray[Any], labels: Any) -> NDArray[np.intp]:
+    """The place of each label among the classes, all of which are known."""
+    labels = np.asarray(labels).reshape(-1)
+    if len(classes) == 2:  # a comparison is several times faster than a search
+        return (labels == classes[1]).astype(np.intp)
+    return np.searchsorted(classes, labels)
+
+
 def opened(x: Any, y: Any, weight: Any, setting: Setting) -> Opened:
     """The rows that take part, with signs and costs."""
     x, y, weight = apart(x, y, weight)
     sides = setting.sides
     X = tidy(x, len(setting.center))
-    codes = np.searchsorted(sides.classes, np.asarray(y).reshape(-1))
+    codes = class_codes(sides.classes, y)
     sign = sides.side[codes]
     part = sign != 0
     if weight is not None:

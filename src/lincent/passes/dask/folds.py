@@ -16,6 +16,9 @@ that needs every row's own value brings one number per row and model to the clie
 
 from __future__ import annotations
 
+import contextlib
+import threading
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -23,7 +26,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.passes.dask.block import Reweighed, add, apart, chained, sliced, tidy
+from lincent.passes.dask.block import Reweighed, add, apart, chained, class_codes, sliced, tidy
 from lincent.passes.dask.run import Schedule
 from lincent.passes.dask.table import DaskTable, pieces
 from lincent.passes.dealing import Dealing, smallest_keys
@@ -31,6 +34,7 @@ from lincent.passes.row_hash import Keys, row_keys
 from lincent.passes.source import Kind, kind_of
 from lincent.programs.arrays import Matrix, Vector
 
+_own = threading.local()
 Numbers = NDArray[np.intp]
 Decide = Callable[[Any], NDArray[Any]]
 """From rows to what ``decision_function`` says of them."""
@@ -55,7 +59,7 @@ class ByKey:
 
     def numbers(self, x: Any, labels: NDArray[Any]) -> Numbers:
         keys = row_keys(tidy(x, self.n), self.dealing.seed)
-        return self.dealing.numbers(keys, np.searchsorted(self.classes, labels))
+        return self.dealing.numbers(keys, class_codes(self.classes, labels))
 
 
 @dataclass(frozen=True)
@@ -67,12 +71,14 @@ class Turns:
     ends: Numbers  # the rank at which each fold ends, classes by folds
 
     def numbers(self, x: Any, labels: NDArray[Any]) -> Numbers:
-        codes = np.searchsorted(self.classes, labels)
+        codes = class_codes(self.classes, labels)
         fold = np.empty(len(codes), dtype=np.intp)
-        for k in np.unique(codes):
+        for k, ends in enumerate(self.ends):
             rows = np.flatnonzero(codes == k)
-            rank = self.begin[k] + np.arange(len(rows))
-            fold[rows] = np.searchsorted(self.ends[k], rank, side="right")
+            # Ranks follow each other, so the folds are stretches of the rows.
+            cuts = np.clip(ends - self.begin[k], 0, len(rows))
+            counts = np.diff(cuts, prepend=0, append=len(rows))
+            fold[rows] = np.repeat(np.arange(len(counts)), counts)
         return fold
 
 
@@ -90,11 +96,22 @@ class Dealt(Reweighed):
         """The weights with zeros where a row is left out."""
         numbers = self.numbers
         if hasattr(numbers, "numbers"):
-            numbers = numbers.numbers(x, np.asarray(labels).reshape(-1))
+            numbers = _remembered(numbers, x, np.asarray(labels).reshape(-1))
         inside: NDArray[np.bool_] = (np.asarray(numbers).reshape(-1) == self.fold) == self.held
         if weight is None or self.plain:
             return inside.astype(np.float64)
         return np.where(inside, np.asarray(weight, dtype=np.float64).reshape(-1), 0.0)
+
+
+def _remembered(rule: FoldRule, x: Any, labels: NDArray[Any]) -> NDArray[Any]:
+    """The fold numbers of a block; all folds ask for them one after the other."""
+    last = getattr(_own, "last", None)
+    if last is not None and last[0] is rule and last[1]() is x:
+        return np.asarray(last[2])
+    numbers = rule.numbers(x, labels).astype(np.int16)
+    with contextlib.suppress(TypeError):  # what cannot be referred to is not remembered
+        _own.last = (rule, weakref.ref(x), numbers)
+    return numbers
 
 
 def allocation(counts: Numbers, first: Numbers, folds: int) -> Numbers:
@@ -230,7 +247,7 @@ def judged(
 ) -> Judged:
     """The rows of a block that are held out and asked."""
     x, y, weight = apart(x, y, weight)
-    X, codes = tidy(x, n), np.searchsorted(classes, np.asarray(y).reshape(-1))
+    X, codes = tidy(x, n), class_codes(classes, y)
     asked = (weight > 0) & dealing.judged(row_keys(X, dealing.seed), codes)
     rows = np.flatnonzero(asked)
     answers = [decide(X[rows]) for decide in models]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.passes.dask.block import apart, open_rows, sliced, tidy
+from lincent.passes.dask.block import apart, class_codes, open_rows, sliced, tidy
 from lincent.passes.dask.table import DaskTable
 from lincent.passes.pair_pulls import FacePulls, Faces, face_pulls
 from lincent.programs.arrays import Matrix
@@ -34,7 +34,7 @@ def _pulls(
     points: list[Matrix],
 ) -> list[FacePulls]:
     x, y, weight = apart(x, y, weight)
-    X, codes = tidy(x, n), np.searchsorted(classes, np.asarray(y).reshape(-1))
+    X, codes = tidy(x, n), class_codes(classes, y)
     weights = np.ones(len(codes)) if weight is None else np.asarray(weight, float).reshape(-1)
     if not np.all(weights > 0):
         kept = np.flatnonzero(weights > 0)
