@@ -67,6 +67,16 @@ def test_a_search():
     np.testing.assert_allclose(found.cv_results_["score"], plain.cv_results_["score"])
 
 
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix])
+def test_a_sparse_matrix(kind):
+    X, y, weight = make()
+    X[::2, 1] = 0.0
+    plain = AdditiveLCC(n_resamples=2).fit(X, y, weight)
+    found = AdditiveLCC(n_resamples=2).fit(kind(X), y, weight)
+    assert_same(found, plain, X)
+    np.testing.assert_array_equal(found.predict(kind(X)), plain.predict(X))
+
+
 def test_a_device_array():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     X, y, weight = make()

@@ -65,6 +65,16 @@ def test_sparse_blocks(kind):
     assert_same(MODELS[kind](cv=3).fit(rows, y), MODELS[kind](cv=3).fit(X, y), X)
 
 
+@pytest.mark.parametrize("kind", ["linear", "structured"])
+def test_a_sparse_matrix(kind):
+    X, y, weight = make()
+    X[::2, 1] = 0.0
+    plain = MODELS[kind](cv=3).fit(X, y, weight)
+    found = MODELS[kind](cv=3).fit(sp.csr_array(X), y, weight)
+    assert_same(found, plain, X)
+    np.testing.assert_array_equal(found.predict(sp.csr_array(X)), plain.predict(X))
+
+
 @pytest.mark.parametrize("strategy", ["ovr", "ovo"])
 def test_three_classes(strategy):
     X, y, _ = make(classes=3)

@@ -46,7 +46,7 @@ from lincent.features.table import TableEncoder, named_columns
 from lincent.features.transformer import by_blocks, check_least
 from lincent.features.weighted import SAMPLE_ROWS, quantiles
 from lincent.passes.row_hash import row_keys
-from lincent.passes.source import Kind
+from lincent.passes.source import Kind, kind_of
 
 GRID = 100
 BAND = (0.1, 0.9)
@@ -73,7 +73,8 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Missing values and, in a frame, text and categories are accepted. Also a Dask array or
-            dataframe of numbers, or batches, which are read in place five to nine times.
+            dataframe of numbers, or batches, which are read in place five to nine times, and sparse
+            matrices and torch or CuPy arrays, which are read a part at a time.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -100,6 +101,8 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
             )
 
         whole: AdditiveProblem | AdditiveBlocks
+        if self._own_folds and kind_of(X) is Kind.SPARSE:
+            X = X.toarray()
         X, y, sample_weight = in_parts(self, X, y, sample_weight)
         if in_blocks(X):
             training = self._open_blocks(X, y, sample_weight)
@@ -123,7 +126,7 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
                 del self.held_out_scores_, self.held_out_probabilities_
         return self
 
-    _accept_sparse: Any = False
+    _accept_sparse: Any = "csr"
 
     @property
     def _own_folds(self) -> bool:
@@ -403,6 +406,7 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
 

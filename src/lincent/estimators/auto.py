@@ -423,7 +423,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         """Scores (rows, rules), before the cut is moved."""
         check_is_fitted(self)
         refuse_namespace(self, X)
-        return part_by_part(self._table_scores, X if kind_of(X) is not Kind.SPARSE else X.tocsr())
+        return part_by_part(self._table_scores, X)
 
     def _table_scores(self, X: Any) -> np.ndarray:
         table = named_columns(self, X, self.encoder_.categorical, reset=False)

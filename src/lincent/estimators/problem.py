@@ -328,6 +328,7 @@ def part_by_part(answer: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
     """The answer for all rows; sparse ones, and those on a device, come here a part at a time."""
     if kind_of(X) not in (Kind.DEVICE, Kind.SPARSE) or X.ndim != 2 or not X.shape[0]:
         return answer(X)
+    X = X.tocsr() if kind_of(X) is Kind.SPARSE else X
     parts = (slice(k, k + BATCH_ROWS) for k in range(0, X.shape[0], BATCH_ROWS))
     return np.concatenate([answer(open_source(X[part]).array()) for part in parts])
 

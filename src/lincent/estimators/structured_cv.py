@@ -107,7 +107,6 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
     1.0
     """
 
-    _accept_sparse = False
     _scales: np.ndarray
     _default_repeats = 2
 

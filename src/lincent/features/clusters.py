@@ -28,6 +28,8 @@ BATCH_ROWS = 4_096
 BATCH_ROUNDS = 3
 """Mini-batch k-means reads the rows at most so often."""
 ROWS_PER_CENTER = 4
+FULL_ENTRIES = 2**24
+"""Sparse rows up to this size are clustered as full ones: the centers are then the same."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,10 @@ def _cluster(
     counts = np.bincount(kind.reshape(-1), weights=weight[rows])
     k = max(1, min(n_centers, int(counts.sum() / ROWS_PER_CENTER), len(first)))
     points = X[rows[first]]  # a copy of these rows, sparse where X is
-    points = points if kind_of(X) is Kind.SPARSE else np.ascontiguousarray(points)
+    if kind_of(X) is not Kind.SPARSE:
+        points = np.ascontiguousarray(points)
+    elif points.shape[0] * points.shape[1] <= FULL_ENTRIES:
+        points = points.toarray()  # k-means takes other ways on sparse rows
     points = points.astype(np.float64, copy=False)
     return _with_sizes(points, counts, k, seed)
 

@@ -235,8 +235,8 @@ def class_codes(classes: NDArray[Any], labels: Any) -> NDArray[np.intp]:
     """The place of each label among the classes, all of which are known."""
     labels = np.asarray(labels).reshape(-1)
     if len(classes) == 2:  # a comparison is several times faster than a search
-        return (labels == classes[1]).astype(np.intp)
-    return np.searchsorted(classes, labels)
+        return np.asarray(labels == classes[1], dtype=np.intp)
+    return np.asarray(np.searchsorted(classes, labels), dtype=np.intp)
 
 
 def opened(x: Any, y: Any, weight: Any, setting: Setting) -> Opened:
