@@ -75,10 +75,10 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
     """The estimator to use when the best answer is wanted and little is known about the data.
 
     Centralization (RegularizedLCC) on a portfolio of maps: the columns, splines, local centers,
-    kernel landmarks of three widths, and combinations. All maps and values of C are
-    cross-validated, weak settings are dropped after the first fold, and the best are fitted to all
-    rows and averaged. Takes frames with missing values, text and categories; columns are scaled
-    inside.
+    kernel landmarks of three widths (also with columns the longer, the more they say about the
+    class), and combinations. All maps and values of C are cross-validated, weak settings are
+    dropped after the first fold, and the best are fitted to all rows and averaged. Takes frames
+    with missing values, text and categories; columns are scaled inside.
 
     Parameters
     ----------
