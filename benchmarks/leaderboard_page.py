@@ -226,7 +226,8 @@ are not counted.
 Stratified 70/30 splits, the same for all methods; constant columns dropped, columns standardized on
 the training part, text as indicators; sets above 1,500 rows cut to that. *hard* is balanced
 accuracy, which for two classes is the area under the ROC curve of the hard labels; *AUC* is that of
-the scores (many classes: the mean of one against the rest); both in percent. "balanced" means
+the scores (many classes: the mean of one against the rest, of probabilities where a method has
+them and of decisions elsewhere); both in percent. "balanced" means
 `class_weight="balanced"` (LDA: equal priors); "tuned" means a grid search inside the training part,
 by score AUC (many classes: balanced accuracy): 7 values of C for LogisticRegression and LinearSVC,
 7 shrinkages for LDA (5 folds), 16 pairs of C and gamma for SVC-RBF, 3 leaf sizes for the forests of
