@@ -32,3 +32,13 @@ def test_a_point_without_a_value_proves_nothing(objective):
 def test_columns_of_zeros_have_the_size_one():
     np.testing.assert_allclose(root_mean(np.array([0.0, 4.0, 36.0]), 4), [1.0, 1.0, 3.0])
     np.testing.assert_allclose(root_mean(np.zeros(2), 0), [1.0, 1.0])
+
+
+def test_the_size_of_columns_from_their_squares():
+    np.testing.assert_array_equal(root_mean(np.array([4.0, 0.0]), 1), [2.0, 1.0])
+    np.testing.assert_array_equal(root_mean(np.array([4.0, 64.0]), 4), [1.0, 4.0])
+    np.testing.assert_array_equal(root_mean(np.array([9.0]), 0), [3.0])
+
+
+def test_a_small_objective_counts_as_one_unless_told_otherwise():
+    assert certificate(0.5, 0.25).relative_gap == 0.25

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from lincent.programs import exact_sums
 from lincent.programs.exact_sums import Pair, pair, product_sums, two_product, two_sum
 
 
@@ -75,3 +76,25 @@ def test_nothing_to_add():
     empty = product_sums(np.empty((0, 3)), np.empty((0, 1)), axis=0)
     assert empty.value.tolist() == [0.0, 0.0, 0.0]
     assert pair(2.0).value == 2.0
+
+
+def test_halves_have_half_the_digits():
+    """So that each product of two halves is exact."""
+    a = np.random.default_rng(0).standard_normal(2000) * np.exp2(np.arange(2000) % 200 - 100)
+    high, low = exact_sums._halves(a)
+    np.testing.assert_array_equal(high + low, a)
+    _, power = np.frexp(a)
+    for part in (high, low):
+        digits = np.frexp(part)[0] * 2.0**26
+        np.testing.assert_array_equal(digits, np.round(digits))
+    assert (np.abs(low) <= np.exp2(power - 27.0)).all()
+
+
+def test_the_error_of_a_sum_of_products_is_what_its_derivation_says():
+    a, b = np.array([[3.0, 1.0 + 2.0**-40, -5.0]]), np.array([1.0, 1.0 + 2.0**-40, 0.5])
+    found = product_sums(a, b, 1)
+    sigma = 32.0  # the first power of two above 2 k times the largest product, 18
+    unit = 2.0**-53
+    expected = 4 * 9 * unit**2 * sigma + unit * np.abs(found.low)
+    assert np.abs(found.low)[0] > 0
+    np.testing.assert_allclose(found.error, expected, rtol=1e-15)
