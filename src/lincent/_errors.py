@@ -31,7 +31,8 @@ def first_line(error: object, limit: int = 200) -> str:
 def printable(text: str) -> str:
     r"""Text for a terminal: what would steer it (escapes, direction marks) is spelled out.
 
-    Names of columns and classes come from files, and a file may hold anything.
+    So is what has no sign of its own. Names of columns and classes come from files, and a file may
+    hold anything.
 
     Examples
     --------
@@ -42,7 +43,7 @@ def printable(text: str) -> str:
 
 
 def _steers(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return unicodedata.category(character) in ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
 
 
 def _spelled(character: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lincent._errors import printable
 from lincent.app.scores import TITLES
 from lincent.app.verdict import QUANTILES
 
@@ -37,7 +38,7 @@ def explain_text(found: dict[str, Any]) -> str:
     if found["impact"]:
         lines += ["", *_impact_text(found)]
     lines += ["", *(f"Note: {line}" for line in found["warnings"] or ())]
-    return "\n".join(lines).rstrip()
+    return printable("\n".join(lines).rstrip())
 
 
 def scores_text(judged: dict[str, Any], on: str) -> list[str]:

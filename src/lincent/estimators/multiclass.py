@@ -13,6 +13,8 @@ from itertools import combinations
 import numpy as np
 
 STRATEGIES = ("ovr", "ovo", "native")
+LARGEST = 1e300
+"""Beyond this a score breaks ties like any other that large: sums of scores must not overflow."""
 
 
 def combine_scores(scores: np.ndarray, n_classes: int, strategy: str) -> np.ndarray:
@@ -24,6 +26,7 @@ def combine_scores(scores: np.ndarray, n_classes: int, strategy: str) -> np.ndar
     # Votes decide; the summed scores, squeezed below half a vote, break ties.
     votes = np.zeros((scores.shape[0], n_classes))
     sums = np.zeros_like(votes)
+    scores = np.clip(scores, -LARGEST, LARGEST)
     for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
         score = scores[:, column]
         votes[:, j] += score > 0

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from lincent._errors import printable
 from lincent.pages.colors import COLORS, INK, LIGHT
 
 _NAMES = (
@@ -71,10 +73,18 @@ def drawing(width: float, height: float, **layout: Any) -> Iterator[tuple[Any, A
 def to_svg(figure: Any, name: str) -> str:
     """Return a figure as an SVG element with colors from the page and ids of its own."""
     import matplotlib
+    from matplotlib.text import Text
 
+    for text in figure.findobj(Text):
+        text.set_text(printable(text.get_text()))
     buffer = io.StringIO()
     nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+    with (
+        matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}),
+        warnings.catch_warnings(),
+    ):
+        # The page's own fonts draw the text; which signs matplotlib's font has does not matter.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :].strip()
