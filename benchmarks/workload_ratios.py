@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import threadpoolctl
 from reads import counted, extra_bytes
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
@@ -241,7 +242,10 @@ def _places(jobs: int) -> list[list[int]]:
 
 def _settle(places: Queue[list[int]]) -> None:
     """A job begins: on its own cores, with everything imported."""
-    os.sched_setaffinity(0, places.get())
+    cores = places.get()
+    os.sched_setaffinity(0, cores)
+    # The libraries were loaded when all cores were there: their threads would crowd on these.
+    threadpoolctl.threadpool_limits(len(cores))
     warnings.simplefilter("ignore")  # scikit-learn's convergence messages are not the subject
     _warm_up()
 
