@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincent import LCC
-from lincent.displays import ProjectionDisplay
+from lincent.displays import CoefficientsDisplay, ProjectionDisplay, ScoresDisplay
 
 data = load_breast_cancer()
 y = data.target_names[data.target]
@@ -35,4 +35,11 @@ print("relative gap: ", model[-1].duality_gap_ / max(1, abs(model[-1].objective_
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 ProjectionDisplay.from_estimator(model, X_test, y_test, ax=left)
 RocCurveDisplay.from_estimator(model, X_test, y_test, ax=right, plot_chance_level=True)
+plt.show()
+
+# %%
+# Which measurements weigh, and how sure the rule is of the held-out rows of each class.
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+CoefficientsDisplay.from_estimator(model, feature_names=data.feature_names, n_largest=10, ax=left)
+ScoresDisplay.from_estimator(model, X_test, y_test, ax=right)
 plt.show()
