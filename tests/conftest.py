@@ -1,6 +1,7 @@
 """Settings of the suite: data folder, deterministic hypothesis, a list of what was skipped."""
 
 import os
+import signal
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +13,10 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 _BESIDE = REPOSITORY.parent / "shared" / "data"
 if "LINCENT_DATA" not in os.environ and _BESIDE.is_dir():
     os.environ["LINCENT_DATA"] = str(_BESIDE)
+
+# A process that was started in the background ignores interrupts, and the tests send some.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 try:
     from hypothesis import HealthCheck, settings
