@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import assert_all_finite, check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.additive_data import AdditiveBlocks
 from lincent.estimators.additive_fit import AdditiveProblem
@@ -34,12 +34,11 @@ from lincent.estimators.problem import (
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import (
     check_class_weight,
-    check_classes,
     check_count,
     check_nonnegative,
     check_positive,
     check_weights,
-    label_codes,
+    read_labels,
     refuse_namespace,
 )
 from lincent.features.table import TableEncoder, named_columns
@@ -185,17 +184,7 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
             check_positive("time_limit", self.time_limit)
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f":
-            assert_all_finite(y, input_name="y")
-        if len(y) != n_samples:
-            raise ValueError(f"X has {n_samples} rows and y has {len(y)}: give one label per row.")
-        self.classes_, codes = label_codes(y)
-        check_classes(self.classes_)
+        self.classes_, codes = read_labels(type(self).__name__, y, n_samples)
         return codes
 
     def _ways(self, names: list[str]) -> np.ndarray:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import assert_all_finite, check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.answers import where_rows_live
 from lincent.estimators.auto_choice import Rows, hard_labels, judges_labels, measure_of
@@ -41,11 +41,10 @@ from lincent.estimators.problem import (
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import (
     check_class_weight,
-    check_classes,
     check_count,
     check_positive,
     check_weights,
-    label_codes,
+    read_labels,
     refuse_namespace,
 )
 from lincent.features.table import TableEncoder, named_columns
@@ -323,17 +322,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         return MEMBERS_MANY if self._many else MEMBERS
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f":
-            assert_all_finite(y, input_name="y")
-        if len(y) != n_samples:
-            raise ValueError(f"X has {n_samples} rows and y has {len(y)}: give one label per row.")
-        self.classes_, codes = label_codes(y)
-        check_classes(self.classes_)
+        self.classes_, codes = read_labels(type(self).__name__, y, n_samples)
         return codes
 
     def _in_units(

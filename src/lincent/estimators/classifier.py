@@ -183,6 +183,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _rows_scores(self, X: Any) -> np.ndarray:
         return self._task_scores(check_rows(self, X, accept_sparse=self._accept_sparse))
 
+    def _combined(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        scores = self._rows_scores(X)
+        return multiclass.combine_scores(scores, len(self.classes_), self.multi_class)
+
     @where_rows_live
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed scores: positive means ``classes_[1]``.
@@ -197,9 +202,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Scores; with more than two classes one column per class.
         """
-        check_is_fitted(self)
-        X = check_rows(self, X, accept_sparse=self._accept_sparse)
-        return multiclass.combine_scores(self._task_scores(X), len(self.classes_), self.multi_class)
+        return self._combined(X)
 
     @where_rows_live
     def predict(self, X: Any) -> np.ndarray:
@@ -215,11 +218,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The class of each row.
         """
-        check_is_fitted(self)
-        X = check_rows(self, X, accept_sparse=self._accept_sparse)
-        scores = multiclass.combine_scores(
-            self._task_scores(X), len(self.classes_), self.multi_class
-        )
+        scores = self._combined(X)
         return np.asarray(self.classes_[multiclass.pick(scores)])
 
     def __sklearn_tags__(self) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from lincent.estimators.discriminators import DISCRIMINATORS
 from lincent.passes.source import Kind, kind_of
@@ -148,6 +148,20 @@ def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         check_targets(y)
     classes = np.unique(y)
     return classes, np.searchsorted(classes, y)
+
+
+def read_labels(name: str, y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """The classes of a column of labels, at least two, and the class number of each row."""
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "f":
+        assert_all_finite(y, input_name="y")
+    if len(y) != n_samples:
+        raise ValueError(f"X has {n_samples} rows and y has {len(y)}: give one label per row.")
+    classes, codes = label_codes(y)
+    check_classes(classes)
+    return classes, codes
 
 
 def check_labels(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:

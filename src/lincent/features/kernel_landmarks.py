@@ -79,24 +79,6 @@ class KernelLandmarks(RowMap):
     def learn(
         self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
     ) -> KernelLandmarks:
-        """Fit to encoded rows.
-
-        Parameters
-        ----------
-        Z : ndarray
-            Encoded rows.
-        codes : ndarray or None
-            The class of each row; None where there are none.
-        weight : ndarray
-            Weights of the rows.
-        seed : int
-            Draws and starts follow from it.
-
-        Returns
-        -------
-        self
-            The fitted map.
-        """
         rows, counts = sample_by_key(row_keys(Z, seed), weight)
         some = Z[rows]
         self.variance_ = total_variance(some, counts)
@@ -107,18 +89,6 @@ class KernelLandmarks(RowMap):
         return self
 
     def apply(self, Z: np.ndarray) -> np.ndarray:
-        """The features of encoded rows.
-
-        Parameters
-        ----------
-        Z : ndarray
-            Encoded rows.
-
-        Returns
-        -------
-        ndarray
-            The features of the rows.
-        """
         near = similarity(Z, self.landmarks_, self.gamma / self.variance_) @ self.whitening_
         return np.concatenate([Z, near], axis=1) if self.include_columns else near
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from lincent.features.clusters import find_local_centers
 from lincent.features.similarity import similarity
-from lincent.features.transformer import RowMap, check_labels, check_least, check_width
+from lincent.features.transformer import RowMap, check_least, check_width, class_numbers
 
 
 class LocalCenters(RowMap):
@@ -71,29 +71,11 @@ class LocalCenters(RowMap):
         check_least("n_centers", self.n_centers, 1)
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray:
-        return check_labels(self, y, n_samples)
+        return class_numbers(self, y, n_samples)
 
     def learn(
         self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
     ) -> LocalCenters:
-        """Fit to encoded rows.
-
-        Parameters
-        ----------
-        Z : ndarray
-            Encoded rows.
-        codes : ndarray or None
-            The class of each row; None where there are none.
-        weight : ndarray
-            Weights of the rows.
-        seed : int
-            Draws and starts follow from it.
-
-        Returns
-        -------
-        self
-            The fitted map.
-        """
         groups = np.zeros(len(Z), dtype=np.intp) if codes is None else codes
         found = find_local_centers(Z, groups, weight, self.n_centers, seed)
         self.centers_, self.center_classes_, self.sizes_ = found.centers, found.classes, found.sizes
@@ -102,18 +84,6 @@ class LocalCenters(RowMap):
         return self
 
     def apply(self, Z: np.ndarray) -> np.ndarray:
-        """The features of encoded rows.
-
-        Parameters
-        ----------
-        Z : ndarray
-            Encoded rows.
-
-        Returns
-        -------
-        ndarray
-            The features of the rows.
-        """
         near = similarity(Z, self.centers_, self.gamma / self.variance_) @ self.whitening_
         return np.concatenate([Z, near], axis=1) if self.include_columns else near
 

@@ -76,24 +76,6 @@ class SplineFeatures(RowMap):
     def learn(
         self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
     ) -> SplineFeatures:
-        """Fit to encoded rows.
-
-        Parameters
-        ----------
-        Z : ndarray
-            Encoded rows.
-        codes : ndarray or None
-            The class of each row; None where there are none.
-        weight : ndarray
-            Weights of the rows.
-        seed : int
-            Draws and starts follow from it.
-
-        Returns
-        -------
-        self
-            The fitted map.
-        """
         rows, counts = sample_by_key(row_keys(Z, seed), weight)
         self.curves_: list[ColumnCurve] = [
             learn_curve(column, counts, self.n_knots) for column in Z[rows].T

@@ -28,11 +28,39 @@ class RowMap(TransformerMixin, BaseEstimator):
     """
 
     def learn(self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int) -> Self:
-        """Fit to encoded rows; ``codes`` are class numbers from 0, where there are classes."""
+        """Fit to encoded rows.
+
+        Parameters
+        ----------
+        Z : ndarray
+            Encoded rows.
+        codes : ndarray or None
+            The class of each row; None where there are none.
+        weight : ndarray
+            Weights of the rows.
+        seed : int
+            Draws and starts follow from it.
+
+        Returns
+        -------
+        self
+            The fitted map.
+        """
         raise NotImplementedError
 
     def apply(self, Z: np.ndarray) -> np.ndarray:
-        """The features of encoded rows."""
+        """The features of encoded rows.
+
+        Parameters
+        ----------
+        Z : ndarray
+            Encoded rows.
+
+        Returns
+        -------
+        ndarray
+            The features of the rows.
+        """
         raise NotImplementedError
 
     def _names(self, columns: list[str]) -> list[str]:
@@ -152,7 +180,7 @@ def check_least(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name}={value!r} is not usable: give at least {least}.")
 
 
-def check_labels(estimator: Any, y: Any, n_samples: int) -> np.ndarray:
+def class_numbers(estimator: Any, y: Any, n_samples: int) -> np.ndarray:
     """The class number of each row."""
     name = type(estimator).__name__
     if y is None:
