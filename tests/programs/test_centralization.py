@@ -1,5 +1,7 @@
 """The certificate is honest: it closes at the optimum, opens elsewhere, and is never too good."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -151,3 +153,15 @@ def test_no_random_pair_beats_a_known_optimum(problem):
         found = certify(program, beta, alpha, rng.exponential())
         assert found.objective >= problem.optimum - size
         assert found.dual_objective <= problem.optimum + size
+
+
+def test_coordinates_that_the_difference_does_not_see_stay_where_they_are():
+    """At the largest separation the rest of the box is one corner, and rounding may lead there."""
+    program = noisy_program(0)
+    difference = program.difference.copy()
+    difference[1] = 0.0
+    program = replace(program, difference=difference, separation=float(np.abs(difference).sum()))
+    beta = 0.5 * np.ones(len(difference))
+    moved = program.feasible(beta)
+    assert moved[1] == beta[1]
+    np.testing.assert_array_equal(np.delete(moved, 1), np.delete(np.sign(difference), 1))

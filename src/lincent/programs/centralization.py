@@ -102,7 +102,8 @@ class Program:
             scaled = beta * (self.separation / reach)
             if np.all(scaled >= self.lower) and np.all(scaled <= self.upper):
                 return scaled
-        corner = self.farthest_point
+        # A coordinate that d does not see stays: at the largest separation all the rest is fixed.
+        corner = np.where(self.difference == 0, beta, self.farthest_point)
         share = (self.separation - reach) / max(float(self.difference @ corner) - reach, 1e-300)
         return beta + min(share, 1.0) * (corner - beta)
 

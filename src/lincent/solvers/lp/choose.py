@@ -148,6 +148,8 @@ def _best_of(
         found = route.run(controls)
         found = replace(found, message=found.message or route.reason)
         gap = found.certificate.relative_gap
+        if gap > controls.tol and _only_rounding(program, found, controls):
+            return replace(found, status=Status.OPTIMAL)
         if best is None or gap < best.relative_gap:
             best = found
         if gap <= controls.tol or found.status is Status.TIME_LIMIT or controls.out_of_time():
@@ -155,6 +157,11 @@ def _best_of(
         controls.tell(f"{found.solver} ends at a gap of {found.relative_gap:.1e}, above tol")
     assert best is not None
     return best
+
+
+def _only_rounding(program: Program, found: Solution, controls: Controls) -> bool:
+    """Whether a gap above ``tol`` is one of digits, which a proof with more of them closes."""
+    return _proved(program, found, controls).relative_gap <= controls.tol
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,7 @@ class Tuning:
     nothing: float = 1e-13  # of the objective: a column that can change no more is mute
     loose: float = 1e-9  # of a column's pull below which a side of the box holds nothing
     tiny_rate: float = 1e-9  # of the largest: a slower hinge would divide by rounding
+    closed: float = 1e-10  # relative gap up to which the point nearest to the start is as good
     nearest: int = 64  # hinges that are sorted first; seldom are more passed
 
 
@@ -207,18 +208,27 @@ class Tableau:
         alpha[rows] = multiplier[basis < m]
         t = max(float(multiplier[basis == m + 2 * n].sum()), 0.0)
         sides = (basis >= m) & (basis < m + 2 * n)
+        at = basis[sides] - m
+        column = at % n
+        # Exactly: a solve beside rows of a larger scale leaves a digit or two.
+        beta[column] = np.where(at < n, program.lower[column], program.upper[column])
         # The penalty of a side is TUNING.penalty times the most that its column can pull.
         pull = self.costs[m : m + n] / TUNING.penalty
         width = -self.limits[m : m + n] - self.limits[m + n : -1]
         mute = pull * width <= TUNING.nothing * program.margin * float(program.costs.sum())
-        column = (basis[sides] - m) % n
         held = column[(multiplier[sides] > TUNING.loose * pull[column]) & ~mute[column]]
         if len(held) == len(column):
             return certify(program, beta, alpha, t)
         point, free, kink = start.copy(), ~mute, np.zeros(m, dtype=bool)
         point[held] = beta[held]
         free[held], kink[rows] = False, True
-        return to_vertex(program, point, alpha, t, kink, free, bool(np.any(basis == m + 2 * n)))
+        met = bool(np.any(basis == m + 2 * n))
+        nearest = to_vertex(program, point, alpha, t, kink, free, met)
+        if nearest is not None and nearest.relative_gap <= TUNING.closed:
+            return nearest
+        # A row was on the way to the nearest point, beyond which the vertex is no longer optimal.
+        vertex = certify(program, beta, alpha, t)
+        return vertex if nearest is None or vertex.gap < nearest.gap else nearest
 
 
 @lru_cache(maxsize=16)

@@ -36,7 +36,7 @@ import numpy as np
 
 from lincent import _threads
 from lincent.programs.arrays import Certificate, Vector
-from lincent.programs.centralization import Program, certify
+from lincent.programs.centralization import ONLY_POINT, Program, certify
 from lincent.solvers.linear_system import FactorizationError
 from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.duplicate_rows import merge
@@ -110,11 +110,22 @@ def _solve(program: Program, controls: Controls, start: Vector | None) -> Soluti
 
 
 def _only_point(program: Program, controls: Controls) -> Solution:
-    """At the largest feasible separation the box has one feasible corner left."""
+    """At the largest feasible separation the box has one feasible corner left.
+
+    A column with equal centers stays free there.  Exchanges that start with the sides of the others
+    find its coefficient.
+    """
+    m, n = program.shape
     beta = program.farthest_point
     alpha = np.where(program.rows.dot(beta) < program.margin, program.costs, 0.0)
     answer = certify(program, beta, alpha, 0.0)
-    # A column with equal centers stays free there; such a case is left to the next solver.
+    if answer.relative_gap > controls.tol and (m + 2 * n) * n <= TUNING.rescue_entries:
+        pull = program.difference / (ONLY_POINT * np.abs(program.difference).max())
+        sides = np.maximum(np.concatenate([-pull, pull]), 0.0)
+        stiffness = np.concatenate([np.ones(m), 1.0 + sides, np.ones(1)])
+        vertex = crossover(program, beta, stiffness, TUNING.exchanges * n + 20)
+        if vertex is not None and vertex.relative_gap < answer.relative_gap:
+            answer = vertex
     status = Status.OPTIMAL if answer.relative_gap <= controls.tol else Status.STALLED
     return Solution(status, answer, 1, NAME)
 
