@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from campaigns import corpus, workers
-from campaigns.counts import COUNTS, add
+from campaigns.counts import COUNTS, added, read, write
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 SHARES = {
@@ -44,12 +44,18 @@ def main() -> int:
     if {"commands", "models", "tables"} & set(names):
         corpus.make()  # once, for all processes
     plan = tuple((name, SHARES[name] * unit) for name in names)
-    found = workers.run(plan, given.seed, given.jobs)
+    before = read(given.counts)
+
+    def keep(found: dict[str, workers.Tally]) -> None:
+        run = {name: _entry(tally, given.seed) for name, tally in found.items() if tally.counts}
+        write(given.counts, added(before, run))
+
+    found = workers.run(plan, given.seed, given.jobs, keep)
+    keep(found)
     for name, tally in found.items():
         print(f"{name}: " + ", ".join(f"{kind} {n}" for kind, n in tally.counts.items()))
         for failure in tally.failures[:MOST_SHOWN]:
             print("  " + failure.replace("\n", "\n    "))
-    add(given.counts, {name: _entry(tally, given.seed) for name, tally in found.items()})
     return 1 if any(tally.failures for tally in found.values()) else 0
 
 

@@ -1,7 +1,7 @@
 """`lincent fit`, `predict`, `explain` and `export` themselves, on damaged tables and models.
 
 A command runs in a process of its own, in an empty folder that is its home, its working folder and
-its place for temporary files.  One in ten starts a new interpreter, as a shell does; the others
+its place for temporary files.  One in thirty starts a new interpreter, as a shell does; the others
 are forked from a process that has imported everything, which is fifty times as fast.  Asked of
 each:
 
@@ -33,7 +33,7 @@ from campaigns import corpus, guarded, models, tables
 from campaigns.outcome import Outcome
 
 MOST_MEMORY = 1 << 30
-SECONDS = 120
+SECONDS, FRESH = 120, 1 / 30
 ROOT = Path(__file__).resolve().parent.parent
 METHODS = ("quick", "quick", "quick", "lcc", "linear", "LDA", "FQCC", "kernel")
 
@@ -71,7 +71,7 @@ def draw(rng: np.random.Generator) -> dict[str, Any]:
         files["m.lincent"] = model
     if rng.random() < 0.2:
         files["out.csv"] = b"old"
-    return {"arguments": given, "files": files, "fresh": bool(rng.random() < 0.1)}
+    return {"arguments": given, "files": files, "fresh": bool(rng.random() < FRESH)}
 
 
 def check(instance: dict[str, Any]) -> Outcome:

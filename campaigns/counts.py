@@ -9,14 +9,29 @@ from typing import Any
 
 COUNTS = Path(__file__).with_name("counts.json")
 MOST_SEEDS = 20
+Entries = dict[str, Any]
 
 
-def add(path: Path, run: dict[str, Any]) -> None:
-    """Add the counts of a run to those in a file; date and machine are those of the run."""
-    kept: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+def read(path: Path) -> Entries:
+    """What was counted so far, by campaign."""
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+
+def write(path: Path, counts: Entries) -> None:
+    path.write_text(json.dumps(counts, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def added(kept: Entries, run: Entries) -> Entries:
+    """The counts with those of a run; date and machine are those of the run."""
+    total = dict(kept)
     for name, new in run.items():
         old = kept.get(name, {"counts": {}, "seeds": []})
         counts = dict(Counter(old["counts"]) + Counter(new["counts"]))
         seeds = [*old["seeds"], *new["seeds"]][-MOST_SEEDS:]
-        kept[name] = {**new, "counts": counts, "seeds": seeds}
-    path.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", "utf-8")
+        total[name] = {**new, "counts": counts, "seeds": seeds}
+    return total
+
+
+def add(path: Path, run: Entries) -> None:
+    """Add the counts of a run to those in a file."""
+    write(path, added(read(path), run))

@@ -16,6 +16,7 @@ import sys
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +28,7 @@ MOST_SAVED = 5
 MOST_MEMORY = 1 << 30
 """Bytes that a worker may come to hold."""
 LONGEST_TRIAL = 180.0
-TELL_EVERY = 2.0
+TELL_EVERY, KEEP_EVERY = 2.0, 60.0
 Plan = tuple[tuple[str, float], ...]
 """Campaigns and the seconds of each, one after the other."""
 
@@ -47,13 +48,22 @@ class Tally:
             self.failures.append(f"{name} {key}: {outcome.fault}")
 
 
-def run(plan: Plan, seed: int, jobs: int) -> dict[str, Tally]:
-    """All campaigns of a plan in so many processes, summed."""
+def run(
+    plan: Plan, seed: int, jobs: int, keep: Callable[[dict[str, Tally]], None] | None = None
+) -> dict[str, Tally]:
+    """All campaigns of a plan in so many processes, summed.
+
+    ``keep`` gets the sums every minute, so that a run which is stopped has not run for nothing.
+    """
     total = {name: Tally() for name, _ in plan}
     crew = [_Worker(plan, seed, number) for number in range(jobs)]
+    kept = time.monotonic()
     while crew:
         multiprocessing.connection.wait([worker.pipe for worker in crew], timeout=1.0)
         crew = [after for worker in crew if (after := worker.look(total)) is not None]
+        if keep is not None and time.monotonic() - kept > KEEP_EVERY:
+            keep(total)
+            kept = time.monotonic()
     return total
 
 

@@ -97,6 +97,26 @@ def test_a_worker_that_dies_or_hangs_is_a_failure_and_the_others_go_on(monkeypat
     assert found.counts["fine"] > 0
 
 
+def test_a_run_that_is_stopped_has_kept_its_counts(monkeypatch):
+    from campaigns import workers
+
+    class Done:
+        def __init__(self, *_):
+            self.pipe, self.rounds = None, 0
+
+        def look(self, total):
+            self.rounds += 1
+            total["x"].counts["fine"] += 1
+            return self if self.rounds < 3 else None
+
+    monkeypatch.setattr(workers, "_Worker", Done)
+    monkeypatch.setattr(workers, "KEEP_EVERY", -1.0)
+    monkeypatch.setattr(workers.multiprocessing.connection, "wait", lambda *_, **__: None)
+    kept = []
+    workers.run((("x", 1.0),), 0, 1, lambda found: kept.append(found["x"].counts["fine"]))
+    assert kept == [1, 2, 3]
+
+
 def test_counts_of_runs_add_up(tmp_path):
     import json
 

@@ -1,8 +1,10 @@
 """Archives, JSON and arrays that claim too much are refused before they cost anything."""
 
+import contextlib
 import io
 import json
 import resource
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -70,6 +72,31 @@ def test_json():
             read_json(text.encode("latin-1"))
     with pytest.raises(Unacceptable, match="MiB"):
         read_json(b" " * (archive.LARGEST_TEXT + 1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b'"' + b'\\"' * 1_000_000, b'"' + b"a" * 2_000_000 + b'"', b'"' + b'\\"' * 1_000_000 + b'"'],
+    ids=["open", "long", "escaped"],
+)
+def test_measuring_json_costs_no_more_than_its_length(text):
+    """By a regular expression an open string took hours, and a long one 110 bytes per letter."""
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(Unacceptable):
+            read_json(text)
+        assert tracemalloc.get_traced_memory()[1] < 12 * len(text)
+    finally:
+        tracemalloc.stop()
+
+
+def test_brackets_in_text_do_not_count_and_those_beside_it_do():
+    deep = "[" * archive.DEEPEST
+    for inside in (deep, f'\\"{deep}', "\\\\", f'\\n\\\\\\"{deep}', deep + "\\\\"):
+        outside = f'["{inside}", '
+        read_json(f'{outside}"]"]'.encode())
+        with pytest.raises(Unacceptable, match="nested"):
+            read_json(f'{outside}{deep}"{deep}"{"]" * (len(deep) + 1)}'.encode())
 
 
 def test_single_values():

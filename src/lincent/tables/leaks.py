@@ -36,8 +36,12 @@ def gives_away(values: Any, codes: np.ndarray, *, numeric: bool) -> bool:
 def _told_by_groups(values: Any, codes: np.ndarray) -> float:
     import pandas as pd
 
-    table = pd.crosstab(np.asarray(values), codes).to_numpy()
-    largest, total = table.max(axis=1), table.sum(axis=1)
+    groups, names = pd.factorize(np.asarray(values))
+    known = groups >= 0
+    n_classes = int(codes.max()) + 1
+    pairs = np.bincount(groups[known] * n_classes + codes[known], minlength=len(names) * n_classes)
+    table = pairs.reshape(len(names), n_classes)
+    largest, total = table.max(axis=1, initial=0), table.sum(axis=1)
     return float(largest[total > 1].sum() / total.sum())
 
 
