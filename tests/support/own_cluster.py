@@ -30,9 +30,9 @@ class OwnCluster:
 
     def _start(self, program, *options):
         path = os.pathsep.join(p for p in sys.path if p)
+        begin = [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard"]
         return subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.{program}", "--no-dashboard"]
-            + ["--scheduler-file", str(self.file), *options],
+            [*begin, "--scheduler-file", str(self.file), *options],
             env={**os.environ, "PYTHONPATH": path},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

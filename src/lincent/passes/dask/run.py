@@ -187,6 +187,7 @@ class _Watch:
 
     def answers(self, parts: list[Any], wanted: list[Any]) -> list[Any]:
         import dask
+        from distributed.client import CancelledError  # what a scheduler that dies leaves behind
         from distributed.comm import CommClosedError
 
         try:
@@ -203,7 +204,7 @@ class _Watch:
         except BaseException as error:
             if self.client.status == "running":
                 self.client.cancel([*futures, *merged])
-            if isinstance(error, CommClosedError):
+            if isinstance(error, CommClosedError | CancelledError):
                 self._gone(error)
             raise
 
