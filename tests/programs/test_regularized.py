@@ -1,10 +1,12 @@
 """The regularized program: its loss, its sums, and certificates at any point."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lincent.programs import regularized
-from lincent.programs.regularized import by_class, certify, certify_l1
+from lincent.programs.regularized import by_class, certify, certify_l1, unit_of
 from support.regularized_problems import PROBLEMS, make
 
 
@@ -54,3 +56,28 @@ def test_balancing_scales_the_heavier_class_alone():
     down, up = by_class(alpha, program.sign)
     lighter = program.sign > 0 if up < down else program.sign < 0
     np.testing.assert_array_equal(even[lighter], alpha[lighter])
+
+
+@pytest.mark.parametrize("margins", [(-1.0, 3.0), (0.5, 2.0), (-3.0, 1.0)])
+def test_the_unit_is_what_nothing_costs_and_at_most_one(margins):
+    program = replace(make(*PROBLEMS["plain"]), low=margins[0], high=margins[1])
+    for scale in (1e-300, 1e-9, 1e9):
+        scaled = replace(program, costs=program.costs * scale)
+        z = np.zeros(len(scaled.costs))
+        nothing = scaled.primal(np.zeros(program.shape[1]), z, scaled.pull(z))
+        assert scaled.unit == pytest.approx(min(nothing, 1.0), rel=1e-12)
+        for judge in (certify, certify_l1):
+            assert judge(scaled, np.zeros(program.shape[1]), 0.0).unit == scaled.unit
+
+
+def test_margins_that_nothing_meets_have_the_unit_one():
+    assert unit_of(-3.0, -1.0, 5.0) == 1.0
+
+
+def test_bounds_of_costs_whose_squares_vanish():
+    """alpha^2 / c is alpha times a pull: it does not vanish before alpha does."""
+    program = make(*PROBLEMS["plain"])
+    tiny = replace(program, costs=program.costs * 2.0**-700)
+    alpha, nothing = program.costs / 3, np.zeros(program.shape[1])
+    assert tiny.dual_l1(alpha * 2.0**-700) == program.dual_l1(alpha) * 2.0**-700
+    assert tiny.dual(alpha * 2.0**-700, nothing) == program.dual(alpha, nothing) * 2.0**-700

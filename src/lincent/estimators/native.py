@@ -36,6 +36,8 @@ ALL_CLASSES: Any = SimpleNamespace(name="all classes at once")
 """What messages call the problem."""
 LARGEST = 5_000
 """Columns or rows, the fewer of them: a matrix of this size is factored."""
+NEAR = 2.0**20
+"""Rows of sizes up to this, and down to one over it, are taken as they are."""
 MOST_ENTRIES = 10**8
 """Of sparse rows, 800 MB once they are dense."""
 
@@ -70,13 +72,26 @@ def fit_native(
         origin = np.asarray(share @ training.X, dtype=np.float64)
     check_finite(training.X, origin[None], "multi_class='native'")
     rows = training.X - origin
+    size = _far_size(rows)
+    if size != 1.0:
+        rows /= size  # then directions grow by it, and C and the objective by its square
     pairs = np.tile(2.0 / n * costs.factor[:, None], (1, n))
     coupling = Native(training.codes, np.array(training.weight), pairs, *margins)
-    found = fit_path(rows, coupling, [C], limits.tol, limits.max_iter, limits.out_of_time)[0]
-    solution = _solution(found, limits)
-    sums = np.stack([share * (training.codes == k) @ rows for k in range(n)])
+    near = [C * size**2]
+    found = fit_path(rows, coupling, near, limits.tol, limits.max_iter, limits.out_of_time)[0]
+    found.rules[:-1] /= size
+    solution = _solution(found, limits, size**-2)
+    sums = size * np.stack([share * (training.codes == k) @ rows for k in range(n)])
     totals = np.bincount(training.codes, share, n)
     return [_direction(k, found, sums, totals, origin, solution) for k in range(n)]
+
+
+def _far_size(rows: np.ndarray) -> float:
+    """The size of rows as a power of two, by which they come near one; one where they are near."""
+    largest = max(float(rows.max()), -float(rows.min()))
+    if largest == 0.0 or 1 / NEAR < largest < NEAR:
+        return 1.0
+    return float(2.0 ** np.frexp(largest)[1])
 
 
 def native_losses(
@@ -89,9 +104,11 @@ def native_losses(
     return np.asarray(2.0 / n * np.sum(losses, axis=0))
 
 
-def _solution(found: JointSolution, limits: Controls) -> Solution:
+def _solution(found: JointSolution, limits: Controls, unit: float) -> Solution:
+    """The objective and its bound in ``unit``."""
+    beta, objective, bound = found.rules[:-1].ravel(), found.objective[0], found.bound[0]
     certificate = Certificate(
-        found.rules[:-1].ravel(), np.empty(0), 0.0, float(found.objective[0]), float(found.bound[0])
+        beta, np.empty(0), 0.0, float(objective) * unit, float(bound) * unit, unit=unit
     )
     status = Status.STALLED
     if certificate.relative_gap <= limits.tol:

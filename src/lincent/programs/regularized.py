@@ -30,6 +30,11 @@ with |sum_i alpha_i a_i| <= 1 in every column gives the lower bound
     hi sum_i alpha_i - (hi - lo)/2 sum_i alpha_i^2 / c_i.                                     (D1)
 
 Scaling any alpha down to the constraint keeps the others, so again every point has a gap.
+
+Units.  Rows times s and costs divided by s^2 are the same problem, with an objective divided by
+s^2; so a gap can only be judged against a size that scales with it.  That is the objective itself,
+or, where little of it is left, what beta = 0 and t = 0 cost, phi(0) sum_i c_i; but no more than
+one, as in the other programs (``unit_of``).
 """
 
 from __future__ import annotations
@@ -67,6 +72,11 @@ class RegularizedProgram:
     def width(self) -> float:
         return self.high - self.low
 
+    @property
+    def unit(self) -> float:
+        """The size of an objective that counts as zero."""
+        return unit_of(self.low, self.high, float(self.costs.sum()))
+
     def positions(self, projected: Vector, t: float) -> Vector:
         """All z_i; ``projected`` is ``rows.dot(beta)``."""
         return projected - t * self.sign if t else projected
@@ -92,8 +102,8 @@ class RegularizedProgram:
 
     def dual(self, alpha: Vector, combined: Vector) -> float:
         """The bound (D); ``combined`` is ``rows.tdot(alpha)``."""
-        spread = np.multiply(alpha, alpha)
-        spread /= self.costs
+        spread = np.divide(alpha, self.costs)
+        spread *= alpha
         bound = self.high * float(alpha.sum()) - self.width / 2 * float(spread.sum())
         return bound - float(combined @ combined) / 2
 
@@ -103,7 +113,7 @@ class RegularizedProgram:
 
     def dual_l1(self, alpha: Vector) -> float:
         """The bound (D1) for alpha that meets its constraints."""
-        spread = float((alpha * alpha / self.costs).sum())
+        spread = float((alpha * (alpha / self.costs)).sum())
         return self.high * float(alpha.sum()) - self.width / 2 * spread
 
     def balanced(self, alpha: Vector) -> Vector:
@@ -141,6 +151,12 @@ class RegularizedProgram:
             yield slice(start, start + BLOCK_ROWS)
 
 
+def unit_of(low: float, high: float, cost: float) -> float:
+    """What beta = 0 and t = 0 cost, or one where that is more (or nothing)."""
+    pull = min(max(high / (high - low), 0.0), 1.0)
+    return min(pull * (high - (high - low) * pull / 2) * cost, 1.0) or 1.0
+
+
 def by_class(alpha: Vector, sign: Vector) -> tuple[float, float]:
     """The sums of the negative and of the positive class.
 
@@ -175,6 +191,7 @@ def certify(program: RegularizedProgram, beta: Vector, t: float) -> Certificate:
         t=t,
         objective=program.primal(beta, z, u),
         dual_objective=program.dual(alpha, program.rows.tdot(alpha)),
+        unit=program.unit,
     )
 
 
@@ -190,4 +207,5 @@ def certify_l1(program: RegularizedProgram, beta: Vector, t: float) -> Certifica
         t=t,
         objective=program.primal_l1(beta, z, u),
         dual_objective=program.dual_l1(alpha),
+        unit=program.unit,
     )

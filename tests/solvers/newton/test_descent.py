@@ -57,7 +57,7 @@ def test_progress_is_a_lower_value_or_half_the_gap():
     program = make(*PROBLEMS["plain"])
     reader = Reader(program)
     far, near = reader.at(np.full(5, 5.0), 0.0), reader.at(np.zeros(5), 0.0)
-    best = Best(far)
+    best = Best(far, reader.unit)
     assert best.take(near)
     assert best.low is near
     assert not best.take(far)

@@ -48,8 +48,9 @@ class Start:
 class Best:
     """The lowest objective and the highest bound so far; they may come from different points."""
 
-    def __init__(self, first: Reading) -> None:
+    def __init__(self, first: Reading, unit: float) -> None:
         self.low = self.high = first
+        self.unit = unit
 
     @property
     def gap(self) -> float:
@@ -57,7 +58,7 @@ class Best:
 
     @property
     def relative_gap(self) -> float:
-        return self.gap / max(1.0, abs(self.low.objective))
+        return self.gap / max(self.unit, abs(self.low.objective))
 
     def take(self, new: Reading) -> bool:
         """Whether the point was progress."""
@@ -72,7 +73,8 @@ class Best:
 
     def certificate(self, reader: Reader) -> Certificate:
         low, high = self.low, self.high
-        return Certificate(low.beta, reader.multipliers(high), low.t, low.objective, high.bound)
+        alpha = reader.multipliers(high)
+        return Certificate(low.beta, alpha, low.t, low.objective, high.bound, unit=self.unit)
 
 
 def descend(
@@ -120,7 +122,7 @@ def _walk(
     goal: float = -1.0,
 ) -> _Walk:
     point = _begin(reader, curvature, start)
-    best = Best(point)
+    best = Best(point, reader.unit)
     steps, since = int(start is None), 0
     gap = np.inf
     while True:

@@ -21,6 +21,7 @@ Conjugate   H only multiplied, for problems large in both directions.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 from typing import Protocol
@@ -243,8 +244,10 @@ class Whole:
         But where rows at a margin (many at once, if they are equal) cut steps short and cross it
         back and forth, that would be endless: they count as curved until a step is long again.
         """
-        left, had = (float(p.gradient @ p.gradient) + p.slope**2 for p in (after, before))
-        self.serves = left <= TUNING.serves**2 * had
+        left, had = (
+            math.hypot(float(np.linalg.norm(p.gradient)), p.slope) for p in (after, before)
+        )
+        self.serves = left <= TUNING.serves * had
         if not short:
             self.torn = self.crossed = None
             return

@@ -144,7 +144,7 @@ def _newton(reader: _PlaceReader, start: Start, controls: Controls) -> Walk:
     """Steps from the start until the gap over all rows is below ``tol``."""
     sums = _scaled((yield start), reader.scale)
     point = reader.reading(start, sums)
-    best, steps, since = Best(point), 0, 0
+    best, steps, since = Best(point, reader.unit), 0, 0
     while True:
         gap = best.relative_gap
         controls.tell(f"step {steps}: objective {best.low.objective:.10e}  gap {gap:.1e}")

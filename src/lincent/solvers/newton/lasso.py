@@ -119,7 +119,7 @@ def _solve(program: RegularizedProgram, controls: Controls, start: Start | None)
     if n <= TUNING.all_columns:
         status, best, steps = descend(reader, point, controls)
         return Solution(status, best.certificate(reader), steps, NAME)
-    best, steps, most = Best(point), 0, TUNING.most_columns
+    best, steps, most = Best(point, reader.unit), 0, TUNING.most_columns
     for _ in range(TUNING.rounds):
         controls.tell(f"all columns: objective {best.low.objective:.10e}  gap {best.gap:.1e}")
         if best.relative_gap <= controls.tol:
@@ -180,7 +180,7 @@ def _cut(program: RegularizedProgram, chosen: Index) -> RegularizedProgram:
 
 def descend(reader: Reader, point: Reading, controls: Controls) -> tuple[Status, Best, int]:
     """Newton steps on all columns of the reader's program."""
-    best, model = Best(point), _Model(reader.program)
+    best, model = Best(point, reader.unit), _Model(reader.program)
     steps = since = 0
     while True:
         controls.tell(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lincent.passes.rows import weighed
 from lincent.programs.arrays import Matrix, Vector
-from lincent.programs.regularized import RegularizedProgram, by_class
+from lincent.programs.regularized import RegularizedProgram, by_class, unit_of
 
 Inside = NDArray[np.bool_]
 
@@ -61,6 +61,11 @@ class Reader:
         self.class_costs = down, up
         self._means = program.means
 
+    @property
+    def unit(self) -> float:
+        """The size of an objective that counts as zero."""
+        return unit_of(self.program.low, self.program.high, sum(self.class_costs))
+
     def at(self, beta: Vector, t: float, projected: Vector | None = None) -> Reading:
         """The point (beta, t); A beta may be known already."""
         program, sums = self.program, _Sums(self.program, t)
@@ -90,7 +95,9 @@ class Reader:
 
     def _bound(self, total: float, squares: float, combined: Vector) -> float:
         p = self.program
-        return p.high * total - p.width / 2 * squares - float(combined @ combined) / 2
+        with np.errstate(over="ignore"):  # far from the optimum of large costs: no bound at all
+            size = float(combined @ combined) / 2
+        return p.high * total - p.width / 2 * squares - size
 
     def at_zero(self, t: float) -> Reading:
         """The point (0, t), where all rows of a class pull the same: without the rows."""

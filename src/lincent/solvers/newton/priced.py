@@ -59,7 +59,7 @@ def solve(
 ) -> Solution:
     """The certified optimum over all columns of ``rows``, the rows of the program."""
     chosen, beta, t = _sampled(program, rows, controls, rng, tuning)
-    best, block, steps = _Sides(rows.shape), 0, 0
+    best, block, steps = _Sides(rows.shape, program.unit), 0, 0
     open_gap, status = 1.0, Status.STALLED
     for number in range(tuning.rounds):
         reader = SparseReader(replace(program, rows=rows.columns(chosen), means=None))
@@ -121,7 +121,8 @@ def _sampled(
 class _Sides:
     """The lowest point and the highest bound so far; zero bounds the objective from below."""
 
-    def __init__(self, shape: tuple[int, int]) -> None:
+    def __init__(self, shape: tuple[int, int], unit: float) -> None:
+        self.unit = unit
         self.beta, self.t, self.objective = np.zeros(shape[1]), 0.0, np.inf
         self.alpha, self.bound = np.zeros(shape[0]), 0.0
 
@@ -136,7 +137,9 @@ class _Sides:
             self.bound, self.alpha = bound, alpha
 
     def certificate(self) -> Certificate:
-        return Certificate(self.beta, self.alpha, self.t, self.objective, self.bound)
+        return Certificate(
+            self.beta, self.alpha, self.t, self.objective, self.bound, unit=self.unit
+        )
 
 
 def _solve_choice(

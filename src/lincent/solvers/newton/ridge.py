@@ -59,6 +59,10 @@ class Tuning:
     """The gap to which a level is solved; the next step brings it to about its square."""
     corrections: int = 25
     """After this many corrections a level has misled, and exact steps follow."""
+    single_range: float = 1e8
+    """Rows of sizes between one over this and this leave beta room in single precision."""
+    sized_rows: int = 16
+    """Rows that tell the size of all of them, to within such factors."""
 
 
 TUNING = Tuning()
@@ -217,12 +221,22 @@ def _for_all(program: RegularizedProgram, curvature: Whole, at: Start) -> Curvat
 def _level(program: RegularizedProgram, rng: np.random.Generator) -> RegularizedProgram | None:
     """A program with nearly the same solution that is cheaper to read, or none."""
     m, n = program.shape
+    if not _fits_single(program):
+        return None
     if m * n <= TUNING.single_entries:
         rows = program.rows.single(None)
         if rows is not None:
             return replace(program, rows=rows)
     size = sample_size(m, n)
     return _sample(program, size, rng) if size * TUNING.sample_share <= m else None
+
+
+def _fits_single(program: RegularizedProgram) -> bool:
+    """Whether some of the rows, and so beta, are of a size that single precision holds."""
+    m = program.shape[0]
+    some = program.rows.take(np.arange(0, m, max(1, m // TUNING.sized_rows)))
+    size = float(np.abs(some.tdot(np.ones(some.shape[0]) / some.shape[0])).max())
+    return size == 0.0 or 1 / TUNING.single_range < size < TUNING.single_range
 
 
 def sample_size(m: int, n: int) -> int:
