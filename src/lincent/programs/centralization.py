@@ -37,6 +37,8 @@ SEPARATION_FEASIBILITY = 1e-9
 """d.beta >= separation counts as met up to this share of it, and up to the rounding of d.beta."""
 ROUNDING = 1e-13
 """Of the sum of |d_j beta_j|: a thousand times what the product d.beta can be off by."""
+STEEP = 1e-4
+"""Of the largest difference: columns below it do not say how large t must be at a corner."""
 ONLY_POINT = 1e-12
 """A separation within this share of the largest leaves one corner of the box, up to rounding."""
 CLOSED = 1e-13
@@ -102,8 +104,10 @@ class Program:
             scaled = beta * (self.separation / reach)
             if np.all(scaled >= self.lower) and np.all(scaled <= self.upper):
                 return scaled
-        # A coordinate that d does not see stays: at the largest separation all the rest is fixed.
-        corner = np.where(self.difference == 0, beta, self.farthest_point)
+        # A coordinate that d does not see, or by rounding only, stays: at the largest separation all
+        # the rest is fixed.
+        steep = np.abs(self.difference) > ROUNDING * np.abs(self.difference).max()
+        corner = np.where(steep, self.farthest_point, beta)
         share = (self.separation - reach) / max(float(self.difference @ corner) - reach, 1e-300)
         return beta + min(share, 1.0) * (corner - beta)
 
@@ -172,6 +176,15 @@ class Program:
             candidates.append(float(order[lo - 1]))
         values = [self.separation * t + self._box_minimum(base - t * d) for t in candidates]
         return candidates[int(np.argmax(values))]
+
+    def corner_t(self, combined: Vector) -> float:
+        """A t for which r leads to the farthest point, in all columns but the nearly flat ones.
+
+        Those would ask for a t in whose rounding everything else is lost.
+        """
+        steep = np.abs(self.difference) > STEEP * np.abs(self.difference).max()
+        rest = self.linear - combined
+        return float(np.max(np.abs(rest[steep] / self.difference[steep]), initial=0.0))
 
     def _box_minimum(self, r: Vector) -> float:
         """min of r.beta over the box."""

@@ -129,8 +129,8 @@ def test_wrong_shortcut_is_not_taken(monkeypatch):
     expected = lcc_path(X, y)
     scaled = paths._scaled
 
-    def broken(program, last):
-        answer = scaled(program, last)
+    def broken(program, last, tol):
+        answer = scaled(program, last, tol)
         if answer is None:
             return None
         return paths.certify(program, 0.5 * answer.beta, answer.alpha, answer.t)
@@ -171,3 +171,30 @@ def test_after_the_deadline_no_other_solver_is_asked(monkeypatch):
     assert np.isnan(path.coefs[0, :2]).all()
     assert np.isfinite(path.coefs[0, 2]).all()
     assert np.isnan(path.objectives[0]).tolist() == [True, True, False]
+
+
+def with_flat_column(flat, seed=0):
+    """Two classes of 60 rows whose centers differ in column 0, and by ``flat`` in column 1."""
+    rng = np.random.default_rng(seed)
+    half = rng.normal(size=(60, 2))
+    half -= half.mean(axis=0)
+    X = np.vstack([half, half[::-1] * [1.0, -1.0] + [2.0, flat]])
+    return X, np.repeat([0, 1], 60)
+
+
+@pytest.mark.parametrize("flat", [0.0, 1e-17, 1e-14, 1e-6, 1e-2])
+def test_at_the_largest_margin_flat_columns_are_still_chosen(flat):
+    """Only columns whose centers differ are at the corner, and no rounding proves otherwise."""
+    X, y = with_flat_column(flat)
+    low, high = X[:60].mean(axis=0), X[60:].mean(axis=0)
+    largest = float(np.abs(high - low).sum())
+    path = lcc_path(X, y, margins=[largest])
+    assert path.certified.all()
+    signed = np.where(y == 1, 1.0, -1.0)[:, None] * (X - (low + high) / 2)
+    sides = [-1.0, 1.0] if flat >= 1e-6 else np.linspace(-1, 1, 2001)
+    values = [
+        (low - high) @ [1.0, side] + 2.0 * np.maximum(-signed @ [1.0, side], -largest).sum()
+        for side in sides
+        if (high - low) @ [1.0, side] >= largest * (1 - 1e-9)
+    ]
+    assert path.objectives[0, 0] <= min(values) + 1e-9 * abs(min(values))

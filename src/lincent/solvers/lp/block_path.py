@@ -89,11 +89,7 @@ def _only_point(program: Program) -> Certificate:
     split = seen.split(0.0)
     # Rows on the kink itself add nothing to either side.
     alpha: Any = split.multipliers(np.zeros(len(split.costs)))
-    # t large enough that every coordinate of r leads to the corner.
-    rest = program.linear - split.summed
-    steep = program.difference != 0
-    most = np.max(np.abs(rest[steep] / program.difference[steep]), initial=0.0)
-    t = program.best_t(split.summed, float(most))
+    t = program.best_t(split.summed, program.corner_t(split.summed))
     objective = program.value(beta, seen.loss)
     bound = program.bound(split.summed_cost, t, split.summed)
     return Certificate(beta, alpha, t, objective, bound)

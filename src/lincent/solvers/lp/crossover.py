@@ -85,7 +85,6 @@ class Tableau:
 
     def __init__(self, program: Program, stiffness: Vector, unit: Vector | None = None) -> None:
         m, n = program.shape
-        self.program = program
         rows, d = program.rows.dense(), program.difference
         # The sides of the box in the units of the rows, so that rates can be compared.
         unit = program.rows.column_scale() if unit is None else unit
@@ -99,40 +98,58 @@ class Tableau:
         self.hinges[m + n + column, column] = -unit
         self.hinges[-1] = d
         self.limits = np.empty(m + 2 * n + 1)
-        self.limits[:m] = program.margin
         self.limits[m : m + n] = unit * program.lower
         self.limits[m + n : -1] = -unit * program.upper
-        self.limits[-1] = program.separation
+        self._set_limits(program)
+        self.exchanges = 0
         weight = np.sqrt(stiffness)
         weight[m:-1].reshape(2, n)[:] /= unit
         self.basis = _independent(self.hinges * weight[:, None])
         self.usable = self._look()
 
+    def _set_limits(self, program: Program) -> None:
+        self.program = program
+        self.limits[: program.shape[0]] = program.margin
+        self.limits[-1] = program.separation
+
     def _look(self) -> bool:
         """Form the tableau at the vertex of the basis; False where the basis is singular."""
-        hinges, basis, costs = self.hinges, self.basis, self.costs
+        hinges, basis = self.hinges, self.basis
         count, n = hinges.shape
-        block = hinges[basis]
-        factor, pivots, info = lapack.dgetrf(block)
+        factor, pivots, info = lapack.dgetrf(hinges[basis])
         if info != 0:
             return False
-        beta = lapack.dgetrs(factor, pivots, self.limits[basis])[0]
-        T = np.empty((count + 1, n + 1), order="F")
-        np.matmul(hinges, lapack.dgetri(factor, pivots)[0], out=T[:-1, :n])
-        beyond = hinges @ beta - self.limits
-        m = self.program.shape[0]
-        spread = TUNING.spread * float(np.abs(beyond[:m]).mean())
-        beyond[:m] += spread * _scattered(m)
+        self.T = np.empty((count + 1, n + 1), order="F")
+        np.matmul(hinges, lapack.dgetri(factor, pivots)[0], out=self.T[:-1, :n])
+        self.T[basis, :n] = 0.0
+        self.T[basis, np.arange(n)] = 1.0
+        return self._stand()
+
+    def aim(self, program: Program, *, fresh: bool) -> bool:
+        """Be at the vertex that the basis has in a program of another margin.
+
+        Rates do not depend on right-hand sides, so they stay as they are; ``fresh`` forms them
+        anew, without the rounding of the exchanges that were made.
+        """
+        self._set_limits(program)
+        return self._look() if fresh else self._stand()
+
+    def _stand(self) -> bool:
+        """Where every hinge is at the vertex of the basis, and the slopes of the objective."""
+        program, T, basis = self.program, self.T, self.basis
+        m, n = program.shape
+        bends = self.limits.copy()
+        beyond = T[:m, :n] @ bends[basis] - program.margin
         # The basis stays where its hinges bend: their shifts move the vertex.
-        T[:-1, n] = beyond - T[:-1, :n] @ beyond[basis]
-        T[basis] = 0.0
-        T[basis, np.arange(n)] = 1.0
+        bends[:m] -= TUNING.spread * float(np.abs(beyond).mean()) * _scattered(m)
+        T[:-1, n] = T[:-1, :n] @ bends[basis] - bends
+        T[basis, n] = 0.0
         self.side = np.where(T[:-1, n] < 0, -1.0, 1.0)
-        missed = np.where(self.side < 0, costs, 0.0)
-        T[-1, :n] = lapack.dgetrs(factor, pivots, self.program.linear, trans=1)[0]
-        T[-1, n] = float(self.program.linear @ beta)
-        T[-1] -= missed @ T[:-1]
-        self.T = T
+        # The lower sides of the box are hinges: they have the inverse of the basis, and the vertex.
+        per_unit = program.linear / self.hinges[m : m + n].diagonal()
+        T[-1] = per_unit @ T[m : m + n]
+        T[-1, n] += float(per_unit @ bends[m : m + n])
+        T[-1] -= np.where(self.side < 0, self.costs, 0.0) @ T[:-1]
         return bool(np.isfinite(T[-1]).all())
 
     def descend(self, most: int) -> bool:
@@ -142,10 +159,12 @@ class Tableau:
         for _ in range(most + 1):
             multiplier, cost = T[-1, :n], costs[basis]
             wrong = np.maximum(-multiplier, multiplier - cost) - TUNING.optimal * cost
-            length = np.einsum("ij,ij->j", T[:-1, :n], T[:-1, :n])
-            k = int((wrong / np.sqrt(length)).argmax())
-            if wrong[k] <= 0:
+            asked = (wrong > 0.0).nonzero()[0]
+            if len(asked) == 0:
                 return True
+            columns = T[:-1, asked]
+            length = np.einsum("ij,ij->j", columns, columns)
+            k = int(asked[(wrong[asked] / np.sqrt(length)).argmax()])
             leaving, upwards = basis[k], multiplier[k] < 0
             side[leaving] = 1.0 if upwards else -1.0
             rate = side * T[:-1, k]
@@ -164,6 +183,7 @@ class Tableau:
             # In place: T is in the order of columns.
             blas.dger(-1.0, T[:, k].copy(), change, a=T, overwrite_a=1)
             basis[k] = entering
+            self.exchanges += 1
             self._exchanged()
         return False
 

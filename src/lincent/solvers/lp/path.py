@@ -15,9 +15,12 @@ between margins a factor of two apart there are as many breaks as such rows, oft
 they are not followed one by one.  With beta kept, the rows with |a_i.beta - s| <= |s - s0| change
 sides; these are in doubt, all others hardly are.
 
+    little data, few in doubt     exchanges from the last vertex (``margin_exchanges``)
     few in doubt (at most n)      the active set of the last margin names a vertex: it is tried
     else, and little data         Newton steps from the last point, then exchanges (``simplex``)
     else                          screening from the last point, with those rows as the band
+
+At the largest feasible margin a corner of the box is left, and nothing is solved at all.
 
 Either way the certificate of each point is computed from that point's own program, so a shortcut
 can be slow but never wrong; where its certificate falls short, the solvers start from nothing.
@@ -34,16 +37,19 @@ import numpy as np
 
 from lincent.programs.arrays import Certificate, Rows, Vector
 from lincent.programs.centralization import Program, certify, lcc_program
-from lincent.solvers.lp import choose, interior_point, screening, simplex
+from lincent.solvers.lp import choose, margin_exchanges, screening, simplex
 from lincent.solvers.lp.block_path import SCALED, BlockFollower
+from lincent.solvers.lp.margin_exchanges import MarginExchanges, Vertex
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status, not_begun
 
 VERTEX = "vertex"
 KINK = 1e-9
 SCREEN_ABOVE = 1.5
-NEAR_ABOVE = 15
+NEAR_ABOVE = 5
 FAR = 0.5
+SURELY = 100.0
+"""Times ``tol``: a gap that is foreseen to be larger is not looked at."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,13 @@ class _Visited:
 
     program: Program
     certificate: Certificate
+
+    @cached_property
+    def pulled(self) -> float:
+        """What the sides of the box add to the bound, which does not scale with the margin."""
+        program, answer = self.program, self.certificate
+        scales = program.margin * float(np.sum(answer.alpha)) + program.separation * answer.t
+        return answer.dual_objective - program.offset - scales
 
     @cached_property
     def projected(self) -> np.ndarray:
@@ -66,6 +79,7 @@ class Follower:
         self.solver, self.controls, self.rng = solver, controls, rng
         self._first: _Visited | None = None
         self._last: _Visited | None = None
+        self._exchanges = MarginExchanges()
 
     def prepared(self, rows: Rows, costs: Sequence[Any]) -> tuple[Rows, list[Vector]]:
         """The rows that cost anything, in the form in which they are solved again and again."""
@@ -89,6 +103,8 @@ class Follower:
         found = self._from_last(program)
         if found is None:
             found = self._afresh(program)
+        if found.solver not in (SCALED, margin_exchanges.NAME):
+            self._exchanges.forget()
         if np.isfinite(found.certificate.objective):
             self._last = _Visited(program, found.certificate)
             self._first = self._first or self._last
@@ -99,11 +115,16 @@ class Follower:
         last = self._last
         if last is None:
             return None
-        answer = _scaled(program, last)
+        answer = _scaled(program, last, self.controls.tol)
         if self._good(answer):
             return Solution(Status.OPTIMAL, answer, 0, SCALED)
         m, n = program.shape
         doubt = _in_doubt(program, last)
+        if self._screens(program) and margin_exchanges.worthwhile(program, doubt):
+            vertex = Vertex(last.program, last.certificate.beta, last.projected)
+            found = self._exchanges.solve(program, vertex, self.controls)
+            if found is not None:
+                return found
         # Otherwise the active set surely changes; for other costs nobody knows.
         if doubt <= n or program.margin == last.program.margin:
             answer = _vertex(program, last)
@@ -112,7 +133,7 @@ class Follower:
         if not self._screens(program) or m < NEAR_ABOVE * n:
             return None
         if program.one_point or last.program.one_point:
-            return None  # nothing to solve; or the last point says nothing of others
+            return None  # nothing to solve; or Newton steps from a corner lead nowhere
         if _little(program):
             found = simplex.solve(program, self.controls, last.certificate.beta)
             if self._final(found):
@@ -136,12 +157,20 @@ class Follower:
             m, n = program.shape
             found = None
             if program.one_point:
-                found = interior_point.solve(program, self.controls)
+                found = self._corner(program)
             elif m > SCREEN_ABOVE * screening.start_size(n) and not _little(program):
                 found = screening.solve(program, self.controls, self.rng)
             if found is not None and self._final(found):
                 return found
         return choose.solve(program, self.solver, self.controls, self.rng)
+
+    def _corner(self, program: Program) -> Solution | None:
+        """The one corner that the margin leaves; columns without a difference stay free."""
+        answer = _only_point(program)
+        if self._good(answer) or not margin_exchanges.affordable(program):
+            return Solution(Status.OPTIMAL, answer, 0, VERTEX)
+        corner = Vertex(program, answer.beta, program.rows.dot(answer.beta))
+        return self._exchanges.solve(program, corner, self.controls)
 
     def _screens(self, program: Program) -> bool:
         return self.solver == "auto" and not program.hard and bool(np.all(program.costs > 0))
@@ -164,11 +193,23 @@ def _in_doubt(program: Program, last: _Visited) -> int:
     return int(np.count_nonzero(np.abs(last.projected - program.margin) <= shift))
 
 
-def _scaled(program: Program, last: _Visited) -> Certificate | None:
+def _only_point(program: Program) -> Certificate:
+    """The one corner of the box that the margin leaves, proved by the rows that miss it."""
+    beta = program.farthest_point
+    alpha = np.where(program.rows.dot(beta) < program.margin, program.costs, 0.0)
+    return certify(program, beta, alpha, program.corner_t(program.rows.tdot(alpha)))
+
+
+def _scaled(program: Program, last: _Visited, tol: float) -> Certificate | None:
     before, point = last.program, last.certificate
     if np.any(before.costs != program.costs):
         return None
-    beta = point.beta * (program.margin / before.margin)
+    ratio = program.margin / before.margin
+    # Objective and bound agree before: after, they differ by what does not scale.
+    size = max(1.0, abs(program.offset + ratio * (point.objective - before.offset)))
+    if abs((1.0 - ratio) * last.pulled) > SURELY * tol * size:
+        return None
+    beta = point.beta * ratio
     if np.any(beta < program.lower) or np.any(beta > program.upper):
         return None
     return certify(program, beta, point.alpha, point.t)

@@ -1,0 +1,90 @@
+"""From margin to margin by exchanges: the optimum of every program, however the path came there."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lincent.passes.dense import DenseRows
+from lincent.programs.centralization import lcc_program
+from lincent.solvers.lp import choose, margin_exchanges
+from lincent.solvers.lp.margin_exchanges import MarginExchanges, Vertex
+from lincent.solvers.solution import Controls
+
+SHARES = 2.0 ** -np.arange(1, 12)
+
+
+def random_rows(seed):
+    """Signed rows and the difference of the centers: separable or not, whole numbers or not."""
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(40, 160)), int(rng.integers(2, 20))
+    X = rng.normal(size=(m, n)) * 10.0 ** rng.uniform(-1, 1, n)
+    if seed % 3 == 0:
+        X = np.round(2 * X)
+    y = np.where(np.arange(m) % 3 == 0, 1.0, -1.0)
+    X += np.outer(y, rng.normal(size=n)) * rng.choice([0.3, 3.0])
+    low, high = X[y < 0].mean(axis=0), X[y > 0].mean(axis=0)
+    return DenseRows(y[:, None] * (X - (low + high) / 2)), high - low
+
+
+def optimum(program):
+    return choose.solve(program, "auto", Controls(), np.random.default_rng(0)).certificate
+
+
+def vertex(program, beta):
+    return Vertex(program, beta, program.rows.dot(beta))
+
+
+@pytest.mark.parametrize("drift", [0, 200])
+@pytest.mark.parametrize("seed", range(12))
+def test_every_margin_has_its_optimum(seed, drift, monkeypatch):
+    """Whether the tableau is formed anew at every margin or carried along."""
+    monkeypatch.setattr(margin_exchanges, "TUNING", replace(margin_exchanges.TUNING, drift=drift))
+    rows, difference = random_rows(seed)
+    costs, largest = np.full(rows.shape[0], 2.0), np.abs(difference).sum()
+    walk, last = MarginExchanges(), None
+    for share in SHARES:
+        program = lcc_program(rows, difference, costs, share * largest)
+        wanted = optimum(program)
+        start = wanted.beta if last is None else last.beta
+        before = program if last is None else last.program
+        found = walk.solve(program, vertex(before, start), Controls())
+        assert found is not None
+        assert found.relative_gap <= 1e-9
+        size = max(1.0, abs(wanted.objective))
+        assert abs(found.certificate.objective - wanted.objective) <= 2e-9 * size
+        last = vertex(program, found.certificate.beta)
+
+
+def test_a_margin_that_changes_nothing_takes_no_exchange():
+    rows, difference = random_rows(1)
+    costs, largest = np.full(rows.shape[0], 2.0), np.abs(difference).sum()
+    program = lcc_program(rows, difference, costs, 0.25 * largest)
+    walk = MarginExchanges()
+    first = walk.solve(program, vertex(program, optimum(program).beta), Controls())
+    again = walk.solve(program, vertex(program, first.certificate.beta), Controls())
+    assert again.iterations == 0
+    np.testing.assert_allclose(again.certificate.beta, first.certificate.beta, rtol=1e-12)
+
+
+def test_other_costs_have_a_tableau_of_their_own():
+    rows, difference = random_rows(2)
+    largest = np.abs(difference).sum()
+    walk = MarginExchanges()
+    point = None
+    for cost in (2.0, 0.01):
+        program = lcc_program(rows, difference, np.full(rows.shape[0], cost), 0.1 * largest)
+        wanted = optimum(program)
+        point = point or vertex(program, wanted.beta)
+        found = walk.solve(program, point, Controls()).certificate
+        assert found.objective == pytest.approx(wanted.objective, rel=1e-9)
+
+
+def test_large_or_sparse_programs_are_left_to_others():
+    def program(m, n):
+        return lcc_program(DenseRows(np.zeros((m, n))), np.ones(n), np.ones(m), 0.1)
+
+    assert margin_exchanges.worthwhile(program(100, 5), 15)
+    assert not margin_exchanges.worthwhile(program(100, 5), 16)  # Newton steps pass many at once
+    assert margin_exchanges.worthwhile(program(20, 5), 20)  # where there are rows to sum up
+    assert not margin_exchanges.affordable(program(20_000, 2))
