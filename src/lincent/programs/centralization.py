@@ -104,7 +104,7 @@ class Program:
             scaled = beta * (self.separation / reach)
             if np.all(scaled >= self.lower) and np.all(scaled <= self.upper):
                 return scaled
-        # A coordinate that d does not see, or by rounding only, stays: at the largest separation all
+        # A coordinate that d does not see, but for rounding, stays: at the largest separation all
         # the rest is fixed.
         steep = np.abs(self.difference) > ROUNDING * np.abs(self.difference).max()
         corner = np.where(steep, self.farthest_point, beta)
