@@ -132,12 +132,14 @@ class Follower:
                 return Solution(Status.OPTIMAL, answer, 0, VERTEX)
         if not self._screens(program) or m < NEAR_ABOVE * n:
             return None
-        if program.one_point or last.program.one_point:
-            return None  # nothing to solve; or Newton steps from a corner lead nowhere
+        if program.one_point:
+            return None  # nothing to solve
         if _little(program):
             found = simplex.solve(program, self.controls, last.certificate.beta)
             if self._final(found):
                 return found
+        if last.program.one_point:
+            return None  # a corner says nothing of the rows near the kink
         guess = screening.Guess(last.certificate.beta, doubt)
         found = screening.solve(program, self.controls, self.rng, start=guess)
         return found if self._final(found) else None
