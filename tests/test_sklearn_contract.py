@@ -53,7 +53,7 @@ VARIANTS = {
         {"multi_class": "native"},
         {"probability": "sigmoid"},
         {"norm": "l1"},
-        {"norm": "linf", "margins": (0.01, 0.01), "fit_threshold": False},
+        {"norm": "linf", "margin_range": (0.01, 0.01), "fit_threshold": False},
     ],
     "RegularizedLDA": [{"target": "scaled-identity"}, {"shrinkage": 0.0}],
     "RegularizedLCCCV": [{"multi_class": "ovr"}, {"combine": "refit"}],

@@ -16,7 +16,7 @@ from lincent.datasets import make_noisy_classes
 X, y = make_noisy_classes(4000, 20, noise=0.1, separation=1.5, random_state=0)
 sign = np.where(y == 1, 1.0, -1.0)
 low, high, C = 0.0, 2.0, 1.0
-model = RegularizedLCC(C=C, margins=(low, high), class_weight=None).fit(X, y)
+model = RegularizedLCC(C=C, margin_range=(low, high), class_weight=None).fit(X, y)
 
 
 def objective(parameters):

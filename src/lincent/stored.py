@@ -1,16 +1,20 @@
 """Parts of fitted models by the names that model files use.
 
 A class may move to another file; its name here stays, so that old model files can be read.
-``NAMES_OF_0_1_0`` are the names that version 0.1.0 wrote.
+``NAMES_OF_0_1_0`` are the names that version 0.1.0 wrote; ``with_todays_names`` does the same for
+parameters.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from lincent import rivals
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.calibration import Sigmoid, Steps
 from lincent.estimators.discriminators import Cut, Nearest
 from lincent.estimators.probabilities import JointCalibration, SeparateCalibration
+from lincent.estimators.renamed import UNUSED
 from lincent.estimators.softmax import Softmax
 from lincent.features.monotone import IncreasingCurve
 from lincent.features.splines import ColumnCurve
@@ -19,6 +23,7 @@ from lincent.features.table import ColumnCode, TableEncoder
 __all__ = [
     "NAMES_OF_0_1_0", "ColumnCode", "ColumnCurve", "Cut", "IncreasingCurve", "JointCalibration",
     "Nearest", "SeparateCalibration", "Sigmoid", "Softmax", "Steps", "TableEncoder", "Terms",
+    "with_todays_names",
 ]  # fmt: skip
 
 PARTS = (
@@ -46,3 +51,11 @@ NAMES_OF_0_1_0 = {
     },
 }  # fmt: skip
 """Where the classes of a file of version 0.1.0 are today, by the module it names."""
+
+
+def with_todays_names(kind: type, state: dict[str, Any]) -> dict[str, Any]:
+    """What a model file says of an object, by the names that its parameters have today."""
+    known = getattr(kind, "_get_param_names", list)()
+    if "margin_range" in known and "margin_range" not in state and "margins" in state:
+        return {**state, "margin_range": state["margins"], "margins": UNUSED}
+    return state

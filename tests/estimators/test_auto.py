@@ -197,7 +197,7 @@ def test_pixels_are_seen_in_their_common_unit():
     [
         ({"maps": ["nowhere"]}, "choose among"),
         ({"n_members": 0}, "n_members"),
-        ({"margins": (1.0, 1.0)}, "corner"),
+        ({"margin_range": (1.0, 1.0)}, "corner"),
         ({"time_limit": -1}, "time_limit"),
     ],
 )

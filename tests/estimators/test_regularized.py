@@ -57,7 +57,7 @@ def test_weights_are_repetitions_with_few_columns():
 
 def test_objective_is_the_stated_one(cancer):
     X, y = cancer
-    model = RegularizedLCC(C=0.7, margins=(-0.5, 2.0)).fit(X, y)
+    model = RegularizedLCC(C=0.7, margin_range=(-0.5, 2.0)).fit(X, y)
     sign = np.where(y == 1, 1.0, -1.0)
     z = sign * model.decision_function(X)
     phi = np.where(z <= -0.5, 0.75 - z, np.maximum(2.0 - z, 0) ** 2 / 5.0)
@@ -195,11 +195,11 @@ def test_impact_is_the_loss_of_each_row():
     [
         ({"C": 0.0}, "C=0.0"),
         ({"C": np.inf}, "C=inf"),
-        ({"margins": (1.0, 1.0)}, "norm='linf'"),
-        ({"margins": (2.0, 1.0)}, "low <= high"),
-        ({"margins": 3.0}, "two numbers"),
+        ({"margin_range": (1.0, 1.0)}, "norm='linf'"),
+        ({"margin_range": (2.0, 1.0)}, "low <= high"),
+        ({"margin_range": 3.0}, "two numbers"),
         ({"norm": "l0"}, "norm='l0'"),
-        ({"norm": "l1", "margins": (1.0, 1.0)}, "norm='l1'"),
+        ({"norm": "l1", "margin_range": (1.0, 1.0)}, "norm='l1'"),
         ({"norm": "linf"}, "fit_threshold=False"),
     ],
 )
@@ -216,7 +216,7 @@ def test_an_entry_that_is_not_finite_is_found(norm, value, form):
     X, y = two_classes()
     X[7, 3] = value
     X = X.astype(form) if form is np.float32 else form(X)
-    settings = {"margins": (0.01, 0.01), "fit_threshold": False} if norm == "linf" else {}
+    settings = {"margin_range": (0.01, 0.01), "fit_threshold": False} if norm == "linf" else {}
     for weight in (None, np.where(np.arange(len(y)) == 7, 0.0, 1.0)):
         with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
             RegularizedLCC(norm=norm, **settings).fit(X, y, weight)

@@ -34,7 +34,7 @@ PLACES = {
 SETTINGS = [
     {},
     {"class_weight": None, "C": 0.01},
-    {"class_weight": {0: 1.0, 1: 6.0}, "margins": (0.0, 2.0)},
+    {"class_weight": {0: 1.0, 1: 6.0}, "margin_range": (0.0, 2.0)},
     {"fit_threshold": False},
 ]
 
@@ -68,7 +68,7 @@ def test_three_classes(place, strategy):
 @pytest.mark.parametrize("place", PLACES)
 def test_the_box_form(place):
     X, y, _ = make()
-    settings = {"norm": "linf", "margins": (0.1, 0.1), "fit_threshold": False}
+    settings = {"norm": "linf", "margin_range": (0.1, 0.1), "fit_threshold": False}
     found = RegularizedLCC(**settings).fit(PLACES[place](X), y)
     plain = RegularizedLCC(**settings).fit(X, y)
     np.testing.assert_allclose(found.objective_, plain.objective_, rtol=1e-9)

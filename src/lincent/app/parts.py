@@ -117,7 +117,7 @@ class _Builder:
             raise Unacceptable(f"is damaged: its {kind.__name__} has no attributes")
         state.pop("_sklearn_version", None)
         made: Any = object.__new__(kind)
-        made.__dict__.update(state)
+        made.__dict__.update(stored.with_todays_names(kind, state))
         return made
 
     def _dict(self, node: dict[str, Any]) -> dict[Any, Any]:

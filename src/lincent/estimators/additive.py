@@ -94,7 +94,7 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
 
         def problem(rows: TrainingRows, total: np.ndarray) -> AdditiveProblem:
             total = total * check_class_weight(self.class_weight, self.classes_, total).factor
-            costs = Costs(total / total.sum(), check_hinge_range(self.margins))
+            costs = Costs(total / total.sum(), check_hinge_range(self.margin_range))
             return AdditiveProblem(
                 rows, costs, self.tol, self.max_iter, lambda: time.monotonic() >= ends
             )
@@ -178,7 +178,7 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
         check_least("n_knots", self.n_knots, 3)
         check_count("max_iter", self.max_iter)
         check_positive("tol", self.tol)
-        check_hinge_range(self.margins)
+        check_hinge_range(self.margin_range)
         check_nonnegative("n_resamples", self.n_resamples)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
@@ -419,7 +419,7 @@ class AdditiveLCC(Probabilities, AdditiveModel):
     monotonic_cst : array-like of int or dict, default=None
         1 for columns whose curve must rise, -1 for those that must fall, 0 for the others, as in
         HistGradientBoostingClassifier.
-    margins : tuple of two floats, default=(-1.0, 3.0)
+    margin_range : tuple of two floats, default=(-1.0, 3.0)
         The range of margins over which the hinge is averaged.
     class_weight : dict, "balanced" or None, default="balanced"
         What the classes cost; "balanced" gives all the same total.
@@ -491,7 +491,7 @@ class AdditiveLCC(Probabilities, AdditiveModel):
         n_knots: int = 8,
         interactions: int = 0,
         monotonic_cst: Any = None,
-        margins: tuple[float, float] = (-1.0, 3.0),
+        margin_range: tuple[float, float] = (-1.0, 3.0),
         class_weight: Any = "balanced",
         n_resamples: int = 20,
         categorical_features: Any = None,
@@ -506,7 +506,7 @@ class AdditiveLCC(Probabilities, AdditiveModel):
         self.n_knots = n_knots
         self.interactions = interactions
         self.monotonic_cst = monotonic_cst
-        self.margins = margins
+        self.margin_range = margin_range
         self.class_weight = class_weight
         self.n_resamples = n_resamples
         self.categorical_features = categorical_features

@@ -46,7 +46,7 @@ class AdditiveLCCCV(Probabilities, AdditiveModel):
         How ``predict_proba`` is calibrated, on the held-out rows of the folds and at no further
         fit; None leaves it out. ``predict`` does not change; where classes differ in size the
         predicted class is not always the most probable one.
-    margins : tuple of two floats, default=(-1.0, 3.0)
+    margin_range : tuple of two floats, default=(-1.0, 3.0)
         The range of margins over which the hinge is averaged.
     class_weight : dict, "balanced" or None, default="balanced"
         What the classes cost; "balanced" gives all the same total.
@@ -107,7 +107,7 @@ class AdditiveLCCCV(Probabilities, AdditiveModel):
         scoring: Any = None,
         cv: Any = None,
         probability: str | None = "sigmoid",
-        margins: tuple[float, float] = (-1.0, 3.0),
+        margin_range: tuple[float, float] = (-1.0, 3.0),
         class_weight: Any = "balanced",
         n_resamples: int = 20,
         categorical_features: Any = None,
@@ -122,7 +122,7 @@ class AdditiveLCCCV(Probabilities, AdditiveModel):
         self.scoring = scoring
         self.cv = cv
         self.probability = probability
-        self.margins = margins
+        self.margin_range = margin_range
         self.class_weight = class_weight
         self.n_resamples = n_resamples
         self.categorical_features = categorical_features

@@ -92,7 +92,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         (``"accuracy"``, ``"f1"``), the cut is chosen by it as well.
     cv : int, splitter or iterable, default=None
         None is 4 stratified folds, dealt by row values.
-    margins : tuple of two floats, default=(-1.0, 3.0)
+    margin_range : tuple of two floats, default=(-1.0, 3.0)
         The range of margins over which the hinge is averaged.
     class_weight : dict, "balanced" or None, default="balanced"
         What the classes cost; "balanced" gives all the same total.
@@ -175,7 +175,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         maps: Any = None,
         scoring: Any = None,
         cv: Any = None,
-        margins: tuple[float, float] = (-1.0, 3.0),
+        margin_range: tuple[float, float] = (-1.0, 3.0),
         class_weight: Any = "balanced",
         categorical_features: Any = None,
         tol: float = 1e-9,
@@ -189,7 +189,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         self.maps = maps
         self.scoring = scoring
         self.cv = cv
-        self.margins = margins
+        self.margin_range = margin_range
         self.class_weight = class_weight
         self.categorical_features = categorical_features
         self.tol = tol
@@ -238,7 +238,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
             training, data = None, self._open_table(X, y, sample_weight, seed)
             total = np.bincount(data.codes, weights=data.weight)
         shares = total * check_class_weight(self.class_weight, self.classes_, total).factor
-        costs = Costs(shares / shares.sum(), check_hinge_range(self.margins))
+        costs = Costs(shares / shares.sum(), check_hinge_range(self.margin_range))
         count, totals = len(data.codes), total.tolist()
         index = np.arange(count) if own else data.sample(SEARCH_ROWS, totals)
         chosen = self._search(data[index], costs, seed, limits.out_of_time)
@@ -294,7 +294,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         check_positive("tol", self.tol)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
-        check_hinge_range(self.margins)
+        check_hinge_range(self.margin_range)
         if self.maps is not None and not (len(self.maps) and set(self.maps) <= set(MAPS)):
             raise ValueError(
                 f"maps={self.maps!r} is not usable: choose among {', '.join(map(repr, MAPS))}."

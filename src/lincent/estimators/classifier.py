@@ -30,6 +30,7 @@ from lincent.estimators.discriminators import Discriminator
 from lincent.estimators.native import check_native
 from lincent.estimators.probabilities import check_probability, cross_fitted, unfitted_copy
 from lincent.estimators.problem import HostTraining, Task, Training, TwoClass, open_training, tasks
+from lincent.estimators.renamed import warn_of_old_names
 from lincent.estimators.validation import (
     ClassCosts,
     check_choice,
@@ -142,6 +143,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         with whole_or_nothing(self, X):
+            warn_of_old_names(self)
             self._check_params()
             check_choice("multi_class", self.multi_class, self._strategies)
             if getattr(self, "probability", None) is not None:

@@ -21,6 +21,7 @@ from lincent.estimators.probabilities import Unseen
 from lincent.estimators.problem import HostTraining, Task, Training, tasks
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
+from lincent.estimators.renamed import margin_range_of
 from lincent.estimators.validation import check_class_weight, check_count, check_positive
 from lincent.passes.source import Kind
 
@@ -45,14 +46,14 @@ def check_costs(Cs: Any) -> np.ndarray | None:
 class Committee:
     """A classifier made of the rules of all folds and settings: beside ``Classifier``.
 
-    Subclasses have the parameters ``Cs``, ``margins``, ``cv``, ``n_repeats``, ``scoring``,
+    Subclasses have the parameters ``Cs``, ``margin_range``, ``cv``, ``n_repeats``, ``scoring``,
     ``sharpness``, ``class_weight``, ``multi_class``, ``tol``, ``max_iter``, ``n_jobs``,
     ``random_state`` and ``verbose``; they say which features each member sees (``_maps``) and
     what is kept (``_keep``).
     """
 
     Cs: Any
-    margins: Any
+    margin_range: Any
     sharpness: float
     tol: float
     max_iter: int
@@ -78,7 +79,7 @@ class Committee:
 
     def _check_params(self) -> None:
         check_costs(self.Cs)
-        check_hinge_range(self.margins)
+        check_hinge_range(margin_range_of(self))
         check_positive("sharpness", self.sharpness)
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
@@ -97,7 +98,7 @@ class Committee:
         limits = controls(model, training.began)
         if training.shape[0] * training.shape[1] <= SMALL_ENTRIES:
             limits = replace(limits, tol=SMALL_TOL * limits.tol)
-        fit = RegularizedFit(check_hinge_range(model.margins), True, limits, seed)
+        fit = RegularizedFit(check_hinge_range(margin_range_of(model)), True, limits, seed)
         own = isinstance(model.class_weight, str)
         todo = tasks(len(training.classes), model.multi_class)
         settings = Settings(check_costs(model.Cs), fit, None if own else costs, len(todo) > 1)

@@ -21,6 +21,7 @@ from lincent.estimators.native import ALL_CLASSES, fit_native, native_losses
 from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import HostTraining, TwoClass
 from lincent.estimators.regularized_fit import RegularizedFit, check_problem_finite
+from lincent.estimators.renamed import UNUSED, margin_range_of
 from lincent.estimators.validation import ClassCosts, check_choice, check_count, check_positive
 from lincent.passes.source import Kind
 from lincent.solvers.lp import choose
@@ -30,28 +31,29 @@ NORMS = ("l2", "l1", "linf")
 SOLVERS = {"l2": ridge.solve_path, "l1": lasso.solve_path}
 
 
-def check_margins(margins: Any) -> tuple[float, float]:
+def check_margin_range(margin_range: Any) -> tuple[float, float]:
     """Two finite numbers, the second above zero and not below the first."""
     try:
-        low, high = (float(value) for value in margins)
+        low, high = (float(value) for value in margin_range)
     except (TypeError, ValueError):
         raise ValueError(
-            f"margins={margins!r} is not usable: give two numbers (low, high)."
+            f"margin_range={margin_range!r} is not usable: give two numbers (low, high)."
         ) from None
     if not (np.isfinite(low) and np.isfinite(high) and low <= high and high > 0):
         raise ValueError(
-            f"margins={margins!r} is not usable: give finite numbers low <= high with high above 0."
+            f"margin_range={margin_range!r} is not usable: give finite numbers low <= high with "
+            "high above 0."
         )
     return low, high
 
 
-def check_hinge_range(margins: Any) -> tuple[float, float]:
+def check_hinge_range(margin_range: Any) -> tuple[float, float]:
     """Margins over which a hinge can be averaged: Newton's method needs the range."""
-    low, high = check_margins(margins)
+    low, high = check_margin_range(margin_range)
     if low == high:
         raise ValueError(
-            f"margins={margins!r} is a hinge with a corner, which Newton's method does not solve: "
-            "give low below high."
+            f"margin_range={margin_range!r} is a hinge with a corner, which Newton's method does "
+            "not solve: give low below high."
         )
     return low, high
 
@@ -68,7 +70,7 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
     ----------
     C : float, default=1.0
         Cost of a unit of loss, per row; comparable with the C of LogisticRegression.
-    margins : tuple of two floats, default=(-1.0, 3.0)
+    margin_range : tuple of two floats, default=(-1.0, 3.0)
         The range of margins over which the hinge is averaged. Only the ratio matters beside C.
     norm : {"l2", "l1", "linf"}, default="l2"
         ``"l2"`` adds half the squared length of the direction to the loss. ``"l1"`` adds the sum of
@@ -101,6 +103,11 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
         Chooses the sample from which a large problem is started. The optimum does not depend on it.
     verbose : int, default=0
         1 prints one line per step.
+    margins : tuple of two floats
+        The old name of ``margin_range``.
+
+        .. deprecated:: 0.2.0
+            Give ``margin_range``.
 
     Attributes
     ----------
@@ -151,7 +158,7 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
     def __init__(
         self,
         C: float = 1.0,
-        margins: tuple[float, float] = (-1.0, 3.0),
+        margin_range: tuple[float, float] = (-1.0, 3.0),
         *,
         norm: str = "l2",
         fit_threshold: bool = True,
@@ -164,9 +171,10 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        margins: Any = UNUSED,
     ) -> None:
         self.C = C
-        self.margins = margins
+        self.margin_range = margin_range
         self.norm = norm
         self.fit_threshold = fit_threshold
         self.class_weight = class_weight
@@ -178,6 +186,7 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.margins = margins
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RegularizedLCC:
         """Find the direction and the threshold.
@@ -199,6 +208,9 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
         """
         return self._fit(X, y, sample_weight)
 
+    def _range(self) -> tuple[float, float]:
+        return check_margin_range(margin_range_of(self))
+
     # The contract with Classifier and ProjectedLine.
 
     def _check_params(self) -> None:
@@ -207,18 +219,18 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
         check_count("max_iter", self.max_iter)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
-        low, high = check_margins(self.margins)
+        low, high = self._range()
         if check_choice("norm", self.norm, NORMS) == "linf":
             if low != high or self.fit_threshold:
                 raise ValueError(
                     f"norm='linf' is a linear program for one margin and the cut at the midpoint: "
-                    f"give margins=(s, s) and fit_threshold=False, not margins={self.margins!r} "
-                    f"and fit_threshold={self.fit_threshold!r}."
+                    f"give margin_range=(s, s) and fit_threshold=False, not margin_range="
+                    f"{margin_range_of(self)!r} and fit_threshold={self.fit_threshold!r}."
                 )
         elif low == high:
             raise ValueError(
-                f"margins={self.margins!r} with norm={self.norm!r} is a hinge with a corner, which "
-                "Newton's method does not solve: give low below high, or norm='linf'."
+                f"margin_range={margin_range_of(self)!r} with norm={self.norm!r} is a hinge with a "
+                "corner, which Newton's method does not solve: give low below high, or norm='linf'."
             )
 
         if self.multi_class == "native" and not (self.norm == "l2" and self.fit_threshold):
@@ -242,32 +254,32 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
         else:
             seed = int(generator(self).integers(2**31))
             fit = RegularizedFit(
-                check_margins(self.margins),
+                self._range(),
                 bool(self.fit_threshold),
                 controls(self, problem.began),
                 seed,
                 SOLVERS[self.norm],
             )
             part = fit.directions(problem, (float(self.C),))[0]
-        judge(self, problem, float(self.margins[0]), part.solution)
+        judge(self, problem, self._range()[0], part.solution)
         return part
 
     def _fit_native(self, training: HostTraining, costs: ClassCosts) -> list[Direction]:
         limits = controls(self, training.began)
-        parts = fit_native(training, costs, float(self.C), check_margins(self.margins), limits)
-        judge(self, ALL_CLASSES, float(self.margins[0]), parts[0].solution)
+        parts = fit_native(training, costs, float(self.C), self._range(), limits)
+        judge(self, ALL_CLASSES, self._range()[0], parts[0].solution)
         return parts
 
     def _fit_box(self, problem: TwoClass) -> Direction:
         """The paper's linear program."""
         check_problem_finite(problem)
         largest = problem.largest_margin
-        if largest == 0.0 or self.margins[0] > largest:
+        if largest == 0.0 or self._range()[0] > largest:
             raise ValueError(
-                f"margins={self.margins!r} are above the largest feasible margin {largest:.6g} "
-                f"({problem.name}): give a smaller margin, or scale the features up."
+                f"margin_range={margin_range_of(self)!r} is above the largest feasible margin "
+                f"{largest:.6g} ({problem.name}): give a smaller margin, or scale the features up."
             )
-        program = problem.program(problem.costs(float(self.C)), float(self.margins[0]))
+        program = problem.program(problem.costs(float(self.C)), self._range()[0])
         limits = controls(self, problem.began)
         solution = choose.solve(program, "auto", limits, generator(self))
         return cut(problem, solution.certificate.beta, solution, "distance")
@@ -296,6 +308,6 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
         return super()._impacts(X, codes)
 
     def _missed(self, beyond: np.ndarray, task: int) -> np.ndarray:
-        low, high = check_margins(self.margins)
+        low, high = self._range()
         pull = np.clip((high - beyond) / (high - low), 0.0, 1.0) if high > low else beyond < high
         return np.asarray(pull * (high - beyond - (high - low) / 2 * pull))

@@ -12,6 +12,7 @@ from lincent.estimators.committee_base import Committee
 from lincent.estimators.direction import project_all
 from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import Training
+from lincent.estimators.renamed import UNUSED
 from lincent.estimators.validation import check_choice
 
 WAYS = ("committee", "refit")
@@ -25,7 +26,7 @@ class RegularizedLCCCV(Probabilities, Committee, Classifier):
     Cs : array-like of float, default=None
         Values of C, per row. None takes totals C * n_samples of 10^-1.5, 10^-1, ..., 10^3.5,
         and every second of them for more than two classes.
-    margins : tuple of two floats, default=(0.0, 2.0)
+    margin_range : tuple of two floats, default=(0.0, 2.0)
         The range of margins over which the hinge is averaged.
     cv : int, splitter or iterable, default=None
         None is 5 stratified folds, dealt by row values. For a Dask collection or batches: None, an
@@ -60,6 +61,11 @@ class RegularizedLCCCV(Probabilities, Committee, Classifier):
         Deals the folds.
     verbose : int, default=0
         1 prints one line per step.
+    margins : tuple of two floats
+        The old name of ``margin_range``.
+
+        .. deprecated:: 0.2.0
+            Give ``margin_range``.
 
     Attributes
     ----------
@@ -106,7 +112,7 @@ class RegularizedLCCCV(Probabilities, Committee, Classifier):
     def __init__(
         self,
         Cs: Any = None,
-        margins: tuple[float, float] = (0.0, 2.0),
+        margin_range: tuple[float, float] = (0.0, 2.0),
         *,
         cv: Any = None,
         n_repeats: int | None = None,
@@ -121,9 +127,10 @@ class RegularizedLCCCV(Probabilities, Committee, Classifier):
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
+        margins: Any = UNUSED,
     ) -> None:
         self.Cs = Cs
-        self.margins = margins
+        self.margin_range = margin_range
         self.cv = cv
         self.n_repeats = n_repeats
         self.scoring = scoring
@@ -137,6 +144,7 @@ class RegularizedLCCCV(Probabilities, Committee, Classifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.margins = margins
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RegularizedLCCCV:
         """Cross-validate and combine.

@@ -15,6 +15,7 @@ from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import Training, TwoClass
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
+from lincent.estimators.renamed import UNUSED, margin_range_of
 from lincent.estimators.validation import check_count, check_positive, check_rows
 from lincent.features.clusters import CenterSet
 from lincent.features.similarity import Extension, extended, local_scores
@@ -37,7 +38,7 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         v the total variance of X (the number of columns, if they are standardized).
     C : float, default=0.1
         Cost of a unit of loss, per row.
-    margins : tuple of two floats, default=(0.0, 2.0)
+    margin_range : tuple of two floats, default=(0.0, 2.0)
         The range of margins over which the hinge is averaged.
     class_weight : dict, "balanced" or None, default="balanced"
         Factors on the costs of each class.
@@ -60,6 +61,11 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         Starts k-means.
     verbose : int, default=0
         1 prints one line per step.
+    margins : tuple of two floats
+        The old name of ``margin_range``.
+
+        .. deprecated:: 0.2.0
+            Give ``margin_range``.
 
     Attributes
     ----------
@@ -113,7 +119,7 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         n_centers: int = 30,
         gamma: float = 1.0,
         C: float = 0.1,
-        margins: tuple[float, float] = (0.0, 2.0),
+        margin_range: tuple[float, float] = (0.0, 2.0),
         *,
         class_weight: Any = "balanced",
         multi_class: str = "ovr",
@@ -124,11 +130,12 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
+        margins: Any = UNUSED,
     ) -> None:
         self.n_centers = n_centers
         self.gamma = gamma
         self.C = C
-        self.margins = margins
+        self.margin_range = margin_range
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.probability = probability
@@ -138,6 +145,7 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.margins = margins
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StructuredLCC:
         """Find the local centers and the rule.
@@ -216,7 +224,7 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         check_count("max_iter", self.max_iter)
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
-        check_hinge_range(self.margins)
+        check_hinge_range(margin_range_of(self))
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
         """Rows are read wherever they are."""
@@ -240,7 +248,7 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
         limits = controls(self, problem.began)
-        fit = RegularizedFit(check_hinge_range(self.margins), True, limits, self._seed)
+        fit = RegularizedFit(check_hinge_range(margin_range_of(self)), True, limits, self._seed)
         part = fit.directions(problem, (float(self.C),))[0]
         judge(self, problem, 0.0, part.solution)
         return part

@@ -11,6 +11,7 @@ from lincent.estimators.committee import Tally, mean_rule
 from lincent.estimators.committee_base import Committee
 from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import Training
+from lincent.estimators.renamed import UNUSED
 from lincent.estimators.validation import check_count, check_positive
 from lincent.features.clusters import CenterSet
 from lincent.features.similarity import Extension, local_scores
@@ -33,7 +34,7 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
     Cs : array-like of float, default=None
         Values of C, per row. None takes totals C * n_samples of 10^-1.5, 10^-1, ..., 10^3.5,
         and every second of them for more than two classes.
-    margins : tuple of two floats, default=(0.0, 2.0)
+    margin_range : tuple of two floats, default=(0.0, 2.0)
         The range of margins over which the hinge is averaged.
     cv : int, splitter or iterable, default=None
         None is 5 stratified folds, dealt by row values. For a Dask collection or batches: None, an
@@ -64,6 +65,11 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         Deals the folds and starts k-means.
     verbose : int, default=0
         1 prints one line per step.
+    margins : tuple of two floats
+        The old name of ``margin_range``.
+
+        .. deprecated:: 0.2.0
+            Give ``margin_range``.
 
     Attributes
     ----------
@@ -115,7 +121,7 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         n_centers: int = 30,
         gammas: tuple[float, ...] = (0.3, 1.0),
         Cs: Any = None,
-        margins: tuple[float, float] = (0.0, 2.0),
+        margin_range: tuple[float, float] = (0.0, 2.0),
         *,
         cv: Any = None,
         n_repeats: int | None = None,
@@ -129,11 +135,12 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
+        margins: Any = UNUSED,
     ) -> None:
         self.n_centers = n_centers
         self.gammas = gammas
         self.Cs = Cs
-        self.margins = margins
+        self.margin_range = margin_range
         self.cv = cv
         self.n_repeats = n_repeats
         self.scoring = scoring
@@ -146,6 +153,7 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.margins = margins
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StructuredLCCCV:
         """Cross-validate and combine.
