@@ -19,6 +19,7 @@ ADDED = {
     "lincent.AutoLCC": "0.2.0",
     "lincent.batches": "0.2.0",
     "lincent.show_versions": "0.2.0",
+    "lincent.callbacks.StopAtGap": "0.2.0",
     "lincent.features.KernelLandmarks": "0.2.0",
     "lincent.features.LocalCenters": "0.2.0",
     "lincent.features.SplineFeatures": "0.2.0",
@@ -75,6 +76,13 @@ MODULES = (
             ),
             Group("Data in pieces, and versions", ("batches", "show_versions")),
         ),
+    ),
+    Module(
+        "lincent.callbacks",
+        "Callbacks",
+        "What may follow a fit and end it, by the protocol of scikit-learn 1.9; scikit-learn's own "
+        "callbacks (a progress bar among them) work, too.",
+        (Group("Callbacks", ("StopAtGap",)),),
     ),
     Module(
         "lincent.features",

@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "estimators": PURE | {"features"},
     "rivals": PURE | {"features", "estimators"},  # the contract: validation, two classes
     "datasets": set(),
+    "callbacks": set(),
     "displays": PURE | {"features", "estimators", "pages"},  # its colors
     "tables": set(),
     "pages": set(),

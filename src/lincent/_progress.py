@@ -15,9 +15,16 @@ _listener: ContextVar[Listener | None] = ContextVar("lincent_progress", default=
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Give every step in this context to a listener."""
-    token = _listener.set(listener)
+def listening(*listeners: Listener) -> Iterator[None]:
+    """Give every step in this context to these listeners, and to those outside of it."""
+    outer = _listener.get()
+    all_of_them = listeners if outer is None else (outer, *listeners)
+
+    def tell(what: str, done: int, total: int, detail: str) -> None:
+        for listener in all_of_them:
+            listener(what, done, total, detail)
+
+    token = _listener.set(tell if all_of_them else None)
     try:
         yield
     finally:

@@ -55,7 +55,7 @@ NAMES_OF_0_1_0 = {
 
 def with_todays_names(kind: type, state: dict[str, Any]) -> dict[str, Any]:
     """What a model file says of an object, by the names that its parameters have today."""
-    known = getattr(kind, "_get_param_names", list)()
+    known: list[str] = getattr(kind, "_get_param_names", list)()
     if "margin_range" in known and "margin_range" not in state and "margins" in state:
         return {**state, "margin_range": state["margins"], "margins": UNUSED}
     return state

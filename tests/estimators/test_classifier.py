@@ -182,8 +182,9 @@ class TestFailedFit:
 class TestVerbose:
     def test_one_line_per_iteration(self, capsys):
         X, y = two_classes()
-        model = LCC(verbose=1, solver="interior-point").fit(X, y)
-        route, *lines = capsys.readouterr().out.splitlines()
+        model = LCC(verbose=2, solver="interior-point").fit(X, y)
+        route, *lines, last = capsys.readouterr().out.splitlines()
+        assert last.startswith("class 0 against class 1: ")
         assert model.solver_ == "interior-point"
         assert route.startswith("route interior-point: dense, 200 rows")
         assert len(lines) == model.n_iter_ + 1
@@ -191,8 +192,9 @@ class TestVerbose:
 
     @pytest.mark.parametrize(("m", "band"), [(200, "all 200"), (2000, "160")])
     def test_one_line_per_step_before_the_exchanges(self, capsys, m, band):
-        model = LCC(verbose=1).fit(*two_classes(m=m, n=6))
-        route, *lines = capsys.readouterr().out.splitlines()
+        model = LCC(verbose=2).fit(*two_classes(m=m, n=6))
+        route, *lines, last = capsys.readouterr().out.splitlines()
+        assert last.startswith("class 0 against class 1: ")
         assert model.solver_ == "simplex"
         assert route.startswith(f"route simplex: dense, {m} rows")
         steps = [line for line in lines if "objective" in line]
@@ -204,7 +206,7 @@ class TestVerbose:
 
     def test_rounds_show_the_band(self, capsys):
         X, y = two_classes(m=20_000, n=5)
-        model = LCC(verbose=1, random_state=0).fit(X, y)
+        model = LCC(verbose=2, random_state=0).fit(X, y)
         rounds = [line for line in capsys.readouterr().out.splitlines() if "round" in line]
         assert model.solver_ == "screening"
         assert rounds

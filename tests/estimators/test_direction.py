@@ -89,7 +89,7 @@ def test_stored_attributes_give_the_midpoints_and_the_lines():
 def test_controls_are_those_of_the_estimator(capsys):
     from lincent.estimators.direction import controls
 
-    limits = controls(LCC(tol=1e-6, max_iter=7, time_limit=5, verbose=1), began=100.0)
+    limits = controls(LCC(tol=1e-6, max_iter=7, time_limit=5, verbose=2), began=100.0)
     assert limits == Controls(1e-6, 7, 105.0, print)
     assert controls(LCC(), 0.0).deadline == np.inf
 

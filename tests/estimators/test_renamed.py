@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from support.labeled import two_classes
 
 import lincent
 from lincent import RegularizedLCC, RegularizedLCCCV, StructuredLCC, StructuredLCCCV
 from lincent.estimators.renamed import UNUSED
 from lincent.stored import with_todays_names
+from support.labeled import two_classes
 
 RENAMED = [RegularizedLCC, RegularizedLCCCV, StructuredLCC, StructuredLCCCV]
 RANGE = (-0.5, 1.5)

@@ -41,6 +41,7 @@ from lincent.estimators.validation import (
     read_labels,
     refuse_namespace,
 )
+from lincent.estimators.watching import CallbackSupportMixin, with_callbacks
 from lincent.features.table import TableEncoder, named_columns
 from lincent.features.transformer import by_blocks, check_least
 from lincent.features.weighted import SAMPLE_ROWS, quantiles
@@ -52,7 +53,7 @@ BAND = (0.1, 0.9)
 """The band of a curve holds this part of the resampled curves at each place."""
 
 
-class AdditiveModel(ClassifierMixin, BaseEstimator):
+class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """What AdditiveLCC and AdditiveLCCCV share: terms, scores, curves, probabilities.
 
     Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and say how these
@@ -65,6 +66,7 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
         """The terms, with smoothing and pairs, and C per row; ``rows`` are as they were given."""
         raise NotImplementedError
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Find the curves.
 
@@ -84,7 +86,7 @@ class AdditiveModel(ClassifierMixin, BaseEstimator):
         self
             The fitted estimator.
         """
-        with whole_or_nothing(self, X):
+        with whole_or_nothing(self, X, y):
             return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:

@@ -47,6 +47,7 @@ from lincent.estimators.validation import (
     read_labels,
     refuse_namespace,
 )
+from lincent.estimators.watching import CallbackSupportMixin, with_callbacks
 from lincent.features.table import TableEncoder, named_columns
 from lincent.features.transformer import by_blocks
 from lincent.features.weighted import mean_and_deviation
@@ -70,7 +71,7 @@ MEMBERS = 16
 MEMBERS_MANY = 4
 
 
-class AutoLCC(ClassifierMixin, BaseEstimator):
+class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """The estimator to use when the best answer is wanted and little is known about the data.
 
     Centralization (RegularizedLCC) on a portfolio of maps: the columns, splines, local centers,
@@ -109,7 +110,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=0
         Deals the folds, draws landmarks, starts k-means.
     verbose : int, default=0
-        1 prints one line per fold and one for the members.
+        1 prints a line for each fold and what is kept, 2 every step of the search.
 
     Attributes
     ----------
@@ -199,6 +200,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AutoLCC:
         """Choose maps and C by cross-validation, and fit the best.
 
@@ -218,7 +220,7 @@ class AutoLCC(ClassifierMixin, BaseEstimator):
         self
             The fitted estimator.
         """
-        with whole_or_nothing(self, X):
+        with whole_or_nothing(self, X, y):
             return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> AutoLCC:

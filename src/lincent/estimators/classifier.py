@@ -39,22 +39,30 @@ from lincent.estimators.validation import (
     check_rows,
     refuse_elsewhere,
 )
+from lincent.estimators.watching import CallbackSupportMixin, watching, with_callbacks
 from lincent.passes.source import Kind, kind_of, open_source
 from lincent.programs.centralization import HARD_FEASIBILITY
 
 
 @contextmanager
-def whole_or_nothing(model: Any, X: Any) -> Iterator[None]:
+def whole_or_nothing(model: Any, X: Any, y: Any = None) -> Iterator[None]:
     """A fit as a whole or not at all, with as many threads as pay for X.
 
     An error leaves the estimator as it was: a model fitted earlier is not lost to bad input.  An
     interrupt leaves it unfitted, since the fit that was asked for did not happen.  What others have
-    put on the estimator stays in either case.  Arithmetic that fails is told in a sentence.
+    put on the estimator stays in either case.  Arithmetic that fails is told in a sentence.  Where
+    ``fit`` is ``with_callbacks``, the callbacks of the estimator are told of its steps.
     """
+    with watching(model, X, y), _as_it_was(model), _threads.for_data(X):
+        yield
+
+
+@contextmanager
+def _as_it_was(model: Any) -> Iterator[None]:
+    """After an error or an interrupt, the estimator without what the fit has put on it."""
     before = dict(vars(model))
     try:
-        with _threads.for_data(X):
-            yield
+        yield
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         model.__dict__ = before
         raise ValueError(
@@ -81,10 +89,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 def as_a_whole(fit: F) -> F:
     """A ``fit(self, X, ...)`` that is ``whole_or_nothing``."""
 
+    @with_callbacks
     @wraps(fit)
-    def guarded(self: Any, X: Any, *rest: Any, **named: Any) -> Any:
-        with whole_or_nothing(self, X):
-            return fit(self, X, *rest, **named)
+    def guarded(self: Any, X: Any, y: Any, *rest: Any, **named: Any) -> Any:
+        with whole_or_nothing(self, X, y):
+            return fit(self, X, y, *rest, **named)
 
     return guarded  # type: ignore[return-value]
 
@@ -98,7 +107,7 @@ def _private_results(kind: type) -> set[str]:
 ELSEWHERE = (Kind.DASK, Kind.BATCHES, Kind.DEVICE)
 
 
-class Classifier(ClassifierMixin, BaseEstimator):
+class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A classifier made of two-class problems.
 
     Subclasses have the parameters ``multi_class`` and ``n_jobs`` and, if they offer it,
@@ -141,8 +150,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
         """Signed scores, one column per task."""
         raise NotImplementedError
 
+    @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        with whole_or_nothing(self, X):
+        with whole_or_nothing(self, X, y):
             warn_of_old_names(self)
             self._check_params()
             check_choice("multi_class", self.multi_class, self._strategies)

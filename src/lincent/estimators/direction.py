@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
 from lincent.estimators.problem import TwoClass
+from lincent.estimators.watching import solve_ended, watched
 from lincent.passes.source import open_source
 from lincent.programs.centralization import Program
 from lincent.programs.exact_sums import UNIT
@@ -94,8 +95,13 @@ def controls(model: Any, began: float) -> Controls:
     """When to stop and whom to tell, by the parameters of the estimator."""
     limit = getattr(model, "time_limit", None)
     deadline = np.inf if limit is None else began + limit
-    tell = print if model.verbose else silent
+    tell = print if model.verbose > 1 else silent
     return Controls(tol=model.tol, max_iter=model.max_iter, deadline=deadline, tell=tell)
+
+
+def solve_controls(model: Any, problem: Any) -> Controls:
+    """The same for the fit to all rows, which callbacks may follow and end."""
+    return watched(controls(model, problem.began), model, problem.name)
 
 
 def generator(model: Any) -> np.random.Generator:
@@ -106,7 +112,7 @@ def generator(model: Any) -> np.random.Generator:
 def fit_direction(model: Any, problem: TwoClass, margin: float) -> Direction:
     """The certified direction of a problem, by the estimator's C, solver and rule."""
     program = problem.program(problem.costs(float(model.C)), margin)
-    limits = controls(model, problem.began)
+    limits = solve_controls(model, problem)
     # What is proved is proved about the coefficients as they are stored, once.
     solution = choose.solve(program, model.solver, limits, generator(model), prove=False)
     solution = about_what_is_stored(problem, program, solution, model.tol)
@@ -165,14 +171,18 @@ def check_margin(model: Any, margin: float, largest: float, problem: TwoClass) -
 
 
 def judge(model: Any, problem: TwoClass, margin: float, solution: Solution) -> None:
-    """Turn the status of a solve into nothing, a warning or an error."""
+    """Turn the status of a solve into nothing, a warning or an error.
+
+    A solve that a callback has ended is as good as it was asked to be.
+    """
     answer = solution.certificate
+    stopped = solve_ended(model, problem.name, solution)
     if np.isinf(model.C) and not np.isfinite(answer.objective):
         raise ValueError(
             f"C=np.inf asks for a hard margin of {margin:g}, but the rows cannot be "
             f"separated by it ({problem.name}): give a finite C."
         )
-    if answer.relative_gap <= model.tol:
+    if answer.relative_gap <= model.tol or stopped:
         return
     cause = {
         Status.TIME_LIMIT: f"time_limit={model.time_limit} s ended the solve",

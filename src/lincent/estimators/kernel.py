@@ -13,10 +13,10 @@ from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.direction import (
     Direction,
     check_margin,
-    controls,
     cut,
     generator,
     judge,
+    solve_controls,
     store_certificates,
     warn_of_offset,
 )
@@ -114,7 +114,7 @@ default="rbf"
     random_state : int, RandomState instance or None, default=None
         Chooses the landmarks of ``n_components`` and the sample from which a large problem starts.
     verbose : int, default=0
-        1 prints one line per iteration or round.
+        1 prints folds and a line for each solve, 2 also the steps of the solver.
 
     Attributes
     ----------
@@ -335,7 +335,7 @@ default="rbf"
         margin = check_margin(self, self.margin, form.largest_margin, problem)
         costs = scaled_costs(form.cost_of_kinds(problem.cost), float(self.C))
         program = form.program(costs, margin)
-        limits = controls(self, problem.began)
+        limits = solve_controls(self, problem)
         solution = choose.solve(program, self.solver, limits, generator(self))
         solution = without_negligible(program, solution, self.tol)
         judge(self, problem, margin, solution)
@@ -355,7 +355,7 @@ default="rbf"
     def _fit_few(self, problem: TwoClass) -> Direction:
         """Few rows in use: the regularized program with an L1 term on the columns of the kernel."""
         form = FewRows(problem.X, problem.sign, problem.cost * float(self.C))
-        solution = form.solve(controls(self, problem.began), generator(self))
+        solution = form.solve(solve_controls(self, problem), generator(self))
         judge(self, problem, 0.0, solution)
         beta, shift = form.spread(solution.certificate.beta), 0.0
         projected = form.projected(solution.certificate.beta)
@@ -376,7 +376,7 @@ default="rbf"
             problem = problem.counted()
         margin = check_margin(self, self.margin, problem.largest_margin, problem)
         program = problem.program(problem.costs(float(self.C)), margin)
-        limits = controls(self, problem.began)
+        limits = solve_controls(self, problem)
         solution = choose.solve(program, self.solver, limits, generator(self))
         judge(self, problem, margin, solution)
         found = cut(problem, solution.certificate.beta, solution, self.discriminator)

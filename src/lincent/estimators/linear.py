@@ -76,7 +76,7 @@ class LCC(Probabilities, LinearLine, ProjectedLine, Classifier):
     random_state : int, RandomState instance or None, default=None
         Chooses the sample from which a large problem is started. The optimum does not depend on it.
     verbose : int, default=0
-        1 prints one line per iteration or round.
+        1 prints folds and a line for each solve, 2 also the steps of the solver.
 
     Attributes
     ----------

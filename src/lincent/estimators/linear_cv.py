@@ -123,7 +123,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     random_state : int, RandomState instance or None, default=None
         As in :class:`LCC`.
     verbose : int, default=0
-        1 prints one line per iteration or round.
+        1 prints folds and a line for each solve, 2 also the steps of the solver.
 
     Attributes
     ----------

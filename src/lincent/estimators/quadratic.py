@@ -93,7 +93,7 @@ class FQCC(Probabilities, ProjectedLine, Classifier):
     random_state : int, RandomState instance or None, default=None
         Chooses the random starts, and the sample from which a large linear program is started.
     verbose : int, default=0
-        1 prints one line per step.
+        2 prints the steps of the solver.
 
     Attributes
     ----------

@@ -14,6 +14,7 @@ from lincent.estimators.direction import (
     generator,
     judge,
     project_all,
+    solve_controls,
     store_directions,
 )
 from lincent.estimators.multiclass import STRATEGIES
@@ -23,6 +24,7 @@ from lincent.estimators.problem import HostTraining, TwoClass
 from lincent.estimators.regularized_fit import RegularizedFit, check_problem_finite
 from lincent.estimators.renamed import UNUSED, margin_range_of
 from lincent.estimators.validation import ClassCosts, check_choice, check_count, check_positive
+from lincent.estimators.watching import watched
 from lincent.passes.source import Kind
 from lincent.solvers.lp import choose
 from lincent.solvers.newton import lasso, ridge
@@ -102,7 +104,7 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
     random_state : int, RandomState instance or None, default=None
         Chooses the sample from which a large problem is started. The optimum does not depend on it.
     verbose : int, default=0
-        1 prints one line per step.
+        1 prints folds and a line for each solve, 2 also the steps of the solver.
     margins : tuple of two floats
         The old name of ``margin_range``.
 
@@ -256,7 +258,7 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
             fit = RegularizedFit(
                 self._range(),
                 bool(self.fit_threshold),
-                controls(self, problem.began),
+                solve_controls(self, problem),
                 seed,
                 SOLVERS[self.norm],
             )
@@ -265,7 +267,7 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
         return part
 
     def _fit_native(self, training: HostTraining, costs: ClassCosts) -> list[Direction]:
-        limits = controls(self, training.began)
+        limits = watched(controls(self, training.began), self, ALL_CLASSES.name)
         parts = fit_native(training, costs, float(self.C), self._range(), limits)
         judge(self, ALL_CLASSES, self._range()[0], parts[0].solution)
         return parts
@@ -280,7 +282,7 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
                 f"{largest:.6g} ({problem.name}): give a smaller margin, or scale the features up."
             )
         program = problem.program(problem.costs(float(self.C)), self._range()[0])
-        limits = controls(self, problem.began)
+        limits = solve_controls(self, problem)
         solution = choose.solve(program, "auto", limits, generator(self))
         return cut(problem, solution.certificate.beta, solution, "distance")
 

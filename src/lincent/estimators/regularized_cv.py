@@ -60,7 +60,7 @@ class RegularizedLCCCV(Probabilities, Committee, Classifier):
     random_state : int, RandomState instance or None, default=0
         Deals the folds.
     verbose : int, default=0
-        1 prints one line per step.
+        1 prints folds and a line for each solve, 2 also the steps of the solver.
     margins : tuple of two floats
         The old name of ``margin_range``.
 

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.classifier import Classifier
-from lincent.estimators.direction import Direction, controls, judge, store_directions
+from lincent.estimators.direction import Direction, judge, solve_controls, store_directions
 from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import Training, TwoClass
 from lincent.estimators.regularized import check_hinge_range
@@ -60,7 +60,7 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
     random_state : int, RandomState instance or None, default=0
         Starts k-means.
     verbose : int, default=0
-        1 prints one line per step.
+        1 prints folds and a line for each solve, 2 also the steps of the solver.
     margins : tuple of two floats
         The old name of ``margin_range``.
 
@@ -247,7 +247,7 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
     def _fit_task(self, problem: TwoClass) -> Direction:
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
-        limits = controls(self, problem.began)
+        limits = solve_controls(self, problem)
         fit = RegularizedFit(check_hinge_range(margin_range_of(self)), True, limits, self._seed)
         part = fit.directions(problem, (float(self.C),))[0]
         judge(self, problem, 0.0, part.solution)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from lincent.estimators.multiclass import pick
 from lincent.estimators.problem import HostTraining, open_training
 from lincent.estimators.validation import check_class_totals, check_rows, refuse_elsewhere
+from lincent.estimators.watching import CallbackSupportMixin
 from lincent.passes.source import Kind
 from lincent.rivals._rows import as_float
 
@@ -53,7 +54,7 @@ class Hyperplanes:
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
 
-class ManyClasses(ClassifierMixin, BaseEstimator):
+class ManyClasses(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A classifier that handles any number of classes in one problem."""
 
     _accept_sparse: Any = False

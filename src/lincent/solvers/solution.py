@@ -6,6 +6,7 @@ import enum
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -54,15 +55,36 @@ def silent(line: str) -> None:
     """Say nothing."""
 
 
+class Watch(Protocol):
+    """Sees the points that a solve proves, and may end it there."""
+
+    stopped: bool
+
+    def reached(self, objective: float, gap: float) -> None:
+        """A point with this objective is proved to this relative gap."""
+
+
 @dataclass(frozen=True)
 class Controls:
-    """When to stop and whom to tell."""
+    """When to stop and whom to tell.
+
+    ``watch`` is for the whole program: a solver of a part of it, or of a sample, has none.
+    """
 
     tol: float = 1e-9
     max_iter: int = 200
     deadline: float = float("inf")
     tell: Callable[[str], None] = field(default=silent)
+    watch: Watch | None = None
+
+    def reached(self, where: str, objective: float, gap: float, more: str = "") -> None:
+        """Tell of a point, and show it to the watch."""
+        self.tell(f"{where}: objective {objective:.10e}  gap {gap:.1e}{more}")
+        if self.watch is not None:
+            self.watch.reached(objective, gap)
 
     def out_of_time(self, ahead: float = 0.0) -> bool:
-        """Whether the deadline has passed, or will have in ``ahead`` seconds."""
+        """Whether the deadline has passed, or will have in ``ahead`` seconds, or a watch stops."""
+        if self.watch is not None and self.watch.stopped:
+            return True
         return time.monotonic() + ahead >= self.deadline

@@ -114,11 +114,11 @@ def identify(
         last = np.inf if point.best is None else point.best.relative_gap
         point.best = judged if point.best is None else _better_sides(point.best, judged)
         stalled = 0 if point.best.relative_gap < 0.9 * last else stalled + 1
-        controls.tell(
-            f"identification, round {point.rounds}: objective {judged.objective:.10e}  gap "
-            f"{point.best.relative_gap:.1e}  {point.between} hinges in doubt, {point.steps} steps"
-        )
         gap = point.best.relative_gap
+        controls.reached(
+            f"identification, round {point.rounds}", point.best.objective, gap,
+            f"  {point.between} hinges in doubt, {point.steps} steps",
+        )  # fmt: skip
         done = point.between <= enough or gap <= controls.tol
         done |= enough > 0 and point.rounds >= tuning.judged_after and gap > tuning.hopeless
         if done or stalled > 2 or controls.out_of_time() or point.steps >= controls.max_iter:

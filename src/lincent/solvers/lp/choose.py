@@ -104,6 +104,7 @@ def _scaled(
     scaled = scaling.of_unit_scale(program)
     if not prove and scaled.near is scaled.whole:
         return _solve(program, solver, controls, rng)
+    controls = replace(controls, watch=None)  # in other units
 
     def proof(found: Solution) -> Solution:
         """A certificate for the whole box, which may be larger than the one solved in."""
@@ -247,7 +248,7 @@ def _in_units(
         linear=program.linear / unit,
         offset=program.offset / unit,
     )
-    found = _best_of(scaled, solver, controls, rng)
+    found = _best_of(scaled, solver, replace(controls, watch=None), rng)
     answer = found.certificate
     back = certify(program, answer.beta, np.asarray(answer.alpha) * unit, answer.t * unit)
     return replace(found, certificate=back)
@@ -283,6 +284,7 @@ def _hard(program: Program, solver: str, controls: Controls, rng: np.random.Gene
     hard = np.isinf(program.costs)
     reach = program.largest_separation / program.margin
     iterations = 0
+    controls = replace(controls, watch=None)  # of other objectives
     for power in range(PENALTY_STEPS):
         costs = np.where(hard, (1.0 + reach) * 100.0**power, program.costs)
         found = _solve(replace(program, costs=costs), solver, controls, rng)

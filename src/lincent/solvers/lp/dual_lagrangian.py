@@ -159,11 +159,11 @@ def identify(
         judged = certify(program, point.beta, point.alpha(program.shape[0]), float(point.x[-1]))
         point.best = judged if point.best is None else better_sides(point.best, judged)
         gap, count = point.best.relative_gap, len(point.free)
-        controls.tell(
-            f"columns, round {point.rounds}: objective {point.best.objective:.10e}  gap "
-            f"{gap:.1e}  {count} free, {point.between} of {len(point.rows)} rows between their "
-            f"bounds, {point.steps} steps"
-        )
+        controls.reached(
+            f"columns, round {point.rounds}", point.best.objective, gap,
+            f"  {count} free, {point.between} of {len(point.rows)} rows between their bounds, "
+            f"{point.steps} steps",
+        )  # fmt: skip
         few = point.spare <= min(share * point.between, most) and gap <= tuning.near
         late = controls.out_of_time() or point.steps >= controls.max_iter
         inside = point.rounds >= tuning.judged_after and count > tuning.most_free * len(point.beta)

@@ -140,7 +140,7 @@ def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Soluti
         point.residuals()
         best.offer(point)
         gap = best.relative_gap()
-        controls.tell(f"{iteration:4d}  objective {best.primal:.10e}  gap {gap:.1e}")
+        controls.reached(f"step {iteration}", best.primal, gap)
         vertex = point.finish(gap, controls.tol)
         if vertex is not None and vertex.relative_gap <= min(controls.tol, gap):
             return Solution(

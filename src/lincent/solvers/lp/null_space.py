@@ -80,10 +80,10 @@ def finish(hinges: Hinges, start: Start, controls: Controls, tuning: Tuning = TU
         answer = rounds.solve(controls)
         best = min(best, answer, key=lambda point: point.relative_gap)
         joining = rounds.misplaced()
-        controls.tell(
-            f"null space, round {number + 1}: objective {best.objective:.10e}  gap "
-            f"{best.relative_gap:.1e}  {rounds.steps} steps, {len(joining)} misplaced"
-        )
+        controls.reached(
+            f"null space, round {number + 1}", best.objective, best.relative_gap,
+            f"  {rounds.steps} steps, {len(joining)} misplaced",
+        )  # fmt: skip
         if best.relative_gap <= controls.tol:
             status = Status.OPTIMAL
             break

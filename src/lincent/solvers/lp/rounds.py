@@ -100,7 +100,8 @@ class Rounds:
         for number in range(self.most):
             small = self._restricted()
             tol = max(self.inner_tol, loose)
-            inner = interior_point.solve(small, replace(self.controls, tol=tol), start=self.beta)
+            within = replace(self.controls, tol=tol, watch=None)
+            inner = interior_point.solve(small, within, start=self.beta)
             iterations += inner.iterations
             point = inner.certificate
             held = self._held(point.beta)
@@ -108,10 +109,10 @@ class Rounds:
             checked = self.split.check(point.beta)
             self._lower_objective(point.beta, checked)
             gap = self._relative_gap()
-            self.controls.tell(
-                f"round {number + 1}: objective {self.objective:.10e}  gap {gap:.1e}  "
-                f"band {small.shape[0]}  misplaced {checked.misplaced}  at trust region {held}"
-            )
+            self.controls.reached(
+                f"round {number + 1}", self.objective, gap,
+                f"  band {small.shape[0]}  misplaced {checked.misplaced}  at trust region {held}",
+            )  # fmt: skip
             if gap <= TUNING.enough * self.controls.tol:
                 return self._answer(Status.OPTIMAL, iterations)
             if inner.status is Status.TIME_LIMIT or self.controls.out_of_time():

@@ -79,15 +79,14 @@ def solve(
         index = np.flatnonzero(chosen)
         some = program if len(index) == m else _part(program, index)
         least = tuning.last_share * controls.tol
-        found = interior_point.solve(some, replace(controls, tol=max(tol, least)))
+        within = replace(controls, tol=max(tol, least), watch=None)
+        found = interior_point.solve(some, within)
         iterations += found.iterations
         missed = best.offer(found.certificate, index)
         joining = ~chosen & (missed > 0.0)
         count, gap = np.count_nonzero(joining), best.relative_gap
-        controls.tell(
-            f"rows, round {number + 1}: objective {best.objective:.10e}  gap {gap:.1e}  "
-            f"{len(index)} rows, {count} missed"
-        )
+        more = f"  {len(index)} rows, {count} missed"
+        controls.reached(f"rows, round {number + 1}", best.objective, gap, more)
         if gap <= controls.tol:
             status = Status.OPTIMAL
             break

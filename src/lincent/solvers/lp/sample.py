@@ -69,7 +69,7 @@ class Sample:
 
     def optimum(self, controls: Controls) -> tuple[Vector, int]:
         """The optimum of these rows, and the iterations spent."""
-        solved = interior_point.solve(self.program, replace(controls, tol=TUNING.tol))
+        solved = interior_point.solve(self.program, replace(controls, tol=TUNING.tol, watch=None))
         return solved.certificate.beta, solved.iterations
 
     def near_optimum(self, controls: Controls, rng: np.random.Generator) -> tuple[Vector, int]:

@@ -127,7 +127,7 @@ def _walk(
     gap = np.inf
     while True:
         last, gap = gap, best.relative_gap
-        controls.tell(f"step {steps}: objective {best.low.objective:.10e}  gap {gap:.1e}")
+        controls.reached(f"step {steps}", best.low.objective, gap)
         if gap <= controls.tol or (last < np.inf and _next_gap(last, gap) <= goal):
             status = Status.OPTIMAL
         elif since >= PATIENCE:

@@ -115,7 +115,7 @@ def solve_path(
     rows, sign, costs = program.rows.draw(program.costs, _sample_size(*program.rows.shape), rng)
     sample = RegularizedProgram(rows, sign, costs, program.low, program.high, program.free)
     known = min(float(np.max(sign, initial=-1.0)), -float(np.min(sign, initial=1.0))) > 0
-    loose = replace(controls, tol=max(SAMPLE_TOL, controls.tol))
+    loose = replace(controls, tol=max(SAMPLE_TOL, controls.tol), watch=None)
     starts = [Start(np.zeros(program.rows.shape[1]), 0.0)] * len(scales)
     if known:  # rows of both classes
         near = ridge.solve_path(sample, scales, loose, rng)
@@ -147,7 +147,7 @@ def _newton(reader: _PlaceReader, start: Start, controls: Controls) -> Walk:
     best, steps, since = Best(point, reader.unit), 0, 0
     while True:
         gap = best.relative_gap
-        controls.tell(f"step {steps}: objective {best.low.objective:.10e}  gap {gap:.1e}")
+        controls.reached(f"step {steps}", best.low.objective, gap)
         if gap <= controls.tol:
             status = Status.OPTIMAL
         elif since >= PATIENCE:

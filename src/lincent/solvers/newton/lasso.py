@@ -121,7 +121,7 @@ def _solve(program: RegularizedProgram, controls: Controls, start: Start | None)
         return Solution(status, best.certificate(reader), steps, NAME)
     best, steps, most = Best(point, reader.unit), 0, TUNING.most_columns
     for _ in range(TUNING.rounds):
-        controls.tell(f"all columns: objective {best.low.objective:.10e}  gap {best.gap:.1e}")
+        controls.reached("all columns", best.low.objective, best.relative_gap)
         if best.relative_gap <= controls.tol:
             return Solution(Status.OPTIMAL, best.certificate(reader), steps, NAME)
         chosen, new = _choose(point, most)
@@ -129,7 +129,7 @@ def _solve(program: RegularizedProgram, controls: Controls, start: Start | None)
         begin = part.at(point.beta[chosen], point.t, point.projected)
         loose = TUNING.loose * best.relative_gap if new > TUNING.few_new else 0.0
         tol = max(TUNING.part_tol * controls.tol, loose)
-        limits = replace(controls, tol=tol, max_iter=controls.max_iter - steps)
+        limits = replace(controls, tol=tol, max_iter=controls.max_iter - steps, watch=None)
         status, found, more = descend(part, begin, limits)
         steps += more
         # The point with the highest bound: at the end all are the lowest, up to rounding.
@@ -183,9 +183,7 @@ def descend(reader: Reader, point: Reading, controls: Controls) -> tuple[Status,
     best, model = Best(point, reader.unit), _Model(reader.program)
     steps = since = 0
     while True:
-        controls.tell(
-            f"step {steps}: objective {best.low.objective:.10e}  gap {best.relative_gap:.1e}"
-        )
+        controls.reached(f"step {steps}", best.low.objective, best.relative_gap)
         if best.relative_gap <= controls.tol:
             return Status.OPTIMAL, best, steps
         if since >= PATIENCE:

@@ -64,7 +64,7 @@ def solve(
     for number in range(tuning.rounds):
         reader = SparseReader(replace(program, rows=rows.columns(chosen), means=None))
         tol = max(tuning.part_tol * controls.tol, tuning.loose * open_gap)
-        found, more, status = _solve_choice(reader, beta, t, replace(controls, tol=tol))
+        found, more, status = _solve_choice(reader, beta, t, replace(controls, tol=tol, watch=None))
         steps += more
         beta, t = found.low.beta, found.low.t
         best.point(found.low.objective, chosen, beta, t)
@@ -75,10 +75,10 @@ def solve(
             alpha = alpha / priced.most
             best.multipliers(program.dual_l1(alpha), alpha)
         answer = best.certificate()
-        controls.tell(
-            f"columns, round {number + 1}: objective {answer.objective:.10e}  gap "
-            f"{answer.relative_gap:.1e}  {len(chosen)} columns, {len(priced.joining)} join"
-        )
+        controls.reached(
+            f"columns, round {number + 1}", answer.objective, answer.relative_gap,
+            f"  {len(chosen)} columns, {len(priced.joining)} join",
+        )  # fmt: skip
         if answer.relative_gap <= controls.tol:
             return Solution(Status.OPTIMAL, answer, max(steps, 1), NAME)
         limited = status in (Status.TIME_LIMIT, Status.ITERATION_LIMIT)
@@ -110,7 +110,7 @@ def _sampled(
         costs = costs * float(program.costs.sum() / costs.sum())
         part = DenseRows(rows.between(some, columns) * sign[:, None])
         small = replace(program, rows=part, sign=sign, costs=costs, means=None)
-        loose = replace(controls, tol=max(tuning.sample_tol, controls.tol))
+        loose = replace(controls, tol=max(tuning.sample_tol, controls.tol), watch=None)
         point = lasso.solve_path(small, (1.0,), loose, rng)[0].certificate
         used = np.flatnonzero(point.beta)
         if len(used):

@@ -190,7 +190,7 @@ def _from_level(
     start: Start | None,
 ) -> Solution:
     """Begin at the solution of the level, and go on with its curvature."""
-    loose = replace(controls, tol=max(TUNING.level_tol, controls.tol))
+    loose = replace(controls, tol=max(TUNING.level_tol, controls.tol), watch=None)
     curvature = Whole(level, rough=True)
     start, steps = lead(level, curvature, loose, start, controls.tol / 2)
     few = replace(controls, max_iter=min(TUNING.corrections, controls.max_iter))

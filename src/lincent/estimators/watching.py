@@ -1,0 +1,185 @@
+"""What a fit tells while it runs: to scikit-learn's callbacks (1.9 and newer), and to ``verbose``.
+
+The tasks of a fit, as a callback is told of them::
+
+    fit
+        search, fold        one for each search, also of unseen scores; its subtasks are the folds
+        solve               one for each two-class problem; its subtasks are the points that the
+                            solver proves, with ``metadata={"objective": ..., "gap": ...}``
+
+``gap`` is the relative duality gap over all rows.  A callback that returns True at the end of a
+point ends that solve there: the best point so far is the answer.  A solver reports to a ``Watch``
+(see ``solvers.solution``), and knows nothing of callbacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import RLock
+from typing import Any, TypeVar
+
+from lincent import _progress
+from lincent.solvers.solution import Controls, Solution
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9 has no callbacks
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(method: F) -> F:
+        """The method as it is."""
+        return method
+
+
+say: Callable[[str], None] = print
+
+SHOWN = 0.1
+"""A progress bar gets a new line when the gap has fallen by this factor: ten at most."""
+
+
+class SolveTask:
+    """One solve, as callbacks see it."""
+
+    def __init__(self, fit: FitTasks, name: str) -> None:
+        self.stopped = False
+        self._fit = fit
+        self._shown = float("inf")
+        self._context = fit.begin(fit.root, f"solve, {name}", None)
+
+    def reached(self, objective: float, gap: float) -> None:
+        """Tell the callbacks of a point; a stop is heard at the solver's next look at the clock."""
+        shown = gap <= SHOWN * self._shown
+        # A task with subtasks has a line in scikit-learn's progress bar, and others have none.
+        name = f"objective {objective:.6e}, gap {gap:.1e}"
+        told = {"metadata": {"objective": float(objective), "gap": float(gap)}}
+        with self._fit.lock:
+            point = self._fit.begin(self._context, name, None if shown else 0, **told)
+            self.stopped |= self._fit.end(point, **told)
+        self._shown = gap if shown else self._shown
+
+    def end(self) -> None:
+        """The solver has answered."""
+        self._fit.end(self._context)
+
+
+class FitTasks:
+    """The tasks of one fit, begun and ended in order."""
+
+    def __init__(self, model: Any, X: Any, y: Any) -> None:
+        self.lock = RLock()  # two-class problems may be solved by several threads
+        self._model = model
+        self._data = {"X": X, "y": y}
+        self.root = model._init_callback_context(max_subtasks=None)
+        self.root.call_on_fit_task_begin(estimator=model, **self._data)
+        self._stage: Any = None
+        self._step: Any = None
+        self._solves: dict[str, SolveTask] = {}
+
+    def begin(self, parent: Any, name: str, subtasks: int | None, **told: Any) -> Any:
+        """A task below another; ``subtasks`` as scikit-learn has it: None is any number of them."""
+        with self.lock:
+            task = parent.subcontext(task_name=name, max_subtasks=subtasks)
+            return task.call_on_fit_task_begin(estimator=self._model, **told)
+
+    def end(self, task: Any, **told: Any) -> bool:
+        """The end of a task; whether a callback wants to stop there."""
+        with self.lock:
+            return bool(task.call_on_fit_task_end(estimator=self._model, **told))
+
+    def step(self, what: str, done: int, total: int, detail: str = "") -> None:
+        """A listener of ``_progress``: the next of ``total`` steps begins."""
+        with self.lock:
+            if self._step is not None:
+                self.end(self._step)
+            stage = self._stage
+            full = stage is not None and self._step.task_id + 1 >= stage.max_subtasks
+            if stage is None or full or (stage.task_name, stage.max_subtasks) != (what, total):
+                self._end_stage()
+                self._stage = self.begin(self.root, what, total)
+            name = f"{what} {done + 1}" + (f": {detail}" if detail else "")
+            self._step = self.begin(self._stage, name, 0)
+
+    def _end_stage(self) -> None:
+        if self._stage is not None:
+            self.end(self._stage)
+        self._stage = self._step = None
+
+    def solve(self, name: str) -> SolveTask:
+        """Begin the solve of a problem; the search before it, if any, is over."""
+        with self.lock:
+            if self._step is not None:
+                self.end(self._step)
+            self._end_stage()
+            self._solves[name] = SolveTask(self, name)
+            return self._solves[name]
+
+    def solved(self, name: str, solution: Solution) -> bool:
+        """The last point of a solve; whether a callback had ended it."""
+        with self.lock:
+            task = self._solves.pop(name, None)
+        if task is None:
+            return False
+        stopped = task.stopped
+        task.reached(solution.certificate.objective, solution.relative_gap)
+        task.end()
+        return stopped
+
+    def close(self) -> None:
+        """The fit is over, and the model fitted."""
+        if self._step is not None:
+            self.end(self._step)
+        self._end_stage()
+        self.end(self.root, reconstruction_attributes={}, **self._data)
+
+
+@contextmanager
+def watching(model: Any, X: Any, y: Any) -> Iterator[None]:
+    """A fit whose steps are told to the callbacks of the estimator, and printed if ``verbose``."""
+    tasks = FitTasks(model, X, y) if getattr(model, "_skl_callbacks", None) else None
+    listeners: list[_progress.Listener] = []
+    if getattr(model, "verbose", 0):
+        listeners.append(_printer(model))
+    if tasks is not None:
+        model._fit_tasks = tasks
+        listeners.append(tasks.step)
+    try:
+        with _progress.listening(*listeners):
+            yield
+        if tasks is not None:
+            tasks.close()
+    finally:
+        vars(model).pop("_fit_tasks", None)
+
+
+def _printer(model: Any) -> _progress.Listener:
+    """Prints folds with ``verbose=1``, every step with 2."""
+
+    def show(what: str, done: int, total: int, detail: str) -> None:
+        if what.endswith("fold") or model.verbose > 1:
+            say(f"{what} {done + 1} of {total}" + (f": {detail}" if detail else ""))
+
+    return show
+
+
+def watched(limits: Controls, model: Any, name: str) -> Controls:
+    """The controls of a solve that the callbacks of the estimator, if any, may follow and end."""
+    tasks = getattr(model, "_fit_tasks", None)
+    return limits if tasks is None else replace(limits, watch=tasks.solve(name))
+
+
+def solve_ended(model: Any, name: str, solution: Solution) -> bool:
+    """Tell that the solve of a problem is over; whether a callback has ended it."""
+    if getattr(model, "verbose", 0):
+        answer = solution.certificate
+        say(
+            f"{name}: {solution.solver}, {solution.iterations} steps, objective "
+            f"{answer.objective:.10e}, relative gap {answer.relative_gap:.1e}"
+        )
+    tasks = getattr(model, "_fit_tasks", None)
+    return tasks is not None and tasks.solved(name, solution)
