@@ -10,7 +10,9 @@ from lincent import LCC
 from lincent.estimators.direction import (
     OFFSET_LOSS,
     alone,
+    draws,
     fit_direction,
+    generator,
     judge,
     midpoints,
     project_all,
@@ -119,3 +121,20 @@ def test_the_certificate_is_about_the_stored_coefficients():
         slack = np.maximum(model.margin - signed @ model.coef_[0], 0.0) - model.margin
         stated = (low - high) @ model.coef_[0] + model.C * slack.sum()
         assert stated == pytest.approx(model.objective_, abs=1e-6 * abs(stated))
+
+
+def test_a_seed_becomes_a_generator_only_where_it_is_drawn_from():
+    made = draws(LCC(random_state=3))
+    assert callable(made)
+    assert made().integers(1000, size=5).tolist() == (
+        generator(LCC(random_state=3)).integers(1000, size=5).tolist()
+    )
+    assert isinstance(draws(LCC(random_state=np.random.RandomState(0))), np.random.Generator)
+    assert isinstance(draws(LCC()), np.random.Generator)
+
+
+@pytest.mark.parametrize("seed", ["first", -1, 2**32, 1.5])
+def test_what_is_no_seed_is_refused_on_little_data_too(seed):
+    X, y = noisy()
+    with pytest.raises(ValueError, match=r"seed|Seed"):
+        LCC(random_state=seed).fit(X, y)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from lincent.programs.proof import proved
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls, Solution, Status, silent
 
+SEEDS = 2**32
+"""How many seeds NumPy's older generators take."""
 OFFSET_LOSS = 1e-6
 """Offsets up to 1e8 times the spread cost less than this of a score."""
 
@@ -109,12 +112,20 @@ def generator(model: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(model.random_state).randint(2**31))
 
 
+def draws(model: Any) -> choose.Draws:
+    """``generator``, but a seed becomes one only where it is drawn from, which takes a while."""
+    seed = model.random_state
+    if isinstance(seed, int | np.integer) and 0 <= seed < SEEDS:
+        return partial(generator, model)
+    return generator(model)  # or an error: this is no seed
+
+
 def fit_direction(model: Any, problem: TwoClass, margin: float) -> Direction:
     """The certified direction of a problem, by the estimator's C, solver and rule."""
     program = problem.program(problem.costs(float(model.C)), margin)
     limits = solve_controls(model, problem)
     # What is proved is proved about the coefficients as they are stored, once.
-    solution = choose.solve(program, model.solver, limits, generator(model), prove=False)
+    solution = choose.solve(program, model.solver, limits, draws(model), prove=False)
     solution = about_what_is_stored(problem, program, solution, model.tol)
     judge(model, problem, margin, solution)
     found = cut(problem, solution.certificate.beta, solution, str(model.discriminator))

@@ -45,7 +45,12 @@ def whole_numbers(m, n):
     return np.round(X), sign
 
 
+def far_apart(m, n):
+    return overlapping(m, n, apart=8.0)
+
+
 KINDS = {
+    "far apart": far_apart,
     "overlapping": overlapping,
     "outliers": outliers,
     "at the box": at_the_box,
@@ -203,3 +208,15 @@ def test_a_solve_from_a_given_point_stands_there():
     X = rng.normal(size=(200, 10))
     y = X[:, 0] + rng.normal(size=200) > 0
     assert LCCCV().fit(X, y).best_score_ > 0.6
+
+
+@np.errstate(all="ignore")  # as ``solve`` has it
+def test_exchanges_begin_at_the_corner_where_classes_are_far_apart():
+    far = program_of(*far_apart(600, 8))
+    near = simplex._Near(far, None)
+    near.approach(Controls())
+    np.testing.assert_array_equal(near.in_the_box(), far.farthest_point)
+    for kind in ("overlapping", "whole numbers"):
+        mixed = simplex._Near(program_of(*KINDS[kind](600, 8)), None)
+        mixed.approach(Controls())
+        assert mixed.in_the_box() is mixed.beta

@@ -58,12 +58,15 @@ PENALTY_STEPS = 4
 ONE_POINT = 1e-6
 """A separation this near to the largest leaves a box that a simplex need not be asked about."""
 
+Draws = np.random.Generator | Callable[[], np.random.Generator]
+"""A generator, or what makes one: little data draws nothing, and a seed is a tenth of its fit."""
+
 
 def solve(
     program: Program,
     solver: str,
     controls: Controls,
-    rng: np.random.Generator,
+    rng: Draws,
     *,
     prove: bool = True,
 ) -> Solution:
@@ -97,9 +100,7 @@ def _plain(program: Program) -> bool:
     )
 
 
-def _scaled(
-    program: Program, solver: str, controls: Controls, rng: np.random.Generator, prove: bool
-) -> Solution:
+def _scaled(program: Program, solver: str, controls: Controls, rng: Draws, prove: bool) -> Solution:
     """A program that may be special in any way, in units in which its numbers are near one."""
     scaled = scaling.of_unit_scale(program)
     if not prove and scaled.near is scaled.whole:
@@ -125,7 +126,7 @@ def _proved(program: Program, found: Solution, controls: Controls) -> Solution:
     return replace(found, certificate=answer)
 
 
-def _solve(program: Program, solver: str, controls: Controls, rng: np.random.Generator) -> Solution:
+def _solve(program: Program, solver: str, controls: Controls, rng: Draws) -> Solution:
     if program.infeasible:
         return _no_point(program)
     if program.costs.min() == 0:
@@ -138,9 +139,7 @@ def _solve(program: Program, solver: str, controls: Controls, rng: np.random.Gen
     return _best_of(program, solver, controls, rng)
 
 
-def _best_of(
-    program: Program, solver: str, controls: Controls, rng: np.random.Generator
-) -> Solution:
+def _best_of(program: Program, solver: str, controls: Controls, rng: Draws) -> Solution:
     """One solver after the other, until one reaches ``tol``."""
     best: Solution | None = None
     for route in _routes(program, solver, rng):
@@ -174,7 +173,7 @@ class Route:
     run: Callable[[Controls], Solution]
 
 
-def _routes(program: Program, solver: str, rng: np.random.Generator) -> Iterator[Route]:
+def _routes(program: Program, solver: str, rng: Draws) -> Iterator[Route]:
     """The solvers to try, in order."""
     m, n = program.shape
     kind = "sparse" if program.rows.sparse else "dense"
@@ -195,7 +194,8 @@ def _routes(program: Program, solver: str, rng: np.random.Generator) -> Iterator
     generated = here and row_generation.worthwhile(m, n, sparse, after_naming=named)
     columns = here and dual_identification.worthwhile(m, n, sparse)
     if screened:
-        yield Route(screening.NAME, shape, lambda c: screening.solve(program, c, rng))
+        made = rng() if callable(rng) else rng
+        yield Route(screening.NAME, shape, lambda c: screening.solve(program, c, made))
     if named:
         yield Route(identification.NAME, shape, lambda c: identification.solve(whole(), c))
     if columns:
@@ -239,7 +239,7 @@ def _unit(program: Program) -> float:
 
 
 def _in_units(
-    program: Program, unit: float, solver: str, controls: Controls, rng: np.random.Generator
+    program: Program, unit: float, solver: str, controls: Controls, rng: Draws
 ) -> Solution:
     """A tiny objective is solved in its own unit: below one, ``tol`` would accept any point."""
     scaled = replace(
@@ -263,9 +263,7 @@ def _no_point(program: Program) -> Solution:
     return Solution(Status.INFEASIBLE, nothing, 0, "none", message)
 
 
-def _without_free_rows(
-    program: Program, solver: str, controls: Controls, rng: np.random.Generator
-) -> Solution:
+def _without_free_rows(program: Program, solver: str, controls: Controls, rng: Draws) -> Solution:
     """Rows of cost zero say nothing: solve without them."""
     costs = np.asarray(program.costs)
     index = np.flatnonzero(costs)
@@ -276,7 +274,7 @@ def _without_free_rows(
     return replace(found, certificate=replace(found.certificate, alpha=alpha))
 
 
-def _hard(program: Program, solver: str, controls: Controls, rng: np.random.Generator) -> Solution:
+def _hard(program: Program, solver: str, controls: Controls, rng: Draws) -> Solution:
     """Hard rows by an exact penalty: a large enough finite cost has the same optimum.
 
     Whether it was large enough is seen from the answer, which is certified as the hard problem.

@@ -72,6 +72,8 @@ class Tuning:
     holds: int = 3  # times that coordinates which would leave the box are held, before a clip
     hessian_ridge: float = 1e-6  # of the diagonal, where a band has fewer rows than columns
     small_size: float = 1e-3  # of the mean size of rows: what is smaller counts as this
+    few_missed: float = 0.005  # of the rows: with no more the box is the bound, and
+    missed_at_corner: float = 0.05  # of the rows up to which exchanges begin at its corner
     band: int = 10  # rows per column among which exchanges are made: more cost, fewer miss some
     least_band: int = 160  # rows that are exchanged together in any case
     exchanged_whole: int = 6_000  # entries up to which all rows are the band
@@ -299,17 +301,29 @@ class _Near:
             step += self.pull * away
         return np.asarray(step)
 
-    def stiffness(self, index: Index | slice) -> Vector:
-        """How near each hinge is to its bend: rows, lower sides, upper sides, separation."""
+    def stiffness(self, index: Index | slice, box: Vector) -> Vector:
+        """How near each hinge is to its bend: rows, lower sides, upper sides, separation.
+
+        The sides are judged from ``box``, which need not be here.
+        """
         program, missed = self.program, self.missed[index]
         reach = float(program.difference @ self.beta) - program.separation
-        distance = np.concatenate(
-            [missed, self.beta - program.lower, program.upper - self.beta, [reach]]
-        )
+        distance = np.concatenate([missed, box - program.lower, program.upper - box, [reach]])
         distance *= distance
         # Hinges that are met count alike, however small the rounding; all rows tell what small is.
         met = TUNING.met * float(self.missed @ self.missed) / len(self.missed)
         return np.asarray(1.0 / (distance + met + TINY))
+
+    def in_the_box(self) -> Vector:
+        """Where in the box the optimum is likely to be: here, or at the corner along d.
+
+        Classes far apart have it near the corner: hardly a row is missed here or there.
+        """
+        m, corner = len(self.rows), self.program.farthest_point
+        if np.count_nonzero(self.beyond) > TUNING.few_missed * m:
+            return self.beta
+        missed = np.count_nonzero(self.rows @ corner < self.program.margin)
+        return corner if missed <= TUNING.missed_at_corner * m else self.beta
 
     def multipliers(self) -> Vector:
         """c where a row is missed, zero elsewhere."""
@@ -321,12 +335,12 @@ def _exchanged(program: Program, near: _Near, controls: Controls) -> Certificate
     m, n = program.shape
     band = max(TUNING.band * n, TUNING.least_band)
     most = TUNING.exchanges * n + 20
-    chosen = near.nearest(band)
+    chosen, box = near.nearest(band), near.in_the_box()
     for _ in range(TUNING.rounds):
         if chosen is None:
             if controls.tell is not silent:
                 controls.tell(f"exchanges among all {m} rows")
-            stiffness = near.stiffness(slice(None))
+            stiffness = near.stiffness(slice(None), box)
             return crossover(program, near.beta, stiffness, most, near.scale)
         index = chosen.nonzero()[0]
         beyond = np.where(chosen, 0.0, near.multipliers())
@@ -337,7 +351,7 @@ def _exchanged(program: Program, near: _Near, controls: Controls) -> Certificate
             linear=program.linear - beyond @ near.rows,
             offset=program.offset + program.margin * float(beyond.sum()),
         )
-        found = crossover(part, near.beta, near.stiffness(index), most, near.scale)
+        found = crossover(part, near.beta, near.stiffness(index, box), most, near.scale)
         if found is None:
             return None
         there = program.margin - near.rows @ found.beta
@@ -351,6 +365,7 @@ def _exchanged(program: Program, near: _Near, controls: Controls) -> Certificate
         if count <= TUNING.few_wrong * len(index):
             near.stand(found.beta, there)
             chosen |= wrong
+            box = near.beta
             continue
         hopeless = m * n > TUNING.little_data and count > TUNING.many_wrong * m
         if hopeless or _late(controls):
@@ -358,5 +373,5 @@ def _exchanged(program: Program, near: _Near, controls: Controls) -> Certificate
         # Too far for a band of this size: only part of the way is a descent.
         near.move(found.beta - near.beta, near.missed - there)
         band *= 3
-        chosen = near.nearest(band)
+        chosen, box = near.nearest(band), near.beta
     return None
