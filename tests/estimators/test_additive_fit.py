@@ -25,13 +25,12 @@ def terms(ways=(0, 0, 0)):
 def test_a_path_is_certified_with_and_without_monotone_columns():
     for ways in ((0, 0, 0), (1, 0, 0)):
         some = terms(ways)
-        found = problem().path(some, [0.01, 1.0])
+        found = problem().seen_by(some).path([0.01, 1.0])
         for one in found:
             assert one.relative_gap.max() <= 1e-9
             assert np.all(one.rules[:-1][some.held] >= 0)
 
 
 def test_the_pair_that_made_the_classes_is_found():
-    assert problem().with_pairs(terms(), 1.0, 1).pairs == [(1, 2)]
-    plain = terms()
-    assert problem().with_pairs(plain, 1.0, 0) is plain
+    whole = problem()
+    assert whole.with_pairs(whole.seen_by(terms()), 1.0, 1).pairs == [(1, 2)]

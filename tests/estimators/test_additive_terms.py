@@ -1,5 +1,7 @@
 """Terms: features of columns and of pairs, and who owns them."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from lincent.estimators.additive_terms import PAIR_TERMS, Terms, products
@@ -42,10 +44,38 @@ def test_the_pair_that_the_rows_ask_for_is_found_first():
         four, np.arange(400, dtype=np.uint64), np.ones(400), np.arange(4), 5, np.zeros(4)
     )
     push = four[:, 1] * four[:, 3]
-    assert terms.best_pairs(four, push, 2)[0] == (1, 3)
-    assert len(terms.best_pairs(four, push, 100)) == 6
+    features = terms.apply(four)
+    assert terms.best_pairs(features, push, 2)[0] == (1, 3)
+    assert len(terms.best_pairs(features, push, 100)) == 6
 
 
 def test_products_are_held_far_out():
     found = products(np.array([[100.0, 1.0]]), np.array([[-50.0]]))
     np.testing.assert_array_equal(found, [[-9.0, -3.0]])
+
+
+def test_the_order_of_pairs_is_that_of_their_products():
+    push = RNG.normal(size=(400, 2))
+    more = Terms.learn(
+        np.hstack([Z, Z**2]), np.arange(400, dtype=np.uint64), np.ones(400),
+        np.array([0, 1, 1, 2, 3, 3]), 5, np.zeros(4),
+    )  # fmt: skip
+    features = more.apply(np.hstack([Z, Z**2]))
+    starts = np.searchsorted(more.owners, range(4))
+
+    def worth(first, second):
+        found = products(
+            *(features[:, starts[k] : starts[k] + PAIR_TERMS] for k in (first, second))
+        )
+        return ((found.T @ push) ** 2).sum() / (found**2).mean(axis=0).sum()
+
+    pairs = [(a, b) for a in range(4) for b in range(a + 1, 4)]
+    assert more.best_pairs(features, push, 6) == sorted(pairs, key=lambda pair: -worth(*pair))
+
+
+def test_smoothing_is_a_factor_on_each_feature():
+    rough, smooth = learned(), replace(learned(), smoothing=2.0)
+    ratio = smooth.factors / rough.factors
+    np.testing.assert_allclose(smooth.apply(Z), rough.apply(Z) * ratio, atol=1e-10)
+    assert ratio.min() < 0.9
+    assert ratio.max() == 1.0

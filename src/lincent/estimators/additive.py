@@ -221,15 +221,20 @@ class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         seed: int,
     ) -> None:
         # Terms have mean zero over the training rows; what they give up is in the intercept.
-        found, self.means_ = whole.fit(terms, C)
+        seen = sample.seen_by(terms)
+        if whole is sample:
+            found, self.means_ = seen.path([C])[0], seen.means()
+            own = found.rules
+        else:
+            found, self.means_ = whole.fit(terms, C)
+            own = seen.path([C])[0].rules
         self.terms_, self.C_, self.smoothing_ = terms, C, terms.smoothing
         self.coef_ = found.rules[:-1]
         offset = found.rules[-1]
         if len(offset) > 1:  # what the rules of all classes have in common says nothing
             offset = offset - offset.mean()
         self.intercept_ = offset + self.means_ @ self.coef_
-        own = found.rules if whole is sample else sample.path(terms, [C])[0].rules
-        drawn = sample.band(terms, C, own, int(self.n_resamples), seed) - own
+        drawn = seen.band(C, own, int(self.n_resamples), seed) - own
         # Rules of a sample vary more than those of all rows, by the root of how much it weighs.
         share = float(sample.rows.weight.sum()) / whole.total
         self.resampled_ = (found.rules + np.sqrt(share) * drawn)[:, :-1]
@@ -534,6 +539,7 @@ class AdditiveLCC(Probabilities, AdditiveModel):
             fold = fold_of_rows(merged.Z, merged.codes, merged.weight)
             parts = range(int(fold.max(initial=-1)) + 1)
             folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in parts]
-            [scores] = problem.unseen(merged, folds, terms, [C], pairs, C)
-            self._calibrate(merged, scores)
-        return problem.with_pairs(terms, C, pairs), C
+            smoothing = [terms.smoothing]
+            scores = problem.unseen(merged, folds, terms, smoothing, [C], self.tol, pairs, C)
+            self._calibrate(merged, scores[0, 0])
+        return (problem.with_pairs(problem.seen_by(terms), C, pairs) if pairs else terms), C

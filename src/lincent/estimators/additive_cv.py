@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -167,20 +168,19 @@ class AdditiveLCCCV(Probabilities, AdditiveModel):
         tried: list[tuple[float, float, float, int]] = []
         scores: dict[tuple[float, float, int], np.ndarray] = {}
 
-        def attempt(smoothing: float, pairs: int, C: float) -> None:
-            smooth = replace(terms, smoothing=smoothing)
-            unseen = problem.unseen(rows, folds, smooth, Cs.tolist(), pairs, C, tol)
-            for cost, found in zip(Cs.tolist(), unseen, strict=True):
-                there = np.flatnonzero(np.isfinite(found[:, 0]))
-                tried.append((measure(found[there], labels[there]), cost, smoothing, pairs))
-                scores[tried[-1][1:]] = found
+        def attempt(smoothings: Sequence[float], pairs: int = 0, C: float = 0.0) -> None:
+            unseen = problem.unseen(rows, folds, terms, smoothings, Cs.tolist(), tol, pairs, C)
+            for smoothing, by_cost in zip(smoothings, unseen, strict=True):
+                for cost, found in zip(Cs.tolist(), by_cost, strict=True):
+                    there = np.flatnonzero(np.isfinite(found[:, 0]))
+                    tried.append((measure(found[there], labels[there]), cost, smoothing, pairs))
+                    scores[tried[-1][1:]] = found
 
-        for smoothing in SMOOTHINGS:
-            attempt(smoothing, 0, 0.0)
+        attempt(SMOOTHINGS)
         best = max(tried)
         for pairs in self._pairs(int(terms.sources[-1]) + 1):
             if not problem.out_of_time():
-                attempt(best[2], pairs, best[1])
+                attempt([best[2]], pairs, best[1])
         if not isinstance(self.interactions, str) and self.interactions:
             chosen = max(entry for entry in tried if entry[3])
         else:
@@ -190,7 +190,9 @@ class AdditiveLCCCV(Probabilities, AdditiveModel):
             self._calibrate(rows, scores[chosen[1:]])
         _, C, smoothing, pairs = chosen
         smooth = replace(terms, smoothing=smoothing)
-        return problem.with_pairs(smooth, best[1], pairs), C
+        if not pairs:
+            return smooth, C
+        return problem.with_pairs(problem.seen_by(smooth), best[1], pairs), C
 
     def _remember(self, tried: list[Any]) -> None:
         value, C, smoothing, pairs = (np.array(column) for column in zip(*tried, strict=True))

@@ -58,7 +58,7 @@ class AdditiveBlocks:
             )
         sample = self.sample
         limits = Limits(sample.tol, sample.max_iter, sample.out_of_time)
-        starts = [sample.path(terms, [C], LOOSE)[0].rules]
+        starts = [sample.seen_by(terms).path([C], LOOSE)[0].rules]
         found, means = fit_in_blocks(
             self.training, TermsMap(terms), sample.costs, [C], starts, limits
         )

@@ -7,7 +7,6 @@ products of the first few features of both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,16 +72,28 @@ class Terms:
         )
         return np.concatenate([alone, extra])
 
+    @property
+    def factors(self) -> np.ndarray:
+        """What smoothing multiplies each feature of a column by; of pairs it knows nothing."""
+        alone = [curve.factors(self.smoothing) for curve in self.curves]
+        return np.concatenate([*alone, np.ones(sum(self._pair_widths()))])
+
     def apply(self, Z: np.ndarray) -> np.ndarray:
         """The features of encoded rows."""
-        parts = [c.values(z, self.smoothing) for c, z in zip(self.curves, Z.T, strict=True)]
-        for first, second in self.pairs:
-            parts.append(products(self._leading(parts, first), self._leading(parts, second)))
-        return np.concatenate(parts, axis=1)
+        out = np.empty((len(Z), len(self.owners)))
+        parts = np.split(out, np.cumsum([curve.width for curve in self.curves]), axis=1)
+        for curve, z, part in zip(self.curves, Z.T, parts, strict=False):
+            part[:] = curve.values(z, self.smoothing)
+        ends = np.cumsum(self._pair_widths())
+        for (first, second), end in zip(self.pairs, ends, strict=True):
+            found = products(self._leading(out, first), self._leading(out, second))
+            parts[-1][:, end - found.shape[1] : end] = found
+        return out
 
-    def _leading(self, parts: Sequence[np.ndarray], column: int) -> np.ndarray:
-        mine = [parts[int(j)] for j in np.flatnonzero(self.sources == column)]
-        return np.concatenate(mine, axis=1)[:, :PAIR_TERMS]
+    def _leading(self, features: np.ndarray, column: int) -> np.ndarray:
+        """The first few features of a column of the table."""
+        first = int(np.searchsorted(self.owners, column))
+        return features[:, first : first + self._lead_width(column)]
 
     def _lead_width(self, column: int) -> int:
         mine = np.flatnonzero(self.sources == column)
@@ -91,23 +102,37 @@ class Terms:
     def _pair_widths(self) -> list[int]:
         return [self._lead_width(a) * self._lead_width(b) for a, b in self.pairs]
 
-    def best_pairs(self, Z: np.ndarray, push: np.ndarray, count: int) -> list[tuple[int, int]]:
-        """The pairs whose products go most with ``push``, what the rows still ask for."""
-        parts = [c.values(z, self.smoothing) for c, z in zip(self.curves, Z.T, strict=True)]
-        leads = [self._leading(parts, k) for k in range(int(self.sources[-1]) + 1)]
-        found = []
-        for first in range(len(leads)):
-            for second in range(first + 1, len(leads)):
-                features = products(leads[first], leads[second])
-                spread = np.sqrt(np.mean(features**2)) * np.sqrt(features.shape[1])
-                asked = features.T @ push
-                found.append((float((asked**2).sum()) / max(spread**2, 1e-12), first, second))
-        found.sort(key=lambda entry: (-entry[0], entry[1], entry[2]))
-        return [(first, second) for _, first, second in found[:count]]
+    def best_pairs(
+        self, features: np.ndarray, push: np.ndarray, count: int
+    ) -> list[tuple[int, int]]:
+        """The pairs whose products go most with ``push``, what the rows still ask for.
+
+        That is sum_k |(a b)' push_k|^2 / mean |a b|^2 over all products a b of a pair; all pairs
+        come from a few products of matrices.
+        """
+        columns = range(int(self.sources[-1]) + 1)
+        leads = bounded(np.concatenate([self._leading(features, k) for k in columns], axis=1))
+        starts = np.cumsum([0, *(self._lead_width(k) for k in columns)])[:-1]
+
+        def by_pair(matrix: np.ndarray) -> np.ndarray:
+            return np.add.reduceat(np.add.reduceat(matrix, starts, axis=0), starts, axis=1)
+
+        pushes = push.reshape(len(leads), -1).T
+        asked = sum((leads.T @ (leads * one[:, None])) ** 2 for one in pushes)
+        squares = leads**2
+        spread = np.maximum(by_pair(squares.T @ squares) / len(leads), 1e-12)
+        first, second = np.triu_indices(len(starts), 1)
+        value = (by_pair(np.asarray(asked)) / spread)[first, second]
+        best = np.argsort(-value, kind="stable")[:count]
+        return [(int(first[k]), int(second[k])) for k in best]
+
+
+def bounded(features: np.ndarray) -> np.ndarray:
+    """Far out features are linear, and so products of two would be large: they are held."""
+    return np.clip(features, -3.0, 3.0)
 
 
 def products(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """All products of a feature of one column and one of the other, kept within bounds."""
-    # Far out both factors are linear, and so their product is large: it is held.
-    A, B = np.clip(A, -3.0, 3.0), np.clip(B, -3.0, 3.0)
+    A, B = bounded(A), bounded(B)
     return (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)

@@ -34,8 +34,12 @@ class IncreasingCurve:
     def names(self, name: str) -> list[str]:
         return [f"{name} slope {j + 1}" for j in range(self.width)]
 
+    def factors(self, smoothing: float) -> np.ndarray:
+        """What smoothing multiplies each feature by: it has no part in them."""
+        return np.ones(self.width)
+
     def values(self, column: np.ndarray, smoothing: float) -> np.ndarray:
-        """The features of these values; ``smoothing`` has no part in them."""
+        """The features of these values."""
         return self.way * (integrated_hats(column, self.knots) - self.centers) / self.scale
 
 

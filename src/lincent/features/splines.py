@@ -58,6 +58,11 @@ class ColumnCurve:
         bends = [f"{name} bend {j + 1}" for j in range(self.basis.shape[1])]
         return [name, *bends, *(f"{name}={level:g}" for level in self.levels)]
 
+    def factors(self, smoothing: float) -> np.ndarray:
+        """What smoothing multiplies each feature by."""
+        bends = 1.0 / np.sqrt(1.0 + smoothing * self.roughness)
+        return np.concatenate([[1.0], bends, np.ones(len(self.levels))])
+
     def values(self, column: np.ndarray, smoothing: float) -> np.ndarray:
         """The features of these values, one row each."""
         out = np.empty((len(column), self.width))
@@ -67,8 +72,8 @@ class ColumnCurve:
             spread = np.sqrt(np.maximum(self.shares, LEAST_SPREAD))
             out[:, 1:] = ((column[:, None] == self.levels) - self.shares) / spread
         elif self.basis.shape[1]:
-            scale = 1.0 / np.sqrt(1.0 + smoothing * self.roughness)
-            out[:, 1:] = natural(x, self.knots) @ (self.basis * scale)
+            bends = self.basis * self.factors(smoothing)[1:]
+            np.matmul(natural(x, self.knots), bends, out=out[:, 1:])
         return out
 
 

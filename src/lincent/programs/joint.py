@@ -89,7 +89,10 @@ class Coupling(Protocol):
 
 @dataclass(frozen=True)
 class Separate:
-    """(S): ``side`` and ``cost`` are rules by classes; ``weight`` counts repetitions."""
+    """(S): ``side`` and ``cost`` are rules by classes; ``weight`` counts repetitions of rows.
+
+    Where it is rows by rules, every problem has weights of its own.
+    """
 
     codes: np.ndarray
     weight: Vector
@@ -102,8 +105,8 @@ class Separate:
     def __post_init__(self) -> None:
         kind = self.weight.dtype
         object.__setattr__(self, "sign", self.side.T[self.codes].astype(kind))
-        costs = self.cost.T[self.codes] * self.weight[:, None]
-        object.__setattr__(self, "costs", costs.astype(kind))
+        weight = self.weight if self.weight.ndim == 2 else self.weight[:, None]
+        object.__setattr__(self, "costs", (self.cost.T[self.codes] * weight).astype(kind))
 
     sign: Matrix = None  # type: ignore[assignment]
     costs: Matrix = None  # type: ignore[assignment]

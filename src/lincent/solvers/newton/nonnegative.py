@@ -14,7 +14,8 @@ from scipy.linalg import cho_factor, cho_solve
 
 from lincent.programs.arrays import Matrix, Vector
 from lincent.programs.joint import Read, Separate
-from lincent.solvers.newton.joint import Design, JointSolution
+from lincent.solvers.newton.design import Design
+from lincent.solvers.newton.joint import JointSolution
 
 SHORTEST = 1e-12
 ENOUGH = 1e-4
@@ -79,7 +80,7 @@ def _advance(
 ) -> Vector | None:
     """The next point; None where no step leads down."""
     free = np.flatnonzero(~(held & (point <= 0.0) & (gradient >= 0.0)))
-    hessian = np.asarray(design.gram(scale * program.bends(at)[:, 0]), dtype=np.float64)
+    hessian = scale * design.gram_by_changes(program.bends(at)[:, 0])
     hessian.flat[: len(point) * (len(point) - 1) : len(point) + 1] += 1.0
     hessian.flat[:: len(point) + 1] += NUDGE * float(hessian.diagonal().max())
     step = np.zeros_like(point)
