@@ -18,7 +18,8 @@ from lincent.estimators.folds import Split
 from lincent.estimators.portfolio import Blocks, TrainingRows
 from lincent.passes.pair_pulls import Faces
 from lincent.programs.joint import Native, Separate
-from lincent.solvers.newton.joint import Design, solve_path
+from lincent.solvers.newton.design import Design
+from lincent.solvers.newton.joint import solve_path
 
 TOTALS = 10.0 ** np.arange(-1.0, 4.0, 0.75)
 """Costs as totals over all rows, C times their weight."""

@@ -8,7 +8,8 @@ from sklearn.preprocessing import scale
 
 from lincent import RegularizedLCC
 from lincent.programs.joint import Native, Separate
-from lincent.solvers.newton.joint import FORMED, Design, solve_path
+from lincent.solvers.newton.design import Design
+from lincent.solvers.newton.joint import FORMED, solve_path
 
 
 def cancer():
