@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from lincent import _progress
-from lincent.estimators.additive_rows import AdditiveRows
+from lincent.estimators.additive_rows import AdditiveRows, Weighed
 from lincent.estimators.additive_terms import Terms
-from lincent.estimators.auto_search import Costs
 from lincent.estimators.folds import Split
 from lincent.estimators.portfolio import TrainingRows
 from lincent.features.weighted import merged
-from lincent.programs.joint import Native, Separate
 from lincent.solvers.newton.joint import JointSolution
 
 LOOSE = 1e-4
 """The gap of rules that only choose pairs."""
 
 
-@dataclass(frozen=True)
-class AdditiveProblem:
-    """Merged training rows, their costs, and limits."""
-
-    rows: TrainingRows
-    costs: Costs
-    tol: float
-    max_iter: int
-    out_of_time: Callable[[], bool]
-
-    @property
-    def total(self) -> float:
-        """The weight of the rows."""
-        return float(self.rows.weight.sum())
-
-    @property
-    def coupling(self) -> Separate | Native:
-        return self.costs.coupling(self.rows.codes, self.rows.weight)
+class AdditiveProblem(Weighed):
+    """What is asked of weighed rows."""
 
     def seen_by(self, terms: Terms) -> AdditiveRows:
         """The rows as features of these terms."""

@@ -15,22 +15,19 @@ weight of two are the same here as well.  All draws are solved at once, beside t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_search import Costs
+from lincent.estimators.portfolio import TrainingRows
 from lincent.programs.joint import Native, Separate
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import JointSolution, solve_near, solve_path
 from lincent.solvers.newton.nonnegative import solve_nonnegative
-
-if TYPE_CHECKING:
-    from lincent.estimators.additive_fit import AdditiveProblem
 
 BAND_GAP = 1e-3
 """The relative gap of rules that draw a band: they are then within 0.1 percent of the mean width of
@@ -38,16 +35,32 @@ the bands from where they would end."""
 BAND_STEPS = 25
 
 
+@dataclass(frozen=True)
+class Weighed:
+    """Merged training rows, their costs, and limits."""
+
+    rows: TrainingRows
+    costs: Costs
+    tol: float
+    max_iter: int
+    out_of_time: Callable[[], bool]
+
+    @property
+    def total(self) -> float:
+        """The weight of the rows."""
+        return float(self.rows.weight.sum())
+
+    @property
+    def coupling(self) -> Separate | Native:
+        return self.costs.coupling(self.rows.codes, self.rows.weight)
+
+
 class AdditiveRows:
     """Rows as ``features`` of ``terms``."""
 
-    def __init__(self, problem: AdditiveProblem, terms: Terms, features: np.ndarray) -> None:
+    def __init__(self, problem: Weighed, terms: Terms, features: np.ndarray) -> None:
         self.problem, self.terms, self.features = problem, terms, features
         self.coupling = problem.coupling
-
-    @property
-    def _total(self) -> float:
-        return float(self.problem.rows.weight.sum())
 
     @property
     def _turned(self) -> bool:
@@ -79,7 +92,7 @@ class AdditiveRows:
 
     def means(self) -> np.ndarray:
         """The means of the features over the rows."""
-        return np.asarray(self.problem.rows.weight / self._total @ self.features)
+        return np.asarray(self.problem.rows.weight / self.problem.total @ self.features)
 
     def path(
         self,
@@ -90,7 +103,7 @@ class AdditiveRows:
         start: np.ndarray | None = None,
     ) -> list[JointSolution]:
         """The rules for each C (per row), each begun at the one before."""
-        problem, scales = self.problem, [C * self._total for C in Cs]
+        problem, scales = self.problem, [C * self.problem.total for C in Cs]
         tol = problem.tol if tol is None else tol
         if self.terms.held.any():
             return self._held_path(scales, tol, start)
@@ -164,7 +177,7 @@ class AdditiveRows:
         if isinstance(self.coupling, Separate):
             coupling = _side_by_side(self.coupling, costs, weights)
         else:  # the total of the costs goes with the weight
-            share = weights[0].sum() / self._total
+            share = weights[0].sum() / self.problem.total
             plain = costs.coupling(self.coupling.codes, weights[0])
             assert isinstance(plain, Native)
             coupling = replace(plain, cost=plain.cost * share)
@@ -172,7 +185,7 @@ class AdditiveRows:
             self.design,
             self.coupling,
             coupling,
-            C * self._total,
+            C * self.problem.total,
             self._inner(rules),
             BAND_GAP,
             BAND_STEPS,

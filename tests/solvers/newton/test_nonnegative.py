@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from lincent.programs.joint import Separate
-from lincent.solvers.newton.joint import Design
+from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.nonnegative import solve_nonnegative
 
 
