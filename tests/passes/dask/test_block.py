@@ -98,3 +98,25 @@ def test_a_block_is_worked_on_in_slices(rows, monkeypatch):
     assert all_weight == pytest.approx(weight.sum())
     assert max(seen) <= 8
     assert len(seen) == max(1, -(-rows // 8))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_from_a_message_are_brought_to_where_numbers_begin(dtype, order, monkeypatch):
+    """BLAS does not take an array that begins at any byte, as a block that was sent does."""
+    monkeypatch.setattr(block, "SLICE_ROWS", 8)
+    X, y, weight = labeled()
+    X = X.astype(dtype)
+    message = bytearray(X.nbytes + 3)
+    sent = np.frombuffer(message, dtype, X.size, offset=3).reshape(X.shape, order=order)
+    sent[...] = X
+    assert not sent.flags.aligned
+
+    @sliced(add)
+    def total(x, y, weight):
+        assert x.flags.aligned
+        return x.sum(axis=0), float(len(x))
+
+    sums, count = total(sent, y, weight)
+    np.testing.assert_allclose(sums, X.sum(axis=0, dtype=np.float64), rtol=1e-5)
+    assert count == len(X)

@@ -14,9 +14,12 @@ BETA, FURTHER = np.array([0.5, -0.3, 0.2, 0.1]), np.array([-0.2, 0.4, 0.3, 0.0])
 RULER = np.random.default_rng(5).normal(size=(4, 2))
 
 
-@pytest.fixture(params=[8192, 7], ids=["whole", "sliced"], autouse=True)
+@pytest.fixture(params=["whole", "sliced", "copied"], autouse=True)
 def slices(request, monkeypatch):
-    monkeypatch.setattr(block, "SLICE_ROWS", request.param)
+    """Blocks at once, in slices, and in slices that are copied to one place, one after the other."""
+    monkeypatch.setattr(block, "SLICE_ROWS", 8192 if request.param == "whole" else 7)
+    if request.param == "copied":
+        monkeypatch.setattr(block, "_begins_anywhere", lambda x: True)
 
 
 @pytest.fixture(params=[None, RULER], ids=["unsized", "sized"])

@@ -207,16 +207,45 @@ def sliced(merge: Callable[[list[Any]], Any]) -> Callable[[Function], Function]:
             if not isinstance(x, MappedRows):
                 x = sp.csr_array(x) if kind_of(x) is Kind.SPARSE else np.asarray(x)
             y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
-            parts = []
+            parts, aligned = [], _Aligned(x)
             for begin in range(0, max(x.shape[0], 1), SLICE_ROWS):
                 part = slice(begin, begin + SLICE_ROWS)
                 some = None if weight is None else weight[part]
-                parts.append(function(x[part], y[part], some, **shared))
+                parts.append(function(aligned.rows(part), y[part], some, **shared))
             return parts[0] if len(parts) == 1 else merge(parts)
 
         return in_slices
 
     return decorate
+
+
+class _Aligned:
+    """Rows whose numbers begin where numbers do.
+
+    An array that came over a wire begins anywhere in the message, and BLAS does not take it:
+    products are then up to thirty times slower.  Slices of such an array are copied, all to the
+    same place, which stays in the cache: what a function returns must not be a view of its slice.
+    """
+
+    def __init__(self, x: Any) -> None:
+        self.x = x
+        self.place: Any = None
+        if isinstance(x, np.ndarray) and _begins_anywhere(x):
+            order: Any = "F" if x.flags.f_contiguous and not x.flags.c_contiguous else "C"
+            self.place = np.empty((min(len(x), SLICE_ROWS), *x.shape[1:]), x.dtype, order)
+
+    def rows(self, part: slice) -> Any:
+        """A slice, until the next is asked for."""
+        some = self.x[part]
+        if self.place is None:
+            return some
+        place = self.place[: len(some)]
+        place[...] = some
+        return place
+
+
+def _begins_anywhere(x: np.ndarray[Any, Any]) -> bool:
+    return not x.flags.aligned
 
 
 def add(parts: list[Any]) -> Any:
