@@ -16,7 +16,7 @@ RULER = np.random.default_rng(5).normal(size=(4, 2))
 
 @pytest.fixture(params=["whole", "sliced", "copied"], autouse=True)
 def slices(request, monkeypatch):
-    """Blocks at once, in slices, and in slices that are copied to one place, one after the other."""
+    """Blocks at once, in slices, and in slices that are copied to one place in turn."""
     monkeypatch.setattr(block, "SLICE_ROWS", 8192 if request.param == "whole" else 7)
     if request.param == "copied":
         monkeypatch.setattr(block, "_begins_anywhere", lambda x: True)
