@@ -1,10 +1,5 @@
 """time_limit, Ctrl-C, max_iter, verbose: what happens when a fit does not run to its end."""
 
-import _thread
-import subprocess
-import sys
-import threading
-import time
 import warnings
 
 import numpy as np
@@ -16,15 +11,11 @@ import lincent
 from lincent import LCC, rivals
 from lincent.estimators import watching
 from lincent.solvers.lp import choose, interior_point
-from support.clock import least_seconds
+from support.clock import Clock
 from support.samples import three_classes, two_classes
 
-
-def long_problem():
-    """Many columns and no structure: seconds of interior-point iterations."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((3000, 900))
-    return X, (X[:, 0] + 3 * rng.standard_normal(3000) > 0).astype(int)
+SLOW = 100.0
+"""Seconds that a step takes by a clock of ours: more than any machine needs to get there."""
 
 
 def unfitted(model):
@@ -34,13 +25,27 @@ def unfitted(model):
 
 
 class TestTimeLimit:
-    @pytest.mark.parametrize("limit", [1e-9, 0.3])
-    def test_stops_in_time_with_a_usable_model(self, limit):
-        X, y = long_problem()
-        model = LCC(time_limit=limit)
+    @pytest.fixture
+    def steps(self, monkeypatch):
+        """The interior-point steps that are made, each of which takes long."""
+        clock, made = Clock(monkeypatch, interior_point), []
+        step = interior_point.InteriorPoint.step
+
+        def slow(point):
+            made.append(point)
+            clock.pass_by(SLOW)
+            step(point)
+
+        monkeypatch.setattr(interior_point.InteriorPoint, "step", slow)
+        return made
+
+    @pytest.mark.parametrize(("limit", "most"), [(1e-9, 0), (0.9 * SLOW, 1), (2.5 * SLOW, 3)])
+    def test_stops_in_time_with_a_usable_model(self, steps, limit, most):
+        X, y = two_classes(m=1000, n=200)
+        model = LCC(time_limit=limit, solver="interior-point")
         with pytest.warns(ConvergenceWarning) as caught:
-            least = least_seconds(lambda: model.fit(X, y), enough=limit + 1.5)
-        assert least < limit + 1.5
+            model.fit(X, y)
+        assert len(steps) <= most
         message = str(caught[0].message)
         assert f"time_limit={limit} s" in message
         assert f"duality gap of {model.duality_gap_:.3g}" in message
@@ -61,29 +66,20 @@ class TestTimeLimit:
         assert model.dual_objective_ <= best.objective_ + 1e-9 * size
         assert best.objective_ <= model.objective_ + 1e-9 * size
 
-    def test_a_step_that_would_end_late_is_not_begun(self, monkeypatch):
+    def test_a_step_that_would_end_late_is_not_begun(self, steps):
         """With thousands of columns a step takes seconds."""
-        step, begun = interior_point.InteriorPoint.step, []
-
-        def slow(point):
-            begun.append(point)
-            time.sleep(0.4)
-            step(point)
-
-        monkeypatch.setattr(interior_point.InteriorPoint, "step", slow)
-        monkeypatch.setattr(interior_point, "TUNING", interior_point.Tuning(late=0.1))
-        X, y = two_classes(300, 40)
+        X, y = two_classes(m=300, n=40)
         with pytest.warns(ConvergenceWarning, match="time_limit"):
-            LCC(time_limit=0.6, solver="interior-point").fit(X, y)
-        assert len(begun) == 1  # the second would have ended at 0.8 seconds
+            LCC(time_limit=1.6 * SLOW, solver="interior-point").fit(X, y)
+        assert len(steps) == 1  # the second would have ended at twice the time of a step
 
-    def test_is_for_the_whole_fit_and_not_for_each_of_its_problems(self):
-        X, _ = long_problem()
+    def test_is_for_the_whole_fit_and_not_for_each_of_its_problems(self, steps):
+        X, _ = two_classes(m=300, n=40)
         y = np.arange(len(X)) % 6
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            least = least_seconds(lambda: LCC(time_limit=1.0).fit(X, y), enough=4.0)
-        assert least < 4.0
+            LCC(time_limit=0.9 * SLOW, solver="interior-point").fit(X, y)
+        assert len(steps) == 1
 
     def test_enough_time_is_silent(self):
         X, y = two_classes()
@@ -142,22 +138,6 @@ class TestInterrupt:
                 model.fit(X, y)
         assert model.C == 3.0
         assert list(model.fit(X, y).transform(X).columns) == ["lcc0"]
-
-    def test_a_real_interrupt_stops_within_a_second(self):
-        X, y = long_problem()
-        model = LCC()
-
-        def interrupted():
-            timer = threading.Timer(0.4, _thread.interrupt_main)
-            timer.start()
-            try:
-                with pytest.raises(KeyboardInterrupt):
-                    model.fit(X, y)
-            finally:
-                timer.cancel()
-            assert unfitted(model)
-
-        assert least_seconds(interrupted, enough=1.4) < 1.4
 
 
 class TestFailedFit:
@@ -220,41 +200,6 @@ class TestVerbose:
 
 class TestWholeOrNothing:
     """One mechanism for the package: what others put on an estimator is theirs."""
-
-    CODE = """
-import os, signal, sys, threading, time
-import numpy as np
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.model_selection import GridSearchCV
-import lincent, lincent.solvers.lp.interior_point as solver
-
-rng = np.random.default_rng(0)
-X = rng.standard_normal((3000, 600))
-y = (X[:, 0] + 3 * rng.standard_normal(3000) > 0).astype(int)
-begun = threading.Event()
-step = solver.InteriorPoint.step
-solver.InteriorPoint.step = lambda point: (begun.set(), step(point))[1]
-def interrupt():
-    begun.wait()
-    os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=interrupt, daemon=True).start()
-model = make_pipeline(StandardScaler(), lincent.LCC())
-if sys.argv[1] == "search":
-    model = GridSearchCV(model, {"lcc__C": [1.0, 2.0, 4.0]}, cv=2)
-try:
-    model.fit(X, y)
-except KeyboardInterrupt:
-    print("interrupted")
-"""
-
-    @pytest.mark.parametrize("within", ["pipeline", "search"])
-    def test_an_interrupt_stays_one_inside_other_estimators(self, within):
-        done = subprocess.run(
-            [sys.executable, "-c", self.CODE, within],
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-        assert done.stdout.strip() == "interrupted", done.stderr
 
     def test_an_interrupt_leaves_what_others_put_there(self, monkeypatch):
         X, y = two_classes()

@@ -15,9 +15,9 @@ class Clock:
 
     ahead = 5.0
 
-    def __init__(self, monkeypatch) -> None:
+    def __init__(self, monkeypatch, *others) -> None:
         self.now = self.start = time.monotonic() + self.ahead
-        for module in (solution, search_time):
+        for module in (solution, search_time, *others):
             monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: self.now))
 
     def pass_by(self, seconds: float) -> None:
