@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import sys
 import time
-from datetime import date
 from pathlib import Path
-from typing import Any
 
 from campaigns import corpus, workers
-from campaigns.counts import COUNTS, added, read, write
+from campaigns.counts import COUNTS, added, entry, read, write
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 SHARES = {
@@ -47,7 +43,9 @@ def main() -> int:
     before = read(given.counts)
 
     def keep(found: dict[str, workers.Tally]) -> None:
-        run = {name: _entry(tally, given.seed) for name, tally in found.items() if tally.counts}
+        run = {
+            name: entry(tally.counts, given.seed) for name, tally in found.items() if tally.counts
+        }
         write(given.counts, added(before, run))
 
     found = workers.run(plan, given.seed, given.jobs, keep)
@@ -57,12 +55,6 @@ def main() -> int:
         for failure in tally.failures[:MOST_SHOWN]:
             print("  " + failure.replace("\n", "\n    "))
     return 1 if any(tally.failures for tally in found.values()) else 0
-
-
-def _entry(tally: workers.Tally, seed: int) -> dict[str, Any]:
-    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}"
-    today = date.today().isoformat()
-    return {"counts": dict(tally.counts), "seeds": [seed], "last": today, "machine": machine}
 
 
 if __name__ == "__main__":

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 from collections import Counter
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 COUNTS = Path(__file__).with_name("counts.json")
 MOST_SEEDS = 20
 Entries = dict[str, Any]
+
+
+def entry(counts: Counter[str], seed: int) -> Entries:
+    """The counts of a run, with where and when it was."""
+    machine = f"{os.cpu_count()} cores, Python {platform.python_version()}"
+    today = date.today().isoformat()
+    return {"counts": dict(counts), "seeds": [seed], "last": today, "machine": machine}
 
 
 def read(path: Path) -> Entries:

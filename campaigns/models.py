@@ -56,7 +56,7 @@ def seeds() -> tuple[_Parts, ...]:
 
 
 @cache
-def _texts() -> dict[int, bytes]:
+def texts() -> dict[int, bytes]:
     """The trees to start from as text: most of them are not what is changed."""
     return {id(parts.tree): as_text(parts.tree) for parts in seeds()}
 
@@ -102,7 +102,7 @@ def draw(rng: np.random.Generator) -> tuple[_Parts, bytes]:
 def _together(parts: _Parts) -> bytes:
     from lincent.app.storage import _digest
 
-    known = _texts().get(id(parts.tree))
+    known = texts().get(id(parts.tree))
     body = stored({"schema.json": known or as_text(parts.tree), **parts.arrays})
     header = dict(parts.header) if isinstance(parts.header, dict) else {}
     header["digest"] = _digest(header, body)

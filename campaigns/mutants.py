@@ -2,12 +2,14 @@
 
     python -m campaigns.mutants --each 40 --only programs
     python -m campaigns.mutants --each 8 --only solvers/lp
+    python -m campaigns.mutants --again --only programs
 
 Changes are made in the syntax tree: an operator or a comparison is exchanged, a number moved, a
 branch turned round, ``min`` and ``max`` swapped.  Tests run in a fork of a process that imported
 everything but this package, which reads the changed file in place of the true one; so a mutant
 costs what its tests cost.  A mutant that hangs counts as noticed.  What survives is kept in
-``mutants.json`` with the reason that a person has written beside it.
+``mutants.json`` with the reason that a person has written beside it; ``--again`` tries the
+survivors of the last count once more, after tests were written for them.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ import random
 import signal
 import sys
 import time
+from collections import Counter
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -53,15 +57,18 @@ NAMES = {"minimum": "maximum", "maximum": "minimum", "min": "max", "max": "min"}
 
 
 def mutants(source: str) -> list[tuple[str, str]]:
-    """What was changed, and the whole changed source."""
+    """What was changed, each by another name, and the whole changed source."""
     tree, lines = ast.parse(source), source.splitlines()
-    found = []
+    found, seen = [], Counter[str]()
     for number, node in enumerate(ast.walk(tree)):
         for what in _changes(node):
             other = copy.deepcopy(tree)
             label = _apply(list(ast.walk(other))[number], what)
             line = lines[getattr(node, "lineno", 1) - 1].strip()
-            found.append((f"`{line}` {label}", ast.unparse(ast.fix_missing_locations(other))))
+            name = f"`{line}` {label}"
+            seen[name] += 1
+            name += f" ({seen[name]})" if seen[name] > 1 else ""
+            found.append((name, ast.unparse(ast.fix_missing_locations(other))))
     return found
 
 
@@ -177,20 +184,36 @@ def _be_the_tests(file: str, source: str) -> None:
 
 def judge(file: str, most: int, seed: int) -> dict[str, Any]:
     """A sample of the mutants of a file: how many there are, were tried and noticed."""
-    source = (SOURCE / file).read_text("utf-8")
+    every = mutants((SOURCE / file).read_text("utf-8"))
+    tried = random.Random(seed).sample(every, min(most, len(every)))
+    survivors = _survivors(file, tried)
+    return {"all": len(every), "mutants": len(tried), "killed": len(tried) - len(survivors),
+            "last": date.today().isoformat(), "survivors": survivors}  # fmt: skip
+
+
+def judge_again(file: str, last: dict[str, Any]) -> dict[str, Any]:
+    """The last count of a file with its survivors tried once more; gone lines do not count."""
+    every = mutants((SOURCE / file).read_text("utf-8"))
+    known = dict(every)
+    tried = [(label, known[label]) for label in last["survivors"] if label in known]
+    survivors = _survivors(file, tried)
+    count = last["mutants"] - (len(last["survivors"]) - len(tried))
+    return {"all": len(every), "mutants": count, "killed": count - len(survivors),
+            "last": date.today().isoformat(), "survivors": survivors}  # fmt: skip
+
+
+def _survivors(file: str, tried: list[tuple[str, str]]) -> dict[str, str]:
+    """The mutants that the tests do not notice."""
     started = time.monotonic()
-    if not passes(file, source, 600.0):
+    if tried and not passes(file, (SOURCE / file).read_text("utf-8"), 600.0):
         raise SystemExit(f"the tests of {file} fail, or take ten minutes, without any change")
     patience = 20.0 + 10 * (time.monotonic() - started)
-    every = mutants(source)
-    tried = random.Random(seed).sample(every, min(most, len(every)))
-    survivors = {}
+    found = {}
     for label, changed in tried:
         if passes(file, changed, patience):
-            survivors[label] = NOT_JUDGED
+            found[label] = NOT_JUDGED
             print(f"survives: {file}: {label}", flush=True)
-    return {"all": len(every), "mutants": len(tried), "killed": len(tried) - len(survivors),
-            "survivors": survivors}  # fmt: skip
+    return found
 
 
 def main() -> int:
@@ -198,12 +221,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="campaigns.mutants", description=__doc__)
     parser.add_argument("--each", type=int, default=20, help="mutants of a file, drawn at random")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--again", action="store_true", help="the survivors of the last count")
     parser.add_argument("--only", default="programs,solvers/lp", help="files or folders")
     given = parser.parse_args()
     kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     import_everything_else()
     for file in _files(given.only.split(",")):
-        found = judge(file, given.each, given.seed)
+        if given.again and file not in kept:
+            continue
+        found = (
+            judge_again(file, kept[file]) if given.again else judge(file, given.each, given.seed)
+        )
         reasons = kept.get(file, {}).get("survivors", {})
         found["survivors"] = {at: reasons.get(at, why) for at, why in found["survivors"].items()}
         kept[file] = found

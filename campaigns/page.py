@@ -34,6 +34,15 @@ PROMISES = {
         "Tables of all formats, dialects and encodings, damaged at random, through the functions "
         "behind `fit` (read, judge) and `predict` (read in batches, score).",
     ),
+    "guided models": (
+        "A model file is data: with the branches of the reader watched",
+        "Descriptions and trees of model files, changed by a coverage-guided fuzzer (atheris), the "
+        "digest made right.",
+    ),
+    "guided tables": (
+        "A table is read or refused: with the branches of the reader watched",
+        "Tables of eight formats, changed by the same fuzzer.",
+    ),
     "commands": (
         "A command ends in an answer or a sentence",
         "`lincent fit`, `predict`, `explain` and `export` in processes of their own, on damaged "
@@ -88,7 +97,8 @@ def _counted(name: str, entry: dict[str, Any]) -> list[str]:
     seeds = ", ".join(map(str, entry["seeds"][-3:]))
     return [
         f"{sum(kinds.values()):,} trials, {checks:,} checks, **{failed:,} failures** "
-        f"(`campaigns/{name}.py`; last run {entry['last']}, {entry['machine']}, seeds {seeds}).",
+        f"(`campaigns/{name.partition(' ')[0]}.py`; last run {entry['last']}, {entry['machine']}, "
+        f"seeds {seeds}).",
         "",
         "| how trials ended | number |",
         "|---|---:|",
@@ -112,10 +122,10 @@ def _mutants(found: dict[str, Any]) -> list[str]:
         lines += [
             f"`{room}/`: {killed} of {tried} noticed, **{killed / max(tried, 1):.1%}**.",
             "",
-            "| file | changes | tried | noticed |",
-            "|---|---:|---:|---:|",
+            "| file | changes | tried | noticed | last count |",
+            "|---|---:|---:|---:|---|",
             *(
-                f"| `{name}` | {e['all']} | {e['mutants']} | {e['killed']} |"
+                f"| `{name}` | {e['all']} | {e['mutants']} | {e['killed']} | {e['last']} |"
                 for name, e in sorted(files.items())
             ),
             "",

@@ -50,6 +50,23 @@ def test_a_few_trials_of_each_campaign(name, count):
         assert not outcome.fault, outcome.fault
 
 
+@pytest.mark.usefixtures("few_models")
+def test_what_the_guided_fuzzer_starts_from_and_changes():
+    """Its bytes stand for files that are read, and a change of JSON is JSON."""
+    import json
+
+    from campaigns import guided
+
+    starts = guided.model_starts()
+    for start in (starts[0], starts[1], starts[-1]):
+        assert guided.check_model(start).kind.startswith("read")
+        other = guided.changed(start, 1 << 20, 1, None)
+        assert other[:1] == start[:1]
+        json.loads(other[1:])
+    assert guided.changed(starts[0], 9, 2, lambda data, most: data[:most]) == starts[0][:9]
+    assert all(not guided.check_table(start).fault for start in guided.table_starts()[:40:5])
+
+
 def test_instances_come_back_digit_for_digit(tmp_path, monkeypatch):
     import numpy as np
 

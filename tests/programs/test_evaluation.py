@@ -1,13 +1,16 @@
 """Objective and bound with twice the digits, in rational arithmetic."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from lincent.passes.dense import DenseRows
 from lincent.programs import evaluation
-from lincent.programs.centralization import certify
+from lincent.programs.centralization import Program, certify
 from lincent.programs.evaluation import LabeledRows, evaluated
+from lincent.programs.exact_sums import Pair, pair
 from support.exact_problems import KINDS, near, problem, program_of, solved
 from support.rational import ExactProgram
 
@@ -44,3 +47,62 @@ def test_refined_multipliers_prove_what_doubles_cannot(monkeypatch):
     assert Fraction(refined.dual_objective) <= ExactProgram.of(program).primal(
         plain.beta
     ) + Fraction(refined.rounding)
+
+
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])
+def test_the_unit_of_the_objective_changes_nothing(unit):
+    """Costs and linear term times a power of two: the same point, and the same digits proved."""
+    X, sign, weight, margin = problem("plain", 3)
+    program = program_of(X * 2.0**30, sign, weight, margin / 2.0**30)
+    answer = solved(program)
+    other = replace(
+        program,
+        costs=unit * program.costs,
+        linear=unit * program.linear,
+        offset=unit * program.offset,
+    )
+    moved = replace(answer, alpha=unit * answer.alpha, t=unit * answer.t)
+    one, found = evaluated(program, answer, None), evaluated(other, moved, None)
+    assert found.objective == unit * one.objective
+    assert found.gap == pytest.approx(unit * one.gap, rel=1e-9)
+
+
+def small_program(difference):
+    n = len(difference)
+    rows = DenseRows(np.random.default_rng(0).standard_normal((5, n)))
+    ends = np.linspace(0.5, 2.0, n)
+    return Program(rows, np.ones(5), 0.3, -difference, difference, 0.4, -ends, 2 * ends)
+
+
+def test_a_column_that_the_difference_does_not_see():
+    program = small_program(np.array([0.7, 0.0, -0.2]))
+    answer = certify(program, np.array([1.0, 0.1, -1.0]), np.full(5, 0.5), 0.1)
+    found, exact = evaluated(program, answer, None), ExactProgram.of(program)
+    assert near(found.objective, exact.primal(answer.beta), found.rounding)
+    assert near(found.dual_objective, exact.dual(answer.alpha, found.t), found.rounding)
+
+
+def test_all_that_is_not_known_is_in_the_rounding():
+    """The errors of both numbers, and what t times a separation that is not reached may cost."""
+    program, beta = small_program(np.array([0.5, 0.25])), np.array([0.25, 0.5])  # d.beta = 0.25
+    answer = replace(certify(program, beta, np.zeros(5), 0.0), beta=beta)
+
+    class Dual:
+        t = pair(2.0)
+
+        def bound(self, _):
+            return Pair(np.float64(-1.0), np.float64(0.0), np.float64(5e-3))
+
+    given = evaluation._taken(program)
+    objective = Pair(np.float64(1.0), np.float64(0.0), np.float64(3e-3))
+    found = evaluation._judged(program, answer, given, objective, Dual())
+    known = 3e-3 + 5e-3 + 2.0 * (0.4 - 0.25)
+    assert known <= found.rounding <= known + 1e-14
+
+
+def test_what_is_not_known_of_r_is_taken_from_the_bound():
+    program = small_program(np.array([0.5, 0.25]))
+    rest = Pair(np.array([1.0, -1.0]), np.zeros(2), np.array([1e-3, 2e-3]))
+    found = evaluation._Dual(rest, pair(0.0), pair(0.0)).bound(program)
+    reach = 1e-3 * 1.0 + 2e-3 * 4.0  # the farther end of the box in each column
+    assert reach <= found.error <= 2 * reach + 1e-14

@@ -49,3 +49,12 @@ def test_the_gap_is_relative_however_small_the_costs():
     found = problem.certificate(np.zeros(4), np.zeros(30), inverse(problem.quadratic))
     assert found.objective == pytest.approx(3e-8)
     assert found.relative_gap == pytest.approx(1.0)
+
+
+def test_balance_does_not_depend_on_the_unit_of_the_multipliers():
+    problem = program(np.random.default_rng(3), intercept=True)
+    a = np.random.default_rng(4).random(30)
+    whole = problem.quadratic.balanced(a)
+    assert whole @ problem.quadratic.intercept == pytest.approx(0, abs=1e-12)
+    for unit in (2.0**-40, 2.0**40):
+        np.testing.assert_array_equal(problem.quadratic.balanced(unit * a), unit * whole)

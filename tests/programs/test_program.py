@@ -183,6 +183,16 @@ def test_a_certificate_that_is_closed_keeps_its_t(monkeypatch):
     assert (answer.objective, answer.dual_objective, answer.t) == (-1.0, -1.0, 0.0)
 
 
+def test_below_zero_there_is_no_bound():
+    """At t = -0.5 the formula of (D) gives -0.75, which is above the optimum -1."""
+    one = Program(DenseRows(np.array([[1.0]])), np.array([2.0]), 1.0, np.array([-1.0]),
+                  np.array([1.0]), 0.5, np.array([-1.0]), np.array([1.0]))  # fmt: skip
+    nothing = np.array([0.0])
+    assert one.dual(nothing, -0.5, nothing) == -0.75
+    answer = certify(one, np.array([1.0]), nothing, -0.5)
+    assert (answer.objective, answer.dual_objective, answer.t) == (-1.0, -1.0, 0.0)
+
+
 def test_the_equation_of_the_paper():
     rows, d, costs = DenseRows(np.ones((3, 2))), np.array([0.5, -2.0]), np.array([1.0, 2.0, 4.0])
     program = lcc_program(rows, d, costs, 0.25)

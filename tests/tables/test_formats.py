@@ -44,7 +44,7 @@ def test_parquet_comes_in_batches():
     "text", ['{"x": 1, "w": "a"}\n{"x": 2}\n', '\ufeff[{"x": 1, "w": "a"}, {"x": 2}]']
 )
 def test_objects_by_line_or_in_a_list(text):
-    found = formats.json_rows(io.BytesIO(text.encode()))
+    found = formats.json_rows(io.BytesIO(text.encode()), "t.json")
     assert found.to_pydict() == {"x": [1, 2], "w": ["a", None]}
 
 

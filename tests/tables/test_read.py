@@ -180,6 +180,9 @@ def test_damage_is_a_sentence(tmp_path):
         ("old.xls", b"\xd0\xcf\x11\xe0", "old .xls form"),
         ("no.jsonl", b'{"a": 1}\n{"a"', "cannot be read as json"),
         ("no.json", b'[{"a": 1}, {"a"', "cannot be read as json"),
+        ("null.json", b"[null]", "not every row"),  # Arrow crashes on this one
+        ("null.jsonl", b"null\nnull", "not every row"),
+        ("text.jsonl", b'{"a": 1}\n"a"', "not every row"),
         ("deep.json", b"[" * 100_000, "cannot be read as json"),
         ("bytes.jsonl", b'{"a": "\xff"}\n', "cannot be read as json: .* UTF8"),
         ("two.zip", None, "holds 2 files"),

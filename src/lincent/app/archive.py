@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from lincent.tables.json_text import outside_strings
+
 LARGEST = 1 << 28
 """Bytes of a file, and of what its members unpack to."""
 LARGEST_TEXT = 1 << 25
@@ -75,7 +77,7 @@ def read_json(data: bytes) -> Any:
     """JSON, refused if it is too long, too deep or has too many entries."""
     if len(data) > LARGEST_TEXT:
         raise Unacceptable(f"has a description of {len(data) >> 20} MiB")
-    bare = _outside_text(data)
+    bare = outside_strings(data)
     opened = (bare == ord("[")) | (bare == ord("{"))
     closed = (bare == ord("]")) | (bare == ord("}"))
     marks = opened.astype(np.int8)[opened | closed] * 2 - 1
@@ -87,17 +89,6 @@ def read_json(data: bytes) -> Any:
         return json.loads(data.decode())
     except (ValueError, RecursionError) as error:
         raise Unacceptable("is damaged: its description is not JSON") from error
-
-
-def _outside_text(data: bytes) -> np.ndarray:
-    """The bytes of JSON that are not in its strings, in time and memory proportional to them.
-
-    Without escapes every quote opens or closes a string.  What is no JSON is read right up to its
-    first error, where the parser stops.
-    """
-    plain = np.frombuffer(data.replace(b"\\\\", b"").replace(b'\\"', b""), dtype=np.uint8)
-    quotes = plain == ord('"')
-    return plain[~(np.logical_xor.accumulate(quotes) | quotes)]
 
 
 def read_value(text: str) -> Any:

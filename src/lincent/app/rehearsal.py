@@ -89,7 +89,7 @@ def probe(model: Model) -> None:
                 scores_in_units(model)
     except Exception as error:
         text = ascii(" ".join(str(error).split()))[1:-1]
-        raise Unacceptable(f"cannot score a row ({type(error).__name__}: {text[:200]})") from error
+        raise Unacceptable(f"cannot score a row ({type(error).__name__}, {text[:200]})") from error
     for name, column in found.items():
         if np.shape(column) != (3,):
             raise Unacceptable(f"gives {np.shape(column)} answers to three rows")

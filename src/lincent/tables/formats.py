@@ -10,6 +10,7 @@ from typing import Any
 
 from lincent._errors import first_line, listed, need
 from lincent.tables.errors import TableError, arrow
+from lincent.tables.json_text import only_objects
 from lincent.tables.names import check_double, filled_names
 
 BUFFER_BYTES = 1 << 20
@@ -49,13 +50,16 @@ def _valid(data: Any) -> Any:
     return data
 
 
-def json_rows(stream: Any) -> Any:
+def json_rows(stream: Any, name: str) -> Any:
     """One object per line, or a list of objects."""
     from pyarrow import json as reader
 
     data = stream.read()
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
         data = "\n".join(json.dumps(row) for row in json.loads(data)).encode()
+    if not only_objects(data.removeprefix(b"\xef\xbb\xbf")):
+        # Arrow takes null for a row, and crashes where no other row tells it the columns.
+        raise TableError(f"{name}: it is JSON, and not every row of it is an object {{...}}.")
     options = reader.ReadOptions(block_size=max(1 << 20, min(len(data), 1 << 30)))
     return _valid(reader.read_json(io.BytesIO(data), read_options=options))
 

@@ -252,7 +252,10 @@ def _arrow_table(source: OpenedTable, reading: Reading) -> UserTable:
 
 def _json_table(source: OpenedTable, reading: Reading) -> UserTable:
     return UserTable(
-        formats.json_rows(source.stream), source.name, 1, replace(reading, format=JSON)
+        formats.json_rows(source.stream, source.name),
+        source.name,
+        1,
+        replace(reading, format=JSON),
     )
 
 

@@ -10,6 +10,7 @@ import gzip
 import io
 import lzma
 import os
+import struct
 import sys
 import zipfile
 import zlib
@@ -35,9 +36,9 @@ HEAD_BYTES = 1 << 23
 """How much is looked at before reading starts; a header may be as long."""
 UNREADABLE = (
     OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError,
-    RuntimeError,
+    RuntimeError, UnicodeDecodeError, struct.error,
 )  # fmt: skip
-"""What reading something compressed can raise; the last two come of ways to pack and of locks."""
+"""What reading something compressed can raise; some come of ways to pack, of locks and of names."""
 
 
 @dataclass(frozen=True)
