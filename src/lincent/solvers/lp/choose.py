@@ -7,6 +7,7 @@
 The routes of "auto", in the order in which they are tried:
 
     simplex            little dense data: Newton steps to near the vertex, exchanges to it
+    row-generation     dense classes so far apart that hardly a row misses the margin at a corner
     screening          many more rows than columns: a sample, then the rows near the kink
     identification     large in both directions, more rows than columns: the rows on the kink are
                        named by products with the rows alone, then one n x n system
@@ -183,6 +184,8 @@ def _routes(program: Program, solver: str, rng: Draws) -> Iterator[Route]:
     near = not (program.rows.sparse or program.rows.far)
     if auto and near and simplex.worthwhile(m, n):
         yield Route(simplex.NAME, shape, lambda c: simplex.solve(whole(), c))
+    if auto and near and row_generation.worth_a_look(m, n):
+        yield from _from_the_corner(program, shape)
     screened = (
         auto
         and m > screening.TUNING.small
@@ -212,6 +215,18 @@ def _routes(program: Program, solver: str, rng: Draws) -> Iterator[Route]:
     if solver == "highs" or m * n <= HIGHS_ENTRIES:
         reason = "asked for" if solver == "highs" else f"{shape}; the interior point falls short"
         yield Route(highs.NAME, reason, lambda c: highs.solve(whole(), c))
+
+
+def _from_the_corner(program: Program, shape: str) -> Iterator[Route]:
+    """Classes far apart in many columns have their optimum near a corner of the box."""
+    missed = row_generation.missed_at_the_corner(program)
+    if missed <= row_generation.CORNER_MISSED * program.shape[0]:
+        reason = f"{shape}; {missed} rows missed at the corner of the box"
+        yield Route(
+            row_generation.NAME,
+            reason,
+            lambda c: row_generation.from_the_corner(program, missed, c),
+        )
 
 
 def _by_columns(program: Program, shape: str) -> Iterator[Route]:
