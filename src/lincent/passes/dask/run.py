@@ -29,8 +29,9 @@ from lincent.passes.together import Halted, Request, Tell, fulfil
 
 PATIENCE = 20.0
 """Seconds without a scheduler, or without any worker, after which a read gives up."""
-ANSWER = 30.0
-"""Seconds that a scheduler may take to answer a question: it can be busy, or stand still."""
+ANSWER = 300.0
+"""Seconds that a scheduler may take to answer a question while its connection stands: on a machine
+with ten times the work it can do, loading this package there has taken more than thirty."""
 POLL = 0.01
 ASK = 1.0
 """Seconds between two looks at the futures, and between two questions to the scheduler."""
