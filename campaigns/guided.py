@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from campaigns import corpus, models, tables
+from campaigns import corpus, models, tables, workers
 from campaigns.changes import as_text, json_changed, paths, stored
 from campaigns.counts import COUNTS, add, added, entry, read, write
 from campaigns.outcome import Outcome, save
@@ -41,8 +41,10 @@ FORMATS = ("csv", "tsv", "json", "jsonl", "csv.gz", "csv.zip", "parquet", "arrow
 MOST_SAVED, KEEP_EVERY = 5, 20.0
 LONGEST = 1 << 17
 DEADLY = "deadly-"
-MEMORY = 1024
-"""Megabytes, above which the fuzzer stops: that is a failure, and its input is kept."""
+MEMORY = 2048
+"""Megabytes, above which the fuzzer is started anew: it keeps all that it found in memory."""
+MOST_GROWTH = 1 << 28
+"""Bytes by which a single input may raise the most that the process has held."""
 
 
 def model_file(data: bytes) -> bytes:
@@ -130,7 +132,12 @@ class Target:
     def __call__(self, data: bytes) -> None:
         if not data:
             return
+        before = workers.memory()
         outcome = self.check(data)
+        growth = workers.memory() - before
+        if growth > MOST_GROWTH and not outcome.fault:
+            instance = INSTANCES[self.name](data)
+            outcome = Outcome(outcome.kind, f"{growth >> 20} MB of memory for one input", instance)
         self.counts[outcome.kind] += 1
         self.counts["checks"] += 1
         if outcome.fault:
@@ -177,7 +184,7 @@ def watched(name: str, seconds: float, seed: int, counts: Path) -> int:
         inside = [name, "--seconds", str(left), "--seed", str(seed), "--counts", str(counts)]
         command = [sys.executable, "-m", "campaigns.guided", *inside, "--inside", str(place)]
         code = subprocess.run(command, check=False).returncode
-        deadly = sorted(place.glob(f"{DEADLY}*"))
+        deadly = sorted(place.glob(f"{DEADLY}[!o]*"))  # not oom-: memory is looked at above
         for path in deadly:
             failures += 1
             data = path.read_bytes()
@@ -186,7 +193,7 @@ def watched(name: str, seconds: float, seed: int, counts: Path) -> int:
             print(f"{name}: {fault}; kept in {save(name, outcome, f'guided-{seed}-{failures}')}")
             ended = Counter({"crash": 1, "FAILED": 1, "checks": 1})
             add(counts, {f"guided {name}": entry(ended, seed)})
-        if code and not deadly:
+        if code and not any(place.glob(f"{DEADLY}*")):
             raise SystemExit(code)
         seed += 1
     return failures

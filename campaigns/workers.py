@@ -139,18 +139,18 @@ def _serve(plan: Plan, seed: int, number: int, first_trial: int, at: Any, pipe: 
 
 
 def _one(trial: Any, key: list[int]) -> Outcome:
-    before = _memory()
+    before = memory()
     try:
         outcome: Outcome = trial(np.random.default_rng(key))
     except Exception:
         return Outcome("broken trial", traceback.format_exc(limit=-4))
-    after = _memory()
+    after = memory()
     if after > max(MOST_MEMORY, before) and not outcome.fault:
         outcome.fault = f"{after >> 20} MB of memory after {before >> 20}"
     return outcome
 
 
-def _memory() -> int:
+def memory() -> int:
     """The most bytes that this process has held."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -19,6 +19,8 @@ THREE = np.arange(210) % 3
         (-TWO.astype(float), TWO, True, True),
         (THREE + 0.1 * RNG.random(210), THREE, True, True),
         (np.where(THREE == 0, 5.0, RNG.random(210)), THREE, True, False),  # tells one of three
+        (1e307 * (THREE + RNG.random(210)), THREE, True, True),  # beyond single precision
+        (1e9 + THREE + 0.1 * RNG.random(210), THREE, True, True),  # one value in single precision
         (TWO + RNG.normal(size=200), TWO, True, False),
         (np.where(TWO == 1, RNG.random(200), np.nan), TWO, True, True),  # missing tells
         (np.where(RNG.random(200) < 0.3, np.nan, RNG.random(200)), TWO, True, False),

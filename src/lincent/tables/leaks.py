@@ -53,8 +53,10 @@ def _told_by_order(values: np.ndarray, codes: np.ndarray) -> float:
     if len(classes) == 2:
         area = float(roc_auc_score(codes == classes[1], values))
         return max(area, 1.0 - area)
+    # A tree reads single precision, in which large values overflow and close ones are one: ranks.
+    ranks = np.unique(values, return_inverse=True)[1][:, None]
     tree = DecisionTreeClassifier(max_leaf_nodes=len(classes), random_state=0)
-    return float(tree.fit(values[:, None], codes).score(values[:, None], codes))
+    return float(tree.fit(ranks, codes).score(ranks, codes))
 
 
 def repeated_rows(frame: Any, labels: np.ndarray) -> int:
