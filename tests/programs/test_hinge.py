@@ -31,6 +31,7 @@ def test_every_certificate_bounds_every_value(intercept):
     found = [problem.certificate(rng.normal(size=4), rng.normal(size=30), solve) for _ in range(50)]
     assert max(one.dual_objective for one in found) <= min(one.objective for one in found)
     for one in found:
+        assert one.t == 0.0
         assert np.all((one.alpha >= 0) & (one.alpha <= problem.costs))
         if intercept:
             assert one.alpha @ problem.quadratic.intercept == pytest.approx(0, abs=1e-12)

@@ -60,3 +60,45 @@ def test_no_point_is_below_the_bound_of_another(make):
         values.append(at.loss.sum() + penalty.sum())
         bounds.append(program.bound(at.pull, 1.0, lambda amounts: X.T @ amounts).sum())
     assert max(bounds) <= min(values)
+
+
+def written_out(program, pull, scale, X):
+    """(D) of the separate problems as a loop over rules and rows."""
+    width, bounds = program.high - program.low, []
+    for k in range(pull.shape[1]):
+        alpha = scale * program.costs[:, k] * pull[:, k]
+        side = program.sign[:, k]
+        up, down = alpha[side > 0].sum(), alpha[side < 0].sum()
+        held = np.array(
+            [
+                a * min(1.0, (down / up if s > 0 else up / down) if min(up, down) > 0 else 0.0)
+                for a, s in zip(alpha, side, strict=True)
+            ]
+        )
+        square = sum(
+            a * a / (scale * c) for a, c in zip(held, program.costs[:, k], strict=True) if c > 0
+        )
+        pulled = X.T @ (side * held)
+        bounds.append(program.high * held.sum() - width / 2 * square - pulled @ pulled / 2)
+    return bounds
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0])
+def test_the_bound_of_separate_problems_is_the_stated_one(scale):
+    rng = np.random.default_rng(3)
+    program, X = separate(rng), rng.normal(size=(40, 4))
+    pull = rng.random((40, 2))
+    pull[:, 1] = np.where(program.sign[:, 1] > 0, 0.0, pull[:, 1])  # one class pulls nothing
+    found = program.bound(pull, scale, lambda amounts: X.T @ amounts)
+    np.testing.assert_allclose(found, written_out(program, pull, scale, X), rtol=1e-12, atol=1e-15)
+
+
+def test_flows_that_nearly_balance_are_nearly_kept():
+    """Round a circle, where both directions of a pair have nothing in common."""
+    circle = np.roll(np.eye(4), 1, axis=1)
+    for excess in (0.0, 1e-6, 1e-2):
+        flow = circle * (1.0 + excess * np.arange(4))
+        factor = feasible(flow)
+        assert factor[flow > 0].min() >= 1.0 - 4 * excess
+        left = flow * factor
+        np.testing.assert_allclose(left.sum(axis=0), left.sum(axis=1), atol=1e-12)

@@ -1,5 +1,7 @@
 """The ramp program is the paper's, and its models are above it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -38,3 +40,12 @@ def test_a_ray_is_linear_until_the_centers_are_a_margin_apart():
     beta *= program.margin / (program.difference @ beta)
     values = [paper_value(program, X, y, t * beta) for t in (0.25, 0.5, 0.75, 1.0)]
     np.testing.assert_allclose(np.diff(values, 2), 0, atol=1e-12)
+
+
+def test_the_constant_of_a_model_is_that_of_the_ramp_or_left_out():
+    program, *_ = random_problem(3)
+    nowhere = np.zeros(program.shape[0], dtype=bool)
+    assert program.upper_model(nowhere).offset == -program.margin * program.costs.sum()
+    hard = replace(program, costs=np.where(np.arange(len(program.costs)), program.costs, np.inf))
+    assert hard.hard
+    assert hard.upper_model(nowhere).offset == 0.0

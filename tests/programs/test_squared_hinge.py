@@ -35,3 +35,32 @@ def test_every_certificate_bounds_every_value(intercept):
         inverse = np.linalg.inv(problem.quadratic.penalized).dot
         found.append(problem.certificate(u, problem.missed(u), inverse))
     assert max(one.dual_objective for one in found) <= min(one.objective for one in found)
+
+
+def test_the_bound_is_the_stated_one():
+    rng = np.random.default_rng(2)
+    problem, u = program(rng, intercept=False), rng.normal(size=4)
+    missed = problem.missed(u)
+    P, Z = problem.quadratic.P, problem.rows.dense()
+    a = [2 * w * max(0.0, e) for w, e in zip(problem.weight, missed, strict=True)]
+    q = Z.T @ a
+    stated = sum(
+        v * t - v * v / (4 * w) for v, t, w in zip(a, problem.targets, problem.weight, strict=True)
+    )
+    found = problem.certificate(u, missed, np.linalg.inv(P).dot)
+    assert found.dual_objective == pytest.approx(stated - q @ np.linalg.solve(P, q) / 2, rel=1e-12)
+    loss = problem.weight @ np.maximum(missed, 0.0) ** 2
+    assert found.objective == pytest.approx(u @ P @ u / 2 + loss)
+    np.testing.assert_allclose(found.alpha, a)
+    assert found.t == 0.0
+
+
+def test_the_size_of_a_gradient_is_that_of_its_larger_part():
+    problem, u = program(np.random.default_rng(3), intercept=False), np.full(4, 3.0)
+    for point in (u, 0.01 * u):
+        missed = problem.missed(point)
+        pull = problem.rows.tdot(2 * problem.weight * np.maximum(missed, 0.0))
+        hold = problem.quadratic.P @ point
+        gradient, size = problem.gradient(point, missed)
+        assert size == max(np.abs(pull).max(), np.abs(hold).max())
+        np.testing.assert_allclose(gradient, hold - pull)
