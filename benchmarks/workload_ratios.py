@@ -26,7 +26,7 @@ import threadpoolctl
 from reads import counted, extra_bytes
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
-from workloads import DENSE, KINDS, SPARSE, make, missing
+from workloads import DENSE, KINDS, SPARSE, WORDS, make, missing
 
 from lincent import LCC, KernelLCC, RegularizedLCC
 
@@ -89,7 +89,7 @@ GROUPS = {
     ),
     "sparse wide": Group(
         "sparse 4,000 x 10,000; 20,000 x 47,000", ((4_000, 10_000), (20_000, 47_000)),
-        "LinearSVC()", 15, 30, kinds=("text-like",),
+        "LinearSVC()", 15, 30, kinds=tuple(WORDS),
     ),
     "regularized": Group(
         "RegularizedLCC, dense", REGULARIZED, "LogisticRegression()", 1, 3, ours="RegularizedLCC"

@@ -225,20 +225,60 @@ def uniform_sparse(rng: np.random.Generator, m: int, n: int) -> Data:
     return X, np.where(wrong, 1 - y, y)
 
 
-def text_like(rng: np.random.Generator, m: int, n: int) -> Data:
-    """Words by Zipf's law, rows of different lengths, tf-idf, rows of norm one."""
+def words(rng: np.random.Generator, m: int, n: int) -> sp.csr_matrix:
+    """How often each of n words, drawn by Zipf's law, is in each of m texts of any length."""
     length = np.maximum(rng.lognormal(4.0, 0.5, m).astype(int), 5)
     share = 1.0 / (np.arange(1, n + 1) + 2.7)
-    words = np.searchsorted(np.cumsum(share / share.sum()), rng.random(int(length.sum())))
+    drawn = np.searchsorted(np.cumsum(share / share.sum()), rng.random(int(length.sum())))
     row = np.repeat(np.arange(m), length)
-    X = sp.csr_matrix((np.ones(len(words)), (row, np.minimum(words, n - 1))), shape=(m, n))
+    X = sp.csr_matrix((np.ones(len(drawn)), (row, np.minimum(drawn, n - 1))), shape=(m, n))
     X.sum_duplicates()
+    return X
+
+
+def of_norm_one(X: Any) -> sp.csr_matrix:
+    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    return sp.csr_matrix(sp.diags_array(1.0 / np.maximum(norms, 1e-300)) @ X)
+
+
+def about_words(rng: np.random.Generator, X: Any) -> np.ndarray:
+    """Labels that a tenth of the words say something about."""
+    n = X.shape[1]
+    return threshold(rng, X @ (rng.standard_normal(n) * (rng.random(n) < 0.1)), noise=0.7)
+
+
+def text_like(rng: np.random.Generator, m: int, n: int) -> Data:
+    """Words by Zipf's law, rows of different lengths, tf-idf, rows of norm one."""
+    X = words(rng, m, n)
     seen = np.bincount(X.indices, minlength=n)
     X.data *= np.log((1 + m) / (1 + seen))[X.indices] + 1.0
-    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    X = sp.diags_array(1.0 / norms) @ X
-    signal = rng.standard_normal(n) * (rng.random(n) < 0.1)
-    return sp.csr_matrix(X), threshold(rng, X @ signal, noise=0.7)
+    X = of_norm_one(X)
+    return X, about_words(rng, X)
+
+
+def word_counts(rng: np.random.Generator, m: int, n: int) -> Data:
+    """The same words, counted: no weights and no norm."""
+    X = words(rng, m, n)
+    return X, about_words(rng, X)
+
+
+def words_present(rng: np.random.Generator, m: int, n: int) -> Data:
+    """The same words, 1 where a text has them."""
+    X = words(rng, m, n)
+    X.data[:] = 1.0
+    return X, about_words(rng, X)
+
+
+def hashed_words(rng: np.random.Generator, m: int, n: int) -> Data:
+    """Words of a vocabulary three times as large, each added to or taken from one of n columns."""
+    X = words(rng, m, 3 * n)
+    place, sign = rng.integers(0, n, 3 * n), rng.choice([-1.0, 1.0], 3 * n)
+    entries = (X.data * sign[X.indices], place[X.indices], X.indptr)
+    X = sp.csr_matrix(entries, shape=(m, n))
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    X = of_norm_one(X)
+    return X, about_words(rng, X)
 
 
 SYNTHETIC: dict[str, Make] = {
@@ -262,7 +302,13 @@ SYNTHETIC: dict[str, Make] = {
     "scales": scales,
     "integers 1:16": integers_one_to_sixteen,
 }
-SPARSE: dict[str, Make] = {"text-like": text_like, "uniform sparse": uniform_sparse}
+WORDS: dict[str, Make] = {
+    "text-like": text_like,
+    "word counts": word_counts,
+    "words present": words_present,
+    "hashed words": hashed_words,
+}
+SPARSE: dict[str, Make] = {**WORDS, "uniform sparse": uniform_sparse}
 
 
 @cache

@@ -5,12 +5,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from lincent.passes.dense import DenseRows
-from lincent.programs import evaluation
+from lincent.passes.signed_rows import SignedRows
+from lincent.passes.sparse import SparseSource
+from lincent.programs import evaluation, exact_sums
 from lincent.programs.centralization import Program, certify
-from lincent.programs.evaluation import LabeledRows, evaluated
+from lincent.programs.evaluation import evaluated
 from lincent.programs.exact_sums import Pair, pair
+from lincent.programs.labeled_rows import LabeledRows, SparseLabeledRows
 from support.exact_problems import KINDS, near, problem, program_of, solved
 from support.rational import ExactProgram
 
@@ -28,12 +32,59 @@ def test_evaluation_is_exact(kind, seed, monkeypatch):
     size = abs(answer.objective) + abs(answer.dual_objective)
     data = LabeledRows(lambda part: X[part], sign, weight, X.shape)
     centers = ExactProgram.of_data(X, sign, weight, program.costs, program.margin)
-    for given, exact in ((None, ExactProgram.of(program)), (data, centers)):
+    stored = sp.csr_array(X)
+    sparse = SparseLabeledRows(stored.__getitem__, sign, weight, X.shape, stored.nnz)
+    for given, exact in ((None, ExactProgram.of(program)), (data, centers), (sparse, centers)):
         found = evaluated(program, answer, given)
         assert near(found.objective, exact.primal(answer.beta), found.rounding)
         assert near(found.dual_objective, exact.dual(answer.alpha, answer.t), found.rounding)
         short = max(Fraction(program.separation) - exact.reach(answer.beta), Fraction(0))
         assert found.rounding <= 1e-14 * size + 1.1 * answer.t * float(short)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sparse_rows_of_a_program_are_taken_around_their_center(seed):
+    """Without data: the rows are y_i (x_i - l) for the l that the program has."""
+    X, sign, weight, margin = problem("plain", seed)
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    dense = program_of(X, sign, weight, margin)
+    center = X.mean(axis=0)
+    program = replace(dense, rows=SignedRows(SparseSource(sp.csr_array(X)), sign, center))
+    rng = np.random.default_rng(seed)
+    answer = certify(program, rng.uniform(-1, 1, X.shape[1]), program.costs / 3, 0.5)
+    found = evaluated(program, answer, None)
+    assert found.relative_gap == pytest.approx(answer.relative_gap, rel=1e-9)
+    around = [[Fraction(x) - Fraction(c) for x, c in zip(row, center, strict=True)] for row in X]
+    weights = [Fraction(b) for b in answer.beta]
+    line = [
+        int(y) * sum(x * b for x, b in zip(row, weights, strict=True))
+        for y, row in zip(sign, around, strict=True)
+    ]
+    loss = sum(
+        Fraction(c) * max(Fraction(program.margin) - z, Fraction(0))
+        for c, z in zip(program.costs, line, strict=True)
+    )
+    slope = sum(Fraction(g) * b for g, b in zip(program.linear, weights, strict=True))
+    assert near(found.objective, Fraction(program.offset) + slope + loss, found.rounding)
+
+
+def test_sparse_rows_cost_what_they_store(monkeypatch):
+    """The proof of a wide sparse fit multiplies its entries some times, not its zeros."""
+    rng = np.random.default_rng(0)
+    stored = sp.random_array((300, 2000), density=0.01, rng=rng, format="csr")
+    sign = np.where(np.arange(300) % 2, 1.0, -1.0)
+    multiplied, two_product = [], exact_sums.two_product
+
+    def counted(a, b):
+        multiplied.append(np.broadcast(a, b).size)
+        return two_product(a, b)
+
+    monkeypatch.setattr(exact_sums, "two_product", counted)
+    program = program_of(stored.toarray(), sign, np.ones(300), 0.01)
+    answer = certify(program, rng.uniform(-1, 1, 2000), program.costs / 2, 0.0)
+    data = SparseLabeledRows(stored.__getitem__, sign, np.ones(300), stored.shape, stored.nnz)
+    assert evaluated(program, answer, data, enough=np.inf) is not None
+    assert sum(multiplied) <= 10 * stored.nnz + 20 * sum(stored.shape)
 
 
 def test_refined_multipliers_prove_what_doubles_cannot(monkeypatch):

@@ -1,12 +1,13 @@
 """Sums with twice the digits, against fractions."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from lincent.programs import exact_sums
-from lincent.programs.exact_sums import Pair, pair, product_sums, two_product, two_sum
+from lincent.programs.exact_sums import Pair, pair, product_sums, sums_of_runs, two_product, two_sum
 
 
 def exact(values):
@@ -98,3 +99,23 @@ def test_the_error_of_a_sum_of_products_is_what_its_derivation_says():
     expected = 4 * 9 * unit**2 * sigma + unit * np.abs(found.low)
     assert np.abs(found.low)[0] > 0
     np.testing.assert_allclose(found.error, expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sums_of_runs_are_those_of_their_terms(seed):
+    """Empty runs and zeros among them."""
+    rng = np.random.default_rng(seed)
+    ends = np.concatenate([[0], np.cumsum(rng.integers(0, 6, 8))])
+    a, b = rng.normal(size=(2, ends[-1])) * 10.0 ** rng.uniform(-8, 8, (2, ends[-1]))
+    a[::5] = 0.0
+    found = sums_of_runs(a, b, ends)
+    for place, (start, stop) in enumerate(itertools.pairwise(ends)):
+        run = zip(a[start:stop].tolist(), b[start:stop].tolist(), strict=True)
+        terms = [Fraction(x) * Fraction(w) for x, w in run]
+        off(found, sum(terms, Fraction(0)), place)
+        assert found.error[place] <= 1e-28 * float(sum(map(abs, terms), Fraction(0))) + 1e-290
+
+
+def test_no_runs_are_no_sums():
+    nothing = sums_of_runs(np.empty(0), np.empty(0), np.zeros(4, dtype=int))
+    assert nothing.value.tolist() == nothing.error.tolist() == [0.0, 0.0, 0.0]

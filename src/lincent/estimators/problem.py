@@ -52,7 +52,7 @@ from lincent.passes.source import Kind, kind_of, open_source, place_of
 from lincent.passes.together import side_by_side
 from lincent.programs.arrays import Rows
 from lincent.programs.centralization import Program, lcc_program
-from lincent.programs.evaluation import LabeledRows
+from lincent.programs.labeled_rows import LabeledRows, SparseLabeledRows
 from lincent.solvers.solution import silent
 
 SAME = 1e-10
@@ -212,11 +212,14 @@ class TwoClass:
         if kind not in (Kind.DENSE, Kind.SPARSE):
             return None
 
-        def read(part: slice | np.ndarray) -> np.ndarray:
-            rows = self.X[part].toarray() if kind is Kind.SPARSE else self.X[part]
-            return np.asarray(rows, dtype=np.float64)
+        sparse = kind is Kind.SPARSE
 
-        return LabeledRows(read, self.sign, np.asarray(self.weight), self.X.shape)
+        def read(part: slice | np.ndarray) -> Any:
+            rows = self.X[part]
+            return rows.astype(np.float64) if sparse else np.asarray(rows, dtype=np.float64)
+
+        given = read, self.sign, np.asarray(self.weight), self.X.shape
+        return SparseLabeledRows(*given, int(self.X.nnz)) if sparse else LabeledRows(*given)
 
     def direction(self, beta: np.ndarray) -> np.ndarray:
         """The coefficients, without those of constant columns: nothing but rounding chose them."""

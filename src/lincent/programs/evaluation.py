@@ -13,43 +13,28 @@ sure, whatever the scale.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lincent.programs.arrays import Certificate, Index, Matrix, Vector
+from lincent.programs.arrays import Certificate, Vector
 from lincent.programs.centralization import Program
 from lincent.programs.exact_sums import LARGEST, UNIT, Pair, pair, product_sums
+from lincent.programs.labeled_rows import LabeledRows, SparseLabeledRows
 
-BLOCK_ENTRIES = 1 << 15
-"""Entries evaluated at a time: the dozen arrays of this size stay in the cache."""
 ROOM = 1e-9
 """A multiplier at this share of its cost from both ends can be corrected."""
 MOST_KINKS = 4
 """Rows on the kink per column: more belong to no vertex and would make the correction dear."""
+MOST_REFINED = 4_000_000
+"""Entries of the system that corrects multipliers: its least squares take seconds beyond."""
 REFINEMENTS = 3
 
 Mask = NDArray[np.bool_]
-ReadRows = Callable[[slice | Index], Matrix]
-
-
-@dataclass(frozen=True)
-class LabeledRows:
-    """The rows x_i of a program in memory, with the weights and labels its centers are made of."""
-
-    read: ReadRows
-    sign: Vector
-    weight: Vector
-    shape: tuple[int, int]
-
-    def parts(self) -> Iterator[slice]:
-        m, n = self.shape
-        step = max(1, BLOCK_ENTRIES // max(1, n))
-        for start in range(0, m, step):
-            yield slice(start, min(start + step, m))
 
 
 def evaluated(
@@ -75,7 +60,8 @@ class _Given(NamedTuple):
 
 def _taken(program: Program) -> _Given:
     d = program.difference
-    return _Given(pair(program.linear), pair(d), pair(0 * d), pair(program.offset))
+    center = program.rows.factors()[2] if program.rows.sparse else 0 * d
+    return _Given(pair(program.linear), pair(d), pair(center), pair(program.offset))
 
 
 def _from_data(program: Program, data: LabeledRows) -> _Given:
@@ -85,8 +71,12 @@ def _from_data(program: Program, data: LabeledRows) -> _Given:
 
 
 def _rows_as_data(program: Program) -> LabeledRows:
-    rows = program.rows.materialize()
     m = program.shape[0]
+    if program.rows.sparse:
+        S, sign, _ = program.rows.factors()  # a_i = s_i - y_i l = y_i (y_i s_i - l)
+        X = sp.csr_array(sp.diags_array(sign) @ S)
+        return SparseLabeledRows(X.__getitem__, sign, np.ones(m), program.shape, X.nnz)
+    rows = program.rows.materialize()
     return LabeledRows(
         lambda part: rows.take(np.arange(m)[part]).dense(), np.ones(m), np.ones(m), program.shape
     )
@@ -111,7 +101,7 @@ def _sums_of(data: LabeledRows, members: Mask) -> Iterator[Pair]:
     for part in data.parts():
         index = part.start + np.flatnonzero(members[part])
         if index.size:
-            yield product_sums(data.read(index), data.weight[index, None], axis=0)
+            yield data.combined(data.read(index), data.weight[index])
 
 
 def _total(parts: Iterator[Pair]) -> Pair:
@@ -167,10 +157,10 @@ def _read_once(
     combined, loss = [], []
     for part in data.parts():
         X = data.read(part)
-        if not np.abs(X).max(initial=0.0) <= LARGEST:
+        if not data.largest(X) <= LARGEST:
             return None
-        combined.append(product_sums(X, signed[part, None], axis=0))
-        line = product_sums(X, answer.beta, axis=1) + _spread(cut, X.shape[0])
+        combined.append(data.combined(X, signed[part]))
+        line = data.projected(X, answer.beta) + _spread(cut, X.shape[0])
         missed = pair(np.full(X.shape[0], program.margin)) + line.times(-data.sign[part])
         counts = missed.value > 0
         high, low = (np.where(counts, entry, 0.0) for entry in (missed.high, missed.low))
@@ -215,24 +205,27 @@ def _refined(
     kink = np.flatnonzero(room > ROOM * costs)
     if not inside.size or kink.size > MOST_KINKS * beta.size or not (kink.size or answer.t > 0):
         return dual
+    if inside.size * kink.size > MOST_REFINED:
+        return dual
     X = data.read(kink)
-    rows = (X - given.center.high) * data.sign[kink, None]
-    system = np.column_stack([rows.T, given.difference.high])
+    rows = data.columns(X, inside) - given.center.high[inside]
+    rows *= data.sign[kink, None]
+    system = np.column_stack([rows.T, given.difference.high[inside]])
     unit = np.abs(system).max(axis=1)
     # A column that is rounding beside the largest has an r that is nothing beside it.
-    inside = inside[unit[inside] > UNIT * unit[inside].max()]
-    if not inside.size:
+    kept = unit > UNIT * unit.max()
+    if not kept.any():
         return dual
     free = np.append(room[kink], float(answer.t))
-    unit = unit[inside]
-    system = system[inside] / unit[:, None] * free
+    inside, unit = inside[kept], unit[kept]
+    system = system[kept] / unit[:, None] * free
     bound = dual.bound(program).value
     for _ in range(REFINEMENTS):
         step = np.linalg.lstsq(system, dual.rest.value[inside] / unit, rcond=None)[0]
         if not np.all(np.abs(step) < 1.0):  # of the room on either side
             break
         step = step * free
-        moved = product_sums(X, (step[:-1] * data.sign[kink])[:, None], axis=0)
+        moved = data.combined(X, step[:-1] * data.sign[kink])
         moved = _around(moved, step[:-1] * data.sign[kink], given.center)
         better = _Dual(
             dual.rest + moved.times(-1.0) + given.difference.times(-float(step[-1])),

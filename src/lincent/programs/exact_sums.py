@@ -10,6 +10,9 @@ u^2, by two known steps, both exact (Dekker 1971; Rump, Ogita and Oishi 2008):
 With sigma = 2^M, 2^M >= 2 k max|p_i|, the h_i are multiples of one unit and add up without an error
 in any order; each l_i is at most 2 u sigma, so that their plain sum is wrong by at most
 k^2 2 u^2 sigma.  The result is a pair of doubles, high + low.
+
+Sums over runs of entries, the rows or columns of a sparse matrix, have a k, a largest term and a
+sigma each, and what is not stored is not read.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lincent.programs.arrays import Matrix, Vector
+from lincent.programs.arrays import Index, Matrix, Vector
 
 UNIT = 2.0**-53
 """The largest relative error of one operation in double precision."""
@@ -109,3 +112,24 @@ def product_sums(a: Matrix, b: Matrix | Vector, axis: int) -> Pair:
     error = 4 * k * k * UNIT * UNIT * sigma.reshape(total.shape) + UNIT * np.abs(low)
     # Products near the smallest doubles have an error that is none of these.
     return Pair(total, low, error + k * 2.0**-1000)
+
+
+def sums_of_runs(a: Vector, b: Vector, ends: Index) -> Pair:
+    """The sums of a b over the runs between ends, as ``product_sums`` has one of them."""
+    k = np.diff(ends)
+    filled = np.flatnonzero(k)  # ``reduceat`` has no empty runs
+    total, low, error = np.zeros((3, len(k)))
+    if not len(filled):
+        return Pair(total, low, error)
+    first, k = ends[filled], k[filled].astype(np.float64)
+    product, rest = two_product(a, b)
+    largest = np.maximum.reduceat(np.abs(product), first)
+    _, power = np.frexp(2.0 * k * largest)
+    sigma = np.ldexp(np.sign(largest), power)  # stored zeros have no error
+    spread = np.repeat(sigma, np.diff(ends)[filled])
+    high = (spread + product) - spread
+    total[filled] = np.add.reduceat(high, first)
+    product -= high
+    low[filled] = np.add.reduceat(product, first) + np.add.reduceat(rest, first)
+    error[filled] = 4 * k * k * UNIT * UNIT * sigma + UNIT * np.abs(low[filled]) + k * 2.0**-1000
+    return Pair(total, low, error)

@@ -21,8 +21,9 @@ import numpy as np
 
 from lincent.programs.arrays import Certificate, Vector
 from lincent.programs.centralization import Program
-from lincent.programs.evaluation import LabeledRows, evaluated
+from lincent.programs.evaluation import evaluated
 from lincent.programs.exact_sums import UNIT
+from lincent.programs.labeled_rows import LabeledRows
 
 SURE = 16.0
 """Standard deviations of a sum of roundings, doubled for what the model leaves out."""
@@ -92,7 +93,7 @@ def proved(
     scale = program.rows.column_scale() if scale is None else scale
     estimate = estimated_rounding(program, answer, scale)
     asked = tol * max(1.0, abs(answer.objective))
-    small = program.shape[0] * program.shape[1] <= MOST_ENTRIES
+    small = program.rows.entries <= MOST_ENTRIES
     near = isinstance(answer.alpha, np.ndarray)
     # A gap that no rounding explains is there whatever the digits.
     open_gap = replace(answer, rounding=0.0).gap > max(asked, EXPLAINED * estimate)

@@ -87,3 +87,24 @@ def test_classes_that_overlap_are_handed_on_soon():
     assert solution.status is Status.STALLED
     assert len(lines) <= 4
     assert solution.certificate.dual_objective <= solution.certificate.objective
+
+
+def small_face():
+    """0/1 columns, the optimum a face of few dimensions: columns are sums of others."""
+    rng = np.random.default_rng(3)
+    X = (rng.random((300, 900)) < 0.03).astype(float)
+    X[:, 860:] = X[:, :40] + X[:, 40:80]
+    return program_of_rows(sp.csr_array(X), np.where(X @ rng.standard_normal(900) > 0, 1.0, -1.0))
+
+
+@pytest.mark.parametrize("most_face", [300, 0])
+def test_a_small_face_is_finished_in_the_null_space_and_a_large_one_by_rows(monkeypatch, most_face):
+    asked = []
+    by_rows = dual_identification._by_rows
+    monkeypatch.setattr(dual_identification, "_by_rows", lambda *a: asked.append(1) or by_rows(*a))
+    program = small_face()
+    tuning = Tuning(spare=(0.0,), most_spare=0, face_spare=10.0, most_face=most_face)
+    solution = dual_identification.solve(program, Controls(), tuning)
+    assert bool(asked) == (most_face == 0)
+    assert solution.status is Status.OPTIMAL
+    assert_optimal(program, solution)

@@ -32,3 +32,15 @@ def test_the_clock_ends_the_exchanges():
     vertex = Vertex(N, value, high, gain, np.ones(len(N)), 10.0)
     assert not vertex.descend(10_000, Controls(deadline=0.0))
     assert vertex.exchanges < 20
+
+
+def test_settled_rows_are_at_their_bounds_and_the_others_follow():
+    N, value, high, gain = random_program(1, rows=40, k=8)
+    vertex = Vertex(N, value, high, gain, np.ones(len(N)), 10.0)
+    vertex.value += 0.01 * np.random.default_rng(2).standard_normal(40)
+    before = vertex.value.copy()
+    vertex.settle()
+    bounds = np.where(vertex.at_high[vertex.E], high[vertex.E], 0.0)
+    np.testing.assert_array_equal(vertex.value[vertex.E], bounds)
+    along = np.linalg.lstsq(N, vertex.value - before, rcond=None)[0]
+    np.testing.assert_allclose(N @ along, vertex.value - before, atol=1e-12)

@@ -37,6 +37,10 @@ class Tuning:
     vertex is tried: more cost a larger null space, fewer CG steps."""
     most_spare: int = 100
     """The same as a number: a large matrix is worth more CG steps."""
+    face_spare: float = 0.4
+    most_face: int = 300
+    """The same where free columns no longer become fewer: on a small face the null space is a tenth
+    of an interior point, on a large one several of it."""
     near_rows: float = 0.1
     """Rows at a bound that join the working rows, as a share of those between."""
     near_columns: float = 0.05
@@ -45,9 +49,9 @@ class Tuning:
     """Times that rows may join before the first step goes on."""
     largest_matrix: int = 6000
     """Rows that matter up to which their matrix is factored (288 MB, some ten seconds)."""
-    largest_interior: int = 3000
+    largest_interior: int = 6000
     """Rows that have mattered up to which an interior point solves them where no vertex was found
-    (twenty steps of a second each)."""
+    (twenty steps of one to five seconds each)."""
     least_rows: int = 500
     """With fewer rows the whole is solved as fast."""
     least_columns: float = 0.5
@@ -75,11 +79,12 @@ def solve(program: Program, controls: Controls, tuning: Tuning = TUNING) -> Solu
         point = identify(program, point, share, tuning.most_spare, steps)
         if _closed(point, controls) or controls.out_of_time() or _gap(point) > NAMING.near:
             break
-        if point.spare > share * point.between:
-            break  # a face, not a vertex
+        face = point.spare > share * point.between  # free columns no longer become fewer
+        if face and point.spare > min(tuning.face_spare * point.between, tuning.most_face):
+            break
         if point.between <= tuning.largest_matrix:
             _finish(program, point, controls, tuning)
-        if _closed(point, controls) or controls.out_of_time():
+        if face or _closed(point, controls) or controls.out_of_time():
             break
     iterations = point.steps // tuning.short_steps
     near = controls.tol < _gap(point) <= NAMING.near

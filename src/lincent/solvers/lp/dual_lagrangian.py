@@ -67,7 +67,10 @@ class Tuning:
     patience: int = 3
     """Rounds in which the free columns must fall by a twentieth once the gap is ``near_face``:
     where they do not, the optimum is a face.  Twice as many, in which that or the gap must fall."""
-    near_face: float = 1e-3
+    near_face: float = 1e-2
+    many_rows: int = 6000
+    many_rows_face: float = 1e-4
+    """The same where more rows than this have mattered: no other solver is asked then."""
 
 
 TUNING = Tuning()
@@ -171,7 +174,9 @@ def identify(
             break
         waiting = 0 if gap < 0.8 * gaps or count < 0.95 * fewest else waiting + 1
         still = 0 if count < 0.95 * fewest else still + 1
-        face = still > tuning.patience and gap <= tuning.near_face
+        many = len(point.rows) > tuning.many_rows
+        near = tuning.many_rows_face if many else tuning.near_face
+        face = still > tuning.patience and gap <= near
         if face or waiting > 2 * tuning.patience:
             break
         fewest, gaps = min(fewest, count), min(gaps, gap)

@@ -83,15 +83,19 @@ class Vertex:
         self.refresh()
 
     def refresh(self) -> bool:
-        """inv(N_E) computed anew, and the rows of E put exactly at their bounds."""
+        """inv(N_E) computed anew, and the rows of E put at their bounds with it."""
         factor, pivots, failed = lapack.dgetrf(self.N[self.E])
         if failed:
             return False
         self.inverse = np.ascontiguousarray(lapack.dgetri(factor, pivots)[0])
+        self.settle()
+        return True
+
+    def settle(self) -> None:
+        """The rows of E put exactly at their bounds."""
         wanted = np.where(self.at_high[self.E], self.high[self.E], 0.0)
         self.value += self.N @ (self.inverse @ (wanted - self.value[self.E]))
         self.value[self.E] = wanted
-        return True
 
     def join(self, columns: Matrix, value: Vector, high: Vector, gain: Vector) -> None:
         """New rows, each at a bound, with a new variable each; ``columns`` are their effects."""

@@ -56,6 +56,8 @@ class Tuning:
 
 
 TUNING = Tuning()
+SETTLED = 2
+"""Refinements of a vertex: what the second finds is of the order of rounding."""
 
 
 @dataclass(frozen=True)
@@ -134,11 +136,24 @@ class _Rounds:
         self.optimal = vertex.descend(self.tuning.exchanges * vertex.N.shape[1], controls)
         vertex.refresh()
         self.steps += vertex.exchanges - before
-        self.dual[self.index] = vertex.value
-        self._refine()
+        self._settle()
         self.dual = np.clip(self.dual, 0.0, self.hinges.top)
         self.point = self._point(vertex.multipliers())
         return self.hinges.judge(self.point, self.dual)
+
+    def _settle(self) -> None:
+        """Refined multipliers with those of the vertex at their bounds again.
+
+        Refinement spreads its correction over the whole working set; what it takes from a bound
+        would be lost in the box.
+        """
+        vertex = self.vertex
+        self.dual[self.index] = vertex.value
+        for _ in range(SETTLED):
+            self._refine()
+            vertex.value = self.dual[self.index]
+            vertex.settle()
+            self.dual[self.index] = vertex.value
 
     def _point(self, price: Vector) -> Vector:
         """The point with M point = h + p on the working set."""

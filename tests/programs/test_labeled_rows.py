@@ -1,0 +1,60 @@
+"""Rows for a proof: sparse ones have the sums of dense ones, at the cost of what they store."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from lincent.programs.labeled_rows import BLOCK_ENTRIES, LabeledRows, SparseLabeledRows
+
+
+def both(X):
+    stored = sp.csr_array(X)
+    given = np.ones(len(X)), np.ones(len(X)), X.shape
+    return (
+        LabeledRows(X.__getitem__, *given),
+        SparseLabeledRows(stored.__getitem__, *given, stored.nnz),
+    )
+
+
+def sparse(m, n, seed):
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((m, n)) < 0.3, rng.normal(size=(m, n)), 0.0)
+    X[0] = X[:, 1] = 0.0  # a row and a column without entries
+    return X
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sparse_rows_have_the_sums_of_dense_ones(seed):
+    X = sparse(30, 20, seed)
+    rng = np.random.default_rng(seed)
+    w, v, index = rng.normal(size=30), rng.normal(size=20), np.array([3, 7, 11])
+    (combined, projected, largest, columns), other = (
+        (
+            data.combined(data.read(slice(None)), w).value,
+            data.projected(data.read(slice(None)), v).value,
+            data.largest(data.read(index)),
+            data.columns(data.read(index), index),
+        )
+        for data in both(X)
+    )
+    np.testing.assert_allclose(other[0], combined, rtol=1e-15, atol=0)
+    np.testing.assert_allclose(other[1], projected, rtol=1e-15, atol=0)
+    assert other[2] == largest == np.abs(X[index]).max()
+    np.testing.assert_array_equal(other[3], columns)
+
+
+def test_entries_that_stand_twice_are_added():
+    twice = sp.csr_array((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), shape=(1, 1))
+    data = SparseLabeledRows(twice.__getitem__, np.ones(1), np.ones(1), (1, 1), 2)
+    assert data.combined(twice, np.array([10.0])).value.tolist() == [30.0]
+    assert data.projected(twice, np.array([10.0])).value.tolist() == [30.0]
+
+
+def test_parts_cover_all_rows_and_are_as_large_as_they_may_be():
+    dense, stored = both(sparse(5000, 40, 0))
+    for data in (dense, stored):
+        parts = list(data.parts())
+        assert [part.start for part in parts] == [0, *(part.stop for part in parts[:-1])]
+        assert parts[-1].stop == 5000
+    assert all((part.stop - part.start) * 40 <= BLOCK_ENTRIES for part in dense.parts())
+    assert len(list(stored.parts())) < len(list(dense.parts()))
