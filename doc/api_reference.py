@@ -23,6 +23,7 @@ ADDED = {
     "lincent.features.KernelLandmarks": "0.2.0",
     "lincent.features.LocalCenters": "0.2.0",
     "lincent.features.SplineFeatures": "0.2.0",
+    "lincent.features.TableNumbers": "0.2.0",
 }
 """Full name: the version it came with."""
 
@@ -89,7 +90,12 @@ MODULES = (
         "Maps",
         "What the curved estimators are made of, as transformers: a straight rule on mapped rows "
         "is a bent rule on the columns.",
-        (Group("Transformers", ("SplineFeatures", "LocalCenters", "KernelLandmarks")),),
+        (
+            Group(
+                "Transformers",
+                ("SplineFeatures", "LocalCenters", "KernelLandmarks", "TableNumbers"),
+            ),
+        ),
     ),
     Module(
         "lincent.displays",

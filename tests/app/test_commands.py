@@ -136,7 +136,7 @@ def test_explained_terms_give_the_score(model, fresh):
             total += values.map(lambda v, c=dict(term.coefs): c["(missing)"] if v is None or v != v
                                 else c[v]).to_numpy()  # fmt: skip
         else:
-            total += term.coef * values.astype(float).fillna(term.fill).to_numpy()
+            total += (term.coef * values.astype(float)).fillna(term.gone).to_numpy()
     np.testing.assert_allclose(total, python_answers(model, fresh)[1], atol=1e-12)
     effects = [abs(term["effect"]) for term in problem["terms"]]
     assert effects == sorted(effects, reverse=True)

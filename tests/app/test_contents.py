@@ -115,6 +115,13 @@ def test_nested_bomb_in_little_memory(model, tmp_path):
 
 
 NAN = np.array([[np.nan] * 8])
+
+
+def changed_code(pipeline, place, **change):
+    columns = pipeline[0].encoder_.columns
+    columns[place] = replace(columns[place], **change)
+
+
 CHANGES = {
     "NaN coefficients": lambda p: setattr(p[-1], "coef_", NAN),
     "infinite intercept": lambda p: setattr(p[-1], "intercept_", np.array([np.inf])),
@@ -142,14 +149,25 @@ CHANGES = {
     "a missing setting": lambda p: delattr(p[-1], "tol"),
     "a method replaced": lambda p: setattr(p[-1], "decision_function", 1.0),
     "features as text": lambda p: setattr(p[-1], "n_features_in_", "8"),
-    "other categories": lambda p: setattr(
-        p[0].named_transformers_["categories"], "categories_", [np.array(["x"], object)]
+    "other categories": lambda p: changed_code(p, 3, categories=("x", "y", "z", "w")),
+    "categories as a list": lambda p: changed_code(p, 3, categories=["x"]),
+    "a category twice": lambda p: changed_code(p, 3, categories=("Oslo",) * 4),
+    "a category that is a number": lambda p: changed_code(p, 1, categories=("Oslo",)),
+    "text as fill": lambda p: changed_code(p, 0, fill="x"),
+    "a fill that is none": lambda p: changed_code(p, 0, fill=float("nan")),
+    "an indicator too many": lambda p: changed_code(p, 1, indicator=True),
+    "an indicator that is a number": lambda p: changed_code(p, 0, indicator=1.0),
+    "no scale": lambda p: setattr(p[0], "unit_", p[0].unit_ * 0),
+    "a NaN as scale": lambda p: setattr(p[0], "unit_", p[0].unit_ * np.nan),
+    "a scale less": lambda p: setattr(p[0], "unit_", p[0].unit_[1:]),
+    "text as center": lambda p: setattr(p[0], "center_", "x"),
+    "no encoder": lambda p: delattr(p[0], "encoder_"),
+    "an encoder that is none": lambda p: setattr(p[0], "encoder_", p[-1]),
+    "an encoder with more": lambda p: setattr(p[0].encoder_, "encode", 1.0),
+    "columns in another order": lambda p: p[0].encoder_.columns.reverse(),
+    "names in another order": lambda p: setattr(
+        p[0], "feature_names_in_", p[0].feature_names_in_[::-1]
     ),
-    "no scale": lambda p: setattr(p[0].named_transformers_["numbers"]["scale"], "scale_", NAN[0]),
-    "an encoder that raises": lambda p: setattr(
-        p[0].named_transformers_["categories"], "handle_unknown", "error"
-    ),
-    "columns in another order": lambda p: p[0].transformers_.reverse(),
     "no steps": lambda p: setattr(p, "steps", []),
     "steps that are none": lambda p: setattr(p, "steps", [1, 2]),
     "a step twice": lambda p: p.steps.append(p.steps[-1]),

@@ -27,7 +27,7 @@ def test_missing_values_get_an_indicator_and_the_median():
 def test_categories_get_indicators_and_unknown_ones_none():
     model = SplineFeatures(3).fit(frame())
     names = list(model.get_feature_names_out())
-    place = [names.index(f"word={w}") for w in ("missing", "x", "y", "z")]
+    place = [names.index(f"word={w}") for w in ("(missing)", "x", "y", "z")]
     new = model.encoder_.encode
     from lincent.features.table import NamedColumns
 

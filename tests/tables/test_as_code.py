@@ -59,7 +59,7 @@ def test_the_program_repeats_the_fit(kind, tmp_path):
     save(warty(), kind, path)
     table = read_table(path)
     known = understand(table, "y", Wishes(dates=True, text=True, keep=("id",)))
-    pipeline = with_preparation(known.schema, RegularizedLCC())
+    pipeline = with_preparation(RegularizedLCC())
     code = program(known.schema, str(path), table.reading, pipeline)
     space = {}
     with warnings.catch_warnings():
@@ -77,7 +77,7 @@ def test_the_program_runs_by_itself(tmp_path):
     save(warty(), "csv", tmp_path / "t.csv")
     table = read_table(tmp_path / "t.csv")
     known = understand(table, "y")
-    pipeline = with_preparation(known.schema, LogisticRegression(C=0.5, max_iter=1000))
+    pipeline = with_preparation(LogisticRegression(C=0.5, max_iter=1000))
     code = program(known.schema, "t.csv", table.reading, pipeline, note="the winner")
     assert "LogisticRegression(C=0.5, max_iter=1000)" in code
     done = subprocess.run(

@@ -5,17 +5,7 @@ import pytest
 
 pandas = pytest.importorskip("pandas")
 
-from lincent.tables import Column, Schema, preparation  # noqa: E402
-
-SCHEMA = Schema(
-    (
-        Column("a", "number", "double"),
-        Column("c", "category", "string", ("u", "v")),
-        Column("when", "date", "string"),
-    ),
-    "y",
-    "string",
-)
+from lincent.tables import preparation  # noqa: E402
 
 
 def rows(a, c):
@@ -27,16 +17,26 @@ def rows(a, c):
 
 def test_numbers_are_scaled_and_categories_are_not():
     train = rows([1.0, 3.0, np.nan, 3.0], ["u", "v", "v", "v"])
-    made = preparation(SCHEMA).fit(train)
+    made = preparation().fit(train)
     out = made.transform(train)
-    assert out.shape == (4, 6)
-    np.testing.assert_allclose(out[:, :4].mean(axis=0), 0, atol=1e-12)
+    names = made.get_feature_names_out().tolist()
+    assert names[:4] == ["a", "a missing", "c=u", "c=v"]
+    np.testing.assert_allclose(out[:, [0, 4, 5, 6]].mean(axis=0), 0, atol=1e-12)
     assert out[2, 0] == out[1, 0]  # the median stands for missing
-    np.testing.assert_array_equal(out[:, 4:], [[1, 0], [0, 1], [0, 1], [0, 1]])
+    np.testing.assert_array_equal(out[:, 1], [0, 0, 1, 0])
+    np.testing.assert_array_equal(out[:, 2:4], [[1, 0], [0, 1], [0, 1], [0, 1]])
 
 
-def test_new_categories_are_nothing_and_an_empty_column_is_zero():
+def test_new_categories_are_nothing_and_an_empty_column_is_finite():
     train = rows([np.nan] * 4, ["u", "v", "v", "v"])
-    out = preparation(SCHEMA).fit(train).transform(rows([np.nan, 5.0], ["w", "u"]))
+    out = preparation().fit(train).transform(rows([np.nan, 5.0], ["w", "u"]))
     assert np.isfinite(out).all()
-    np.testing.assert_array_equal(out[0, 4:], [0, 0])
+    np.testing.assert_array_equal(out[0, 1:3], [0, 0])
+    assert out[0, 0] == 0.0
+
+
+def test_a_gap_in_a_column_that_had_none_is_its_median():
+    train = rows([1000.0, 1001.0, 1002.0, 1900.0], ["u"] * 4)
+    made = preparation().fit(train)
+    gone, there = made.transform(rows([np.nan, 1001.0], ["u"] * 2))
+    np.testing.assert_array_equal(gone[:2], there[:2])

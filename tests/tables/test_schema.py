@@ -1,7 +1,6 @@
 """What a model expects of a table survives a round trip, also from version 0.1.0."""
 
 from lincent.tables import Column, Schema
-from lincent.tables.schema import unused_mark
 
 
 def test_round_trip_and_old_files():
@@ -29,8 +28,3 @@ def test_round_trip_and_old_files():
     }
     assert Schema.from_json(old).missing == "(missing)"
     assert list(Schema.from_json(old).csv_types()) == ["a"]
-
-
-def test_the_mark_for_missing_is_no_value():
-    assert unused_mark(["u"]) == "(missing)"
-    assert unused_mark(["(missing)", "(missing)'"]) == "(missing)''"

@@ -3,9 +3,9 @@
     score = base + sum over columns of contribution
 
 Two kinds of models of two classes are such sums: lines, where a column adds coef * (x - mean), or
-the number of its category less the average one; and sums of curves, where it adds its curve (and a
-pair of columns what it adds on top).  The numbers are found from prepared rows, the same way in
-Python and in an exported graph:
+the number of its category (or of a missing value) less the average one; and sums of curves, where
+it adds its curve (and a pair of columns what it adds on top).  The numbers are found from prepared
+rows, the same way in Python and in an exported graph:
 
     line      contributions = Z weights - shift
     curves    contributions = terms(Z) groups
@@ -21,7 +21,7 @@ import numpy as np
 from lincent._errors import AppError
 from lincent.app.effects import prepared_from
 from lincent.app.model import Model
-from lincent.app.terms import CategoryTerm, NumberTerm, check_linear, is_linear, scores_in_units
+from lincent.app.terms import check_linear, is_linear, scores_in_units
 from lincent.estimators.additive import AdditiveModel
 
 
@@ -63,19 +63,15 @@ def contributions_of(model: Model) -> Contributions:
 
 def _of_a_line(model: Model) -> Contributions:
     [score] = scores_in_units(model)
-    names = tuple(dict.fromkeys(column.name for column in model.schema.columns))
-    owners, base = prepared_from(model.pipeline, model.schema).tolist(), score.constant
+    owner = {name: column.name for column in model.schema.columns for name in column.inputs}
+    names = tuple(dict.fromkeys(owner.values()))
+    places = [names.index(name) for name in prepared_from(model.pipeline, model.schema)]
     weights = np.zeros((model.classifier.n_features_in_, len(names)))
+    weights[np.arange(len(places)), places] = model.classifier.coef_[0] / model.unit
     shift = np.zeros(len(names))
-    coef, place = model.classifier.coef_[0] / model.unit, 0
     for term in score.terms:
-        column = names.index(owners[place])
-        width = 1 if isinstance(term, NumberTerm) else len(term.coefs)
-        weights[place : place + width, column] = coef[place : place + width]
-        place += width
-        base += term.usual
-        if isinstance(term, CategoryTerm):
-            shift[column] += term.usual
+        shift[names.index(owner[term.column])] += term.shift
+    base = score.constant + sum(term.usual for term in score.terms)
     return Contributions(names, float(base), weights, shift)
 
 

@@ -57,12 +57,9 @@ def column_effects(
 def prepared_from(pipeline: Any, schema: Schema) -> np.ndarray:
     """The column of the table that each prepared column comes from."""
     owner = {name: column.name for column in schema.columns for name in column.inputs}
-    found = [owner[name] for name in schema.numeric]
-    if schema.categorical:
-        encoder = pipeline[0].named_transformers_["categories"]
-        for name, values in zip(schema.categorical, encoder.categories_, strict=True):
-            found += [owner[name]] * len(values)
-    return np.array(found, dtype=object)
+    encoder = pipeline[0].encoder_
+    columns = np.array([owner[column.name] for column in encoder.columns], dtype=object)
+    return np.asarray(columns[encoder.sources])
 
 
 def _curve(pipeline: Any, few: Any, frame: Any, column: Column, unit: float) -> dict[str, Any]:

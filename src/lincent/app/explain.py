@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
+from lincent._marks import MISSING
 from lincent.app.cut import codes_of
 from lincent.app.held_out import HeldOut
 from lincent.app.model import Model
@@ -75,6 +76,10 @@ def _problem(score: Score) -> dict[str, Any]:
                 terms.append(entry | {"coef": above, "effect": above * spread})
         else:
             terms.append({"column": term.column, "coef": term.coef, "effect": term.effect})
+            if term.share:
+                spread = max(term.share * (1 - term.share), 0.0) ** 0.5
+                entry = {"column": term.column, "category": MISSING, "share": term.share}
+                terms.append(entry | {"coef": term.missing, "effect": term.missing * spread})
     terms.sort(key=lambda term: -abs(term["effect"]))
     return {
         "negative": list(score.negative),

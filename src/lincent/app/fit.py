@@ -22,6 +22,7 @@ from lincent.app.held_out import HeldOut, held_out, make_splits
 from lincent.app.large_file import LargeFit, about_memory, find_large
 from lincent.app.methods import AUTO, PAPER_METHOD, QUICK, find_method, make_classifier
 from lincent.app.model import Model
+from lincent.app.onnx_tables import TABLE_MODELS
 from lincent.app.progress import Stage
 from lincent.app.scores import CUT_METRICS
 from lincent.app.verdict import describe_held_out, disagreement, most_at_odds
@@ -185,7 +186,7 @@ def _fitted(
     """The fitted pipeline, what it says of held-out rows, and what was warned of on the way."""
     if known.groups is not None and "cv" in classifier.get_params(deep=False):
         classifier.set_params(cv=make_splits(known, seed))
-    pipeline = with_preparation(known.schema, classifier)
+    pipeline = with_preparation(classifier, scale=not isinstance(classifier, TABLE_MODELS))
     rows, columns = known.frame.shape
     stage(f"fitting {type(classifier).__name__} on {rows} rows, {columns} columns", 0, 0)
     caught: list[str] = []
@@ -361,10 +362,13 @@ def _certificate(classifier: Any) -> dict[str, Any] | None:
 
 
 def _shares(known: Understood) -> dict[str, dict[str, float]]:
-    """How often each category occurs."""
-    return {
-        name: {str(k): float(v) for k, v in known.frame[name].value_counts(normalize=True).items()}
-        for name in known.schema.categorical
+    """How often each category occurs, and how often numbers are missing where some are."""
+    schema, frame = known.schema, known.frame
+    gone = frame[schema.numeric].isna().mean()
+    numbers = {name: {schema.missing: float(share)} for name, share in gone.items() if share}
+    return numbers | {
+        name: {str(k): float(v) for k, v in frame[name].value_counts(normalize=True).items()}
+        for name in schema.categorical
     }
 
 

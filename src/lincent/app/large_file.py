@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
 
 from lincent._errors import AppError
 from lincent.app.held_out import FOLDS, HeldOut
@@ -172,15 +173,14 @@ class LargeFit:
 
     def _scale(self, prepare: Any) -> None:
         """Means and deviations over all rows, in place of those of the sample; the classes."""
-        schema = self.known.schema
-        numbers = prepare.named_transformers_.get("numbers")
-        if numbers is not None:
-            numbers.steps[-1] = ("scale", clone(numbers[-1]))
+        found, nothing = StandardScaler(), np.zeros(len(prepare.unit_))
+        prepare.in_units(nothing, nothing + 1.0)
         for _, part in self.file.batches():
             self.classes.update(self._labels(part).tolist())
-            if numbers is not None:
-                frame = to_frame(schema, part)[schema.numeric]
-                numbers[-1].partial_fit(numbers[0].transform(frame))
+            if prepare.scale:
+                found.partial_fit(prepare.transform(to_frame(self.known.schema, part)))
+        if prepare.scale:
+            prepare.in_units(found.mean_, found.scale_)
 
     def _stream(self, prepare: Any, without: np.ndarray) -> Batches:
         """The rows as numbers, but for those with these (sorted) row numbers."""

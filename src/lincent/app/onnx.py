@@ -29,6 +29,7 @@ from lincent.app.contributions import Contributions
 from lincent.app.cut import PROBABILITY, positive_code
 from lincent.app.cut import Cut as ScoreCut
 from lincent.app.model import Model
+from lincent.app.onnx_columns import register_columns
 from lincent.app.onnx_graph import Graph
 from lincent.app.onnx_probability import probabilities
 from lincent.app.onnx_scores import check_scores, task_scores
@@ -70,6 +71,7 @@ def register_converters() -> None:
         skl2onnx.update_registered_converter(
             kind, f"Lincent{kind.__name__}", _shapes, _convert, overwrite=True, parser=_parser
         )
+    register_columns(skl2onnx)
 
 
 @dataclass(frozen=True)

@@ -94,5 +94,15 @@ class Graph:
         """The k-th entry along an axis, which stays."""
         return self.node("Gather", name, self.whole([k]), axis=axis)
 
+    def one_of(self, name: str, words: Sequence[str]) -> str:
+        """A column of text as one column of 0 and 1 for each of these words."""
+        output = self._name("one_of")
+        self.container.add_node(
+            "OneHotEncoder", [name], [output], op_domain="ai.onnx.ml",
+            name=self.scope.get_unique_operator_name("OneHotEncoder"),
+            cats_strings=[word.encode() for word in words], zeros=1,
+        )  # fmt: skip
+        return self.node("Squeeze", output, self.whole([1]))
+
     def negative(self, name: str) -> str:
         return self.node("Neg", name)

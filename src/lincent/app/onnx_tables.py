@@ -7,6 +7,7 @@ the Python code; the scores are cast at the end.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from lincent.estimators.auto import AutoLCC
 from lincent.estimators.portfolio import COLUMNS
 from lincent.estimators.softmax import Softmax
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
-from lincent.features.table import MISSING, TableEncoder, word
+from lincent.features.table import TableEncoder, word
 
 TABLE_MODELS = (AdditiveModel, AutoLCC)
 
@@ -29,7 +30,7 @@ def check_table(model: Any) -> None:
     """A sentence for categories that are words: the input is numbers."""
     for column in model.encoder_.columns:
         for category in column.categories or ():
-            if category != MISSING and _number(category) is None:
+            if category != model.encoder_.missing and _number(category) is None:
                 raise AppError(
                     f"{type(model).__name__} reads the column {column.name!r} as words "
                     f"({category!r}), and its ONNX input is numbers: put a OneHotEncoder before "
@@ -48,7 +49,7 @@ def _number(category: str) -> float | None:
 
 def table_scores(g: Graph, model: Any, X: str) -> str:
     """(rows, rules) in double precision."""
-    Z = _encoded(g, model.encoder_, X)
+    Z = encoded_table(g, model.encoder_, X)
     g = g.wide()
     if isinstance(model, AutoLCC):
         return _portfolio(g, model, Z)
@@ -57,26 +58,41 @@ def table_scores(g: Graph, model: Any, X: str) -> str:
     return g.node("Add", found, g.constant(model.intercept_ - model.means_ @ model.coef_))
 
 
-def _encoded(g: Graph, encoder: TableEncoder, X: str) -> str:
-    """The numbers of ``TableEncoder.encode``; categories are compared in single precision."""
-    wide, single = g.wide(), g.real_numbers(X)
-    gone = g.node("IsNaN", single)
-    fill = np.array([[column.fill for column in encoder.columns]])
-    filled = wide.node("Where", gone, wide.constant(fill), wide.real_numbers(X))
-    if encoder.plain:
-        return filled
-    n = len(encoder.columns)
-    parts, order, end = [filled, wide.real_numbers(gone)], [], 2 * n
+def encoded_table(
+    g: Graph, encoder: TableEncoder, X: str | None, texts: Mapping[int, str] | None = None
+) -> str:
+    """The numbers of ``TableEncoder.encode``, in double precision.
+
+    ``X`` has the columns that are given as numbers, ``texts`` the others by their places.
+    Categories that are numbers are compared in single precision.
+    """
+    wide, texts, parts = g.wide(), texts or {}, []
+    inside = [j for j in range(len(encoder.columns)) if j not in texts]
+    if X is not None:
+        single = g.real_numbers(X)
+        gone = g.node("IsNaN", single)
+        fill = np.array([[encoder.columns[j].fill for j in inside]])
+        filled = wide.node("Where", gone, wide.constant(fill), wide.real_numbers(X))
+        if encoder.plain:
+            return filled
+        parts = [filled, wide.real_numbers(gone)]
+    n, order = len(inside), []
+    end = 2 * n
     for j, column in enumerate(encoder.columns):
+        place = inside.index(j) if j not in texts else -1
         if column.categories is None:
-            order += [j, n + j] if column.indicator else [j]
+            order += [place, n + place] if column.indicator else [place]
             continue
-        numbers = [_number(category) for category in column.categories]
-        values = np.array([np.nan if number is None else number for number in numbers])
-        same = g.node("Equal", g.column(single, j), g.constant(values))
+        if j in texts:
+            same, missing = g.one_of(texts[j], column.categories), None
+        else:
+            numbers = [_number(category) for category in column.categories]
+            values = np.array([np.nan if number is None else number for number in numbers])
+            same = g.node("Equal", g.column(single, place), g.constant(values))
+            missing = encoder.missing
         parts.append(wide.real_numbers(same))
-        order += [n + j if c == MISSING else end + k for k, c in enumerate(column.categories)]
-        end += len(numbers)
+        order += [n + place if c == missing else end + k for k, c in enumerate(column.categories)]
+        end += len(column.categories)
     return wide.node("Gather", wide.node("Concat", *parts, axis=1), wide.whole(order), axis=1)
 
 
@@ -113,7 +129,7 @@ def contribution_columns(g: Graph, model: Any, parts: Contributions, X: str) -> 
     owners = model.terms_.owners
     coef = np.zeros((len(owners), len(parts.names)))
     coef[:] = model.coef_[:, :1] * parts.weights[owners]
-    Z = _encoded(g, model.encoder_, X)
+    Z = encoded_table(g, model.encoder_, X)
     g = g.wide()
     found = term_scores(g, model.terms_, Z, coef)
     return g.node("Sub", found, g.constant(model.means_ @ coef + parts.shift))

@@ -125,7 +125,7 @@ def rows_section(found: dict[str, Any]) -> Section:
 def columns_section(found: dict[str, Any]) -> Section:
     """What each column was taken for, and what was done with it."""
     done = {
-        "number": "median for missing, mean 0, deviation 1",
+        "number": "median for missing, which a column of its own tells; mean 0, deviation 1",
         "flag": "0 and 1, mean 0, deviation 1",
         "category": "one column of 0 and 1 for each value",
         "date": "days, month, weekday (and hour)",

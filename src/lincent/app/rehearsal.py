@@ -7,6 +7,7 @@ category that is not known) get a finite score and a class.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,10 @@ from lincent.app.archive import Unacceptable
 from lincent.app.contents import check_part
 from lincent.app.model import Model
 from lincent.app.terms import is_linear, scores_in_units
-from lincent.tables import Schema, UserTable
+from lincent.features import TableNumbers
+from lincent.features.table import MOST_CATEGORIES
+from lincent.stored import ColumnCode, TableEncoder
+from lincent.tables import Column, UserTable
 from lincent.tables.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT
 
 
@@ -35,29 +39,23 @@ def check_columns(model: Model) -> None:
     """Whether what prepares the columns is made for the columns of the schema."""
     steps, schema = model.pipeline.steps, model.schema
     columns = steps[0][1]
-    if len(steps) != 2 or not hasattr(columns, "transformers_"):
+    encoder: Any = getattr(columns, "encoder_", None)
+    if len(steps) != 2 or not isinstance(columns, TableNumbers) or not _is_encoder(encoder):
         raise Unacceptable("is damaged: its columns are not prepared as lincent does")
-    width = 0
-    order = [entry[0] for entry in columns.transformers_ if entry[0] != "remainder"]
-    if order != [name for name, names in _prepared(schema) if names]:
+    wanted = {name: column for column in schema.columns for name in column.inputs}
+    if [code.name for code in encoder.columns] != list(wanted):
         raise Unacceptable("is damaged: its columns are not prepared in the order of lincent")
-    for name, part, names in columns.transformers_:
-        kind = type(part).__name__
-        if (name, kind, names) == ("numbers", "Pipeline", schema.numeric):
-            kinds = [type(step).__name__ for _, step in part.steps]
-            sizes = {getattr(step, "n_features_in_", None) for _, step in part.steps}
-            fits = kinds == ["SimpleImputer", "StandardScaler"] and sizes == {len(names)}
-            width += len(names)
-        elif (name, kind, names) == ("categories", "OneHotEncoder", schema.categorical):
-            wanted = [
-                list(column.categories) for column in schema.columns if column.kind == CATEGORY
-            ]
-            fits = [np.asarray(found).tolist() for found in part.categories_] == wanted
-            width += sum(map(len, wanted))
-        else:
-            fits = (name, part, names) == ("remainder", "drop", [])
-        if not fits:
-            raise Unacceptable("is damaged: its columns are not prepared as its description says")
+    if list(getattr(columns, "feature_names_in_", ())) != list(wanted) or not all(
+        _fits(code, wanted[code.name]) for code in encoder.columns
+    ):
+        raise Unacceptable("is damaged: its columns are not prepared as its description says")
+    width = len(encoder.sources)
+    for name in ("center_", "unit_"):
+        numbers = getattr(columns, name, None)
+        if not isinstance(numbers, np.ndarray) or numbers.shape != (width,):
+            raise Unacceptable(f"is damaged: its columns have no {name} for each")
+    if not np.all(columns.unit_ > 0):
+        raise Unacceptable("is damaged: the unit of a column is not positive")
     if width != model.classifier.n_features_in_:
         raise Unacceptable(
             f"is damaged: its columns become {width} numbers, and its classifier takes "
@@ -65,8 +63,32 @@ def check_columns(model: Model) -> None:
         )
 
 
-def _prepared(schema: Schema) -> list[tuple[str, list[str]]]:
-    return [("numbers", schema.numeric), ("categories", schema.categorical)]
+def _is_encoder(encoder: Any) -> bool:
+    return (
+        isinstance(encoder, TableEncoder)
+        and set(vars(encoder)) == {"columns", "missing", "plain"}
+        and type(encoder.missing) is str
+        and type(encoder.columns) is list
+        and all(type(code) is ColumnCode for code in encoder.columns)
+        and all(set(vars(code)) == set(ColumnCode.__annotations__) for code in encoder.columns)
+    )
+
+
+def _fits(code: Any, column: Column) -> bool:
+    """Whether a column is encoded as what it is; of many categories, rare ones have no place."""
+    if type(code.fill) is not float or type(code.indicator) is not bool:
+        return False
+    if column.kind != CATEGORY:
+        return code.categories is None
+    found = code.categories
+    return (
+        isinstance(found, tuple)
+        and all(isinstance(category, str) for category in found)
+        and len(set(found)) == len(found) > 0
+        and set(found) <= set(column.categories)
+        and len(found) >= min(len(column.categories), MOST_CATEGORIES)
+        and not code.indicator
+    )
 
 
 def probe(model: Model) -> None:

@@ -110,9 +110,9 @@ def _sql_term(term: NumberTerm | CategoryTerm, flags: set[str], missing: str) ->
             cases.append(f"WHEN {name} {told} THEN {_number(coef)}")
         return f"CASE {' '.join(cases)} ELSE 0.0 END"
     if term.column in flags:
-        fill = f"ELSE {_number(term.fill)} END"
-        return f"{_number(term.coef)} * CASE WHEN {name} THEN 1.0 WHEN NOT {name} THEN 0.0 {fill}"
-    return f"{_number(term.coef)} * COALESCE({name}, {_number(term.fill)})"
+        gone = f"ELSE {_number(term.gone)} END"
+        return f"CASE WHEN {name} THEN {_number(term.coef)} WHEN NOT {name} THEN 0.0 {gone}"
+    return f"COALESCE({_number(term.coef)} * {name}, {_number(term.gone)})"
 
 
 def _sql_outer(model: Model, names: list[str]) -> list[str]:
@@ -195,10 +195,10 @@ USUAL = {usual}
 
 
 def _terms(row, numbers, categories):
-    for name, coef, fill in numbers:
+    for name, coef, gone in numbers:
         value = row[name]
         missing = value is None or value != value
-        yield name, coef * (fill if missing else float(value))
+        yield name, gone if missing else coef * float(value)
     for name, coefs in categories:
         value = row[name]
         yield name, coefs.get({missing!r} if value is None else str(value), 0.0)
@@ -275,7 +275,7 @@ def _python_scores(scores: list[Score]) -> str:
         for term in score.terms:
             name = repr(_text(term.column))
             if isinstance(term, NumberTerm):
-                numbers.append(f"({name}, {_number(term.coef)}, {_number(term.fill)})")
+                numbers.append(f"({name}, {_number(term.coef)}, {_number(term.gone)})")
             else:
                 pairs = (f"{_text(value)!r}: {_number(coef)}" for value, coef in term.coefs)
                 categories.append(f"({name}, {{{', '.join(pairs)}}})")

@@ -29,6 +29,7 @@ from lincent._files import is_stream, reason, whole_file
 from lincent.app.archive import LARGEST, Unacceptable, read_json, unpack
 from lincent.app.description import check_description
 from lincent.app.model import Model
+from lincent.app.older import as_today
 from lincent.app.parts import TRUSTED_TYPES, rebuild
 from lincent.app.rehearsal import check_model
 from lincent.tables import Schema
@@ -143,8 +144,8 @@ def _parse(data: bytes) -> Model:
             "was changed after it was written (its digest differs): take a fresh copy"
         )
     check_description(header)
-    schema = Schema.from_json(header["schema"])
-    model = Model(rebuild(body), schema, header["summary"], header["lincent"])
+    pipeline, schema = as_today(rebuild(body), Schema.from_json(header["schema"]))
+    model = Model(pipeline, schema, header["summary"], header["lincent"])
     check_model(model)
     return model
 

@@ -1,17 +1,20 @@
 """A fitted pipeline as plain terms: what each original column adds to the score, in its own unit.
 
-For a number x with mean, scale and imputed value, and a category c among one-hot columns,
+For a number x with mean, scale and the value that stands for a missing one, and a category c among
+columns of 0 and 1,
 
-    score = constant + sum_numbers (coef / scale) x + sum_categories coef[c]
+    score = constant + sum_numbers ((coef / scale) x + missing [x is missing])
+                     + sum_categories coef[c]
 
-which is the same score without imputing, encoding and scaling, in the unit of the model: the
+which is the same score without filling, encoding and scaling, in the unit of the model: the
 distance between the classes.  It exists where the rule is a cut of the line, that is for the
 discriminators "distance" and "svm".
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,18 +29,33 @@ from lincent.estimators.validation import plain
 
 @dataclass(frozen=True)
 class NumberTerm:
-    """coef * x, with ``fill`` where x is missing."""
+    """coef * x; where x is missing, coef * fill + missing.
+
+    ``share`` is how often it is, where that is told by a column of its own.
+    """
 
     column: str
     coef: float
     fill: float
     mean: float
     spread: float
+    missing: float = 0.0
+    share: float = 0.0
 
     @property
     def usual(self) -> float:
         """What it adds to the score of the average row."""
-        return self.coef * self.mean
+        return self.coef * self.mean + self.missing * self.share
+
+    @property
+    def shift(self) -> float:
+        """What its columns of 0 and 1 add to the score of the average row."""
+        return self.missing * self.share
+
+    @property
+    def gone(self) -> float:
+        """What it adds to the score of a row where it is missing."""
+        return self.coef * self.fill + self.missing
 
     @property
     def effect(self) -> float:
@@ -60,6 +78,11 @@ class CategoryTerm:
     @property
     def usual(self) -> float:
         """What it adds to the score of the average row."""
+        return self.average
+
+    @property
+    def shift(self) -> float:
+        """What its columns of 0 and 1 add to the score of the average row."""
         return self.average
 
     @property
@@ -107,36 +130,26 @@ def is_linear(classifier: Any) -> bool:
 
 
 def _score(model: Model, k: int, task: Any) -> Score:
-    classifier = model.classifier
-    columns = model.pipeline[0]
-    coef = classifier.coef_[k] / model.unit
-    constant = float(classifier.intercept_[k]) / model.unit
+    classifier, columns = model.classifier, model.pipeline[0]
+    unit = columns.unit_ * model.unit
+    coef = classifier.coef_[k] / unit
+    constant = float(classifier.intercept_[k]) / model.unit - float(coef @ columns.center_)
+    middle, sources = _middle(classifier, k), columns.encoder_.sources
     terms: list[NumberTerm | CategoryTerm] = []
-    middle = _middle(classifier, k)
-    place = 0
-    if model.schema.numeric:
-        numbers = columns.named_transformers_["numbers"]
-        fill = numbers["impute"].statistics_
-        scaler = numbers["scale"]
-        for j, name in enumerate(model.schema.numeric):
-            unit = float(coef[j] / scaler.scale_[j])
-            constant -= unit * float(scaler.mean_[j])
-            spread = float(np.sqrt(scaler.var_[j]))
-            mean = float(scaler.mean_[j])
-            terms.append(NumberTerm(name, unit, float(fill[j]), mean, spread))
-        place = len(model.schema.numeric)
-    if model.schema.categorical:
-        encoder = columns.named_transformers_["categories"]
-        for name, categories in zip(model.schema.categorical, encoder.categories_, strict=True):
-            width = len(categories)
-            part = [float(c) for c in coef[place : place + width]]
-            pairs = tuple(zip((str(c) for c in categories), part, strict=True))
-            shares = tuple(middle[place : place + width].tolist())
-            if not hasattr(classifier, "centers_"):
-                known = model.summary.get("shares", {}).get(name, {})
-                shares = tuple(float(known.get(str(c), 0.0)) for c in categories)
-            terms.append(CategoryTerm(name, pairs, shares))
-            place += width
+    for j, code in enumerate(columns.encoder_.columns):
+        mine = np.flatnonzero(sources == j)
+        first, part = int(mine[0]), [float(c) for c in coef[mine]]
+        if code.categories is not None:
+            shares = _shares(model, middle[mine], code.name, code.categories)
+            pairs = tuple(zip(code.categories, part, strict=True))
+            terms.append(CategoryTerm(code.name, pairs, shares))
+            continue
+        mean, spread = float(columns.center_[first]), float(columns.unit_[first])
+        term = NumberTerm(code.name, part[0], code.fill, mean, spread)
+        if code.indicator:
+            [share] = _shares(model, middle[mine[1:]], code.name, [model.schema.missing])
+            term = replace(term, missing=part[1], share=share)
+        terms.append(term)
     labels = [plain(label) for label in classifier.classes_]
     return Score(
         tuple(labels[c] for c in task.negative),
@@ -144,6 +157,16 @@ def _score(model: Model, k: int, task: Any) -> Score:
         constant,
         tuple(terms),
     )
+
+
+def _shares(
+    model: Model, middle: np.ndarray, name: str, values: Sequence[str]
+) -> tuple[float, ...]:
+    """How often each value occurs: by the centers of the classes, or in the training rows."""
+    if hasattr(model.classifier, "centers_"):
+        return tuple(middle.tolist())
+    known = model.summary.get("shares", {}).get(name, {})
+    return tuple(float(known.get(value, 0.0)) for value in values)
 
 
 def _middle(classifier: Any, k: int) -> np.ndarray:

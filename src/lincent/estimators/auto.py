@@ -50,7 +50,7 @@ from lincent.estimators.validation import (
 from lincent.estimators.watching import CallbackSupportMixin, with_callbacks
 from lincent.features.table import TableEncoder, named_columns
 from lincent.features.transformer import by_blocks
-from lincent.features.weighted import mean_and_deviation
+from lincent.features.weighted import Columns, mean_and_deviation
 from lincent.passes.row_hash import row_keys
 from lincent.passes.source import Kind, kind_of
 from lincent.solvers.solution import silent
@@ -63,7 +63,8 @@ SEARCH_ROWS = 3_000
 FIT_ROWS = 10_000
 """Members are fitted to so many: beyond, the map and not the number of rows is what limits them."""
 LEAST_SPREAD = 0.2
-"""Indicators are scaled as if they had at least this deviation: rare ones are not blown up."""
+"""Columns of 0 and 1, whoever made them, are scaled as if they had at least this deviation: rare
+ones are not blown up."""
 KEPT = 32
 KEPT_MANY = 16
 """Settings (a map and a C) that are tried on more than one fold."""
@@ -268,7 +269,9 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         encoded = self.encoder_.encode(table)
         center, spread = mean_and_deviation(encoded, weight)
         rows = TrainingRows(encoded, row_keys(encoded, seed), codes, weight, None)
-        return self._in_units(rows, center, spread, np.ptp(encoded, axis=0))
+        counted = encoded if weight.all() else encoded[weight > 0]
+        low, high = counted.min(axis=0), counted.max(axis=0)
+        return self._in_units(rows, Columns(center, spread, low, high))
 
     def _open_blocks(
         self, X: Any, y: Any, sample_weight: Any, seed: int
@@ -283,8 +286,7 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         assert isinstance(training, DaskTraining)
         self.encoder_ = plain_encoder(self)
         found = sample_of_blocks(training, seed)
-        rows = self._in_units(found.rows, found.mean, found.deviation, found.reach)
-        return training, rows
+        return training, self._in_units(found.rows, found.columns)
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
         """Rows are read wherever they are."""
@@ -327,21 +329,19 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.classes_, codes = read_labels(type(self).__name__, y, n_samples)
         return codes
 
-    def _in_units(
-        self, rows: TrainingRows, center: np.ndarray, spread: np.ndarray, reach: np.ndarray
-    ) -> TrainingRows:
+    def _in_units(self, rows: TrainingRows, columns: Columns) -> TrainingRows:
         """Encoded rows with each column of mean zero and, as a rule, deviation one.
 
         Center and scale are rounded: sums in another order must not show in the rows.
         """
-        binary = np.array(self.encoder_.indicators)
-        spread = np.where(binary, np.maximum(spread, LEAST_SPREAD), spread)
+        center, spread = columns.mean, columns.deviation
+        spread = np.where(columns.of_zero_and_one, np.maximum(spread, LEAST_SPREAD), spread)
         digits, power = np.frexp(spread)  # single digits at any size: 1e-150 has no float32
         self.scale_ = np.ldexp(digits.astype(np.float32).astype(np.float64), power)
         self.center_ = self.scale_ * np.round(center / self.scale_, 6)
         Z = rows.Z - self.center_
         Z /= self.scale_
-        return replace(rows, Z=Z, units=common_units(reach, self.scale_))
+        return replace(rows, Z=Z, units=common_units(columns.high - columns.low, self.scale_))
 
     def _search(self, data: TrainingRows, costs: Costs, seed: int, out_of_time: Any) -> Verdict:
         cv = (FOLDS_MANY if self._many else FOLDS) if self.cv is None else self.cv

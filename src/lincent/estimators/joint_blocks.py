@@ -17,7 +17,7 @@ from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.problem import DaskTraining
 from lincent.features.table import ColumnCode, TableEncoder
-from lincent.features.weighted import SAMPLE_ROWS, shares_of_classes
+from lincent.features.weighted import SAMPLE_ROWS, Columns, shares_of_classes
 from lincent.passes.landmarks import RowMapping
 from lincent.passes.source import open_source
 from lincent.solvers.newton import joint_in_place
@@ -34,12 +34,10 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class BlockSample:
-    """Some rows, and of each column what all rows say: mean, deviation and reach."""
+    """Some rows, and of each column what all rows say."""
 
     rows: TrainingRows
-    mean: np.ndarray
-    deviation: np.ndarray
-    reach: np.ndarray
+    columns: Columns
 
 
 def sample_of_blocks(training: DaskTraining, seed: int) -> BlockSample:
@@ -61,9 +59,8 @@ def sample_of_blocks(training: DaskTraining, seed: int) -> BlockSample:
     mean = survey.sums.sum(axis=0) / totals.sum() + survey.origin
     deviation = np.sqrt(spread.squares / totals.sum())
     flat = deviation <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
-    return BlockSample(
-        rows.merged(), mean, np.where(flat, 1.0, deviation), spread.high - spread.low
-    )
+    columns = Columns(mean, np.where(flat, 1.0, deviation), spread.low, spread.high)
+    return BlockSample(rows.merged(), columns)
 
 
 def plain_encoder(model: Any) -> TableEncoder:

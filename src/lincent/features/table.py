@@ -1,12 +1,13 @@
 """From a table as users have it to numbers: missing values, categories, frames.
 
-A column of numbers stays one column; where values are missing in training it gains an indicator,
-and a missing value becomes the median of the column.  A column of categories becomes one indicator
-for each of its most frequent categories (a missing value is a category); a category that training
-did not see, or saw too rarely, has all of them zero.  Which columns are categories follows from the
+A missing number becomes the median of its column, which gains an indicator where at least a
+hundredth of the values are missing in training.  A column of categories becomes one indicator for
+each of its most frequent categories (a missing value is a category); a category that training did
+not see, or saw too rarely, has all of them zero.  Which columns are categories follows from the
 frame (text, categorical) or from ``categorical_features``, as in HistGradientBoostingClassifier.
 
-A fitted encoder is small arrays, and encoding is a pure function of the rows.
+A fitted encoder is small arrays, and encoding is a pure function of the rows.  It is the only one:
+estimators that take frames use it, and so does what prepares a user's table for all others.
 """
 
 from __future__ import annotations
@@ -17,12 +18,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from lincent.features.weighted import quantiles
+from lincent._marks import MISSING, unused_mark
+from lincent.features.weighted import median
 from lincent.passes.source import package_of
 
 MOST_CATEGORIES = 30
 """Further categories of a column share the place of unknown ones: all indicators zero."""
-MISSING = "missing"
+LEAST_GAPS = 0.01
+"""Share of missing numbers from which on they are told: fewer are some rows, not a kind of rows."""
+GONE = "missing"
+"""The last word in the name of the indicator of a column of numbers."""
 
 
 @dataclass(frozen=True)
@@ -39,26 +44,32 @@ class ColumnCode:
         """The names of the encoded columns."""
         if self.categories is not None:
             return [f"{self.name}={category}" for category in self.categories]
-        return [self.name, f"{self.name} {MISSING}"] if self.indicator else [self.name]
+        return [self.name, f"{self.name} {GONE}"] if self.indicator else [self.name]
 
 
 class TableEncoder:
-    """Numbers for the rows of a table; see the module."""
+    """Numbers for the rows of a table; see the module.
 
-    def __init__(self, columns: list[ColumnCode]) -> None:
-        self.columns = columns
+    ``missing`` is how a missing category is written; no category of training reads like it.
+    """
+
+    def __init__(self, columns: list[ColumnCode], missing: str = MISSING) -> None:
+        self.columns, self.missing = columns, missing
         self.plain = all(c.categories is None and not c.indicator for c in columns)
 
     @classmethod
     def learn(cls, table: NamedColumns, weight: np.ndarray) -> TableEncoder:
         """Categories, medians and where values are missing, from the rows that count."""
-        counted = weight > 0
-        return cls(
-            [
-                _learn_column(name, column, categorical, counted, weight)
-                for name, column, categorical in table.items()
-            ]
-        )
+        counted, columns = weight > 0, table.items()
+        words = [_words(column[counted]) if category else None for _, column, category in columns]
+        mark = unused_mark(word for found in words if found is not None for word in found if word)
+        codes = [
+            _learn_numbers(name, column, counted, weight)
+            if found is None
+            else _learn_categories(name, found, weight[counted], mark)
+            for (name, column, _), found in zip(columns, words, strict=True)
+        ]
+        return cls(codes, mark)
 
     @property
     def categorical(self) -> list[bool]:
@@ -94,7 +105,7 @@ class TableEncoder:
         parts: list[np.ndarray] = []
         for code, (_, column, _) in zip(self.columns, table.items(), strict=True):
             if code.categories is not None:
-                words = _words(column)
+                words = self._marked(column)
                 parts += [(words == category).astype(np.float64) for category in code.categories]
                 continue
             values = _numbers(column, code.name)
@@ -103,6 +114,13 @@ class TableEncoder:
             if code.indicator:
                 parts.append(gone.astype(np.float64))
         return np.stack(parts, axis=1)
+
+    def _marked(self, column: np.ndarray) -> np.ndarray:
+        """Categories as text; what reads like the mark for missing, but is there, is unknown."""
+        words = _words(column)
+        words[words == self.missing] = self.missing + "'"
+        words[[word is None for word in words]] = self.missing
+        return words
 
 
 class NamedColumns:
@@ -198,21 +216,24 @@ def _polars_column(series: Any) -> np.ndarray:
     return np.asarray(series.to_list(), dtype=object)
 
 
-def _learn_column(
-    name: str, column: np.ndarray, categorical: bool, counted: np.ndarray, weight: np.ndarray
+def _learn_categories(name: str, words: np.ndarray, weight: np.ndarray, mark: str) -> ColumnCode:
+    there = [mark if word is None else word for word in words]
+    kinds, place = np.unique(np.array(there, dtype=object), return_inverse=True)
+    often = np.bincount(place.reshape(-1), weights=weight)
+    kept = np.argsort(-often, kind="stable")[:MOST_CATEGORIES]
+    return ColumnCode(name, tuple(str(kind) for kind in kinds[np.sort(kept)]), 0.0, False)
+
+
+def _learn_numbers(
+    name: str, column: np.ndarray, counted: np.ndarray, weight: np.ndarray
 ) -> ColumnCode:
-    if categorical:
-        words, place = np.unique(_words(column)[counted], return_inverse=True)
-        often = np.bincount(place.reshape(-1), weights=weight[counted])
-        kept = np.argsort(-often, kind="stable")[:MOST_CATEGORIES]
-        return ColumnCode(name, tuple(str(word) for word in words[np.sort(kept)]), 0.0, False)
     values = _numbers(column, name)
-    there = counted & ~np.isnan(values)
-    indicator = bool(np.any(counted & np.isnan(values)))
+    gone = np.isnan(values)
+    there = counted & ~gone
     if not np.any(there):
         return ColumnCode(name, None, 0.0, False)
-    median = quantiles(values[there], weight[there], np.array([0.5]))[0] if indicator else 0.0
-    return ColumnCode(name, None, float(median), indicator)
+    told = weight[gone].sum() >= LEAST_GAPS * weight.sum() * (1 - 1e-12) if gone.any() else False
+    return ColumnCode(name, None, median(values[there], weight[there]), bool(told))
 
 
 def _numbers(column: np.ndarray, name: str) -> np.ndarray:
@@ -251,16 +272,14 @@ def _gone(value: Any) -> bool:
 
 
 def _words(column: np.ndarray) -> np.ndarray:
-    """Categories as text; a whole number is written the same as an integer and as a float."""
-    return np.array([word(value) for value in column.tolist()], dtype=object)
+    """Categories as text, None where there is none."""
+    return np.array(
+        [None if _gone(value) else word(value) for value in column.tolist()], dtype=object
+    )
 
 
 def word(value: Any) -> str:
-    """A category as text."""
-    if isinstance(value, str):
-        return value
-    if _gone(value):
-        return MISSING
+    """A category as text; a whole number is written the same as an integer and as a float."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 SAMPLE_ROWS = 10_000
 """Quantiles, knots and landmarks come from at most so many different rows, whatever the data."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is known of each column: mean, deviation (1 if there is none), least and largest."""
+
+    mean: np.ndarray
+    deviation: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def of_zero_and_one(self) -> np.ndarray:
+        """The columns that hold 0 and 1 and nothing else.
+
+        Between 0 and 1 no square is above its root, so the variance is at most p (1 - p), where p
+        is the mean; it is that much only if all squares are their own roots.
+        """
+        least = self.mean * (1.0 - self.mean) - 1e-9
+        return (self.low == 0.0) & (self.high == 1.0) & (self.deviation**2 >= least)
 
 
 def sample_by_key(keys: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -59,6 +80,16 @@ def quantiles(values: np.ndarray, weight: np.ndarray, shares: np.ndarray) -> np.
     # A share that is reached exactly but for rounding counts as reached.
     spots = np.searchsorted(reach, shares * reach[-1] * (1 - 1e-12))
     return np.asarray(values[order][np.minimum(spots, len(values) - 1)], dtype=np.float64)
+
+
+def median(values: np.ndarray, weight: np.ndarray) -> float:
+    """The smallest value at which half of the weight is reached; no sorting where all count the
+    same.
+    """
+    if np.all(weight == weight[0]):
+        place = (len(values) + 1) // 2 - 1
+        return float(np.partition(values, place)[place])
+    return float(quantiles(values, weight, np.array([0.5]))[0])
 
 
 def mean_and_deviation(X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

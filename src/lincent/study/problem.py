@@ -128,7 +128,7 @@ class Problem:
             The steps before a classifier.
         """
         if self.schema is not None:
-            return preparation(self.schema)
+            return preparation()
         steps = [VarianceThreshold(), StandardScaler()]
         if np.isnan(self.X).any():
             from sklearn.impute import SimpleImputer

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import nearest
+from lincent._marks import unused_mark
 from lincent.tables.columns import (
     CONSTANT,
     IDENTIFIER,
@@ -32,7 +33,7 @@ from lincent.tables.convert import (
 from lincent.tables.errors import TableError, arrow
 from lincent.tables.leaks import gives_away, repeated_rows
 from lincent.tables.read import UserTable
-from lincent.tables.schema import CATEGORY, DATE, NUMBER, TEXT, Column, Schema, unused_mark
+from lincent.tables.schema import CATEGORY, DATE, NUMBER, TEXT, Column, Schema
 from lincent.tables.target import check_target_classes, read_groups, read_labels
 
 DROP = "drop"

@@ -8,13 +8,13 @@ that the model does not know are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from lincent._marks import MISSING
+
 NUMBER, FLAG, CATEGORY, DATE, TEXT = "number", "flag", "category", "date", "text"
 KINDS = (NUMBER, FLAG, CATEGORY, DATE, TEXT)
-MISSING = "(missing)"
 DATE_PARTS = ("days", "month", "weekday")
 TIME_PARTS = (*DATE_PARTS, "hour")
 WITH_TIME = "with time"
@@ -109,12 +109,3 @@ class Schema:
         )  # fmt: skip
         ids = tuple(data["ids"])
         return cls(columns, data["target"], data["target_type"], ids, data.get("missing", MISSING))
-
-
-def unused_mark(values: Iterable[str]) -> str:
-    """A mark for missing text that no value reads like."""
-    taken = set(values)
-    mark = MISSING
-    while mark in taken:
-        mark += "'"
-    return mark

@@ -31,7 +31,7 @@ def winner_lines(
     if "schema" in config and config["data"] != "in memory":
         schema = Schema.from_json(config["schema"])
         reading = Reading(**config["reading"])
-        return program(schema, config["data"], reading, with_preparation(schema, made))
+        return program(schema, config["data"], reading, with_preparation(made))
     imports, call = config["preparation"]
     if config["target"] or config["data"] == "in memory":
         source = ["", "# X: your features, y: your classes"]

@@ -1,0 +1,68 @@
+"""Numbers for a table: gaps, categories, the mark for missing, units given from elsewhere."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from lincent.features import TableNumbers
+
+TABLE = pd.DataFrame(
+    {"a": [4.0, np.nan, 2.0, 9.0], "word": ["x", None, "(missing)", "missing"], "b": [1, 2, 3, 4]}
+)
+
+
+def test_the_mark_for_missing_is_no_word_of_the_table():
+    made = TableNumbers(scale=False).fit(TABLE)
+    names = made.get_feature_names_out().tolist()
+    expected = [
+        "a",
+        "a missing",
+        "word=(missing)",
+        "word=(missing)'",
+        "word=missing",
+        "word=x",
+        "b",
+    ]
+    assert names == expected
+    out = made.transform(TABLE)
+    np.testing.assert_array_equal(out[:, 2:6].argmax(axis=1), [3, 1, 0, 2])
+    # What reads like the mark, but is there, is a word that training did not have.
+    new = TABLE.assign(word="(missing)'")
+    assert made.transform(new)[:, 2:6].sum() == 0.0
+
+
+def test_weights_are_repetitions():
+    weight = [1, 3, 2, 0]
+    rows = np.repeat(np.arange(4), weight)
+    one = TableNumbers().fit(TABLE, sample_weight=weight)
+    other = TableNumbers().fit(TABLE.iloc[rows])
+    np.testing.assert_allclose(one.transform(TABLE), other.transform(TABLE), rtol=1e-12)
+    assert one.encoder_.names == other.encoder_.names
+
+
+def test_units_of_other_rows():
+    made = TableNumbers().fit(TABLE)
+    made.in_units(np.full(7, 10.0), np.full(7, 2.0))
+    out, raw = made.transform(TABLE), clone(made).set_params(scale=False).fit(TABLE)
+    expected = raw.transform(TABLE)
+    numbers = [0, 6]
+    np.testing.assert_array_equal(out[:, numbers], (expected[:, numbers] - 10.0) / 2.0)
+    others = [1, 2, 3, 4, 5]
+    np.testing.assert_array_equal(out[:, others], expected[:, others])
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_graph(scale):
+    pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
+    onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
+    from skl2onnx import to_onnx
+
+    from lincent.app.onnx import register_converters
+
+    register_converters()
+    X = np.array([[4.0, 1.0], [np.nan, 2.0], [2.0, np.nan], [9.0, 2.0]], dtype=np.float32)
+    made = TableNumbers(scale, categorical_features=[1]).fit(X)
+    graph = onnxruntime.InferenceSession(to_onnx(made, X[:1]).SerializeToString())
+    [found] = graph.run(None, {"X": X})
+    np.testing.assert_allclose(found, made.transform(X), atol=1e-6)
