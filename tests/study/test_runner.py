@@ -69,7 +69,7 @@ def test_misbehaving_methods_are_marked_and_stop_nobody(problem, tmp_path):
     ]
     plan = procedure1([problem], methods, runs=1)
     start = time.monotonic()
-    rows = run_plan(plan, RunStore(tmp_path), time_limit=0.5)
+    rows = run_plan(plan, RunStore(tmp_path), time_limit=4)
     by_method = {}
     for row in rows:
         by_method.setdefault(row["method"], []).append(row)
@@ -80,13 +80,13 @@ def test_misbehaving_methods_are_marked_and_stop_nobody(problem, tmp_path):
     assert {row["status"] for row in by_method["chatty"]} == {"ok"}
     assert {row["status"] for row in by_method["majority"]} == {"ok"}
     assert {row["status"] for row in by_method["sleeper"]} == {"timeout"}
-    assert by_method["sleeper"][0]["error"] == "the fit passed the limit of 0.5 s"
+    assert by_method["sleeper"][0]["error"] == "the fit passed the limit of 4 s"
     assert time.monotonic() - start < 100
 
 
 def test_a_method_that_is_always_late_is_given_up(problem, tmp_path):
     warm = [("majority", awkward.Majority()), ("sleeper", awkward.Sleeper())]
-    rows = run_plan(procedure1([problem], warm, runs=5), RunStore(tmp_path), time_limit=0.3)
+    rows = run_plan(procedure1([problem], warm, runs=5), RunStore(tmp_path), time_limit=2)
     status = [row["status"] for row in rows if row["method"] == "sleeper"]
     assert status == ["timeout"] * 3 + ["skipped"] * 2
     assert all(row["status"] == "ok" for row in rows if row["method"] == "majority")

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.answers import where_rows_live
 from lincent.estimators.auto_choice import Rows, hard_labels, judges_labels, measure_of
+from lincent.estimators.auto_large import best_few, judges_of, refit_in_memory
 from lincent.estimators.auto_members import Member, fit_members, refit_members
 from lincent.estimators.auto_search import Costs, run_search
 from lincent.estimators.auto_verdict import Verdict, judge
@@ -61,7 +62,7 @@ FOLDS_MANY = 3
 SEARCH_ROWS = 3_000
 """Maps and C are chosen on so many rows; a choice among a few settings needs no more."""
 FIT_ROWS = 10_000
-"""Members are fitted to so many: beyond, the map and not the number of rows is what limits them."""
+"""All members are fitted to so many; of more rows, the others say which few are fitted to all."""
 LEAST_SPREAD = 0.2
 """Columns of 0 and 1, whoever made them, are scaled as if they had at least this deviation: rare
 ones are not blown up."""
@@ -152,9 +153,10 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     Notes
     -----
     With more than 3,000 rows maps and C are chosen on a stratified sample of that size; with more
-    than 10,000 the members are fitted, and certified, on a sample of that size. Rows in blocks or
-    batches, sparse ones and those on a device begin with the members of that sample, which are then
-    fitted to, and certified on, all rows.
+    than 10,000 the members are fitted, and certified, on a sample of that size. With more than
+    15,000, other rows then say which one or two of them are best, and these are fitted to, and
+    certified on, all rows. Rows in blocks or batches, sparse ones and those on a device begin with
+    the members of that sample, all of which are then fitted to, and certified on, all rows.
 
     Examples
     --------
@@ -242,21 +244,26 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             total = np.bincount(data.codes, weights=data.weight)
         shares = total * check_class_weight(self.class_weight, self.classes_, total).factor
         costs = Costs(shares / shares.sum(), check_hinge_range(self.margin_range))
-        count, totals = len(data.codes), total.tolist()
-        index = np.arange(count) if own else data.sample(SEARCH_ROWS, totals)
-        chosen = self._search(data[index], costs, seed, limits.out_of_time)
-        self._remember(chosen, index, count)
-        fitted = data[data.sample(FIT_ROWS, totals)].merged()
-        del data
+        totals = total.tolist()
+        index = np.arange(len(data.codes)) if own else data.sample(SEARCH_ROWS, totals)
+        chosen = self._search(self._scaled(data[index]), costs, seed, limits.out_of_time)
+        sampled, places = data.sample(FIT_ROWS, totals), index[chosen.judged]
+        fitted = self._scaled(data[sampled]).merged()
         blocks = Blocks.of(fitted, seed, remember=len(fitted.Z) <= SEARCH_ROWS)
-        by_map: dict[str, list[float]] = {}
-        for setting in (chosen.settings[k] for k in chosen.members):
-            by_map.setdefault(setting.map, []).append(setting.C)
-        members = fit_members(blocks, costs, by_map, *limits)
+        members = fit_members(blocks, costs, chosen.by_map(), *limits)
+        unit, unseen = (self.center_, self.scale_), None
+        if training is not None:
+            members = refit_members(training, blocks, unit, costs, members, limits)
+        elif not limits.out_of_time():
+            unseen = judges_of(data, sampled, totals)
+        if unseen is not None:
+            judges, measure = self._scaled(data[unseen]), measure_of(self.scoring, self.classes_)
+            by_labels = judges_labels(self.scoring, self.classes_)
+            chosen, members = best_few(chosen, members, blocks, judges, measure, by_labels)
+            members, places = refit_in_memory(data, blocks, unit, costs, members, limits), unseen
+        self._remember(chosen, places, len(data.codes))
         if training is not None:
             del self.held_out_scores_, self.held_out_probabilities_  # of a sample without places
-            unit = (self.center_, self.scale_)
-            members = refit_members(training, blocks, unit, costs, members, limits)
         self._keep(members, chosen, blocks)
         return self
 
@@ -271,7 +278,7 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         rows = TrainingRows(encoded, row_keys(encoded, seed), codes, weight, None)
         counted = encoded if weight.all() else encoded[weight > 0]
         low, high = counted.min(axis=0), counted.max(axis=0)
-        return self._in_units(rows, Columns(center, spread, low, high))
+        return self._with_units(rows, Columns(center, spread, low, high))
 
     def _open_blocks(
         self, X: Any, y: Any, sample_weight: Any, seed: int
@@ -286,7 +293,7 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         assert isinstance(training, DaskTraining)
         self.encoder_ = plain_encoder(self)
         found = sample_of_blocks(training, seed)
-        return training, self._in_units(found.rows, found.columns)
+        return training, self._with_units(found.rows, found.columns)
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
         """Rows are read wherever they are."""
@@ -329,8 +336,8 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.classes_, codes = read_labels(type(self).__name__, y, n_samples)
         return codes
 
-    def _in_units(self, rows: TrainingRows, columns: Columns) -> TrainingRows:
-        """Encoded rows with each column of mean zero and, as a rule, deviation one.
+    def _with_units(self, rows: TrainingRows, columns: Columns) -> TrainingRows:
+        """Learn center and scale of the columns, and whether they have a unit in common.
 
         Center and scale are rounded: sums in another order must not show in the rows.
         """
@@ -339,9 +346,13 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         digits, power = np.frexp(spread)  # single digits at any size: 1e-150 has no float32
         self.scale_ = np.ldexp(digits.astype(np.float32).astype(np.float64), power)
         self.center_ = self.scale_ * np.round(center / self.scale_, 6)
+        return replace(rows, units=common_units(columns.high - columns.low, self.scale_))
+
+    def _scaled(self, rows: TrainingRows) -> TrainingRows:
+        """Encoded rows with each column of mean zero and, as a rule, deviation one."""
         Z = rows.Z - self.center_
         Z /= self.scale_
-        return replace(rows, Z=Z, units=common_units(columns.high - columns.low, self.scale_))
+        return replace(rows, Z=Z)
 
     def _search(self, data: TrainingRows, costs: Costs, seed: int, out_of_time: Any) -> Verdict:
         cv = (FOLDS_MANY if self._many else FOLDS) if self.cv is None else self.cv
@@ -361,13 +372,13 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         by_labels = judges_labels(self.scoring, self.classes_)
         return judge(search, labels, measure, self._count(), by_labels)
 
-    def _remember(self, verdict: Verdict, index: np.ndarray, n_samples: int) -> None:
-        """What cross-validation says, for users."""
+    def _remember(self, verdict: Verdict, places: np.ndarray, n_samples: int) -> None:
+        """What unseen rows, in these places, say, for users."""
         self.shift_, self.honest_score_ = verdict.shift, verdict.honest
         self.calibrator_ = verdict.calibrator
         self.cv_results_ = verdict.table()
         scores = np.full((n_samples, len(verdict.shift)), np.nan)
-        scores[index[verdict.judged]] = verdict.blended
+        scores[places] = verdict.blended
         self.held_out_probabilities_ = self._probabilities(scores)
         self.held_out_scores_ = self._decisions(scores)
 

@@ -1,4 +1,4 @@
-"""The members of AutoLCC: rules on maps, fitted to all rows and certified."""
+"""The members of AutoLCC: rules on maps, fitted and certified."""
 
 from __future__ import annotations
 
@@ -67,24 +67,25 @@ def refit_members(
     def of_map(name: str) -> list[Member]:
         mine = [member for member in members if member.map == name]
         mapping = blocks.mapping(name, *unit)
-        if _sums(mapping.width, len(costs.by_class), len(mine)) > MOST_SUM_BYTES:
+        if answer_bytes(mapping.width, len(costs.by_class), len(mine)) > MOST_SUM_BYTES:
             return mine
         starts, Cs = [member.rules for member in mine], [member.C for member in mine]
         found, _ = fit_in_blocks(training, mapping, costs, Cs, starts, limits)
-        return [_member(name, C, one) for C, one in zip(Cs, found, strict=True)]
+        return [member_of(name, C, one) for C, one in zip(Cs, found, strict=True)]
 
     maps = list(dict.fromkeys(member.map for member in members))
     done = training.each([partial(of_map, name) for name in maps], None)
     return [member for mine in done for member in mine]
 
 
-def _sums(features: int, classes: int, points: int) -> int:
+def answer_bytes(features: int, classes: int, points: int) -> int:
     """Bytes that a block answers with."""
     pairs = 1 if classes == 2 else classes * (classes - 1) // 2
     return 8 * points * pairs * (features + 1) ** 2
 
 
-def _member(name: str, C: float, found: JointSolution) -> Member:
+def member_of(name: str, C: float, found: JointSolution) -> Member:
+    """A member from its solution."""
     gap = float(found.relative_gap.max())
     return Member(name, C, found.rules, found.objective, gap, found.iterations)
 
@@ -102,7 +103,7 @@ def _of_map(
     features = blocks.features(name, blocks.Z)
     scales = [C * float(blocks.weight.sum()) for C in Cs]
     path = fit_path(features, coupling, scales, tol, max_iter, out_of_time)
-    return [_member(name, C, found) for C, found in zip(Cs, path, strict=True)]
+    return [member_of(name, C, found) for C, found in zip(Cs, path, strict=True)]
 
 
 def fit_path(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +35,28 @@ class Verdict:
     shift: np.ndarray
     honest: float
     calibrator: Any
+
+    def by_map(self) -> dict[str, list[float]]:
+        """For each map of a member the C of its members."""
+        found: dict[str, list[float]] = {}
+        for setting in (self.settings[k] for k in self.members):
+            found.setdefault(setting.map, []).append(setting.C)
+        return found
+
+    def narrowed(
+        self, few: Sequence[Setting], blended: np.ndarray, shift: np.ndarray, calibrator: Any
+    ) -> Verdict:
+        """With these members alone, and what other unseen rows say about their mean."""
+        unit = {(one.map, one.C): one.deviation for one in few}
+        settings = [
+            replace(one, deviation=unit.get((one.map, one.C), one.deviation))
+            for one in self.settings
+        ]
+        members = [k for k, one in enumerate(settings) if (one.map, one.C) in unit]
+        return replace(
+            self, settings=settings, members=members, judged=np.arange(len(blended)),
+            blended=blended, shift=shift, calibrator=calibrator,
+        )  # fmt: skip
 
     def table(self) -> dict[str, np.ndarray]:
         """``cv_results_``: one entry for each setting."""
