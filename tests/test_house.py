@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "datasets": set(),
     "callbacks": set(),
     "displays": PURE | {"features", "estimators", "pages"},  # its colors
-    "tables": {"features"},  # one encoder for all who read tables
+    "tables": PURE | {"features"},  # one encoder for all who read tables
     "pages": set(),
     "study": MODELS | {"datasets", "displays", "pages", "tables"},
     "stored": MODELS,

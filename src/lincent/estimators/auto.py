@@ -255,7 +255,7 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if training is not None:
             members = refit_members(training, blocks, unit, costs, members, limits)
         elif not limits.out_of_time():
-            unseen = judges_of(data, sampled, totals)
+            unseen = judges_of(data, sampled, FIT_ROWS, totals)
         if unseen is not None:
             judges, measure = self._scaled(data[unseen]), measure_of(self.scoring, self.classes_)
             by_labels = judges_labels(self.scoring, self.classes_)

@@ -43,10 +43,16 @@ PARTS = 4
 """Of the unseen rows, for the standard error of a gain."""
 
 
-def judges_of(rows: TrainingRows, sampled: np.ndarray, totals: list[float]) -> np.ndarray | None:
-    """The places of the rows that choose, none of them sampled; None where there are too few."""
-    unseen = np.setdiff1d(rows.sample(len(sampled) + JUDGES, totals), sampled)
-    if len(unseen) < JUDGES // 2 or len(np.unique(rows.codes[unseen])) < len(totals):
+def judges_of(
+    rows: TrainingRows, sampled: np.ndarray, count: int, totals: list[float]
+) -> np.ndarray | None:
+    """The places of the rows that choose, not among those of a sample of ``count`` different rows.
+
+    None where there are too few.
+    """
+    unseen = np.setdiff1d(rows.sample(count + JUDGES, totals), sampled)
+    different = len(np.unique(rows.keys[unseen]))
+    if different < JUDGES // 2 or len(np.unique(rows.codes[unseen])) < len(totals):
         return None
     return unseen
 
@@ -76,7 +82,8 @@ def best_few(
     blended = blend(settings, chosen)
     shift = np.zeros(blended.shape[1])
     if by_labels:
-        parts = [np.arange(k, len(blended), PARTS) for k in range(PARTS)]
+        dealt = np.unique(unseen.keys, return_inverse=True)[1].reshape(-1) % PARTS
+        parts = [np.flatnonzero(dealt == k) for k in range(PARTS)]
         shift = choose_shift(blended, labels, parts, measure)
     few = [settings[k] for k in chosen]
     found = verdict.narrowed(few, blended, shift, fit_probability(blended, labels))
