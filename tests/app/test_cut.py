@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 
+from lincent import AutoLCC
 from lincent._errors import AppError
+from lincent.app import fit_table
 from lincent.app.cut import Cut, chosen_cut, given_cut, positive_code
 from lincent.app.held_out import HeldOut
 from lincent.app.scores import confusion, value_of
+from lincent.app.terminal import at_the_cut
+from lincent.app.verdict import describe_held_out
+
+pandas = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
 
 CLASSES = np.array(["no", "yes"])
 
@@ -48,9 +55,33 @@ def test_a_given_threshold():
     np.testing.assert_array_equal(codes == 0, data.chances[:, 0] >= 0.3)
     assert Cut.from_json(cut.to_json()) == cut
     assert Cut.from_json(None) is None
-    with pytest.raises(AppError, match="two classes"):
-        given_cut(0.3, np.array(["a", "b", "c"]), None, chances=True)
     with pytest.raises(AppError, match="needs probabilities"):
         given_cut(0.3, CLASSES, None, chances=False)
     with pytest.raises(AppError, match="no class 'maybe'"):
         positive_code(CLASSES, "maybe")
+
+
+@pytest.mark.parametrize(
+    ("asked", "option"), [({"threshold": 0.3}, "--threshold"), ({"metric": "f1"}, "--metric")]
+)
+def test_a_cut_of_three_classes_is_refused_before_anything_is_fitted(asked, option, monkeypatch):
+    def fitted(*_, **__):
+        raise AssertionError("a model was fitted")
+
+    monkeypatch.setattr(AutoLCC, "fit", fitted)
+    frame = pandas.DataFrame({"x": np.arange(12.0), "y": list("abc") * 4})
+    with pytest.raises(AppError, match=f"{option} moves the cut of two classes; .* has 3"):
+        fit_table(frame, "y", **asked)
+
+
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_the_summary_counts_what_is_found_at_the_cut(positive):
+    data = held(n=300)
+    cut = given_cut(0.7, CLASSES, positive, chances=True)
+    answers = cut.codes(CLASSES, data.scores, data.chances)
+    found = describe_held_out(data, CLASSES, answers, positive, cut=cut)["at_cut"]
+    own, called = data.labels == positive, CLASSES[answers] == positive
+    assert found == {"found": sum(own & called), "rows": sum(own), "called": sum(called)}
+    said = at_the_cut(positive, **found)
+    assert f"{sum(own & called)} of {sum(own)} rows of {positive} are found" in said
+    assert f"{sum(called & ~own)} of the {sum(called)} rows called {positive} are not." in said

@@ -83,10 +83,18 @@ def cut_on_score(cut: Cut | None, held: HeldOut, classes: np.ndarray) -> float:
     return middle if side == 1 else -middle
 
 
+def check_classes(
+    classes: np.ndarray, metric: str | None, threshold: float | None, positive: Any
+) -> None:
+    """Whether these classes have the cut that is asked for: known before anything is fitted."""
+    positive_code(classes, positive)
+    asked = "--metric" if metric is not None else "--threshold" if threshold is not None else None
+    if asked is not None and len(classes) != 2:
+        raise AppError(f"{asked} moves the cut of two classes; the target has {len(classes)}.")
+
+
 def given_cut(threshold: float, classes: np.ndarray, positive: Any, *, chances: bool) -> Cut:
     """``--threshold``: on the probability."""
-    if len(classes) != 2:
-        raise AppError(f"--threshold is for two classes; the target has {len(classes)}.")
     if not chances:
         raise AppError("--threshold needs probabilities: fit with a method that has them.")
     side = positive_code(classes, positive)
@@ -97,8 +105,6 @@ def chosen_cut(
     metric: str, held: HeldOut, classes: np.ndarray, positive: Any
 ) -> tuple[Cut, np.ndarray]:
     """``--metric``: the best cut on held-out rows, and their classes by cuts of the other parts."""
-    if len(classes) != 2:
-        raise AppError(f"--metric moves the cut of two classes; the target has {len(classes)}.")
     side = positive_code(classes, positive)
     values = side_values(side, held.scores, held.chances)
     truth = (np.searchsorted(classes, held.labels) == side).astype(np.intp)

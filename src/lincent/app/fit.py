@@ -16,7 +16,7 @@ import numpy as np
 from lincent import _progress, _versions
 from lincent._errors import AppError, first_line
 from lincent.app.curves import score_unit
-from lincent.app.cut import Cut, chosen_cut, codes_of, given_cut, positive_code
+from lincent.app.cut import Cut, check_classes, chosen_cut, codes_of, given_cut
 from lincent.app.effects import column_effects
 from lincent.app.held_out import HeldOut, held_out, make_splits
 from lincent.app.large_file import LargeFit, about_memory, find_large
@@ -141,7 +141,7 @@ def fit_table(
     started = time.perf_counter()
     wishes = replace(wishes, drop=(*wishes.drop, *drop), ids=(*wishes.ids, *ids))
     known, large = _understood(data, target, reading, wishes, seed, tell)
-    positive_code(np.unique(known.labels), positive)
+    check_classes(np.unique(known.labels), metric, threshold, positive)
     pipeline, held, caught = _fitted(classifier, known, seed, stage, large)
     unit = _score_unit(pipeline, known, held)
     held = None if held is None else held.in_units(unit)

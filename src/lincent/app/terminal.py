@@ -63,6 +63,8 @@ def fit_text(found: dict[str, Any]) -> str:
     """The summary of a fit in a few lines, the held-out score first."""
     held = found["held_out"]
     lines = scores_text(held, "held-out rows") if held else ["No row could be held out."]
+    if held and "at_cut" in held:
+        lines.append(at_the_cut(held["positive"], **held["at_cut"]))
     used = sum(bool(column["used_as"]) for column in found["columns"])
     classes = ", ".join(f"{k} ({n})" for k, n in found["classes"].items())
     proof = found["certificate"]
@@ -76,6 +78,14 @@ def fit_text(found: dict[str, Any]) -> str:
         lines.append(f"report in {found['report']}")
     lines.append(f"next: {found['next']}")
     return "\n".join(lines)
+
+
+def at_the_cut(name: Any, found: int, rows: int, called: int) -> str:
+    """What a decision on the cut is about: rows found, and false alarms."""
+    return (
+        f"At the cut: {found} of {rows} rows of {name} are found; {called - found} of the "
+        f"{called} rows called {name} are not."
+    )
 
 
 def predict_text(run: Scored) -> str:

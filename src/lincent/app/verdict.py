@@ -33,7 +33,12 @@ def describe_held_out(
     found: dict[str, Any] = {"how": held.how, "rows": len(truth), "metric": metric}
     if len(classes) == 2:
         values = side_values(side, held.scores, None)
-        is_positive = truth == side
+        is_positive, called = truth == side, answers == side
+        found["at_cut"] = {
+            "found": int(np.count_nonzero(is_positive & called)),
+            "rows": int(np.count_nonzero(is_positive)),
+            "called": int(np.count_nonzero(called)),
+        }
         scores.append(area_score(values, is_positive))
         found["curves"] = {
             **curves.two_class_curves(values, is_positive),
