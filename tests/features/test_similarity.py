@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_circles
 from sklearn.preprocessing import scale
 
-from lincent.features import KernelLandmarks, LocalCenters
+from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
 from lincent.features.similarity import similarity, triangular_whitening, whitening
 
 
@@ -57,3 +57,17 @@ def test_names_stand_for_columns_and_points():
     X, y = ring()
     names = LocalCenters(2).fit(X, y).get_feature_names_out(["a", "b"])
     assert list(names) == ["a", "b", "center 0", "center 1", "center 2", "center 3"]
+
+
+@pytest.mark.parametrize("columns", [True, False])
+@pytest.mark.parametrize("kind", [KernelLandmarks, LocalCenters, SplineFeatures])
+def test_scores_are_the_rules_on_the_features(kind, columns):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(200, 3))
+    model = kind() if kind is SplineFeatures else kind(20, include_columns=columns)
+    model.learn(Z, (Z[:, 0] > 0).astype(int), np.ones(200), 0)
+    features = model.apply(Z)
+    coef = rng.normal(size=(features.shape[1], 2))
+    np.testing.assert_allclose(
+        model.scores(Z, coef), features @ coef, atol=1e-9 * np.abs(features).max()
+    )

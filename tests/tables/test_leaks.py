@@ -5,7 +5,9 @@ import pytest
 
 pytest.importorskip("pandas")
 
-from lincent.tables.leaks import gives_away
+from sklearn.metrics import roc_auc_score
+
+from lincent.tables.leaks import _area, gives_away
 
 RNG = np.random.default_rng(0)
 TWO = np.arange(200) % 2
@@ -32,3 +34,11 @@ THREE = np.arange(210) % 3
 )
 def test_leaks(values, codes, numeric, told):
     assert gives_away(values, codes, numeric=numeric) is told
+
+
+@pytest.mark.parametrize(
+    "values", [RNG.integers(0, 4, 200), RNG.normal(size=200)], ids=["ties", "none"]
+)
+def test_the_area_is_that_of_scikit_learn(values):
+    codes = (values + RNG.normal(size=200) > 1).astype(int)
+    assert _area(values, codes == 1) == pytest.approx(roc_auc_score(codes, values), abs=1e-12)

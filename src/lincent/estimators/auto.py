@@ -436,7 +436,7 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         out = np.tile(self.intercept_, (len(Z), 1))
         for name, coef in self.coef_.items():
             seen = seen_by(name, Z, self.views_)
-            out += (seen if name == COLUMNS else self.blocks_[name].apply(seen)) @ coef
+            out += seen @ coef if name == COLUMNS else self.blocks_[name].scores(seen, coef)
         return out
 
     def _decisions(self, scores: np.ndarray) -> np.ndarray:

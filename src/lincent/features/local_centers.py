@@ -84,8 +84,16 @@ class LocalCenters(RowMap):
         return self
 
     def apply(self, Z: np.ndarray) -> np.ndarray:
-        near = similarity(Z, self.centers_, self.gamma / self.variance_) @ self.whitening_
+        near = self._near(Z) @ self.whitening_
         return np.concatenate([Z, near], axis=1) if self.include_columns else near
+
+    def scores(self, Z: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        own = Z.shape[1] if self.include_columns else 0
+        # A rule on the whitened similarities is one on the similarities: a product less.
+        return np.asarray(Z[:, :own] @ coef[:own] + self._near(Z) @ (self.whitening_ @ coef[own:]))
+
+    def _near(self, Z: np.ndarray) -> np.ndarray:
+        return similarity(Z, self.centers_, self.gamma / self.variance_)
 
     def _names(self, columns: list[str]) -> list[str]:
         near = [f"center {j}" for j in range(len(self.centers_))]

@@ -63,6 +63,23 @@ class RowMap(TransformerMixin, BaseEstimator):
         """
         raise NotImplementedError
 
+    def scores(self, Z: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        """What linear rules on the features say of encoded rows.
+
+        Parameters
+        ----------
+        Z : ndarray
+            Encoded rows.
+        coef : ndarray of shape (n_features_out, n_rules)
+            The rules.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_rules)
+            The scores.
+        """
+        return np.asarray(self.apply(Z) @ coef)
+
     def _names(self, columns: list[str]) -> list[str]:
         """Names of the features, given those of the encoded columns."""
         raise NotImplementedError

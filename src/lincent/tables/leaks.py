@@ -46,17 +46,24 @@ def _told_by_groups(values: Any, codes: np.ndarray) -> float:
 
 
 def _told_by_order(values: np.ndarray, codes: np.ndarray) -> float:
-    from sklearn.metrics import roc_auc_score
-    from sklearn.tree import DecisionTreeClassifier
-
     classes = np.unique(codes)
     if len(classes) == 2:
-        area = float(roc_auc_score(codes == classes[1], values))
+        area = _area(values, codes == classes[1])
         return max(area, 1.0 - area)
+    from sklearn.tree import DecisionTreeClassifier
+
     # A tree reads single precision, in which large values overflow and close ones are one: ranks.
     ranks = np.unique(values, return_inverse=True)[1][:, None]
     tree = DecisionTreeClassifier(max_leaf_nodes=len(classes), random_state=0)
     return float(tree.fit(ranks, codes).score(ranks, codes))
+
+
+def _area(values: np.ndarray, positive: np.ndarray) -> float:
+    """The area under the ROC curve, ties counting half, without the checks of scikit-learn's."""
+    _, place = np.unique(values, return_inverse=True)
+    up, down = (np.bincount(place, weights=side) for side in (positive, ~positive))
+    below = np.cumsum(down) - down / 2
+    return float(up @ below) / (float(up.sum()) * float(down.sum()))
 
 
 def repeated_rows(frame: Any, labels: np.ndarray) -> int:
