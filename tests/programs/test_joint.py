@@ -83,11 +83,13 @@ def written_out(program, pull, scale, X):
     return bounds
 
 
+@pytest.mark.parametrize("light", [-1.0, 1.0])
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0])
-def test_the_bound_of_separate_problems_is_the_stated_one(scale):
+def test_the_bound_of_separate_problems_is_the_stated_one(scale, light):
     rng = np.random.default_rng(3)
     program, X = separate(rng), rng.normal(size=(40, 4))
     pull = rng.random((40, 2))
+    pull[:, 0] *= np.where(program.sign[:, 0] == light, 0.1, 1.0)
     pull[:, 1] = np.where(program.sign[:, 1] > 0, 0.0, pull[:, 1])  # one class pulls nothing
     found = program.bound(pull, scale, lambda amounts: X.T @ amounts)
     np.testing.assert_allclose(found, written_out(program, pull, scale, X), rtol=1e-12, atol=1e-15)
