@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from lincent.programs import exact_sums
-from lincent.programs.exact_sums import Pair, pair, product_sums, sums_of_runs, two_product, two_sum
+from lincent.programs.exact_sums import (
+    Pair,
+    pair,
+    product_sums,
+    sums,
+    sums_of_runs,
+    two_product,
+    two_sum,
+)
 
 
 def exact(values):
@@ -73,7 +81,22 @@ def test_single_steps():
         assert Fraction(p) + Fraction(e) == Fraction(x) * Fraction(y)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_plain_sums_are_those_of_products_with_one(seed):
+    rng = np.random.default_rng(seed)
+    a = rng.normal(size=(50, 3)) * 10.0 ** rng.uniform(-8, 8, size=(50, 3))
+    kept, found = a.copy(), sums(a, axis=0)
+    for one, other in zip(found, product_sums(a, np.ones(1), axis=0), strict=True):
+        np.testing.assert_array_equal(one, other)
+    for j in range(3):
+        off(found, exact(a[:, j]), j)
+    np.testing.assert_array_equal(a, kept)
+    single = a.astype(np.float32)
+    off(sums(single, axis=0), exact(single[:, 0].astype(float)), 0)
+
+
 def test_nothing_to_add():
+    assert sums(np.empty(0), axis=0).value == 0.0
     empty = product_sums(np.empty((0, 3)), np.empty((0, 1)), axis=0)
     assert empty.value.tolist() == [0.0, 0.0, 0.0]
     assert pair(2.0).value == 2.0

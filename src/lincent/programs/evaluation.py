@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from lincent.programs.arrays import Certificate, Vector
 from lincent.programs.centralization import Program
-from lincent.programs.exact_sums import LARGEST, UNIT, Pair, pair, product_sums
+from lincent.programs.exact_sums import LARGEST, UNIT, Pair, pair, product_sums, sums
 from lincent.programs.labeled_rows import LabeledRows, SparseLabeledRows
 
 ROOM = 1e-9
@@ -84,15 +84,14 @@ def _rows_as_data(program: Program) -> LabeledRows:
 
 def _centers(data: LabeledRows) -> tuple[Pair, Pair]:
     """d and l as pairs."""
-    sums = []
+    means = []
     for side in (-1.0, 1.0):
         members = data.sign == side
-        weight = data.weight[members]
-        total = product_sums(weight, np.ones(1), axis=0)
+        total = sums(data.weight[members], axis=0)
         found = _total(_sums_of(data, members))
         mean = found.over(float(total.high))
-        sums.append(mean + mean.times(-float(total.low) / float(total.high)))
-    low, high = sums
+        means.append(mean + mean.times(-float(total.low) / float(total.high)))
+    low, high = means
     return high + low.times(-1.0), (high + low).times(0.5)
 
 
@@ -119,7 +118,7 @@ def _evaluate(
     if read is None:
         return None
     away, loss = read
-    total = product_sums(np.asarray(answer.alpha), np.ones(1), axis=0)
+    total = sums(np.asarray(answer.alpha), axis=0)
     rest = given.linear + away.times(-1.0) + given.difference.times(-answer.t)
     dual = _Dual(rest, total, pair(float(answer.t)))
     objective = given.offset + _dot(given.linear, answer.beta) + loss
@@ -170,7 +169,7 @@ def _read_once(
 
 def _around(combined: Pair, signed: Vector, center: Pair) -> Pair:
     """sum_i alpha_i y_i (x_i - l) from sum_i alpha_i y_i x_i."""
-    excess = product_sums(signed, np.ones(1), axis=0)
+    excess = sums(signed, axis=0)
     return combined + center.times(-excess.high) + center.times(-excess.low)
 
 
@@ -229,7 +228,7 @@ def _refined(
         moved = _around(moved, step[:-1] * data.sign[kink], given.center)
         better = _Dual(
             dual.rest + moved.times(-1.0) + given.difference.times(-float(step[-1])),
-            dual.total + product_sums(step[:-1], np.ones(1), axis=0),
+            dual.total + sums(step[:-1], axis=0),
             dual.t + pair(step[-1]),
         )
         higher = better.bound(program).value

@@ -97,17 +97,28 @@ def _halves(a: Vector) -> tuple[Vector, Vector]:
 
 def product_sums(a: Matrix, b: Matrix | Vector, axis: int) -> Pair:
     """sum of a b along an axis; both are finite and below ``LARGEST``."""
-    product, rest = two_product(a, b)
+    return _added(*two_product(a, b), axis)
+
+
+def sums(a: Matrix, axis: int) -> Pair:
+    """sum of a along an axis: ``product_sums`` with ones, which round nothing."""
+    return _added(np.asarray(a, dtype=np.float64), None, axis)
+
+
+def _added(product: Matrix, rest: Matrix | None, axis: int) -> Pair:
+    """sum of product + rest along an axis."""
     k = product.shape[axis]
     if k == 0:
         return pair(product.sum(axis=axis))
     largest = np.abs(product).max(axis=axis, keepdims=True)
     _, power = np.frexp(2.0 * k * largest)
     sigma = np.ldexp(1.0, power)
-    high = (sigma + product) - sigma
+    high = sigma + product
+    high -= sigma
     total = high.sum(axis=axis)
-    product -= high
-    low = product.sum(axis=axis) + rest.sum(axis=axis)
+    low = np.subtract(product, high, out=high).sum(axis=axis)
+    if rest is not None:
+        low = low + rest.sum(axis=axis)
     # l_i and e_i are at most 2 u sigma and u sigma; their sums are made of k terms each.
     error = 4 * k * k * UNIT * UNIT * sigma.reshape(total.shape) + UNIT * np.abs(low)
     # Products near the smallest doubles have an error that is none of these.
