@@ -20,6 +20,7 @@ from lincent.estimators.answers import where_rows_live
 from lincent.estimators.auto_choice import hard_labels
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.calibration import fold_of_rows
+from lincent.estimators.choices import Calibrated
 from lincent.estimators.classifier import whole_or_nothing
 from lincent.estimators.joint_blocks import plain_encoder, sample_of_blocks
 from lincent.estimators.portfolio import TrainingRows
@@ -502,7 +503,7 @@ class AdditiveLCC(Probabilities, AdditiveModel):
         class_weight: Any = "balanced",
         n_resamples: int = 20,
         categorical_features: Any = None,
-        probability: str | None = None,
+        probability: Calibrated = None,
         tol: float = 1e-9,
         max_iter: int = 200,
         time_limit: float | None = None,

@@ -13,6 +13,7 @@ from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_choice import Rows, measure_of
 from lincent.estimators.auto_search import NATIVE_TOL, SEARCH_TOL, totals_for
+from lincent.estimators.choices import Calibrated
 from lincent.estimators.folds import make_folds, number_of_folds
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.probabilities import Probabilities
@@ -107,7 +108,7 @@ class AdditiveLCCCV(Probabilities, AdditiveModel):
         monotonic_cst: Any = None,
         scoring: Any = None,
         cv: Any = None,
-        probability: str | None = "sigmoid",
+        probability: Calibrated = "sigmoid",
         margin_range: tuple[float, float] = (-1.0, 3.0),
         class_weight: Any = "balanced",
         n_resamples: int = 20,

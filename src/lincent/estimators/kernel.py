@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import EfficiencyWarning
 
+from lincent.estimators.choices import Calibrated, Rule, SolverName, Strategy
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.direction import (
     Direction,
@@ -191,12 +192,12 @@ default="rbf"
         degree: float = 3,
         coef0: float = 0.0,
         n_components: int | None = None,
-        norm: str = "linf",
-        discriminator: str = "distance",
+        norm: Literal["linf", "l1"] = "linf",
+        discriminator: Rule = "distance",
         class_weight: Any = None,
-        multi_class: str = "ovr",
-        probability: str | None = None,
-        solver: str = "auto",
+        multi_class: Strategy = "ovr",
+        probability: Calibrated = None,
+        solver: SolverName = "auto",
         tol: float = 1e-9,
         max_iter: int = 200,
         time_limit: float | None = None,

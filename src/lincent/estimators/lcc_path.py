@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from lincent.estimators.choices import SolverName
 from lincent.estimators.cv_table import check_grid, warn_uncertified
 from lincent.estimators.problem import HostTraining, TwoClass, tasks
 from lincent.estimators.validation import (
@@ -74,7 +75,7 @@ def lcc_path(
     Cs: Any = (2.0,),
     sample_weight: Any = None,
     class_weight: Any = None,
-    solver: str = "auto",
+    solver: SolverName = "auto",
     tol: float = 1e-9,
     max_iter: int = 200,
     time_limit: float | None = None,

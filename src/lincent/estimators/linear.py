@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent.estimators.choices import Calibrated, Rule, SolverName, Strategy
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.direction import (
     Direction,
@@ -132,12 +133,12 @@ class LCC(Probabilities, LinearLine, ProjectedLine, Classifier):
         self,
         C: float = 2.0,
         margin: float = 0.01,
-        discriminator: str = "distance",
+        discriminator: Rule = "distance",
         *,
         class_weight: Any = None,
-        multi_class: str = "ovr",
-        probability: str | None = None,
-        solver: str = "auto",
+        multi_class: Strategy = "ovr",
+        probability: Calibrated = None,
+        solver: SolverName = "auto",
         tol: float = 1e-9,
         max_iter: int = 200,
         time_limit: float | None = None,

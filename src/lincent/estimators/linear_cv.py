@@ -15,13 +15,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from lincent import _progress
 from lincent.estimators import calibration
+from lincent.estimators.choices import Calibrated, SolverName, Strategy
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.cv_data import FittedLines, open_folds
 from lincent.estimators.cv_table import (
@@ -172,12 +173,12 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         discriminators: Any = ("distance",),
         cv: Any = None,
         scoring: Any = "balanced_accuracy",
-        selection: str = "best",
+        selection: Literal["best", "one-standard-error"] = "best",
         refit: bool = True,
         class_weight: Any = None,
-        multi_class: str = "ovr",
-        probability: str | None = None,
-        solver: str = "auto",
+        multi_class: Strategy = "ovr",
+        probability: Calibrated = None,
+        solver: SolverName = "auto",
         tol: float = 1e-9,
         max_iter: int = 200,
         time_limit: float | None = None,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from lincent.estimators.choices import Calibrated, Rule, SolverName, Strategy
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.direction import (
     Direction,
@@ -153,16 +154,16 @@ class FQCC(Probabilities, ProjectedLine, Classifier):
         self,
         C: float = 2.0,
         margin: float = 0.01,
-        discriminator: str = "distance",
+        discriminator: Rule = "distance",
         *,
-        algorithm: str = "convex-concave",
+        algorithm: Literal["convex-concave", "general"] = "convex-concave",
         n_init: int = 1,
         line_search: bool = False,
         max_steps: int = 100,
         class_weight: Any = None,
-        multi_class: str = "ovr",
-        probability: str | None = None,
-        solver: str = "auto",
+        multi_class: Strategy = "ovr",
+        probability: Calibrated = None,
+        solver: SolverName = "auto",
         tol: float = 1e-9,
         max_iter: int = 200,
         time_limit: float | None = None,

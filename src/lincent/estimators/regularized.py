@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from lincent.estimators.choices import Calibrated, StrategyOrNative
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.direction import (
     Direction,
@@ -162,11 +163,11 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
         C: float = 1.0,
         margin_range: tuple[float, float] = (-1.0, 3.0),
         *,
-        norm: str = "l2",
+        norm: Literal["l2", "l1", "linf"] = "l2",
         fit_threshold: bool = True,
         class_weight: Any = "balanced",
-        multi_class: str = "ovo",
-        probability: str | None = None,
+        multi_class: StrategyOrNative = "ovo",
+        probability: Calibrated = None,
         tol: float = 1e-9,
         max_iter: int = 200,
         time_limit: float | None = None,

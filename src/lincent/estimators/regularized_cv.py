@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from lincent.estimators.choices import Calibrated, Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.committee import Tally, mean_rule
 from lincent.estimators.committee_base import Committee
@@ -117,11 +118,11 @@ class RegularizedLCCCV(Probabilities, Committee, Classifier):
         cv: Any = None,
         n_repeats: int | None = None,
         scoring: Any = None,
-        combine: str = "committee",
+        combine: Literal["committee", "refit"] = "committee",
         sharpness: float = 400.0,
         class_weight: Any = "balanced",
-        multi_class: str = "ovo",
-        probability: str | None = "sigmoid",
+        multi_class: Strategy = "ovo",
+        probability: Calibrated = "sigmoid",
         tol: float = 1e-9,
         max_iter: int = 200,
         n_jobs: int | None = None,

@@ -9,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from lincent.estimators.choices import Calibrated, Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.direction import Direction, judge, solve_controls, store_directions
 from lincent.estimators.probabilities import Probabilities
@@ -122,8 +123,8 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         margin_range: tuple[float, float] = (0.0, 2.0),
         *,
         class_weight: Any = "balanced",
-        multi_class: str = "ovr",
-        probability: str | None = None,
+        multi_class: Strategy = "ovr",
+        probability: Calibrated = None,
         tol: float = 1e-9,
         max_iter: int = 200,
         time_limit: float | None = None,

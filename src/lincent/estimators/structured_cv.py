@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent.estimators.choices import Calibrated, Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.committee import Tally, mean_rule
 from lincent.estimators.committee_base import Committee
@@ -128,8 +129,8 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         scoring: Any = None,
         sharpness: float = 400.0,
         class_weight: Any = "balanced",
-        multi_class: str = "ovr",
-        probability: str | None = "sigmoid",
+        multi_class: Strategy = "ovr",
+        probability: Calibrated = "sigmoid",
         tol: float = 1e-9,
         max_iter: int = 200,
         n_jobs: int | None = None,

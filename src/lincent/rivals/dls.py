@@ -24,7 +24,7 @@ the images f(x) ("1nn").
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -152,8 +152,8 @@ class DiscriminativeLeastSquares(ManyClasses):
         self,
         ridge: float = 0.5,
         *,
-        discriminator: str = "argmax",
-        solver: str = "newton",
+        discriminator: Literal["argmax", "1nn"] = "argmax",
+        solver: Literal["newton", "alternating"] = "newton",
         max_iter: int = 100,
     ) -> None:
         self.ridge = ridge

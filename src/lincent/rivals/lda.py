@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg
@@ -109,7 +109,12 @@ class RegularizedLDA(ManyClasses):
     0.96
     """
 
-    def __init__(self, shrinkage: float = 0.5, *, target: str = "diagonal") -> None:
+    def __init__(
+        self,
+        shrinkage: float = 0.5,
+        *,
+        target: Literal["diagonal", "identity", "scaled-identity"] = "diagonal",
+    ) -> None:
         self.shrinkage = shrinkage
         self.target = target
 

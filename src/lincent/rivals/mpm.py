@@ -25,6 +25,7 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import brentq
 
+from lincent.estimators.choices import Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_nonnegative
@@ -170,7 +171,7 @@ class MinimaxProbabilityMachine(Hyperplanes, Classifier):
     _accept_sparse = False
 
     def __init__(
-        self, ridge: float = 1e-8, *, multi_class: str = "ovr", n_jobs: int | None = None
+        self, ridge: float = 1e-8, *, multi_class: Strategy = "ovr", n_jobs: int | None = None
     ) -> None:
         self.ridge = ridge
         self.multi_class = multi_class

@@ -30,6 +30,7 @@ from sklearn import config_context
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
 
+from lincent.estimators.choices import Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_count, check_positive
@@ -179,7 +180,7 @@ class StructuralMPM(Hyperplanes, Classifier):
         n_components: int = 2,
         *,
         ridge: float = 1e-6,
-        multi_class: str = "ovr",
+        multi_class: Strategy = "ovr",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent.estimators.choices import Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_count, check_positive
@@ -89,7 +90,7 @@ class LinearSVM(Hyperplanes, Classifier):
         C: float = 1.0,
         *,
         class_weight: Any = None,
-        multi_class: str = "ovr",
+        multi_class: Strategy = "ovr",
         tol: float = 1e-9,
         max_iter: int = 100,
         n_jobs: int | None = None,

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent.estimators.choices import Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.validation import check_count, check_positive
 from lincent.programs.hinge import HingeProgram, Quadratic
@@ -73,7 +74,7 @@ class TwinSVC(TwinPlanes, Classifier):
         c3: float = 0.1,
         c4: float = 0.1,
         *,
-        multi_class: str = "ovr",
+        multi_class: Strategy = "ovr",
         tol: float = 1e-9,
         max_iter: int = 100,
         n_jobs: int | None = None,

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent.estimators.choices import Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.rivals._planes import Plane, PlaneProblem, TwinPlanes
 from lincent.solvers.linear_system import PositiveDefinite
@@ -68,7 +69,7 @@ class WeightedTwinSVC(TwinPlanes, Classifier):
         c3: float = 0.1,
         c4: float = 0.1,
         *,
-        multi_class: str = "ovr",
+        multi_class: Strategy = "ovr",
         n_jobs: int | None = None,
     ) -> None:
         self.c1 = c1
