@@ -62,35 +62,67 @@ def processor_times(*functions):
     return [float(np.median(record)) for record in times], found
 
 
+def made():
+    """Tables of 5,000 x 30 whose margins run through all kinds of solutions."""
+    yield "noisy, 5 % flipped", *noisy(0.05)
+    yield "noisy, 1 % flipped", *noisy(0.01)
+    yield "make_classification", *informative()
+    yield "separable", *separable()
+    yield "separable, seed 2", *separable(seed=2)
+
+
+def searched():
+    """The sets of the paper (70 %, prepared as there), and 5,000 x 100 integers with 1 : 16."""
+    from workloads import make as workload
+
+    from lincent.datasets.errors import DatasetNotFoundError
+    from lincent.study import load_problem, paper
+    from lincent.study.splits import holdout
+
+    for code in paper.SETS:
+        try:
+            problem = load_problem(code)
+        except DatasetNotFoundError as error:
+            print(f"{code}: {error}")
+            continue
+        train, _ = holdout(problem.y, 0)
+        X = problem.preparation().fit_transform(problem.rows(train))
+        yield f"{code}, {X.shape[0]} x {X.shape[1]}", X, problem.y[train]
+    for seed in range(2):
+        X, y = workload("integers 1:16", 5_000, 100, seed)
+        yield f"integers 1:16, seed {seed}", X, y
+
+
 def tuning():
-    print("5,000 x 30: 15 margins 2^-7 .. 2^7 in lcc_path, 5 folds x 15 relative margins in LCCCV")
-    worst_path = worst_search = 0.0
+    print("15 margins 2^-7 .. 2^7 in lcc_path, 5 folds x 15 relative margins in LCCCV")
     print(f"{'data':<24}{'fit':>9}{'path':>8}{'/fit':>6}{'LCCCV':>8}{'/fit':>6}  points certified")
-    for name, (X, y) in {
-        "noisy, 5 % flipped": noisy(0.05),
-        "noisy, 1 % flipped": noisy(0.01),
-        "make_classification": informative(),
-        "separable": separable(),
-        "separable, seed 2": separable(seed=2),
-    }.items():
-        LCC().fit(X, y)
-        (one, path, tuned), (_, solved, model) = processor_times(
-            lambda X=X, y=y: LCC().fit(X, y),
-            lambda X=X, y=y: lcc_path(X, y),
-            lambda X=X, y=y: LCCCV().fit(X, y),
-        )
-        worst_path, worst_search = max(worst_path, path / one), max(worst_search, tuned / one)
-        asked = solved.certified[:, solved.feasible]
-        kinds = {kind: int((solved.solvers == kind).sum()) for kind in np.unique(solved.solvers)}
-        worst = float(np.nanmax(model.cv_results_["relative_gap"]))
-        print(
-            f"{name:<24}{1e3 * one:7.1f}ms{1e3 * path:6.0f}ms{path / one:6.1f}"
-            f"{1e3 * tuned:6.0f}ms{tuned / one:6.1f}  {int(asked.sum())}/{asked.size} {kinds}; "
-            f"LCCCV worst gap {worst:.0e}; {int(solved.n_iters.sum())} steps in the path"
-        )
-    for name, worst, bar in (("path", worst_path, PATH_BAR), ("LCCCV", worst_search, SEARCH_BAR)):
-        verdict = "met" if worst <= bar else "MISSED"
-        print(f"bar {name} <= {bar:g} x one fit on all data: {worst:.1f} at worst, {verdict}")
+    paths, searches = [], []
+    for name, X, y in made():
+        path, search = ratios(name, X, y)
+        paths.append(path)
+        searches.append(search)
+    searches += [ratios(*data)[1] for data in searched()]
+    for name, found, bar in (("path", paths, PATH_BAR), ("LCCCV", searches, SEARCH_BAR)):
+        verdict = "met" if max(found) <= bar else "MISSED"
+        print(f"bar {name} <= {bar:g} x one fit on all data: {max(found):.1f} at worst, {verdict}")
+
+
+def ratios(name, X, y):
+    """How many fits a path and a search cost, printed with what they did."""
+    LCC().fit(X, y)
+    (one, path, tuned), (_, solved, model) = processor_times(
+        lambda: LCC().fit(X, y), lambda: lcc_path(X, y), lambda: LCCCV().fit(X, y)
+    )
+    asked = solved.certified[:, solved.feasible]
+    kinds = {kind: int((solved.solvers == kind).sum()) for kind in np.unique(solved.solvers)}
+    worst = float(np.nanmax(model.cv_results_["relative_gap"]))
+    print(
+        f"{name:<24}{1e3 * one:7.1f}ms{1e3 * path:6.0f}ms{path / one:6.1f}"
+        f"{1e3 * tuned:6.0f}ms{tuned / one:6.1f}  {int(asked.sum())}/{asked.size} {kinds}; "
+        f"LCCCV worst gap {worst:.0e}; {int(solved.n_iters.sum())} steps in the path",
+        flush=True,
+    )
+    return path / one, tuned / one
 
 
 def run(*arguments):

@@ -213,10 +213,10 @@ def test_a_solve_from_a_given_point_stands_there():
 @np.errstate(all="ignore")  # as ``solve`` has it
 def test_exchanges_begin_at_the_corner_where_classes_are_far_apart():
     far = program_of(*far_apart(600, 8))
-    near = simplex._Near(far, None)
+    near = simplex.NearVertex(far, None)
     near.approach(Controls())
     np.testing.assert_array_equal(near.in_the_box(), far.farthest_point)
     for kind in ("overlapping", "whole numbers"):
-        mixed = simplex._Near(program_of(*KINDS[kind](600, 8)), None)
+        mixed = simplex.NearVertex(program_of(*KINDS[kind](600, 8)), None)
         mixed.approach(Controls())
         assert mixed.in_the_box() is mixed.beta

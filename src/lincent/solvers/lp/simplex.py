@@ -99,18 +99,18 @@ def worthwhile(m: int, n: int) -> bool:
 @np.errstate(all="ignore")  # what is not finite does not get a certificate
 def solve(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
     """The certified optimal vertex, or what is known where it is not reached."""
-    near = _Near(program, start)
+    near = NearVertex(program, start)
     if near.repeats():
         merged = merge(program)
         if merged is not None:
-            near = _Near(merged.program, start)
+            near = NearVertex(merged.program, start)
             # Whole numbers meet in ties, and a band that grows would go through them every time.
             near.exchanged_whole = TUNING.ties_whole
             return merged.expand(_finish(merged.program, near, controls))
     return _finish(program, near, controls)
 
 
-def _finish(program: Program, near: _Near, controls: Controls) -> Solution:
+def _finish(program: Program, near: NearVertex, controls: Controls) -> Solution:
     steps = near.approach(controls)
     late = _late(controls)
     answer = None if late else _exchanged(program, near, controls)
@@ -126,7 +126,7 @@ def _late(controls: Controls) -> bool:
     return controls.deadline < np.inf and controls.out_of_time()
 
 
-class _Near:
+class NearVertex:
     """A point on its way to the optimum, and what each row misses there."""
 
     def __init__(self, program: Program, start: Vector | None) -> None:
@@ -330,7 +330,7 @@ class _Near:
         return self.beyond * self.program.costs
 
 
-def _exchanged(program: Program, near: _Near, controls: Controls) -> Certificate | None:
+def _exchanged(program: Program, near: NearVertex, controls: Controls) -> Certificate | None:
     """The optimal vertex, from exchanges among a band of rows that grows."""
     m, n = program.shape
     band = max(TUNING.band * n, TUNING.least_band)

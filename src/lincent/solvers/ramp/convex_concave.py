@@ -6,7 +6,9 @@ The objective falls at every step, and there are finitely many sets of rows, so 
 optimum.
 
 On noisy data that can take a hundred models.  After the first, a ``walk`` along the edges, which
-takes a new model at every vertex, leads to such an optimum for the price of one or two.
+takes a new model at every vertex, leads to such an optimum for the price of one or two.  Where rows
+are many, Newton steps that take a new model each (``approach``) come before it, and no model is
+minimized.
 
 With ``lines`` it looks further.  If a line through that optimum leads lower (``line_search``), the
 procedure goes on from there.  If none does, it descends once more from the minimizers of two other
@@ -24,6 +26,7 @@ from lincent.programs.arrays import Certificate, Vector
 from lincent.programs.centralization import Program
 from lincent.programs.ramp import Mask, RampProgram
 from lincent.solvers.lp import choose, screening
+from lincent.solvers.ramp.approach import approach, worthwhile
 from lincent.solvers.ramp.line_search import lowest_on_lines
 from lincent.solvers.ramp.walk import walk
 from lincent.solvers.solution import Controls, Solution, Status
@@ -112,9 +115,15 @@ def _step(
 ) -> tuple[Certificate, Mask]:
     """A certified minimizer of a model, and the J of that model: by a walk, after the first."""
     program = state.program
-    if state.steps and solver == "auto":
+    near = not state.steps and solver == "auto" and worthwhile(program, state.beyond)
+    if near:
+        start = _best_length(program.upper_model(state.beyond), state)
+        state.offer(approach(program, start, controls))
+    if (state.steps or near) and solver == "auto":
         found = walk(program, state.beta, state.projected, controls)
-        if found is not None and found[0].relative_gap <= controls.tol:
+        good = found is not None and found[0].relative_gap <= controls.tol
+        # A vertex above the point that Newton steps led to is no answer, and that point no vertex.
+        if found is not None and good and (not near or state.above(found[0].beta)):
             return found
     model = program.upper_model(state.beyond)
     return _minimum(model, state, solver, controls, rng).certificate, state.beyond
@@ -177,6 +186,10 @@ class _Descent:
     @property
     def steps(self) -> int:
         return len(self.history) - 1
+
+    def above(self, beta: Vector) -> bool:
+        """Whether the best point so far is above this one."""
+        return self.program.objective(beta, self.program.rows.dot(beta)) < self.value
 
     def offer(self, beta: Vector) -> bool:
         """Take the point if it is lower; says whether it was."""

@@ -1,0 +1,76 @@
+"""Newton steps on the ramp program: lower at every step, and on to a certified local optimum."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from lincent.passes.signed_rows import SignedRows
+from lincent.passes.sparse import SparseSource
+from lincent.programs.ramp import RampProgram
+from lincent.solvers.ramp import convex_concave
+from lincent.solvers.ramp.approach import approach, worthwhile
+from lincent.solvers.solution import Controls, Status
+from support.degenerate import program_of
+from support.ramp_problems import start_of, value
+
+
+def overlapping(seed, m=3000, n=8, whole=False):
+    """Classes that overlap much, so that many rows lie beyond the wrong center."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_t(3, size=(m, n))
+    X = np.round(X) if whole else X
+    sign = np.where(X[:, 0] + 2 * rng.standard_normal(m) > 0, 1.0, -1.0)
+    lcc = program_of(X, sign)
+    return RampProgram(lcc.rows, lcc.costs, lcc.margin, lcc.difference)
+
+
+def beyond_at(program, beta):
+    return program.beyond(beta, program.rows.dot(beta))
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["real", "whole numbers"])
+@pytest.mark.parametrize("seed", range(4))
+def test_steps_lower_the_objective_and_stay_feasible(seed, whole):
+    program = overlapping(seed, whole=whole)
+    start = start_of(program)
+    found = approach(program, start, Controls())
+    assert value(program, found) <= value(program, start)
+    assert np.all(np.abs(found) <= 1.0)
+    assert program.difference @ found >= program.margin * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_procedure_goes_on_to_a_certified_local_optimum(seed):
+    """The point found minimizes its own model, and nothing was lost on the way."""
+    program = overlapping(seed)
+    start = start_of(program)
+    assert worthwhile(program, beyond_at(program, start))
+    rng = np.random.default_rng(0)
+    found = convex_concave.solve(program, start, "auto", Controls(), rng, 100)
+    assert found.status is Status.OPTIMAL
+    assert found.model.relative_gap <= 1e-9
+    assert all(
+        after <= before for before, after in zip(found.history, found.history[1:], strict=False)
+    )
+    again = convex_concave.solve(program, found.beta, "auto", Controls(), rng, 100)
+    assert again.objective <= found.objective
+    # The certified vertex is the point that is returned, not one above it.
+    model = program.upper_model(beyond_at(program, found.beta))
+    reached = model.primal(found.beta, program.rows.dot(found.beta))
+    assert reached - found.model.dual_objective <= 1e-9 * abs(reached)
+
+
+def test_where_steps_do_not_pay_the_first_model_is_minimized():
+    program = overlapping(0)
+    many = np.ones(program.shape[0], dtype=bool)
+    few = np.zeros(program.shape[0], dtype=bool)
+    assert worthwhile(program, many)
+    assert not worthwhile(program, few)
+    assert not worthwhile(overlapping(0, m=300), many[:300])
+    hard = np.where(np.arange(len(many)) == 3, np.inf, 1.0)
+    assert not worthwhile(replace(program, costs=hard), many)
+    source = SparseSource(sp.csr_array(program.rows.dense()))
+    rows = SignedRows(source, np.ones(len(many)), np.zeros(program.shape[1]))
+    assert not worthwhile(replace(program, rows=rows), many)
