@@ -76,8 +76,8 @@ def page(counts: dict[str, Any], mutants: dict[str, Any]) -> str:
         "",
         "This page is made by `python -m campaigns.page` from the counts of all runs of "
         "`make campaign` that were kept. A trial that fails is saved in `tests/instances` and "
-        "replayed by the test suite from then on. What is promised about security, and what is "
-        "not, is said in `SECURITY.md`.",
+        "replayed by the test suite from then on: the failures counted here are those of the code "
+        "of their day. What is promised about security, and what is not, is said in `SECURITY.md`.",
         "",
     ]
     for name, (promise, how) in PROMISES.items():
