@@ -12,7 +12,9 @@ try:
 except ImportError:
     sys.exit('The command line needs typer: pip install "lincent[app]".')
 
+from lincent import _memory
 from lincent import _options as options
+from lincent._errors import first_line
 
 INTERRUPTED = 130
 """128 and the number of the signal, as shells have it."""
@@ -49,6 +51,7 @@ def _main(
 
 def main() -> None:
     """Start the command line; a problem of the user's is one sentence and exit code 2."""
+    _memory.spare_addresses()
     _commands()()
 
 
@@ -86,6 +89,11 @@ class _Sentence:
         if isinstance(error, BrokenPipeError) or isinstance(error.__cause__, BrokenPipeError):
             _leave_the_pipe()
             raise typer.Exit(0) from error
+        if isinstance(error, MemoryError):
+            _remark(
+                f"memory does not suffice ({first_line(error) or 'no further word'}); {self.kept}."
+            )
+            raise typer.Exit(2) from error
         if isinstance(error, mendable):
             _remark(" ".join(str(error).split()))
             raise typer.Exit(2) from error

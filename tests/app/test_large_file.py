@@ -16,6 +16,15 @@ pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pq = pytest.importorskip("pyarrow.parquet")
 
 
+SPARING = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "1",
+    "MIMALLOC_ARENA_RESERVE": "0",
+}
+"""What the command line sets for itself under a limit."""
+
+
 def columns(m=4_000, seed=0):
     rng = np.random.default_rng(seed)
     x, z = rng.standard_normal(m), 100 + 5 * rng.standard_normal(m)
@@ -107,10 +116,10 @@ def test_a_limit_of_the_process(tmp_path):
     path = tmp_path / "table.parquet"
     pq.write_table(pa.table(data), path, row_group_size=50_000)
     code = (
-        "import sys, json; from lincent.app.fit import fit_table; from lincent.app import memory\n"
+        "import sys, json; from lincent.app.fit import fit_table; from lincent import _memory\n"
         "told = []\n"
         "import sklearn.compose, sklearn.impute, pandas, pyarrow.parquet, resource\n"
-        "size = memory._fields(memory.Path('/proc/self/status'))['VmSize']\n"
+        "size = _memory._fields(_memory.Path('/proc/self/status'))['VmSize']\n"
         "if sys.argv[2] != 'all':\n"
         "    most = int(size) + int(sys.argv[2])\n"
         "    resource.setrlimit(resource.RLIMIT_AS, (most, most))\n"
@@ -123,7 +132,7 @@ def test_a_limit_of_the_process(tmp_path):
     for limit in (str(500_000_000), "all"):
         done = subprocess.run(
             [sys.executable, "-c", code, str(path), limit], capture_output=True, text=True,
-            timeout=200, env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            timeout=200, env=os.environ | SPARING,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-2000:]
         answers.append(json.loads(done.stdout.splitlines()[-1]))

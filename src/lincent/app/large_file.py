@@ -21,8 +21,9 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from lincent._errors import AppError
+from lincent._memory import room
 from lincent.app.held_out import FOLDS, HeldOut
-from lincent.app.memory import needed, room
+from lincent.app.memory import needed
 from lincent.estimators.probabilities import Unseen, unit_of
 from lincent.passes.batches import Batches
 from lincent.tables import (

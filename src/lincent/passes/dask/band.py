@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lincent._memory import entries
 from lincent.passes.band import TINY
 from lincent.passes.dask import block_work
 from lincent.passes.dask.block import Setting, Taken, add, chained
@@ -22,7 +23,7 @@ SPARE_WORK = 60_000_000
 """A band up to this size, and whose rows times columns squared are up to this number, is solved as
 it is: about a second, where a Newton step would cost another read."""
 SAMPLE_ENTRIES = 50_000_000
-"""The largest sample that is brought to the client: 400 MB."""
+"""The largest sample that is brought to the client: 400 MB, less where memory is short."""
 REMEMBERED = 100_000
 """Rows of the sample that are kept to guess widths."""
 
@@ -41,7 +42,7 @@ class BlocksAtOnce:
         self._run, self.lengths, self.setting, self.per_block = run, lengths, setting, per_block
         self.remembered: Rows | None = None
         self.m, n = int(lengths.sum()), len(setting.center)
-        self.most_sampled = max(SAMPLE_ENTRIES // n, 1)
+        self.most_sampled = max(entries(SAMPLE_ENTRIES) // n, 1)
         self.spare_rows = min(SPARE_ENTRIES // n, SPARE_WORK // n**2)
 
     def run(self, verb: str, function: Any, **how: Any) -> Any:

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from lincent._memory import entries
 from lincent.passes.pulls import PullPoint, Pulls
 from lincent.programs.arrays import Matrix, Rows, Vector
 from lincent.programs.regularized import RegularizedProgram
@@ -33,7 +34,8 @@ from lincent.solvers.newton.walks import answered
 from lincent.solvers.solution import Controls, Solution, Status
 
 SAMPLE_ENTRIES = 4_000_000
-"""Entries of the sample (32 MB): a larger one saves no read and is slower to solve here."""
+"""Entries of the sample (32 MB, less where memory is short): a larger one saves no read and is
+slower to solve here."""
 ROWS_PER_COLUMN = 50
 """At least so many rows, or a sample says little about its whole."""
 SAMPLE_TOL = 1e-7
@@ -112,17 +114,9 @@ def solve_path(
     rng: np.random.Generator,
 ) -> list[Solution]:
     """The optima for the costs times each scale, all from one sample."""
-    rows, sign, costs = program.rows.draw(program.costs, _sample_size(*program.rows.shape), rng)
-    sample = RegularizedProgram(rows, sign, costs, program.low, program.high, program.free)
-    known = min(float(np.max(sign, initial=-1.0)), -float(np.min(sign, initial=1.0))) > 0
-    loose = replace(controls, tol=max(SAMPLE_TOL, controls.tol), watch=None)
-    starts = [Start(np.zeros(program.rows.shape[1]), 0.0)] * len(scales)
-    if known:  # rows of both classes
-        near = ridge.solve_path(sample, scales, loose, rng)
-        starts = [Start(found.certificate.beta, found.certificate.t) for found in near]
     walks = [
         _newton(_PlaceReader(program, float(scale)), start, controls)
-        for scale, start in zip(scales, starts, strict=True)
+        for scale, start in zip(scales, _starts(program, scales, controls, rng), strict=True)
     ]
 
     def read(points: list[Start]) -> list[Pulls]:
@@ -132,8 +126,24 @@ def solve_path(
     return answered(walks, read)
 
 
+def _starts(
+    program: ProgramInPlace,
+    scales: Sequence[float],
+    controls: Controls,
+    rng: np.random.Generator,
+) -> list[Start]:
+    """The optima of a sample, which is forgotten before the rows are read again."""
+    rows, sign, costs = program.rows.draw(program.costs, _sample_size(*program.rows.shape), rng)
+    if not np.min(sign, initial=1.0) < 0 < np.max(sign, initial=-1.0):  # one class only
+        return [Start(np.zeros(program.rows.shape[1]), 0.0)] * len(scales)
+    sample = RegularizedProgram(rows, sign, costs, program.low, program.high, program.free)
+    loose = replace(controls, tol=max(SAMPLE_TOL, controls.tol), watch=None)
+    near = ridge.solve_path(sample, scales, loose, rng)
+    return [Start(found.certificate.beta, found.certificate.t) for found in near]
+
+
 def _sample_size(m: int, n: int) -> int:
-    return min(m, max(ROWS_PER_COLUMN * n, SAMPLE_ENTRIES // max(1, n)))
+    return min(m, max(ROWS_PER_COLUMN * n, entries(SAMPLE_ENTRIES) // max(1, n)))
 
 
 Walk = Generator[Start, Pulls, Solution]

@@ -1,0 +1,56 @@
+"""Memory that is left, and a start that spares it."""
+
+import os
+import sys
+
+import pytest
+
+from lincent import _memory
+
+VARIABLES = ("MIMALLOC_ARENA_RESERVE", "MALLOC_ARENA_MAX", "OPENBLAS_NUM_THREADS")
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What the process would be replaced by, for an environment without settings."""
+    found = []
+    monkeypatch.setattr(os, "execve", lambda *how: found.append(how))
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    return found
+
+
+def test_a_sample_is_what_there_is_room_for(monkeypatch):
+    monkeypatch.setattr(_memory, "room", lambda: float("inf"))
+    assert _memory.entries(1_000) == 1_000
+    monkeypatch.setattr(_memory, "room", lambda: 6_400.0)
+    assert _memory.entries(1_000) == 100
+    monkeypatch.setattr(_memory, "room", lambda: -1.0)
+    assert _memory.entries(1_000) == 0
+
+
+def test_a_tight_limit_is_worth_a_second_start(monkeypatch, started):
+    monkeypatch.setattr(_memory, "_address_limit", lambda: 2.5 * 2**30)
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "7")
+    _memory.spare_addresses()
+    (program, command, environment), *_ = started
+    assert program == command[0] == sys.executable
+    assert command[1:] == sys.orig_argv[1:]
+    assert [environment[name] for name in VARIABLES] == ["0", "7", "2"]  # a user's own word stands
+    for name in VARIABLES:
+        monkeypatch.setenv(name, "1")
+    _memory.spare_addresses()
+    assert len(started) == 1  # and no third
+
+
+def test_without_a_limit_nothing_is_started(monkeypatch, started):
+    monkeypatch.setattr(_memory, "_address_limit", lambda: float("inf"))
+    _memory.spare_addresses()
+    assert not started
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
+def test_addresses_that_are_taken_are_no_room(monkeypatch):
+    taken = _memory._fields(_memory.Path("/proc/self/status"))["VmSize"]
+    monkeypatch.setattr(_memory, "_address_limit", lambda: taken + 1e9)
+    assert 0 < _memory.room() <= 1e9
