@@ -112,7 +112,9 @@ def _mutants(found: dict[str, Any]) -> list[str]:
         "## The tests notice a changed program",
         "",
         "`python -m campaigns.mutants` changes one operator, comparison or number at a time and "
-        "runs the tests of that file. Where not all changes were tried, they were drawn at random.",
+        "runs the tests of that file. Where not all changes were tried, they were drawn at random. "
+        "Survivors for which tests were written since were tried again, so that the share is that "
+        "of this sample: of a new one it may be lower.",
         "",
     ]
     for room in sorted({name.rpartition("/")[0] for name in found}):
