@@ -1,11 +1,25 @@
 """Steps from the curvature: exact, from a sample, by products."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from lincent.passes.dense import DenseRows
+from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers.newton import hessian
-from lincent.solvers.newton.hessian import Conjugate, Factored, Sampled, Threshold, Whole, between
+from lincent.solvers.newton.descent import descend
+from lincent.solvers.newton.hessian import (
+    Conjugate,
+    Factored,
+    LightFirst,
+    Sampled,
+    Threshold,
+    Whole,
+    between,
+)
 from lincent.solvers.newton.oracle import Reader
+from lincent.solvers.solution import Controls
 from support.regularized_problems import PROBLEMS, make
 
 
@@ -110,3 +124,45 @@ def test_single_precision_is_used_where_its_pivots_allow_it(dependent):
     (one, shift), (other, wanted) = (H.solve(gradient, 0.3) for H in (rough, exact))
     np.testing.assert_allclose(one, other, atol=1e-3 * np.abs(other).max())
     assert shift == pytest.approx(wanted, rel=1e-3)
+
+
+def many_columns(dependent):
+    rng = np.random.default_rng(1)
+    m, n = 900, 300
+    A = rng.standard_normal((m, n))
+    if dependent:
+        A = A @ (rng.standard_normal((n, n)) * (np.arange(1, n + 1) ** -1.5)[:, None])
+    sign = np.where(rng.random(m) < 0.5, 1.0, -1.0)
+    return RegularizedProgram(DenseRows(A), sign, np.ones(m), -1.0, 3.0, True)
+
+
+@pytest.mark.parametrize("dependent", [False, True])
+def test_light_steps_are_given_up_where_they_are_many(dependent):
+    program = many_columns(dependent)
+    curvature = LightFirst(program)
+    found = descend(program, curvature, Controls())
+    exact = descend(program, Whole(program), Controls())
+    assert found.relative_gap <= 1e-9
+    assert found.certificate.objective == pytest.approx(exact.certificate.objective, rel=1e-8)
+    assert curvature.cheap is not dependent
+    assert curvature.light.products <= 0.15 * 300 + 2
+
+
+def test_a_light_step_that_is_cut_short_is_the_last():
+    program = many_columns(dependent=False)
+    curvature, reader = LightFirst(program), Reader(program)
+    before = reader.at_zero(0.0)
+    step, shift = curvature.step(before)
+    curvature.learn(before, reader.at(before.beta + 0.01 * step, shift), short=True)
+    assert not curvature.cheap
+
+
+def test_products_of_rows_between_the_margins_are_all_there_are():
+    program = make(600, 4, (-1.0, 3.0), 1.0, True, 0.0, 1.0)
+    point = next(points(program, 1))
+    some = replace(point, pull=np.where(np.arange(600) % 3, 1.0, 0.5))
+    wanted, _ = newton_step(program, some)
+    curvature = Conjugate(program)
+    curvature.share = 1e-10
+    np.testing.assert_allclose(curvature.step(some)[0], wanted, rtol=1e-6, atol=1e-9)
+    assert 0.0 < curvature.products <= 4 / 3 + 1

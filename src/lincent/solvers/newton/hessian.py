@@ -10,13 +10,14 @@ and a step solves it against the gradient (g, e).  Eliminating t (if it is free 
 
     H step = -(g + v e / s),    H = I + A' D A - v v' / s,    shift = (v.step - e) / s.
 
-Three ways to such a step:
+Ways to such a step:
 
 Whole       H formed and factored: an exact Newton step.  From step to step few rows cross a margin,
             so A'DA is brought up to date by the rows that did.
 Sampled     H of a sample that stands for all rows, corrected by the gradients seen so far (limited
             memory BFGS).  Forming H reads the rows at a cost of n per entry; this does it for few.
 Conjugate   H only multiplied, for problems large in both directions.
+LightFirst  Conjugate while its products are few beside what forming H costs, then Whole.
 """
 
 from __future__ import annotations
@@ -51,6 +52,13 @@ class Tuning:
     cg_steps: int = 200
     cg_share: float = 0.1
     """Conjugate gradients at most, and the residual that they may leave far from the solution."""
+    light_share: float = 0.15
+    """Products with all rows, per column, after which exact steps follow: on columns that hardly
+    depend 30 to 100 are enough at 5,000 x 1,000, where exact steps cost more than 100."""
+    first_share: float = 1e-3
+    """The residual of the first step, from which all others begin."""
+    light_rows: float = 0.33
+    """The share of rows between the margins from which on products are cheaper than a matrix."""
     single_order: int = 300
     """From this order on a level is factored in single precision: 0.4 of the time at 2,000."""
     single_pivot: float = 0.01
@@ -298,11 +306,22 @@ class Conjugate:
     def __init__(self, program: RegularizedProgram) -> None:
         self.program = program
         self.squares = program.rows.column_scale() ** 2
+        self.products = 0.0
+        """Products so far, each by its share of the rows."""
+        self.share = TUNING.cg_share
+        self.limit = np.inf
+        """Products after which a step is left as far as it is."""
 
     def step(self, point: Reading) -> tuple[Vector, float]:
         rows = self.program.rows
         D = between(self.program, point.inside)
         threshold = Threshold.of(self.program, D)
+        share = float(np.count_nonzero(D)) / max(1, len(D))
+        if not rows.sparse and share < TUNING.compact_share:
+            inside = np.flatnonzero(D)  # the others have no part in any product
+            rows, D = rows.take(inside), D[inside]
+        else:
+            share = 1.0
         diagonal = 1.0 + float(D.sum()) * self.squares
         x = np.zeros_like(point.beta)
         residual = -threshold.gradient(point.gradient, point.slope)
@@ -310,10 +329,11 @@ class Conjugate:
         direction = scaled
         size = float(residual @ scaled)
         # Near the solution the step is made more exact, for fast final convergence.
-        enough = size * min(TUNING.cg_share, float(np.sqrt(np.linalg.norm(point.gradient)))) ** 2
+        enough = size * min(self.share, float(np.sqrt(np.linalg.norm(point.gradient)))) ** 2
         for _ in range(TUNING.cg_steps):
-            if size <= enough or size == 0.0:
+            if size <= enough or size == 0.0 or self.products > self.limit:
                 break
+            self.products += share
             product = direction + rows.tdot(D * rows.dot(direction))
             product = product - threshold.multiply(direction)
             length = size / float(direction @ product)
@@ -326,3 +346,36 @@ class Conjugate:
 
     def learn(self, before: Reading, after: Reading, short: bool) -> None:
         """Every step starts from the curvature at its own point."""
+
+
+class LightFirst:
+    """Truncated steps while they are cheap, exact ones afterwards.
+
+    Cheap they no longer are once their products have cost about what forming H costs, where few
+    rows are between the margins (then H is cheap, and changes from step to step), where one was cut
+    short, or where, close to the solution, one does not bring the gradient down.
+    """
+
+    def __init__(self, program: RegularizedProgram) -> None:
+        self.light, self.exact = Conjugate(program), Whole(program, rough=True)
+        self.light.limit = TUNING.light_share * program.shape[1]
+        self.light.share = TUNING.first_share
+        self.cheap, self.close = True, False
+
+    def step(self, point: Reading) -> tuple[Vector, float]:
+        if np.count_nonzero(point.inside) < TUNING.light_rows * len(point.inside):
+            self.cheap = False
+        if not self.cheap:
+            return self.exact.step(point)
+        found = self.light.step(point)
+        self.light.share = TUNING.cg_share
+        return found
+
+    def learn(self, before: Reading, after: Reading, short: bool) -> None:
+        if not self.cheap:
+            return self.exact.learn(before, after, short)
+        self.light.products += 1  # a step reads the rows as well
+        left, had = (float(np.linalg.norm(p.gradient)) for p in (after, before))
+        poor = self.close and left > TUNING.serves * had
+        self.cheap = not (short or poor or self.light.products > self.light.limit)
+        return None

@@ -12,7 +12,8 @@ Keerthi and DeCoste 2005).
                     converge slowly (costs far above the usual), exact steps follow.
     few entries     plain Newton.
     more            Newton on a copy of the rows in single precision, the last step and the
-                    certificate on the rows themselves: one read of them, as a rule.
+                    certificate on the rows themselves: one read of them, as a rule.  With hundreds
+                    of columns conjugate gradients first, while they converge fast.
     many            Newton on a sample, then corrections over all rows with the curvature of the
                     sample.  A correction reads the rows once; a handful is enough.
 """
@@ -29,7 +30,7 @@ from lincent.passes.dense import DenseRows
 from lincent.programs.arrays import Index, Vector
 from lincent.programs.regularized import RegularizedProgram, certify
 from lincent.solvers.newton.descent import NAME, Start, descend, lead
-from lincent.solvers.newton.hessian import Conjugate, Curvature, Sampled, Whole
+from lincent.solvers.newton.hessian import Conjugate, Curvature, LightFirst, Sampled, Whole
 from lincent.solvers.solution import Controls, Solution, Status
 
 __all__ = ["NAME", "Start", "solve", "solve_path"]
@@ -55,6 +56,8 @@ class Tuning:
     """Up to this many entries (80 MB) a copy of all rows is made in single precision."""
     sample_share: int = 3
     """A sample has at most one row in this many; where more are needed, none is drawn."""
+    light_columns: int = 300
+    """With as many columns forming a matrix costs more than some dozen products with the rows."""
     level_tol: float = 1e-5
     """The gap to which a level is solved; the next step brings it to about its square."""
     corrections: int = 25
@@ -191,7 +194,8 @@ def _from_level(
 ) -> Solution:
     """Begin at the solution of the level, and go on with its curvature."""
     loose = replace(controls, tol=max(TUNING.level_tol, controls.tol), watch=None)
-    curvature = Whole(level, rough=True)
+    light = level.shape == program.shape and level.shape[1] >= TUNING.light_columns
+    curvature = LightFirst(level) if light else Whole(level, rough=True)
     start, steps = lead(level, curvature, loose, start, controls.tol / 2)
     few = replace(controls, max_iter=min(TUNING.corrections, controls.max_iter))
     found = descend(program, _for_all(program, curvature, start), few, start)
@@ -207,8 +211,11 @@ def _from_level(
     return replace(found, iterations=steps)
 
 
-def _for_all(program: RegularizedProgram, curvature: Whole, at: Start) -> Curvature:
+def _for_all(program: RegularizedProgram, curvature: Whole | LightFirst, at: Start) -> Curvature:
     """The curvature of the level, for steps over all rows."""
+    if isinstance(curvature, LightFirst):
+        curvature.close = True
+        return curvature
     level = curvature.program
     if level.shape == program.shape:
         return curvature
