@@ -153,7 +153,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         with whole_or_nothing(self, X, y):
-            warn_of_old_names(self)
+            if hasattr(self, "margin_range"):
+                warn_of_old_names(self)
             self._check_params()
             check_choice("multi_class", self.multi_class, self._strategies)
             if getattr(self, "probability", None) is not None:

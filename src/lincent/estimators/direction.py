@@ -104,7 +104,13 @@ def controls(model: Any, began: float) -> Controls:
 
 def solve_controls(model: Any, problem: Any) -> Controls:
     """The same for the fit to all rows, which callbacks may follow and end."""
-    return watched(controls(model, problem.began), model, problem.name)
+    limits = controls(model, problem.began)
+    return watched(limits, model, problem.name) if _followed(model) else limits
+
+
+def _followed(model: Any) -> bool:
+    """Whether anybody is told of a solve: a callback, or who reads what ``verbose`` prints."""
+    return hasattr(model, "_fit_tasks") or bool(model.verbose)
 
 
 def generator(model: Any) -> np.random.Generator:
@@ -187,7 +193,7 @@ def judge(model: Any, problem: TwoClass, margin: float, solution: Solution) -> N
     A solve that a callback has ended is as good as it was asked to be.
     """
     answer = solution.certificate
-    stopped = solve_ended(model, problem.name, solution)
+    stopped = _followed(model) and solve_ended(model, problem.name, solution)
     if np.isinf(model.C) and not np.isfinite(answer.objective):
         raise ValueError(
             f"C=np.inf asks for a hard margin of {margin:g}, but the rows cannot be "

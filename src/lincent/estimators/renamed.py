@@ -25,7 +25,7 @@ def margin_range_of(model: Any) -> Any:
 
 def warn_of_old_names(model: Any) -> None:
     """Say the new name of a parameter that was given under its old one."""
-    if hasattr(model, "margin_range") and not _unused(getattr(model, "margins", UNUSED)):
+    if not _unused(getattr(model, "margins", UNUSED)):
         warnings.warn(
             f"The parameter margins of {type(model).__name__} is now called margin_range; the old "
             f"name goes in version 0.3. Give margin_range={model.margins!r}.",

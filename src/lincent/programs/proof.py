@@ -53,7 +53,7 @@ def estimated_rounding(program: Program, answer: Certificate, scale: Vector) -> 
     values = abs(answer.objective) + abs(program.offset)
     # A row at the kink has no multiplier to speak of, and yet costs what its rounding costs.
     most = float(np.sqrt(program.costs.sum() * program.costs.max(initial=0.0)))
-    filled = program.rows.entries / max(1, m * n) if program.rows.sparse else 1.0
+    filled = _entries(program) / max(1, m * n)
     line = most * np.sqrt(max(1, m) * n * filled) * scale
     primal = float(beta @ (line + g)) + growth * values
     if filled < 1.0:
@@ -63,6 +63,12 @@ def estimated_rounding(program: Program, answer: Certificate, scale: Vector) -> 
     # The centers are off by u times the size of the rows, which moves d and every row.
     centers = float((reach + beta) @ scale) * (1 + t + total)
     return SURE * UNIT * (dual + primal + centers)
+
+
+def _entries(program: Program) -> int:
+    """How many numbers the rows have: all of a dense matrix, those that a sparse one stores."""
+    m, n = program.shape
+    return program.rows.entries if program.rows.sparse else m * n
 
 
 def _size_of_multipliers(program: Program, answer: Certificate) -> tuple[float, float, bool]:
@@ -93,7 +99,7 @@ def proved(
     scale = program.rows.column_scale() if scale is None else scale
     estimate = estimated_rounding(program, answer, scale)
     asked = tol * max(1.0, abs(answer.objective))
-    small = program.rows.entries <= MOST_ENTRIES
+    small = _entries(program) <= MOST_ENTRIES
     near = isinstance(answer.alpha, np.ndarray)
     # A gap that no rounding explains is there whatever the digits.
     open_gap = replace(answer, rounding=0.0).gap > max(asked, EXPLAINED * estimate)
