@@ -132,11 +132,14 @@ def _line_text(scores: list[dict[str, Any]]) -> list[str]:
 
 
 def _impact_text(found: dict[str, Any]) -> list[str]:
-    lines = [f"Rows most at odds with their class ({found['judged_on']}):"]
+    lines = [
+        f"Rows most at odds with their class ({found['judged_on']}):",
+        f"  {'row':>11}  {'class':<14} wrong by (how far on the other side of the cut), values",
+    ]
     for entry in found["impact"]:
         values = entry.get("values") or {}
         extra = "".join(f"  {name} {value}" for name, value in list(values.items())[:4])
         lines.append(
-            f"  row {entry['row']:>7}  {entry['label']!s:<14} {entry['impact']:.4g}{extra}"
+            f"  row {entry['row']:>7}  {entry['label']!s:<14} {entry['impact']:<8.4g}{extra}"
         )
     return lines
