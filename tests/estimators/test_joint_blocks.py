@@ -29,7 +29,8 @@ def test_the_same_rows_as_in_memory(monkeypatch, count, chunks):
     np.testing.assert_array_equal(found.rows.Z, expected.Z)
     np.testing.assert_array_equal(found.rows.weight, expected.weight)
     mean, deviation = mean_and_deviation(X, weight)
-    np.testing.assert_allclose(found.mean, mean, atol=1e-12)
-    np.testing.assert_allclose(found.deviation, deviation)
-    np.testing.assert_array_equal(found.reach, np.ptp(X, axis=0))
+    np.testing.assert_allclose(found.columns.mean, mean, atol=1e-12)
+    np.testing.assert_allclose(found.columns.deviation, deviation)
+    np.testing.assert_array_equal(found.columns.low, X.min(axis=0))
+    np.testing.assert_array_equal(found.columns.high, X.max(axis=0))
     assert [c.name for c in joint_blocks.plain_encoder(model).columns] == ["x0", "x1", "x2"]

@@ -282,7 +282,7 @@ def _readable(source: OpenedTable) -> Iterator[None]:
     """Turn what a reader of another package makes of damaged bytes into a sentence."""
     try:
         yield
-    except (AppError, BrokenPipeError, MemoryError):
+    except (AppError, BrokenPipeError):
         raise
     except (arrow().ArrowException, *UNREADABLE, ValueError) as error:
         text = first_line(error).rstrip(".")
