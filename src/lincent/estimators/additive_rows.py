@@ -30,8 +30,7 @@ from lincent.solvers.newton.joint import JointSolution, solve_near, solve_path
 from lincent.solvers.newton.nonnegative import solve_nonnegative
 
 BAND_GAP = 1e-3
-"""The relative gap of rules that draw a band: they are then within 0.1 percent of the mean width of
-the bands from where they would end."""
+"""The relative gap of rules that draw a band: it shows what chance does, and needs few digits."""
 BAND_STEPS = 25
 
 

@@ -9,9 +9,8 @@ between the margins or left:
 
     G(h) = G(h') + sum over h_i > h'_i of (h_i - h'_i) (x_i, 1)(x_i, 1)' - the same the other way.
 
-Few do near a solution: on 5,000 normal rows as 595 spline features, the 20 steps of a path of seven
-C read 1.3 times the rows for their matrices.  The matrices give directions only (points are judged
-by their own gradients), so rounding that updates leave behind costs, at worst, a step.
+Few do near a solution (``rows_read`` counts them).  The matrices give directions only (points are
+judged by their own gradients), so rounding that updates leave behind costs, at worst, a step.
 """
 
 from __future__ import annotations
