@@ -17,6 +17,8 @@ from support.endless import BEGUN  # noqa: E402
 
 PATIENCE = 300.0
 """Seconds for anything on a busy machine; what does not stop does not stop in these either."""
+STOPPED = 3.0
+"""Seconds to stop: one on a quiet machine."""
 TESTS = Path(__file__).resolve().parents[1]
 ENDLESS = f"""
 import sys; sys.path.insert(0, {str(TESTS)!r})
@@ -42,7 +44,7 @@ def table(tmp_path_factory):
 
 
 def interrupted(code, arguments, begun, folder, **environment):
-    """Start a command, interrupt it half a second after work has begun; its code and words."""
+    """Interrupt a command half a second after its work has begun; its code, words, seconds."""
     process = subprocess.Popen(
         [sys.executable, "-u", *code, *map(str, arguments)], cwd=folder, text=True,
         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**os.environ, **environment},
@@ -53,9 +55,10 @@ def interrupted(code, arguments, begun, folder, **environment):
             time.sleep(0.02)
         time.sleep(0.5)
         assert process.poll() is None, process.stderr.read()
+        sent = time.monotonic()
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=PATIENCE)[1]
-        return process.returncode, said
+        return process.returncode, said, time.monotonic() - sent
     finally:
         process.kill()
         process.wait()
@@ -67,7 +70,8 @@ def parts_in(folder):
 
 
 def stopped_well(outcome, *words):
-    code, said = outcome
+    code, said, seconds = outcome
+    assert seconds < STOPPED, f"{seconds:.1f} s to stop"
     assert code == 130, said
     assert "Traceback" not in said
     last = said.strip().splitlines()[-1]
