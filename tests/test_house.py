@@ -255,7 +255,7 @@ def test_import_brings_no_optional_package():
         "        asked.add(name.split('.')[0])\n"
         "    return original(name, globals, *rest, **named)\n"
         "builtins.__import__ = watch\n"
-        "import lincent\n"
+        "from lincent import *\n"
         "print(*asked)"
     )
     asked = set(out.split())
@@ -282,11 +282,18 @@ def test_import_is_light(tmp_path):
     # Compiled files are kept from one run to the next, as they are where a package is installed.
     kept = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
     code = (
-        "import sklearn.base, time; start = time.process_time(); import lincent; "
+        "import sklearn.base, time; start = time.process_time(); from lincent import *; "
         "print(time.process_time() - start)"
     )
     times = (float(python(code, **kept)) for _ in range(5))
-    assert any(added < 0.3 for added in times), "import lincent adds 0.3 s to sklearn.base"
+    assert any(added < 0.3 for added in times), "lincent adds 0.3 s to sklearn.base"
+
+
+@pytest.mark.parametrize("words", ["import lincent", "import lincent.cli, lincent.app.commands"])
+def test_what_needs_no_data_waits_for_no_library(words):
+    pytest.importorskip("typer")
+    loaded = python(f"{words}; import sys; print(*sys.modules)").split()
+    assert {"numpy", "scipy", "sklearn", "pandas", "pyarrow"}.isdisjoint(loaded)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))

@@ -1,19 +1,8 @@
 """Centralization classifiers: pull rows to their own class center, push the centers apart."""
 
-from lincent._versions import show_versions
-from lincent.estimators.additive import AdditiveLCC
-from lincent.estimators.additive_cv import AdditiveLCCCV
-from lincent.estimators.auto import AutoLCC
-from lincent.estimators.kernel import KernelLCC
-from lincent.estimators.lcc_path import lcc_path
-from lincent.estimators.linear import LCC
-from lincent.estimators.linear_cv import LCCCV
-from lincent.estimators.quadratic import FQCC
-from lincent.estimators.regularized import RegularizedLCC
-from lincent.estimators.regularized_cv import RegularizedLCCCV
-from lincent.estimators.structured import StructuredLCC
-from lincent.estimators.structured_cv import StructuredLCCCV
-from lincent.passes.batches import batches
+from typing import TYPE_CHECKING
+
+from lincent._lazy import lazily
 
 __all__ = [
     "FQCC",
@@ -34,6 +23,52 @@ __all__ = [
 ]
 __version__ = "0.2.0"
 
-# Users, pickles and model files know a class by where it is imported from, not by its file.
-for _name in set(__all__) - {"__version__"}:
-    globals()[_name].__module__ = __name__
+if TYPE_CHECKING:
+    from lincent._versions import show_versions
+    from lincent.estimators.additive import AdditiveLCC
+    from lincent.estimators.additive_cv import AdditiveLCCCV
+    from lincent.estimators.auto import AutoLCC
+    from lincent.estimators.kernel import KernelLCC
+    from lincent.estimators.lcc_path import lcc_path
+    from lincent.estimators.linear import LCC
+    from lincent.estimators.linear_cv import LCCCV
+    from lincent.estimators.quadratic import FQCC
+    from lincent.estimators.regularized import RegularizedLCC
+    from lincent.estimators.regularized_cv import RegularizedLCCCV
+    from lincent.estimators.structured import StructuredLCC
+    from lincent.estimators.structured_cv import StructuredLCCCV
+    from lincent.passes.batches import batches
+else:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "FQCC": "estimators.quadratic",
+            "LCC": "estimators.linear",
+            "LCCCV": "estimators.linear_cv",
+            "AdditiveLCC": "estimators.additive",
+            "AdditiveLCCCV": "estimators.additive_cv",
+            "AutoLCC": "estimators.auto",
+            "KernelLCC": "estimators.kernel",
+            "RegularizedLCC": "estimators.regularized",
+            "RegularizedLCCCV": "estimators.regularized_cv",
+            "StructuredLCC": "estimators.structured",
+            "StructuredLCCCV": "estimators.structured_cv",
+            "batches": "passes.batches",
+            "lcc_path": "estimators.lcc_path",
+            "show_versions": "_versions",
+        },
+        modules=(
+            "app",
+            "callbacks",
+            "datasets",
+            "displays",
+            "features",
+            "rivals",
+            "study",
+            "tables",
+        ),
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

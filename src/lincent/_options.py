@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from lincent._errors import AppError
 
 Names = list[str] | None
 
@@ -79,7 +82,8 @@ Probability = Annotated[
     str, typer.Option(help="sigmoid, isotonic or none, where there is a choice.")
 ]
 
-# Of compare.
+# Of reproduce and compare.
+FewSplits = Annotated[bool, typer.Option("--quick", help="A few splits, under two minutes.")]
 TableOrSet = Annotated[str, typer.Argument(help="A table (see fit), or a data set's name.")]
 Classes = Annotated[str | None, typer.Option(help="Column with the classes.")]
 Methods = Annotated[str, typer.Option(help="Names, or package.module:Class, comma-separated.")]
@@ -91,3 +95,17 @@ Contributions = Annotated[
     bool,
     typer.Option("--contributions", help="What each column adds to the score, for sums of them."),
 ]
+
+
+def parse_settings(said: list[str] | None) -> dict[str, Any]:
+    """``["C=2", "norm=l1"]`` as ``{"C": 2, "norm": "l1"}``."""
+    found: dict[str, Any] = {}
+    for text in said or ():
+        name, mark, value = text.partition("=")
+        if not mark or not name.isidentifier():
+            raise AppError(f"--set {text}: write NAME=VALUE, such as C=2.")
+        try:
+            found[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            found[name] = value
+    return found

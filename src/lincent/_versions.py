@@ -6,6 +6,8 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
+from lincent._lazy import public
+
 DECIDING = ("lincent", "numpy", "scipy", "scikit-learn", "clarabel")
 OTHERS = (
     "joblib", "threadpoolctl", "pandas", "polars", "pyarrow", "openpyxl", "matplotlib", "typer",
@@ -29,6 +31,7 @@ def versions(names: tuple[str, ...] = DECIDING) -> dict[str, str]:
     return found
 
 
+@public
 def show_versions() -> None:
     """Print what a bug report should say: system, versions, threads.
 

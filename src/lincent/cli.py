@@ -59,28 +59,17 @@ class _Sentence:
     """Turns errors that a user can mend into one sentence on the error stream and exit code 2.
 
     An interrupt is exit code 130 and a sentence on what is kept; a reader of our output that goes
-    away (``| head``) is no error.
+    away (``| head``) is no error.  The first word comes before what takes a second to import.
     """
 
-    def __init__(self, kept: str = "nothing was written") -> None:
-        self.kept = kept
+    def __init__(self, kept: str = "nothing was written", first_word: str = "") -> None:
+        self.kept, self.first_word = kept, first_word
 
     def __enter__(self) -> None:
-        return None
+        if self.first_word:
+            _remark(self.first_word)
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        from lincent.datasets import DatasetChecksumError, DatasetNotFoundError
-        from lincent.study.store import FolderInUseError
-
-        mendable = (
-            ValueError,
-            TypeError,
-            ImportError,
-            OSError,
-            DatasetNotFoundError,
-            DatasetChecksumError,
-            FolderInUseError,
-        )
         if isinstance(error, KeyboardInterrupt):
             _remark(f"interrupted; {self.kept}.")
             raise typer.Exit(INTERRUPTED) from error
@@ -94,7 +83,7 @@ class _Sentence:
                 f"memory does not suffice ({first_line(error) or 'no further word'}); {self.kept}."
             )
             raise typer.Exit(2) from error
-        if isinstance(error, mendable):
+        if isinstance(error, (ValueError, TypeError, ImportError, OSError)):
             _remark(" ".join(str(error).split()))
             raise typer.Exit(2) from error
 
@@ -114,9 +103,7 @@ def _cores() -> int:
 
 
 def reproduce(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A few splits, under two minutes.")
-    ] = False,
+    quick: options.FewSplits = False,
     output: options.Folder = None,
     jobs: options.Jobs = 0,
     seed: options.Seed = 0,
@@ -153,7 +140,8 @@ def reproduce(
         "quiet": quiet,
         "json": json,
     }
-    with _Sentence(f"what is done is kept in {folder}, and the same command goes on from there"):
+    kept = f"what is done is kept in {folder}, and the same command goes on from there"
+    with _Sentence(kept, "" if quiet else f"the study goes to {folder}"):
         from lincent.study.commands import run_reproduce, run_seizure
 
         if seizure is None:
@@ -196,7 +184,8 @@ def compare(
 ) -> None:
     """Compare methods on a table: which, by how much, is it real, how long, and the code."""
     folder = output or Path(f"lincent-compare-{Path(data).name.split('.')[0]}")
-    with _Sentence(f"finished fits are kept in {folder}, and the same command goes on from there"):
+    kept = f"finished fits are kept in {folder}, and the same command goes on from there"
+    with _Sentence(kept, "" if quiet else f"reading {data}"):
         from lincent.study.commands import run_compare
 
         if skip_bad_columns:
@@ -256,12 +245,12 @@ def fit(
     """Fit a classifier to a table, and say how good it is on rows that were held out."""
     with _Sentence("nothing was written; the same command starts afresh"):
         from lincent.app.commands import run_fit
-        from lincent.app.methods import parse_settings
         from lincent.tables import Wishes
 
         wishes = Wishes(**_wishes(group, drop, keep, role, dates, text), ids=tuple(id or ()))
         reading = _reading(format, separator, encoding, decimal, sheet)
-        rule: dict[str, Any] = {"method": method, "quick": quick, "settings": parse_settings(set)}
+        said = options.parse_settings(set)
+        rule: dict[str, Any] = {"method": method, "quick": quick, "settings": said}
         rule |= {"C": C, "margin": margin, "discriminator": discriminator, "balanced": balanced}
         rule |= {"tune": tune, "multi_class": multi_class, "probability": _or_none(probability)}
         rule |= {"metric": metric, "threshold": threshold, "positive": positive}

@@ -3,15 +3,10 @@
 The commands ``lincent fit``, ``predict``, ``explain`` and ``export`` are these functions.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
 from lincent._errors import AppError
-from lincent.app.explain import explain_model
-from lincent.app.export import export_model
-from lincent.app.fit import fit_table
-from lincent.app.model import Model
-from lincent.app.predict import predict_file, predict_table
-from lincent.app.storage import TRUSTED_TYPES, load_model, save_model
+from lincent._lazy import lazily
 
 __all__ = [
     "TRUSTED_TYPES",
@@ -25,3 +20,26 @@ __all__ = [
     "predict_table",
     "save_model",
 ]
+
+if TYPE_CHECKING:
+    from lincent.app.explain import explain_model
+    from lincent.app.export import export_model
+    from lincent.app.fit import fit_table
+    from lincent.app.model import Model
+    from lincent.app.predict import predict_file, predict_table
+    from lincent.app.storage import TRUSTED_TYPES, load_model, save_model
+else:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "Model": "model",
+            "TRUSTED_TYPES": "storage",
+            "explain_model": "explain",
+            "export_model": "export",
+            "fit_table": "fit",
+            "load_model": "storage",
+            "predict_file": "predict",
+            "predict_table": "predict",
+            "save_model": "storage",
+        },
+    )

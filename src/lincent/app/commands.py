@@ -2,24 +2,24 @@
 
 Exit codes: 0 done; 1 done, with a remark that matters (the optimum is not certified); 2 not done,
 and one sentence on the error stream says why; 130 interrupted, and one sentence says what is kept.
+
+What the work needs is imported when the options are checked and the person has seen the first word:
+scikit-learn alone takes a second.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lincent._errors import AppError
 from lincent._files import STREAM, check_output, is_stream, whole_file
 from lincent.app import terminal
-from lincent.app.explain import explain_model
-from lincent.app.explain_text import explain_text
-from lincent.app.export import export_model
-from lincent.app.fit import fit_table
-from lincent.app.predict import predict_file
 from lincent.app.progress import stages
-from lincent.app.storage import described_by, load_model, save_model
-from lincent.tables import Reading
+from lincent.tables.source import check_there
+
+if TYPE_CHECKING:
+    from lincent.tables import Reading
 
 DONE, DOUBTFUL = 0, 1
 
@@ -34,8 +34,14 @@ def run_fit(
     check_output(model, force=force)
     if page is not None:
         check_output(page, force=force)
+    check_there(data)
     tell = terminal.silence if quiet else terminal.remark
     with stages(quiet) as stage:
+        stage("reading " + ("standard input" if data == STREAM else data), 0, 0)
+        from lincent.app.explain import explain_model
+        from lincent.app.fit import fit_table
+        from lincent.app.storage import save_model
+
         fitted = fit_table(data, tell=tell, stage=stage, **settings)
     html = _page_of(explain_model(fitted) | {"model": model}) if page is not None else b""
     save_model(fitted, model, force=force)
@@ -55,6 +61,11 @@ def run_fit(
 
 def run_predict(model: str, data: str, output: str, *, json: bool, **settings: Any) -> int:
     """Score a table; the summary goes where the answers do not."""
+    check_there(model)
+    check_there(data)
+    from lincent.app.predict import predict_file
+    from lincent.app.storage import load_model
+
     loaded = load_model(model)
     with terminal.row_counter() as progress:
         run = predict_file(loaded, data, output, progress=progress, **settings)
@@ -75,6 +86,11 @@ def run_explain(
     """Print the explanation, and write it as a page where asked."""
     if output is not None:
         check_output(output, force=force)
+    check_there(model)
+    from lincent.app.explain import explain_model
+    from lincent.app.explain_text import explain_text
+    from lincent.app.storage import described_by, load_model
+
     loaded = load_model(model)
     with described_by(model):
         found = explain_model(loaded, data, reading=reading)
@@ -106,6 +122,9 @@ def run_export(
     kind = format or {".onnx": "onnx", ".sql": "sql", ".py": "python"}.get(Path(output).suffix)
     if kind is None:
         raise AppError(f"What {output} should be is not clear: say --format onnx, sql or python.")
+    from lincent.app.export import export_model
+    from lincent.app.storage import load_model
+
     export_model(
         load_model(model), output, kind, table=table, contributions=contributions, force=force
     )

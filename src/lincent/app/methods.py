@@ -13,7 +13,6 @@ The names of the classes and of the paper's methods (`lincent compare` prints th
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -91,17 +90,3 @@ def make_classifier(
         shared["probability"] = "sigmoid"
     made.set_params(**{k: v for k, v in shared.items() if k in known}, **given)
     return made
-
-
-def parse_settings(said: list[str] | None) -> dict[str, Any]:
-    """``["C=2", "norm=l1"]`` as ``{"C": 2, "norm": "l1"}``."""
-    found: dict[str, Any] = {}
-    for text in said or ():
-        name, mark, value = text.partition("=")
-        if not mark or not name.isidentifier():
-            raise AppError(f"--set {text}: write NAME=VALUE, such as C=2.")
-        try:
-            found[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            found[name] = value
-    return found

@@ -8,12 +8,13 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lincent._errors import printable
-from lincent.app.explain_text import scores_text
-from lincent.app.model import Model
-from lincent.app.predict import Scored
+
+if TYPE_CHECKING:
+    from lincent.app.model import Model
+    from lincent.app.predict import Scored
 
 
 def remark(line: str) -> None:
@@ -61,6 +62,8 @@ def fit_summary(model: Model, data: str, path: str, page: str | None) -> dict[st
 
 def fit_text(found: dict[str, Any]) -> str:
     """The summary of a fit in a few lines, the held-out score first."""
+    from lincent.app.explain_text import scores_text
+
     held = found["held_out"]
     lines = scores_text(held, "held-out rows") if held else ["No row could be held out."]
     if held and "at_cut" in held:

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from lincent._lazy import public
 from lincent.estimators.answers import where_rows_live
 from lincent.estimators.auto_choice import Rows, hard_labels, judges_labels, measure_of
 from lincent.estimators.auto_large import best_few, judges_of, refit_in_memory
@@ -73,6 +74,7 @@ MEMBERS = 16
 MEMBERS_MANY = 4
 
 
+@public
 class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """The estimator to use when the best answer is wanted and little is known about the data.
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from lincent._lazy import public
 from lincent.estimators.choices import SolverName
 from lincent.estimators.cv_table import check_grid, warn_uncertified
 from lincent.estimators.problem import HostTraining, TwoClass, tasks
@@ -67,6 +68,7 @@ class LCCPath:
     classes: np.ndarray
 
 
+@public
 def lcc_path(
     X: Any,
     y: Any,

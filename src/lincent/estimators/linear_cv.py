@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from lincent import _progress
+from lincent._lazy import public
 from lincent.estimators import calibration
 from lincent.estimators.choices import Calibrated, SolverName, Strategy
 from lincent.estimators.classifier import Classifier, ProjectedLine
@@ -67,6 +68,7 @@ from lincent.solvers.solution import Controls, Solution, Status
 DEFAULT_MARGINS = 15
 
 
+@public
 class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     """Linear centralization classifier with its margin chosen by cross-validation.
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lincent._lazy import public
 from lincent.estimators.choices import Calibrated, Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.committee import Tally, mean_rule
@@ -19,6 +20,7 @@ from lincent.estimators.validation import check_choice
 WAYS = ("committee", "refit")
 
 
+@public
 class RegularizedLCCCV(Probabilities, Committee, Classifier):
     """RegularizedLCC with C by cross-validation; one linear rule in the end.
 

@@ -9,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from lincent._lazy import public
 from lincent.estimators.choices import Calibrated, Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.direction import Direction, judge, solve_controls, store_directions
@@ -23,6 +24,7 @@ from lincent.features.similarity import Extension, extended, local_scores
 from lincent.passes.source import Kind
 
 
+@public
 class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifier):
     r"""Linear centralization on features extended by the similarity to local centers.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent._lazy import public
 from lincent.estimators.choices import Calibrated, Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.committee import Tally, mean_rule
@@ -18,6 +19,7 @@ from lincent.features.clusters import CenterSet
 from lincent.features.similarity import Extension, local_scores
 
 
+@public
 class StructuredLCCCV(Probabilities, Committee, Classifier):
     """StructuredLCC with width and C by cross-validation.
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent._lazy import public
 from lincent.passes.dask.run import BlockError, Merge
 from lincent.passes.place import HERE, Place
 from lincent.passes.together import Halted, Request, Tell, fulfil
@@ -68,6 +69,7 @@ class Target:
         return np.concatenate([np.asarray(y).reshape(-1) for _, y, _ in self.batches.start()])
 
 
+@public
 def batches(
     data: Any,
     *,

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from lincent._errors import AppError
 from lincent._files import remove_abandoned, whole_file
 from lincent.study.metrics import METRICS
 
@@ -49,7 +50,7 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-class FolderInUseError(RuntimeError):
+class FolderInUseError(AppError, RuntimeError):
     """Another process writes to the same folder."""
 
 

@@ -7,15 +7,9 @@ prepare     the scikit-learn transformer
 as_code     the same reading and preparation as a program
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from lincent.tables.as_code import program
-from lincent.tables.convert import to_frame
-from lincent.tables.errors import TableError
-from lincent.tables.judge import NO_WISHES, JudgedColumn, Understood, Wishes, understand
-from lincent.tables.prepare import preparation, with_preparation
-from lincent.tables.read import AS_FOUND, Reading, UserTable, read_batches, read_table
-from lincent.tables.schema import Column, Schema
+from lincent._lazy import lazily
 
 __all__ = [
     "AS_FOUND",
@@ -36,3 +30,35 @@ __all__ = [
     "understand",
     "with_preparation",
 ]
+
+if TYPE_CHECKING:
+    from lincent.tables.as_code import program
+    from lincent.tables.convert import to_frame
+    from lincent.tables.errors import TableError
+    from lincent.tables.judge import NO_WISHES, JudgedColumn, Understood, Wishes, understand
+    from lincent.tables.prepare import preparation, with_preparation
+    from lincent.tables.read import AS_FOUND, Reading, UserTable, read_batches, read_table
+    from lincent.tables.schema import Column, Schema
+else:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "AS_FOUND": "read",
+            "Column": "schema",
+            "JudgedColumn": "judge",
+            "NO_WISHES": "judge",
+            "Reading": "read",
+            "Schema": "schema",
+            "TableError": "errors",
+            "Understood": "judge",
+            "UserTable": "read",
+            "Wishes": "judge",
+            "preparation": "prepare",
+            "program": "as_code",
+            "read_batches": "read",
+            "read_table": "read",
+            "to_frame": "convert",
+            "understand": "judge",
+            "with_preparation": "prepare",
+        },
+    )

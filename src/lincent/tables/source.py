@@ -77,6 +77,12 @@ def check_kind(kind: str | None) -> None:
         raise TableError(f"The format {kind!r} (--format) is not one of {', '.join(KINDS)}.")
 
 
+def check_there(path: str | os.PathLike[str]) -> None:
+    """Refuse a path without a file, before anything is imported that reads one."""
+    if not is_stream(path) and (Path(path).is_dir() or not Path(path).exists()):
+        _file(path).close()  # says why it cannot be opened
+
+
 @contextmanager
 def open_file(path: str | os.PathLike[str], kind: str | None = None) -> Iterator[OpenedTable]:
     """Open a table and find out what it is."""

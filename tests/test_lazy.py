@@ -1,0 +1,50 @@
+"""Names that are imported when they are asked for are those that type checkers see."""
+
+import ast
+import importlib
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lincent
+
+PACKAGES = ["lincent", "lincent.app", "lincent.tables"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_name_comes_from_where_type_checkers_look(package):
+    pytest.importorskip("pyarrow")
+    module = importlib.import_module(package)
+    seen = {}
+    for node in ast.walk(ast.parse(Path(module.__file__).read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            seen |= {alias.name: node.module for alias in node.names}
+    for name in set(module.__all__) - {"__version__"}:
+        assert getattr(module, name) is getattr(importlib.import_module(seen[name]), name)
+    assert set(module.__all__) <= set(dir(module))
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_name_that_is_not_there_is_an_attribute_error(package):
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'LCD'"):
+        importlib.import_module(package).LCD  # noqa: B018
+
+
+def test_a_class_is_known_by_its_public_name_whoever_imported_it_first():
+    code = (
+        "from lincent.estimators.linear import LCC; import pickle; "
+        "print(LCC.__module__, pickle.loads(pickle.dumps(LCC)) is LCC)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["lincent", "True"]
+    for name in set(lincent.__all__) - {"__version__"}:
+        found = getattr(lincent, name)
+        assert found.__module__ == "lincent"
+        assert pickle.loads(pickle.dumps(found)) is found
+
+
+def test_modules_are_attributes_without_an_import_of_their_own():
+    assert lincent.rivals.LinearSVM.__module__ == "lincent.rivals"
