@@ -7,6 +7,7 @@ from sklearn.model_selection import KFold
 
 import lincent
 from lincent import AdditiveLCC, AdditiveLCCCV
+from lincent.passes import device
 from lincent.passes.dask.run import GraphRequest
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
@@ -77,12 +78,25 @@ def test_a_sparse_matrix(kind):
     np.testing.assert_array_equal(found.predict(kind(X)), plain.predict(X))
 
 
-def test_a_device_array():
+@pytest.mark.parametrize(
+    ("kind", "classes", "dtype"),
+    [(AdditiveLCC, 2, "float64"), (AdditiveLCC, 3, "float32"), (AdditiveLCCCV, 2, "float64")],
+)
+def test_a_device_array(monkeypatch, kind, classes, dtype):
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    X, y, weight = make()
-    plain = AdditiveLCC(n_resamples=2).fit(X, y, weight)
-    rows = torch.asarray(X)
-    found = AdditiveLCC(n_resamples=2).fit(rows, torch.asarray(y), weight)
+    for place in ("additive", "joint_blocks"):
+        monkeypatch.setattr(f"lincent.estimators.{place}.SAMPLE_ROWS", 400)
+    X, y, weight = make(classes)
+    plain = kind(interactions=1, n_resamples=2).fit(X, y, weight)
+    fetched, fetch = [], device.to_host
+    monkeypatch.setattr(
+        device, "to_host", lambda values: fetched.append(tuple(values.shape)) or fetch(values)
+    )
+    monkeypatch.setattr(device, "CONVERT_BYTES", 2**17)  # several parts
+    rows = torch.asarray(X, dtype=getattr(torch, dtype))
+    found = kind(interactions=1, n_resamples=2).fit(rows, torch.asarray(y), weight)
+    # The sample of each class, and sums; of all rows keys and labels, which are one number each.
+    assert max(shape[0] for shape in fetched if len(shape) == 2) <= 400
     assert_same(found, plain, X)
     assert isinstance(found.predict(rows), torch.Tensor)
     np.testing.assert_array_equal(found.predict(rows).numpy(), plain.predict(X))

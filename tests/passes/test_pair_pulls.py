@@ -47,6 +47,23 @@ def test_the_gram_matrices_are_the_second_derivative(classes):
     np.testing.assert_allclose(change, expected, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_same_on_a_device(dtype):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
+    from lincent.passes.device import Device, DeviceSource
+
+    X, codes, weight, rules = data(3)
+    X, weight = X.astype(dtype), weight.astype(dtype).astype(float)
+    faces = Faces.native(np.ones(3), 0.0, 2.0)
+    there = torch.asarray(X)
+    place = Device(there)
+    found = DeviceSource(there).face_pulls(place.send(codes), place.send(weight), faces, [rules])
+    expected = face_pulls(X.astype(float), codes, weight, faces, rules)
+    for name, value in vars(expected).items():
+        np.testing.assert_allclose(getattr(found[0], name), value, atol=1e-12, err_msg=name)
+
+
 def test_parts_add_up():
     X, codes, weight, rules = data(3)
     faces = Faces.native(np.ones(3), 0.0, 2.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,16 +24,11 @@ from lincent.estimators.auto_search import Costs
 from lincent.estimators.calibration import fold_of_rows
 from lincent.estimators.choices import Calibrated
 from lincent.estimators.classifier import whole_or_nothing
+from lincent.estimators.encoded import of_encoded_rows
 from lincent.estimators.joint_blocks import plain_encoder, sample_of_blocks
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.probabilities import Probabilities, Unseen, check_probability
-from lincent.estimators.problem import (
-    DaskTraining,
-    in_blocks,
-    in_parts,
-    open_training,
-    part_by_part,
-)
+from lincent.estimators.problem import BlockTraining, in_blocks, in_parts, open_training
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import (
     check_class_weight,
@@ -45,10 +41,10 @@ from lincent.estimators.validation import (
 )
 from lincent.estimators.watching import CallbackSupportMixin, with_callbacks
 from lincent.features.table import TableEncoder, named_columns
-from lincent.features.transformer import by_blocks, check_least
+from lincent.features.transformer import check_least
 from lincent.features.weighted import SAMPLE_ROWS, quantiles
 from lincent.passes.row_hash import row_keys
-from lincent.passes.source import Kind, kind_of
+from lincent.passes.source import Kind, kind_of, place_of
 
 GRID = 100
 BAND = (0.1, 0.9)
@@ -76,8 +72,8 @@ class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Missing values and, in a frame, text and categories are accepted. Also a Dask array or
-            dataframe of numbers, or batches, which are read in place five to nine times, and sparse
-            matrices and torch or CuPy arrays, which are read a part at a time.
+            dataframe of numbers, batches, or a torch or CuPy array, which are read in place five to
+            nine times, and sparse matrices, which are read a part at a time.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -145,14 +141,14 @@ class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Z = self.encoder_.encode(table)
         return TrainingRows(Z, row_keys(Z, seed), codes, weight, None)
 
-    def _open_blocks(self, X: Any, y: Any, sample_weight: Any) -> DaskTraining:
+    def _open_blocks(self, X: Any, y: Any, sample_weight: Any) -> BlockTraining:
         if self.categorical_features is not None:
             raise ValueError(
                 "categorical_features needs X in memory: encode these columns first, or compute() "
                 "X."
             )
         training = open_training(self, X, y, sample_weight)
-        assert isinstance(training, DaskTraining)
+        assert isinstance(training, BlockTraining)
         self.encoder_ = plain_encoder(self)
         return training
 
@@ -285,30 +281,24 @@ class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
             In the order of ``term_names_``.
         """
-        check_is_fitted(self)
-        refuse_namespace(self, X)
-        parts = part_by_part(self._table_parts, X)
+        parts = of_encoded_rows(self, self._parts, X)
         return parts[:, :, 0] if parts.shape[2] == 1 else parts
 
     def _decisions(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        refuse_namespace(self, X)
-        parts = part_by_part(self._table_parts, X)
-        scores: np.ndarray = parts.sum(axis=1) + self.intercept_
+        scores = of_encoded_rows(self, self._block_scores, X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def _table_parts(self, X: Any) -> np.ndarray:
-        table = named_columns(self, X, self.encoder_.categorical, reset=False)
-        return by_blocks(self._parts, self.encoder_.encode(table))
+    def _block_scores(self, Z: Any) -> Any:
+        return self._parts(Z).sum(axis=1) + place_of(Z).send(self.intercept_)
 
-    def _parts(self, Z: np.ndarray) -> np.ndarray:
+    def _parts(self, Z: Any) -> Any:
         """(rows, terms, rules)."""
-        features = self.terms_.apply(Z) - self.means_
-        out = np.zeros((len(Z), self.terms_.count, self.coef_.shape[1]))
-        owners = self.terms_.owners
-        for term in range(self.terms_.count):
-            mine = owners == term
-            out[:, term] = features[:, mine] @ self.coef_[mine]
+        place, terms = place_of(Z), self.terms_
+        features = terms.apply(Z) - place.send(self.means_)
+        out = place.empty((len(Z), terms.count, self.coef_.shape[1]))
+        ends = np.searchsorted(terms.owners, np.arange(terms.count + 1)).tolist()
+        for term, (low, high) in enumerate(pairwise(ends)):
+            out[:, term] = features[:, low:high] @ place.send(self.coef_[low:high])
         return out
 
     def _rows_scores(self, X: Any) -> np.ndarray:

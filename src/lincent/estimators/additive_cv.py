@@ -18,7 +18,7 @@ from lincent.estimators.choices import Calibrated
 from lincent.estimators.folds import make_folds, number_of_folds
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.probabilities import Probabilities
-from lincent.estimators.problem import DaskTraining
+from lincent.estimators.problem import BlockTraining
 from lincent.estimators.validation import check_choice, check_nonnegative
 
 FOLDS = 4
@@ -153,7 +153,7 @@ class AdditiveLCCCV(Probabilities, AdditiveModel):
     def _own_folds(self) -> bool:
         return not (self.cv is None or isinstance(self.cv, int | np.integer))
 
-    def _open_blocks(self, X: Any, y: Any, sample_weight: Any) -> DaskTraining:
+    def _open_blocks(self, X: Any, y: Any, sample_weight: Any) -> BlockTraining:
         number_of_folds(self.cv, elsewhere=True)
         return super()._open_blocks(X, y, sample_weight)
 

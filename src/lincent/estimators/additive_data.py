@@ -15,8 +15,8 @@ import numpy as np
 from lincent.estimators.additive_fit import LOOSE, AdditiveProblem
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.joint_blocks import Limits, fit_in_blocks
-from lincent.estimators.problem import DaskTraining
-from lincent.passes.source import open_source
+from lincent.estimators.problem import BlockTraining
+from lincent.passes.source import dense_rows
 from lincent.solvers.newton.joint import JointSolution
 
 
@@ -34,15 +34,15 @@ class TermsMap:
     def width(self) -> int:
         return len(self.terms.owners)
 
-    def __call__(self, X: Any) -> np.ndarray:
-        return self.terms.apply(open_source(X).array())
+    def __call__(self, X: Any) -> Any:
+        return self.terms.apply(dense_rows(X))
 
 
 @dataclass(frozen=True)
 class AdditiveBlocks:
     """Rows in blocks, and the problem of their sample."""
 
-    training: DaskTraining
+    training: BlockTraining
     sample: AdditiveProblem
 
     @property

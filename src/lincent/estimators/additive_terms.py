@@ -8,12 +8,14 @@ products of the first few features of both.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from lincent.features.monotone import IncreasingCurve, learn_increasing
 from lincent.features.splines import ColumnCurve, learn_curve
 from lincent.features.weighted import sample_by_key
+from lincent.passes.source import place_of
 
 PAIR_TERMS = 3
 """Products of so many features of each column: the column itself and its slowest bends."""
@@ -78,19 +80,19 @@ class Terms:
         alone = [curve.factors(self.smoothing) for curve in self.curves]
         return np.concatenate([*alone, np.ones(sum(self._pair_widths()))])
 
-    def apply(self, Z: np.ndarray) -> np.ndarray:
-        """The features of encoded rows."""
-        out = np.empty((len(Z), len(self.owners)))
-        parts = np.split(out, np.cumsum([curve.width for curve in self.curves]), axis=1)
-        for curve, z, part in zip(self.curves, Z.T, parts, strict=False):
-            part[:] = curve.values(z, self.smoothing)
-        ends = np.cumsum(self._pair_widths())
-        for (first, second), end in zip(self.pairs, ends, strict=True):
+    def apply(self, Z: Any) -> Any:
+        """The features of encoded rows, where the rows are."""
+        out, end = place_of(Z).empty((len(Z), len(self.owners))), 0
+        for curve, z in zip(self.curves, Z.T, strict=True):
+            out[:, end : end + curve.width] = curve.values(z, self.smoothing)
+            end += curve.width
+        for (first, second), width in zip(self.pairs, self._pair_widths(), strict=True):
             found = products(self._leading(out, first), self._leading(out, second))
-            parts[-1][:, end - found.shape[1] : end] = found
+            out[:, end : end + width] = found
+            end += width
         return out
 
-    def _leading(self, features: np.ndarray, column: int) -> np.ndarray:
+    def _leading(self, features: Any, column: int) -> Any:
         """The first few features of a column of the table."""
         first = int(np.searchsorted(self.owners, column))
         return features[:, first : first + self._lead_width(column)]
@@ -127,12 +129,12 @@ class Terms:
         return [(int(first[k]), int(second[k])) for k in best]
 
 
-def bounded(features: np.ndarray) -> np.ndarray:
+def bounded(features: Any) -> Any:
     """Far out features are linear, and so products of two would be large: they are held."""
-    return np.clip(features, -3.0, 3.0)
+    return features.clip(-3.0, 3.0)
 
 
-def products(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def products(A: Any, B: Any) -> Any:
     """All products of a feature of one column and one of the other, kept within bounds."""
     A, B = bounded(A), bounded(B)
     return (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)

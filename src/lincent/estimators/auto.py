@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from lincent._lazy import public
 from lincent.estimators.answers import where_rows_live
@@ -21,6 +20,7 @@ from lincent.estimators.auto_members import Member, fit_members, refit_members
 from lincent.estimators.auto_search import Costs, run_search
 from lincent.estimators.auto_verdict import Verdict, judge
 from lincent.estimators.classifier import whole_or_nothing
+from lincent.estimators.encoded import of_encoded_rows
 from lincent.estimators.folds import make_folds, number_of_folds
 from lincent.estimators.joint_blocks import Limits, plain_encoder, sample_of_blocks
 from lincent.estimators.portfolio import (
@@ -33,13 +33,7 @@ from lincent.estimators.portfolio import (
     seen_by,
     usable_maps,
 )
-from lincent.estimators.problem import (
-    DaskTraining,
-    in_blocks,
-    in_parts,
-    open_training,
-    part_by_part,
-)
+from lincent.estimators.problem import BlockTraining, in_blocks, in_parts, open_training
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import (
     check_class_weight,
@@ -51,10 +45,9 @@ from lincent.estimators.validation import (
 )
 from lincent.estimators.watching import CallbackSupportMixin, with_callbacks
 from lincent.features.table import TableEncoder, named_columns
-from lincent.features.transformer import by_blocks
 from lincent.features.weighted import Columns, mean_and_deviation
 from lincent.passes.row_hash import row_keys
-from lincent.passes.source import Kind, kind_of
+from lincent.passes.source import Kind, kind_of, place_of
 from lincent.solvers.solution import silent
 
 FOLDS = 4
@@ -214,7 +207,7 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Missing values and, in a frame, text and categories are accepted. Also a Dask array or
             dataframe of numbers, or batches, read in place about six times, and torch or CuPy
-            arrays, whose rows come to the processor a part at a time.
+            arrays, whose rows are mapped and read on their device.
         y : array-like of shape (n_samples,)
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -284,15 +277,15 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _open_blocks(
         self, X: Any, y: Any, sample_weight: Any, seed: int
-    ) -> tuple[DaskTraining, TrainingRows]:
-        """Rows in blocks, and a sample of them here."""
+    ) -> tuple[BlockTraining, TrainingRows]:
+        """Rows that are read in place, and a sample of them here."""
         if self.categorical_features is not None:
             raise ValueError(
                 "categorical_features needs X as a table in memory: encode these columns first."
             )
         number_of_folds(self.cv, elsewhere=True)
         training = open_training(self, X, y, sample_weight)
-        assert isinstance(training, DaskTraining)
+        assert isinstance(training, BlockTraining)
         self.encoder_ = plain_encoder(self)
         found = sample_of_blocks(training, seed)
         return training, self._with_units(found.rows, found.columns)
@@ -425,20 +418,16 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores (rows, rules), before the cut is moved."""
-        check_is_fitted(self)
-        refuse_namespace(self, X)
-        return part_by_part(self._table_scores, X)
+        return of_encoded_rows(self, self._block_scores, X)
 
-    def _table_scores(self, X: Any) -> np.ndarray:
-        table = named_columns(self, X, self.encoder_.categorical, reset=False)
-        return by_blocks(self._block_scores, self.encoder_.encode(table))
-
-    def _block_scores(self, encoded: np.ndarray) -> np.ndarray:
-        Z = (encoded - self.center_) / self.scale_
-        out = np.tile(self.intercept_, (len(Z), 1))
+    def _block_scores(self, encoded: Any) -> Any:
+        send = place_of(encoded).send
+        Z = (encoded - send(self.center_)) / send(self.scale_)
+        out = send(self.intercept_)
         for name, coef in self.coef_.items():
             seen = seen_by(name, Z, self.views_)
-            out += seen @ coef if name == COLUMNS else self.blocks_[name].scores(seen, coef)
+            block = seen @ send(coef) if name == COLUMNS else self.blocks_[name].scores(seen, coef)
+            out = out + block
         return out
 
     def _decisions(self, scores: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from lincent import _progress
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.joint_blocks import Limits, fit_in_blocks
 from lincent.estimators.portfolio import Blocks
-from lincent.estimators.problem import DaskTraining
+from lincent.estimators.problem import BlockTraining
 from lincent.programs.joint import Native, Separate
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import JointSolution, solve_path
@@ -52,7 +52,7 @@ def fit_members(
 
 
 def refit_members(
-    training: DaskTraining,
+    training: BlockTraining,
     blocks: Blocks,
     unit: tuple[np.ndarray, np.ndarray],
     costs: Costs,

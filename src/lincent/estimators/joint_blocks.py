@@ -1,4 +1,4 @@
-"""Rules that are chosen on a sample and fitted to all rows, which stay in their blocks.
+"""Rules that are chosen on a sample and fitted to all rows, which stay where they are.
 
 A sample of about ``SAMPLE_ROWS`` different rows, drawn by their values, is brought here: what is to
 be learned (knots, centers, landmarks) and chosen comes from it, as in memory.  The rules are then
@@ -15,7 +15,7 @@ import numpy as np
 
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import TrainingRows
-from lincent.estimators.problem import DaskTraining
+from lincent.estimators.problem import BlockTraining
 from lincent.features.table import ColumnCode, TableEncoder
 from lincent.features.weighted import SAMPLE_ROWS, Columns, shares_of_classes
 from lincent.passes.landmarks import RowMapping
@@ -40,11 +40,9 @@ class BlockSample:
     columns: Columns
 
 
-def sample_of_blocks(training: DaskTraining, seed: int) -> BlockSample:
+def sample_of_blocks(training: BlockTraining, seed: int) -> BlockSample:
     """About ``SAMPLE_ROWS`` different rows, those that ``TrainingRows.sample`` takes: one read."""
-    from lincent.passes.dask.landmarks import sample_classes
-
-    found = sample_classes(training.table, SAMPLE_ROWS, seed)
+    found = training.sample_classes(SAMPLE_ROWS, seed)
     kinds, totals = [len(keys) for keys in found.keys], training.totals
     wanted = shares_of_classes(kinds, totals.tolist(), SAMPLE_ROWS)
     Z = [open_source(rows[:k]).array() for rows, k in zip(found.rows, wanted, strict=True)]
@@ -55,11 +53,10 @@ def sample_of_blocks(training: DaskTraining, seed: int) -> BlockSample:
         np.concatenate([weight[:k] for weight, k in zip(found.weights, wanted, strict=True)]),
         None,
     )
-    survey, spread = training.table.survey, found.spread
-    mean = survey.sums.sum(axis=0) / totals.sum() + survey.origin
+    spread = found.spread
     deviation = np.sqrt(spread.squares / totals.sum())
-    flat = deviation <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
-    columns = Columns(mean, np.where(flat, 1.0, deviation), spread.low, spread.high)
+    flat = deviation <= 1e-12 * np.maximum(np.abs(spread.mean), 1e-300)
+    columns = Columns(spread.mean, np.where(flat, 1.0, deviation), spread.low, spread.high)
     return BlockSample(rows.merged(), columns)
 
 
@@ -70,7 +67,7 @@ def plain_encoder(model: Any) -> TableEncoder:
 
 
 def fit_in_blocks(
-    training: DaskTraining,
+    training: BlockTraining,
     mapping: RowMapping,
     costs: Costs,
     Cs: Sequence[float],
@@ -78,18 +75,7 @@ def fit_in_blocks(
     limits: Limits,
 ) -> tuple[list[JointSolution], np.ndarray]:
     """The rules for each C (per row) over all rows, and the means of the features."""
-    from lincent.passes.dask.joint import pulls_of_table
-
-    table = training.mapped(mapping).table
     faces, weight = costs.faces(training.totals), float(training.totals.sum())
-    found = joint_in_place.solve_path(
-        lambda points: pulls_of_table(table, faces, points),
-        faces,
-        [C * weight for C in Cs],
-        starts,
-        limits.tol,
-        limits.max_iter,
-        limits.out_of_time,
-    )
-    survey = table.survey
-    return found, survey.sums.sum(axis=0) / weight + survey.origin
+    read, means = training.face_reader(mapping, faces)
+    scales = [C * weight for C in Cs]
+    return joint_in_place.solve_path(read, faces, scales, starts, *limits), means

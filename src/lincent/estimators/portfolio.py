@@ -23,7 +23,8 @@ from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
 from lincent.features.relevance import relevance
 from lincent.features.transformer import BLOCK_ROWS, RowMap, by_blocks
 from lincent.features.weighted import merged, shares_of_classes
-from lincent.passes.source import open_source
+from lincent.passes.place import HERE
+from lincent.passes.source import dense_rows, place_of
 
 COLUMNS = "columns"
 EVEN, RELEVANT = "even", "relevant"
@@ -98,10 +99,10 @@ def usable_maps(units: np.ndarray | None, n_columns: int) -> list[str]:
     return [name for name in MAPS if name.split()[0] not in senseless]
 
 
-def seen_by(name: str, Z: np.ndarray, views: Mapping[str, np.ndarray]) -> np.ndarray:
+def seen_by(name: str, Z: Any, views: Mapping[str, np.ndarray]) -> Any:
     """The rows as a block sees them."""
     factors = views.get(name.split()[0])
-    return Z if factors is None else Z * factors
+    return Z if factors is None else Z * place_of(Z).send(factors)
 
 
 @dataclass(frozen=True)
@@ -158,14 +159,16 @@ class PortfolioMap:
     def columns(self) -> int:
         return len(self.center)
 
-    def __call__(self, X: Any) -> np.ndarray:
-        Z = (open_source(X).array() - self.center) / self.scale
-        parts = [
-            seen if block is None else by_blocks(block.apply, seen)
-            for name, block in self.blocks
-            for seen in [seen_by(name, Z, self.views)]
-        ]
-        return np.concatenate(parts, axis=1)
+    def __call__(self, X: Any) -> Any:
+        place = place_of(X)
+        Z = (dense_rows(X) - place.send(self.center)) / place.send(self.scale)
+        return place.beside([self._features(*block, Z) for block in self.blocks])
+
+    def _features(self, name: str, block: RowMap | None, Z: Any) -> Any:
+        seen = seen_by(name, Z, self.views)
+        if block is None:
+            return seen
+        return by_blocks(block.apply, seen) if place_of(Z) is HERE else block.apply(seen)
 
 
 class Blocks:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -41,16 +41,18 @@ from lincent.estimators.validation import (
 from lincent.features.clusters import CenterSet, centers_of_sample, find_local_centers
 from lincent.features.similarity import entry_variance
 from lincent.features.weighted import SAMPLE_ROWS
-from lincent.passes.batches import BATCH_ROWS, batches_of
+from lincent.passes.batches import batches_of
+from lincent.passes.class_sample import ClassSample
 from lincent.passes.landmarks import RowMapping, mapped_rows
+from lincent.passes.pair_pulls import FacePulls, Faces
 from lincent.passes.place import HERE
 from lincent.passes.protocol import Source
 from lincent.passes.pulls import SideCosts
 from lincent.passes.row_hash import draw_distinct, row_keys, smallest_kinds
 from lincent.passes.signed_rows import SignedRows
-from lincent.passes.source import Kind, kind_of, open_source, place_of
+from lincent.passes.source import Kind, kind_of, open_source
 from lincent.passes.together import side_by_side
-from lincent.programs.arrays import Rows
+from lincent.programs.arrays import Matrix, Rows
 from lincent.programs.centralization import Program, lcc_program
 from lincent.programs.labeled_rows import LabeledRows, SparseLabeledRows
 from lincent.solvers.solution import silent
@@ -59,6 +61,8 @@ SAME = 1e-10
 """Class means of a column that differ by no more than this share may be those of a constant."""
 
 
+FaceReader = Callable[[list[Matrix]], list[FacePulls]]
+"""What all rows pull at some points of the joint program."""
 MOST_TOGETHER, MOST_WITHIN = 16, 4
 """Jobs on blocks that run at once, and jobs within each: a problem holds a sample of its rows."""
 
@@ -305,35 +309,22 @@ class Training(Protocol):
 
 
 def in_blocks(X: Any) -> bool:
-    """Whether rows come in blocks or batches, which are read in place."""
-    return kind_of(X) in (Kind.DASK, Kind.BATCHES)
+    """Whether rows are read in place: in blocks, in batches or on a device."""
+    return kind_of(X) in (Kind.DASK, Kind.BATCHES, Kind.DEVICE)
 
 
 def in_parts(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Rows on a device, and sparse ones where these are taken, as parts that come here in turn.
+    """Sparse rows, where these are taken, as parts in turn; all else is left as it is.
 
-    For estimators that encode rows on the processor.  All else is left as it is.
+    For estimators that make features of all columns.
     """
-    if kind_of(X) is Kind.DEVICE:
-        X = check_device_rows(estimator, X, reset=True)
-        y = place_of(y).fetch(y)
-    elif kind_of(X) is not Kind.SPARSE or not estimator._accept_sparse:
+    if kind_of(X) is not Kind.SPARSE or not estimator._accept_sparse:
         return X, y, sample_weight
-    else:
-        X = validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    X = validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32])
     codes = estimator._codes(y, X.shape[0])
     weight = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
-    batches = batches_of(X, estimator.classes_[codes], weight, place_of(X))
+    batches = batches_of(X, estimator.classes_[codes], weight)
     return batches, batches.target, None
-
-
-def part_by_part(answer: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
-    """The answer for all rows; sparse ones, and those on a device, come here a part at a time."""
-    if kind_of(X) not in (Kind.DEVICE, Kind.SPARSE) or X.ndim != 2 or not X.shape[0]:
-        return answer(X)
-    X = X.tocsr() if kind_of(X) is Kind.SPARSE else X
-    parts = (slice(k, k + BATCH_ROWS) for k in range(0, X.shape[0], BATCH_ROWS))
-    return np.concatenate([answer(open_source(X[part]).array()) for part in parts])
 
 
 def open_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
@@ -498,14 +489,23 @@ class DaskTraining:
     def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
         return side_by_side(jobs, MOST_WITHIN)
 
-    def local_centers(self, n_centers: int, seed: int) -> CenterSet:
-        """From a sample of each class: a read."""
+    def sample_classes(self, count: int, seed: int) -> ClassSample:
+        """A read."""
         from lincent.passes.dask.landmarks import sample_classes
 
-        sample = sample_classes(self.table, SAMPLE_ROWS, seed)
-        rows = [open_source(part).array() for part in sample.rows]
-        variance = float(sample.spread.squares.sum() / self.totals.sum())
-        return centers_of_sample(rows, sample.weights, self.totals, variance, n_centers, seed)
+        return sample_classes(self.table, count, seed)
+
+    def face_reader(self, mapping: RowMapping, faces: Faces) -> tuple[FaceReader, np.ndarray]:
+        """The mapped rows are surveyed first."""
+        from lincent.passes.dask.joint import pulls_of_table
+
+        table = self.mapped(mapping).table
+        survey = table.survey
+        means = survey.sums.sum(axis=0) / self.totals.sum() + survey.origin
+        return partial(pulls_of_table, table, faces), means
+
+    def local_centers(self, n_centers: int, seed: int) -> CenterSet:
+        return sampled_centers(self, n_centers, seed)
 
     def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
         from lincent.passes.dask.landmarks import draw_landmarks
@@ -610,20 +610,24 @@ class DeviceTraining:
 
         return self.seen_as(DeviceSource(self.X, mapping=mapping))
 
-    def local_centers(self, n_centers: int, seed: int) -> CenterSet:
-        """From a sample of each class, the one that rows in blocks have."""
+    def sample_classes(self, count: int, seed: int) -> ClassSample:
         from lincent.passes.device import DeviceSource
 
-        source, keys = DeviceSource(self.X), row_keys(self.X, seed)
-        points, counts = [], []
+        keys, found = row_keys(self.X, seed), []
         for code in range(len(self.classes)):
             rows = np.flatnonzero((self.codes_here == code) & (self.weight > 0))
-            first, count = smallest_kinds(keys[rows], self.weight[rows], SAMPLE_ROWS)
-            points.append(self._brought(rows[first]))
-            counts.append(count)
-        mean = source.combine(self.weight) / self.totals.sum()
-        variance = source.squares(mean, self.weight) / float(self.totals.sum())
-        return centers_of_sample(points, counts, self.totals, variance, n_centers, seed)
+            first, weight = smallest_kinds(keys[rows], self.weight[rows], count)
+            index = rows[first]
+            found.append((keys[index], self._brought(index), weight))
+        return ClassSample.of(found, DeviceSource(self.X).spread(self.weight))
+
+    def face_reader(self, mapping: RowMapping, faces: Faces) -> tuple[FaceReader, np.ndarray]:
+        source, weight = self.mapped(mapping).X, self.device.doubles(self.weight)
+        means = source.gather(weight) / float(self.totals.sum())
+        return partial(source.face_pulls, self.codes, weight, faces), means
+
+    def local_centers(self, n_centers: int, seed: int) -> CenterSet:
+        return sampled_centers(self, n_centers, seed)
 
     def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
         counted = np.flatnonzero(self.weight > 0)
@@ -633,9 +637,9 @@ class DeviceTraining:
     def variance(self) -> float:
         from lincent.passes.device import DeviceSource
 
-        source, total = DeviceSource(self.X), float(self.totals.sum()) * self.shape[1]
-        mean = float(source.combine(self.weight).sum()) / total
-        return source.squares(np.full(self.shape[1], mean), self.weight) / total
+        spread = DeviceSource(self.X).spread(self.weight)
+        within = float(spread.squares.mean() / self.totals.sum())
+        return within + float(np.var(spread.mean))
 
     def _brought(self, index: np.ndarray) -> np.ndarray:
         """Some rows, here."""
@@ -656,6 +660,18 @@ class DeviceTraining:
         sides, labels = costs.of(task.sides, self.totals), task.labels(self.classes)
         totals = task.weights(self.totals)
         return TwoClass(X, sign, weight, cost, sides, labels, within, totals, self.began)
+
+
+BlockTraining = DaskTraining | DeviceTraining
+"""Data that is read in place."""
+
+
+def sampled_centers(training: BlockTraining, n_centers: int, seed: int) -> CenterSet:
+    """Local centers from a sample of each class."""
+    sample = training.sample_classes(SAMPLE_ROWS, seed)
+    rows = [open_source(part).array() for part in sample.rows]
+    variance = float(sample.spread.squares.sum() / training.totals.sum())
+    return centers_of_sample(rows, sample.weights, training.totals, variance, n_centers, seed)
 
 
 def _on_threads(jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:

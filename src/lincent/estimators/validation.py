@@ -196,7 +196,7 @@ def refuse_elsewhere(estimator: Any, X: Any) -> NoReturn:
 def refuse_namespace(estimator: Any, X: Any) -> None:
     """Say that scikit-learn must not dispatch to the array library of X, which is not NumPy."""
     foreign = hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray)
-    if foreign and get_config()["array_api_dispatch"]:
+    if foreign and kind_of(X) is not Kind.DEVICE and get_config()["array_api_dispatch"]:
         raise TypeError(
             f"{type(estimator).__name__} does not dispatch to the array library of X "
             f"({type(X).__module__} {type(X).__name__}): convert X with np.asarray, or set "
@@ -223,7 +223,7 @@ def check_rows(estimator: Any, X: Any, *, accept_sparse: Any = "csr") -> Any:
     )
 
 
-def check_device_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+def check_device_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Any:
     """X on a device: two dimensions, the right columns, numbers, finite; it does not move."""
     from lincent.passes.device import check_finite_on_device, numbers_on_device
 
@@ -237,7 +237,7 @@ def check_device_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         raise ValueError("X has complex numbers; give real ones.")
     validate_data(estimator, np.empty((0, int(X.shape[1]))), reset=reset, skip_check_array=True)
     X = numbers_on_device(X)
-    if not get_config()["assume_finite"]:
+    if finite and not get_config()["assume_finite"]:
         check_finite_on_device(X)
     return X
 

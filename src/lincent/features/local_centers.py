@@ -9,6 +9,7 @@ import numpy as np
 from lincent.features.clusters import find_local_centers
 from lincent.features.similarity import similarity
 from lincent.features.transformer import RowMap, check_least, check_width, class_numbers
+from lincent.passes.source import place_of
 
 
 class LocalCenters(RowMap):
@@ -83,16 +84,18 @@ class LocalCenters(RowMap):
         self.whitening_ = found.whitening(self.gamma)
         return self
 
-    def apply(self, Z: np.ndarray) -> np.ndarray:
-        near = self._near(Z) @ self.whitening_
-        return np.concatenate([Z, near], axis=1) if self.include_columns else near
+    def apply(self, Z: Any) -> Any:
+        place = place_of(Z)
+        near = self._near(Z) @ place.send(self.whitening_)
+        return place.beside([Z, near]) if self.include_columns else near
 
-    def scores(self, Z: np.ndarray, coef: np.ndarray) -> np.ndarray:
-        own = Z.shape[1] if self.include_columns else 0
+    def scores(self, Z: Any, coef: np.ndarray) -> Any:
+        place, own = place_of(Z), Z.shape[1] if self.include_columns else 0
         # A rule on the whitened similarities is one on the similarities: a product less.
-        return np.asarray(Z[:, :own] @ coef[:own] + self._near(Z) @ (self.whitening_ @ coef[own:]))
+        scores = self._near(Z) @ place.send(self.whitening_ @ coef[own:])
+        return scores + Z[:, :own] @ place.send(coef[:own]) if own else scores
 
-    def _near(self, Z: np.ndarray) -> np.ndarray:
+    def _near(self, Z: Any) -> Any:
         return similarity(Z, self.centers_, self.gamma / self.variance_)
 
     def _names(self, columns: list[str]) -> list[str]:

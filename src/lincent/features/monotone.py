@@ -11,11 +11,13 @@ the outer knots.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from lincent.features.splines import OUTER
 from lincent.features.weighted import quantiles
+from lincent.passes.source import place_of
 
 
 @dataclass(frozen=True)
@@ -38,26 +40,28 @@ class IncreasingCurve:
         """What smoothing multiplies each feature by: it has no part in them."""
         return np.ones(self.width)
 
-    def values(self, column: np.ndarray, smoothing: float) -> np.ndarray:
-        """The features of these values."""
-        return self.way * (integrated_hats(column, self.knots) - self.centers) / self.scale
+    def values(self, column: Any, smoothing: float) -> Any:
+        """The features of these values, where the values are."""
+        centers = place_of(column).send(self.centers)
+        return self.way * (integrated_hats(column, self.knots) - centers) / self.scale
 
 
-def integrated_hats(x: np.ndarray, knots: np.ndarray) -> np.ndarray:
+def integrated_hats(x: Any, knots: np.ndarray) -> Any:
     """All g_j at all x."""
+    place = place_of(x)
     if len(knots) == 1:
-        return x[:, None] - knots
+        return x[:, None] - place.send(knots)
     steps = np.diff(knots)
     # The share of each interval that x has passed; both ends go on beyond the outer knots.
-    passed = (x[:, None] - knots[:-1]) / steps
-    inside = np.clip(passed, 0.0, 1.0)
-    rising = steps * inside**2 / 2
-    falling = steps * inside - rising
-    out = np.zeros((len(x), len(knots)))
-    out[:, 1:] += rising
+    lengths = place.send(steps)
+    inside = ((x[:, None] - place.send(knots[:-1])) / lengths).clip(0.0, 1.0)
+    rising = lengths * inside**2 / 2
+    falling = lengths * inside - rising
+    out = place.empty((len(x), len(knots)))
+    out[:, 1:] = rising
+    out[:, 0] = (x - float(knots[0])).clip(None, 0.0)
     out[:, :-1] += falling
-    out[:, 0] += np.minimum(x - knots[0], 0.0)
-    out[:, -1] += np.maximum(x - knots[-1], 0.0)
+    out[:, -1] += (x - float(knots[-1])).clip(0.0, None)
     return out
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cholesky, solve_triangular
 
+from lincent.passes.place import HERE
 from lincent.passes.source import Kind, kind_of, place_of
 
 FLOOR = 1e-6
@@ -43,8 +44,12 @@ def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
     return np.maximum(distances, 0.0, out=distances)
 
 
-def similarity(X: np.ndarray, points: np.ndarray, scale: float) -> np.ndarray:
-    """k(x), with scale = g / v; in parts that stay in the cache from product to exponential."""
+def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
+    """k(x), with scale = g / v, where the rows are; here in parts that stay in the cache from
+    product to exponential.
+    """
+    if kind_of(X) is Kind.DEVICE:
+        return near_there(X, points, scale, place_of(X))
     near = np.empty((X.shape[0], len(points)))
     step = max(1, CACHED_ENTRIES // max(1, len(points)))
     for start in range(0, X.shape[0], step):
@@ -125,15 +130,12 @@ class Extension:
         return self.columns + int(self.whitening.shape[1])
 
     def __call__(self, X: Any) -> Any:
-        if kind_of(X) is Kind.DEVICE:
-            return self._there(X)
+        place = place_of(X)
+        if place is not HERE:
+            near = near_there(X, self.points, self.scale, place)
+            return place.beside([X, near @ place.send(self.whitening)])
         X = X.astype(np.float64, copy=False)
         return extended(X, similarity(X, self.points, self.scale), self.whitening)
-
-    def _there(self, X: Any) -> Any:
-        place = place_of(X)
-        near = near_there(X, self.points, self.scale, place)
-        return place.xp.concat([X, near @ place.send(self.whitening)], axis=1)
 
 
 def near_there(X: Any, points: np.ndarray, scale: Any, place: Any) -> Any:

@@ -11,6 +11,7 @@ from lincent.features.splines import ColumnCurve, learn_curve
 from lincent.features.transformer import RowMap, check_least
 from lincent.features.weighted import sample_by_key
 from lincent.passes.row_hash import row_keys
+from lincent.passes.source import place_of
 
 
 class SplineFeatures(RowMap):
@@ -82,7 +83,7 @@ class SplineFeatures(RowMap):
         ]
         return self
 
-    def apply(self, Z: np.ndarray) -> np.ndarray:
+    def apply(self, Z: Any) -> Any:
         """The features of encoded rows, column by column.
 
         Parameters
@@ -95,7 +96,7 @@ class SplineFeatures(RowMap):
         ndarray
             The features of the rows.
         """
-        out = np.empty((len(Z), sum(curve.width for curve in self.curves_)))
+        out = place_of(Z).empty((len(Z), sum(curve.width for curve in self.curves_)))
         for curve, part, column in zip(self.curves_, self.parts, Z.T, strict=True):
             out[:, part] = curve.values(column, self.smoothing)
         return out

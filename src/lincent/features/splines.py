@@ -22,11 +22,13 @@ is left alone.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 
 from lincent.features.weighted import quantiles
+from lincent.passes.source import place_of
 
 FEW_VALUES = 8
 """A column with so many different values gets indicators: a curve through them says no more."""
@@ -63,35 +65,39 @@ class ColumnCurve:
         bends = 1.0 / np.sqrt(1.0 + smoothing * self.roughness)
         return np.concatenate([[1.0], bends, np.ones(len(self.levels))])
 
-    def values(self, column: np.ndarray, smoothing: float) -> np.ndarray:
-        """The features of these values, one row each."""
-        out = np.empty((len(column), self.width))
+    def values(self, column: Any, smoothing: float) -> Any:
+        """The features of these values, one row each, where the values are."""
+        place = place_of(column)
+        out = place.empty((len(column), self.width))
         x = (column - self.mean) / self.deviation
         out[:, 0] = x
         if len(self.levels):
             spread = np.sqrt(np.maximum(self.shares, LEAST_SPREAD))
-            out[:, 1:] = ((column[:, None] == self.levels) - self.shares) / spread
+            there = place.where(column[:, None] == place.send(self.levels), 1.0)
+            out[:, 1:] = (there - place.send(self.shares)) / place.send(spread)
         elif self.basis.shape[1]:
             bends = self.basis * self.factors(smoothing)[1:]
-            np.matmul(natural(x, self.knots), bends, out=out[:, 1:])
+            out[:, 1:] = natural(x, self.knots) @ place.send(bends)
         return out
 
 
-def natural(x: np.ndarray, knots: np.ndarray) -> np.ndarray:
+def natural(x: Any, knots: np.ndarray) -> Any:
     """1, x and the q - 2 natural cubic splines on the knots (Hastie et al., 2009, 5.4).
 
     Beyond the last knot they are continued by their slope: far out the cubes would cancel.
     """
     reach, last = knots[-1] - knots[0], knots[-1]
     top = (last - knots[:-1]) / reach
-    bends = np.maximum(np.minimum(x, last)[:, None] - knots[:-1], 0.0)
+    place = place_of(x)
+    bends = (x.clip(None, last)[:, None] - place.send(knots[:-1])).clip(0.0, None)
     bends /= reach
     bends *= bends * bends
-    bends /= top
-    out = np.empty((len(x), len(knots)))
+    bends /= place.send(top)
+    out = place.empty((len(x), len(knots)))
     out[:, 0], out[:, 1] = 1.0, x
-    np.subtract(bends[:, :-1], bends[:, -1:], out=out[:, 2:])
-    out[:, 2:] += np.maximum(x - last, 0.0)[:, None] * (3.0 * (top[:-1] - top[-1]) / reach)
+    out[:, 2:] = bends[:, :-1] - bends[:, -1:]
+    slopes = place.send(3.0 * (top[:-1] - top[-1]) / reach)
+    out[:, 2:] += (x - last).clip(0.0, None)[:, None] * slopes
     return out
 
 

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d
 
 from lincent.features.table import TableEncoder, named_columns
+from lincent.passes.source import place_of
 
 BLOCK_ROWS = 1024
 
@@ -48,22 +49,22 @@ class RowMap(TransformerMixin, BaseEstimator):
         """
         raise NotImplementedError
 
-    def apply(self, Z: np.ndarray) -> np.ndarray:
-        """The features of encoded rows.
+    def apply(self, Z: Any) -> Any:
+        """The features of encoded rows, where the rows are.
 
         Parameters
         ----------
-        Z : ndarray
+        Z : ndarray, torch or CuPy array
             Encoded rows.
 
         Returns
         -------
-        ndarray
+        ndarray, torch or CuPy array
             The features of the rows.
         """
         raise NotImplementedError
 
-    def scores(self, Z: np.ndarray, coef: np.ndarray) -> np.ndarray:
+    def scores(self, Z: Any, coef: np.ndarray) -> Any:
         """What linear rules on the features say of encoded rows.
 
         Parameters
@@ -78,7 +79,7 @@ class RowMap(TransformerMixin, BaseEstimator):
         ndarray of shape (n_rows, n_rules)
             The scores.
         """
-        return np.asarray(self.apply(Z) @ coef)
+        return self.apply(Z) @ place_of(Z).send(coef)
 
     def _names(self, columns: list[str]) -> list[str]:
         """Names of the features, given those of the encoded columns."""
@@ -160,7 +161,7 @@ class RowMap(TransformerMixin, BaseEstimator):
 
 
 def by_blocks(function: Any, Z: np.ndarray, rows: int = BLOCK_ROWS) -> np.ndarray:
-    """A pure function of rows, applied to a block at a time."""
+    """A pure function of rows here, applied to a block at a time."""
     if len(Z) <= rows:
         return np.asarray(function(Z))
     first = function(Z[:rows])

@@ -21,7 +21,6 @@ import numpy as np
 
 from lincent._lazy import public
 from lincent.passes.dask.run import BlockError, Merge
-from lincent.passes.place import HERE, Place
 from lincent.passes.together import Halted, Request, Tell, fulfil
 
 BATCH_ROWS = 2**16
@@ -123,14 +122,13 @@ def batches(
     return _arrow(list(data), target, weight, columns)
 
 
-def batches_of(X: Any, y: Any, weight: Any, place: Place) -> Batches:
-    """An array (sparse, or on a device) as batches, each brought here when it is read."""
+def batches_of(X: Any, y: Any, weight: Any) -> Batches:
+    """A sparse array as batches."""
 
     def start() -> Iterator[Batch]:
         for begin in range(0, X.shape[0], BATCH_ROWS):
             part = slice(begin, begin + BATCH_ROWS)
-            rows = X[part] if place is HERE else place.fetch(X[part])
-            yield rows, y[part], None if weight is None else weight[part]
+            yield X[part], y[part], None if weight is None else weight[part]
 
     return Batches(start, None)
 

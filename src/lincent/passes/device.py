@@ -12,12 +12,14 @@ side, multiplied as one batch, and the pieces are added.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from lincent.passes.class_sample import Spread
 from lincent.passes.dense import origin_of, some_rows
+from lincent.passes.pair_pulls import FacePulls, Faces, face_pulls
 from lincent.passes.protocol import Source
 from lincent.passes.pulls import PullPoint, Pulls, pulls_of
 from lincent.passes.rows import RowsBase
@@ -79,6 +81,12 @@ class Device:
     def fetch(self, values: Any) -> Any:
         return to_host(values)
 
+    def empty(self, shape: tuple[int, ...]) -> Any:
+        return self.xp.empty(shape, dtype=self.xp.float64, device=self.place)
+
+    def beside(self, parts: Sequence[Any]) -> Any:
+        return self.xp.concat(list(parts), axis=1)
+
     def nonzero(self, mask: Any) -> Any:
         return self.xp.nonzero(mask)[0]
 
@@ -111,6 +119,17 @@ def combined(X: Any, w: Any, xp: Any) -> Any:
     return total if w.ndim == 2 else total[:, 0]
 
 
+def down(values: Any, reduce: Callable[..., Any], xp: Any) -> Any:
+    """``reduce`` (sum, min, max, all) of each column, with the long side cut into pieces, too."""
+    m, n = (int(k) for k in values.shape)
+    pieces = min(PIECES, m // LONG)
+    if pieces < 2:
+        return reduce(values, axis=0)
+    head = m // pieces * pieces
+    parts = reduce(xp.reshape(values[:head], (pieces, head // pieces, n)), axis=1)
+    return reduce(xp.concat([parts, values[head:]], axis=0), axis=0)
+
+
 def numbers_on_device(X: Any) -> Any:
     """X in float64 or float32, as it is where it is one of them."""
     xp = namespace(X)
@@ -119,15 +138,26 @@ def numbers_on_device(X: Any) -> Any:
 
 def check_finite_on_device(X: Any) -> None:
     """Name the first entry that is not finite."""
+    found = not_finite(X)
+    if found is not None:
+        raise ValueError(
+            f"X has NaN or an infinite value (row {found[0]}, column {found[1]}); "
+            "fill or drop such rows first."
+        )
+
+
+def not_finite(X: Any) -> tuple[int, int] | None:
+    """Row and column of the first entry that is not finite, if there is one."""
     xp = namespace(X)
     for part in parts_of(X.shape):
+        # One sum says that all numbers are finite; only where it is not are they looked at.
+        if bool(xp.isfinite(xp.sum(X[part]))):
+            continue
         finite = xp.isfinite(X[part])
         if not bool(xp.all(finite)):
             row, column = (int(k[0]) for k in xp.nonzero(~finite))
-            raise ValueError(
-                f"X has NaN or an infinite value (row {part.start + row}, column {column}); "
-                "fill or drop such rows first."
-            )
+            return part.start + row, column
+    return None
 
 
 def parts_of(shape: tuple[int, ...]) -> list[slice]:
@@ -176,8 +206,8 @@ class DeviceRows(RowsBase):
         return np.asarray(to_host(self.array))
 
     def column_scale(self) -> Vector:
-        total = to_host(self.device.xp.sum(self.array * self.array, axis=0))
-        return root_mean(total, self.shape[0])
+        xp = self.device.xp
+        return root_mean(to_host(down(self.array * self.array, xp.sum, xp)), self.shape[0])
 
 
 class DeviceSource(Source):
@@ -224,11 +254,12 @@ class DeviceSource(Source):
     def class_means(self, sign: Any, weight: Any) -> Matrix:
         xp = self.device.xp
         high = xp.astype(sign > 0, xp.float64)
-        split = xp.stack([1.0 - high, high], axis=1)
+        low = 1.0 - high
         if weight.strides != (0,):
-            split = split * self.device.send(weight)[:, None]
-        totals = xp.sum(split, axis=0)
-        return np.array(to_host(self._gathered(split) / totals).T)
+            there = self.device.send(weight)
+            low, high = low * there, high * there
+        totals = np.array([[float(xp.sum(low))], [float(xp.sum(high))]])
+        return np.asarray(self.gather(xp.stack([low, high], axis=1)).T / totals)
 
     def gram(self, w: Vector) -> Matrix:
         root = self.device.xp.sqrt(self.device.doubles(w))[:, None]
@@ -248,16 +279,31 @@ class DeviceSource(Source):
     def __getitem__(self, rows: Any) -> DeviceSource:
         return DeviceSource(self.X[rows], mapping=self._mapping)
 
-    def squares(self, center: Vector, weight: Vector) -> float:
-        """sum_i w_i |x_i - center|^2."""
-        middle, total = self.device.send(center), 0.0
+    def face_pulls(
+        self, codes: Any, weight: Any, faces: Faces, points: list[Matrix]
+    ) -> list[FacePulls]:
+        """What all rows pull at some points of the joint program: one read for all."""
+        found = []
         for part in parts_of(self.shape):
-            rows = self._rows(part) - middle
-            each = self.device.xp.sum(rows * rows, axis=1)
+            rows, mine = self._rows(part), (codes[part], weight[part])
+            found.append([face_pulls(rows, *mine, faces, at, self.device) for at in points])
+        return FacePulls.joined_each(found)
+
+    def spread(self, weight: Vector) -> Spread:
+        """Mean, squares around it and extent of each column over rows that count: two reads."""
+        xp, there = self.device.xp, self.device.doubles(weight)
+        mean, parts = self.combine(weight) / float(weight.sum()), []
+        for part in parts_of(self.shape):
+            rows, some = self._rows(part), there[part]
             if weight.strides != (0,):
-                each = each * self.device.doubles(weight[part])
-            total += float(self.device.xp.sum(each))
-        return total
+                counted = self.device.nonzero(some > 0)
+                rows, some = rows[counted], some[counted]
+            if not len(some):
+                continue
+            squares = combined((rows - self.device.send(mean)) ** 2, some, xp)
+            ends = (down(rows, reduce, xp) for reduce in (xp.min, xp.max))
+            parts.append(Spread(mean, *(to_host(one) for one in (squares, *ends))))
+        return Spread.joined(parts)
 
     def take(self, index: Any, sign: Any, center: Vector) -> Rows:
         there = self.device.send(index)
@@ -278,9 +324,9 @@ class DeviceSource(Source):
 
     def column_scale(self, center: Vector) -> Vector:
         middle = self.device.send(center)
+        xp = self.device.xp
         total = sum(
-            self.device.xp.sum((self._rows(part) - middle) ** 2, axis=0)
-            for part in parts_of(self.shape)
+            down((self._rows(part) - middle) ** 2, xp.sum, xp) for part in parts_of(self.shape)
         )
         return root_mean(np.asarray(to_host(total)), self.shape[0])
 
@@ -288,7 +334,8 @@ class DeviceSource(Source):
         there, same = self.device.send(index), True
         first = self._rows(slice(0, 1))[:, there]
         for part in parts_of(self.shape):
-            same = same & self.device.xp.all(self._rows(part)[:, there] == first, axis=0)
+            rows = self._rows(part)[:, there]
+            same = same & down(rows == first, self.device.xp.all, self.device.xp)
         return np.asarray(to_host(same))
 
     def _rows(self, part: Any) -> Any:

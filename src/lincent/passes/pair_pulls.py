@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lincent.passes.place import HERE, Place
 from lincent.programs.arrays import Matrix, Vector
 from lincent.programs.joint import feasible
 
@@ -86,10 +87,13 @@ class FacePulls:
     """The sums above."""
 
     loss: Vector
-    flow: Vector
     squares: Vector
     combined: Matrix
     gram: Matrix
+
+    @property
+    def flow(self) -> Vector:
+        return self.combined[:, -1]
 
     @classmethod
     def joined_each(cls, parts: list[list[FacePulls]]) -> list[FacePulls]:
@@ -100,25 +104,32 @@ class FacePulls:
         ]
 
 
-def face_pulls(X: Matrix, codes: Codes, weight: Vector, faces: Faces, rules: Matrix) -> FacePulls:
-    """The sums over rows in memory; ``rules`` has the offsets in its last row."""
-    n, count = X.shape[1] + 1, len(faces.cost)
-    loss, flow, squares = np.zeros(count), np.zeros(count), np.zeros(count)
+def face_pulls(
+    X: Any, codes: Any, weight: Any, faces: Faces, rules: Matrix, place: Place = HERE
+) -> FacePulls:
+    """The sums over rows in one place; ``rules`` has the offsets in its last row."""
+    n, count, send = int(X.shape[1]) + 1, len(faces.cost), place.send
+    loss, squares = np.zeros(count), np.zeros(count)
     combined, gram = np.zeros((count, n)), np.zeros((int(faces.edge.max()) + 1, n, n))
-    for code in np.unique(codes):
-        rows, mine = np.flatnonzero(codes == code), np.flatnonzero(faces.classes == code)
-        some = np.ones((len(rows), n))
-        some[:, :-1] = X[rows]
-        short = faces.high - some @ (rules @ faces.direction[mine].T)
-        pull = np.clip(short / faces.width, 0.0, 1.0)
-        cost = weight[rows, None] * faces.cost[mine]
+    for code in np.unique(faces.classes):
+        rows, mine = place.nonzero(codes == int(code)), np.flatnonzero(faces.classes == code)
+        if not len(rows):
+            continue
+        some = place.empty((len(rows), n))
+        some[:, :-1], some[:, -1] = X[rows], 1.0
+        short = faces.high - some @ send(rules @ faces.direction[mine].T)
+        pull = (short / faces.width).clip(0.0, 1.0)
+        cost = weight[rows][:, None] * send(faces.cost[mine])
         alpha = cost * pull
-        loss[mine] = (alpha * (short - faces.width / 2 * pull)).sum(axis=0)
-        flow[mine], squares[mine] = alpha.sum(axis=0), (alpha * pull).sum(axis=0)
-        combined[mine] = alpha.T @ some
+        # Products with a row of ones: libraries of devices are slow to add up few long columns.
+        totals = place.beside([alpha * (short - faces.width / 2 * pull), alpha * pull])
+        sums = place.fetch(some[:, -1] @ totals)
+        loss[mine], squares[mine] = sums[: len(mine)], sums[len(mine) :]
+        combined[mine] = place.fetch(alpha.T @ some)
         bent = (short > 0.0) & (short < faces.width)
         for k, face in enumerate(mine):
-            inside = np.flatnonzero(bent[:, k])
-            bending = some[inside] * np.sqrt(cost[inside, k : k + 1])
-            gram[faces.edge[face]] += bending.T @ bending  # one and the same array: half the work
-    return FacePulls(loss, flow, squares, combined, gram / faces.width)
+            inside = place.nonzero(bent[:, k])
+            bending = some[inside] * cost[inside, k : k + 1] ** 0.5
+            # One and the same array: half the work.
+            gram[faces.edge[face]] += place.fetch(bending.T @ bending)
+    return FacePulls(loss, squares, combined, gram / faces.width)

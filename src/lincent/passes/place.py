@@ -6,6 +6,7 @@ array namespace ``xp`` of the place and the few verbs that namespaces do not agr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,6 +29,12 @@ class Place(Protocol):
 
     def fetch(self, values: Any) -> Any:
         """Values from there, in NumPy."""
+
+    def empty(self, shape: tuple[int, ...]) -> Any:
+        """An array there that is still to be filled."""
+
+    def beside(self, parts: Sequence[Any]) -> Any:
+        """The columns of several arrays as those of one."""
 
     def nonzero(self, mask: Any) -> Any:
         """The indices where the mask is set."""
@@ -56,6 +63,12 @@ class Memory:
 
     def fetch(self, values: Any) -> Any:
         return np.asarray(values)
+
+    def empty(self, shape: tuple[int, ...]) -> Any:
+        return np.empty(shape)
+
+    def beside(self, parts: Sequence[Any]) -> Any:
+        return np.concatenate(parts, axis=1)
 
     def nonzero(self, mask: Any) -> Any:
         return np.flatnonzero(mask)

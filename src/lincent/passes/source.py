@@ -56,6 +56,11 @@ def place_of(X: Any) -> Place:
     return Device(X)
 
 
+def dense_rows(X: Any) -> Any:
+    """Rows as an array with all their zeros, where they are."""
+    return X if kind_of(X) is Kind.DEVICE else open_source(X).array()
+
+
 def open_source(X: Any, *, centered: bool = False) -> Source:
     """X as a source of rows (a source is its own); X is not copied.
 

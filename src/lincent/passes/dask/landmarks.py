@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lincent.passes.class_sample import ClassSample, Spread
 from lincent.passes.dask.block import apart, open_rows, sliced, stacked, tidy
 from lincent.passes.dask.table import DaskTable
 from lincent.passes.landmarks import Mapped, RowMapping
@@ -71,53 +72,18 @@ def draw(x: Any, y: Any, weight: Any, begin: int, *, n: int, count: int, seed: i
     return Drawn(keys[first], begin + index, X[index])
 
 
-@dataclass(frozen=True)
-class Spread:
-    """Of each column: sum_i w_i (x_ij - mean_j)^2, the least and the largest value."""
-
-    squares: Vector
-    low: Vector
-    high: Vector
-
-    @classmethod
-    def joined(cls, parts: list[Spread]) -> Spread:
-        return cls(
-            np.sum([part.squares for part in parts], axis=0),
-            np.min([part.low for part in parts], axis=0),
-            np.max([part.high for part in parts], axis=0),
+def _joined(parts: list[ClassSample], count: int) -> ClassSample:
+    """The first of each class over all parts; a key that is kept is complete in each part."""
+    merged = [
+        _first_by_key(
+            [part.keys[k] for part in parts],
+            [part.rows[k] for part in parts],
+            [part.weights[k] for part in parts],
+            count,
         )
-
-
-@dataclass(frozen=True)
-class ClassSample:
-    """Different rows of each class in the order of their keys, what equal ones weigh together,
-    and of each column, over all rows, the weighted squares around the mean and the extent.
-    """
-
-    keys: list[NDArray[np.uint64]]
-    rows: list[Any]
-    weights: list[Vector]
-    spread: Spread
-
-    @classmethod
-    def joined(cls, parts: list[ClassSample], count: int) -> ClassSample:
-        """The first of each class over all parts; a key that is kept is complete in each part."""
-        merged = [
-            _first_by_key(
-                [part.keys[k] for part in parts],
-                [part.rows[k] for part in parts],
-                [part.weights[k] for part in parts],
-                count,
-            )
-            for k in range(len(parts[0].keys))
-        ]
-        return cls.of(merged, Spread.joined([part.spread for part in parts]))
-
-    @classmethod
-    def of(cls, classes: list[tuple[Any, Any, Vector]], spread: Spread) -> ClassSample:
-        """From keys, rows and weights of each class."""
-        keys, rows = [part[0] for part in classes], [part[1] for part in classes]
-        return cls(keys, rows, [part[2] for part in classes], spread)
+        for k in range(len(parts[0].keys))
+    ]
+    return ClassSample.of(merged, Spread.joined([part.spread for part in parts]))
 
 
 def _first_by_key(keys: Any, rows: Any, weights: Any, count: int) -> tuple[Any, Any, Vector]:
@@ -133,7 +99,7 @@ def sample_classes(table: DaskTable, count: int, seed: int) -> ClassSample:
     survey = table.survey
     mean = survey.sums.sum(axis=0) / table.totals.sum() + survey.origin
     sample: ClassSample = table.schedule.run(
-        "sample", _class_sample, merge=partial(ClassSample.joined, count=count),
+        "sample", _class_sample, merge=partial(_joined, count=count),
         n=table.n, classes=survey.classes, count=count, seed=seed, mean=mean,
     )  # fmt: skip
     return sample
@@ -155,13 +121,17 @@ def _class_sample(
 
 
 def _spread(X: Any, weight: Vector, mean: Vector) -> Spread:
-    """A few rows at a time."""
-    parts = [Spread(np.zeros(len(mean)), np.full(len(mean), np.inf), np.full(len(mean), -np.inf))]
+    """Over the rows that count, a few at a time."""
+    nothing = np.full(len(mean), np.inf)
+    parts = [Spread(mean, np.zeros(len(mean)), nothing, -nothing)]
     for begin in range(0, len(weight), SQUARE_ROWS):
         part = slice(begin, begin + SQUARE_ROWS)
-        rows = open_rows(X[part]).array()
-        squares = np.einsum("i,ij,ij->j", weight[part], rows - mean, rows - mean)
-        parts.append(Spread(squares, rows.min(axis=0), rows.max(axis=0)))
+        counted = np.flatnonzero(weight[part] > 0)
+        if not len(counted):
+            continue
+        rows = open_rows(X[begin + counted]).array()
+        squares = np.einsum("i,ij,ij->j", weight[begin + counted], rows - mean, rows - mean)
+        parts.append(Spread(mean, squares, rows.min(axis=0), rows.max(axis=0)))
     return Spread.joined(parts)
 
 
