@@ -246,3 +246,29 @@ def test_folds_side_by_side_read_as_one(client, data, monkeypatch):
     assert max(asked) == 1
     np.testing.assert_allclose(model.objective_, again.objective_, rtol=1e-12)
     assert model.best_index_ == again.best_index_
+
+
+@pytest.mark.parametrize(("block", "shares"), [(250, 1), (1_000, 3)])
+def test_a_task_answers_everything_that_is_asked_of_its_block(monkeypatch, block, shares):
+    import dask
+
+    from lincent import LCCCV
+    from lincent.passes.dask import run
+
+    tasks, original = [], run._locally
+
+    def counted(parts, wanted, count):
+        tasks.append(len(parts) / count)
+        return original(parts, wanted, count)
+
+    monkeypatch.setattr(run, "_locally", counted)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((5_000, 3))
+    y = (X[:, 0] + rng.standard_normal(5_000) > 0).astype(int)
+    with dask.config.set(scheduler="synchronous"):
+        rows = da.from_array(X, chunks=(block, 3))
+        found = LCCCV(4, cv=3, n_jobs=3, random_state=0).fit(rows, y)
+    assert max(tasks) == shares  # few blocks: a task for each fold, so that workers have some
+    wanted = LCCCV(4, cv=3, random_state=0).fit(X, y)
+    np.testing.assert_allclose(found.objective_, wanted.objective_, rtol=1e-9)
+    assert found.best_index_ == wanted.best_index_

@@ -39,6 +39,9 @@ TALK = 10.0
 """Seconds between two lines about a read that takes long."""
 FEW_BLOCKS = 64
 """Up to here the answers of all blocks come to the client; more are merged on the workers first."""
+ENOUGH_TASKS = 16
+"""With fewer blocks, requests that are read together have several tasks for a block, so that more
+workers have something to do."""
 
 Merge = Callable[[list[Any]], Any]
 
@@ -81,59 +84,77 @@ class Schedule:
         **shared: Any,
     ) -> Any:
         """merge([function(*block, *each_i, **shared) for all blocks]), as one read."""
-        from dask import delayed
-
         self.reads += 1
-        stem = f"lincent-{verb}-{self.reads:04d}-{uuid.uuid4().hex}"
-        call = delayed(partial(function, **shared), pure=False)
         extra = each if each is not None else [()] * len(self.blocks)
-        parts = [
-            call(*block, *more, dask_key_name=f"{stem}-{i}")
-            for i, (block, more) in enumerate(zip(self.blocks, extra, strict=True))
-        ]
+        blocks = [(*block, *more) for block, more in zip(self.blocks, extra, strict=True)]
+        work = partial(function, **shared)
         begin = time.monotonic()
-        wanted = _groups(parts, merge, stem) if len(parts) > FEW_BLOCKS else parts
-        request = GraphRequest(verb=verb, tell=self.tell, parts=parts, wanted=wanted)
+        request = GraphRequest(verb=verb, tell=self.tell, blocks=blocks, work=work, merge=merge)
         fulfil(request)
         answer = merge(request.answers)
         took = time.monotonic() - begin
-        self.tell(f"read {self.reads}, {verb}: {len(parts)} blocks in {took:.2f} s")
+        self.tell(f"read {self.reads}, {verb}: {len(blocks)} blocks in {took:.2f} s")
         return answer
 
 
 @dataclass(kw_only=True)
 class GraphRequest(Request):
-    """Tasks, one for each block, and those whose answers are wanted."""
+    """A function of a block, what it is given for each, and how the answers are merged."""
 
-    parts: list[Any]
-    wanted: list[Any]
+    blocks: list[tuple[Any, ...]]
+    work: Callable[..., Any]
+    merge: Merge
 
     def read_all(self, requests: Sequence[GraphRequest], halt: threading.Event) -> None:
-        """One graph: a block that several ask is loaded once."""
-        parts = [part for request in requests for part in request.parts]
+        """One graph; a task answers all that is asked of its block: tasks cost milliseconds."""
+        count, client = len(self.blocks), _cluster()
+        shares = min(len(requests), -(-ENOUGH_TASKS // count))
+        verbs = dict.fromkeys(request.verb for request in requests)
+        stem = f"lincent-{'+'.join(verbs)}-{uuid.uuid4().hex}"
+        parts = [task for k in range(shares) for task in _tasks(requests[k::shares], f"{stem}-{k}")]
         wanted = parts
-        if any(request.wanted is not request.parts for request in requests):
-            wanted = [part for request in requests for part in request.wanted]
-        count, client = len(self.parts), _cluster()
+        if shares == 1 and count > FEW_BLOCKS:
+            wanted = _groups(parts, [request.merge for request in requests], stem)
         if client is None:
             answers = _locally(parts, wanted, count)
         else:
-            verbs = ", ".join(dict.fromkeys(request.verb for request in requests))
-            answers = _Watch(client, verbs, self.tell, halt, count).answers(parts, wanted)
-        for request in requests:
-            end = len(request.wanted)
-            request.answers, answers = answers[:end], answers[end:]
+            watch = _Watch(client, ", ".join(verbs), self.tell, halt, count)
+            answers = watch.answers(parts, wanted)
+        size = len(answers) // shares
+        for k in range(shares):
+            by_request = zip(*answers[k * size : (k + 1) * size], strict=True)
+            for request, found in zip(requests[k::shares], by_request, strict=True):
+                request.answers = list(found)
 
 
-def _groups(parts: list[Any], merge: Merge, stem: str) -> list[Any]:
+def _tasks(requests: Sequence[GraphRequest], stem: str) -> list[Any]:
+    """A task for each block, which answers all of these."""
+    from dask import delayed
+
+    call = delayed(partial(_answers, [request.work for request in requests]), pure=False)
+    blocks = zip(*(request.blocks for request in requests), strict=True)
+    return [call(list(asked), dask_key_name=f"{stem}-{i}") for i, asked in enumerate(blocks)]
+
+
+def _answers(works: list[Callable[..., Any]], asked: list[Any]) -> list[Any]:
+    return [work(*block) for work, block in zip(works, asked, strict=True)]
+
+
+def _groups(parts: list[Any], merges: list[Merge], stem: str) -> list[Any]:
+    """Tasks that merge the answers of some blocks where they are."""
     from dask import delayed
 
     size = math.isqrt(len(parts))
-    join = delayed(merge, pure=False)
+    join = delayed(partial(_merged, merges), pure=False)
     return [
         join(parts[k : k + size], dask_key_name=f"{stem}-group-{k}")
         for k in range(0, len(parts), size)
     ]
+
+
+def _merged(merges: list[Merge], parts: list[Any]) -> list[Any]:
+    by_request = zip(*parts, strict=True)
+    return [merge(list(some)) for merge, some in zip(merges, by_request, strict=True)]
 
 
 def _cluster() -> Any:
@@ -194,17 +215,16 @@ class _Watch:
         try:
             # Labels given as a plain array travel with the graph; that is meant.
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
-                futures = self.client.compute(parts)
-                merged = futures if wanted is parts else self.client.compute(wanted)
+                more = [] if wanted is parts else wanted
+                futures = self.client.compute([*parts, *more])
         except CommClosedError as error:
             self._gone(error)
         try:
             self._wait(futures)
-            self._wait(merged)
-            return list(self.client.gather(merged))
+            return list(self.client.gather(futures[-len(wanted) :]))
         except BaseException as error:
             if self.client.status == "running":
-                self.client.cancel([*futures, *merged])
+                self.client.cancel(futures)
             if isinstance(error, CommClosedError | CancelledError):
                 self._gone(error)
             raise
