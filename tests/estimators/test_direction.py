@@ -130,7 +130,7 @@ def test_a_seed_becomes_a_generator_only_where_it_is_drawn_from():
         generator(LCC(random_state=3)).integers(1000, size=5).tolist()
     )
     assert isinstance(draws(LCC(random_state=np.random.RandomState(0))), np.random.Generator)
-    assert isinstance(draws(LCC()), np.random.Generator)
+    assert isinstance(draws(LCC())(), np.random.Generator)
 
 
 @pytest.mark.parametrize("seed", ["first", -1, 2**32, 1.5])

@@ -121,7 +121,7 @@ def generator(model: Any) -> np.random.Generator:
 def draws(model: Any) -> choose.Draws:
     """``generator``, but a seed becomes one only where it is drawn from, which takes a while."""
     seed = model.random_state
-    if isinstance(seed, int | np.integer) and 0 <= seed < SEEDS:
+    if seed is None or (isinstance(seed, int | np.integer) and 0 <= seed < SEEDS):
         return partial(generator, model)
     return generator(model)  # or an error: this is no seed
 

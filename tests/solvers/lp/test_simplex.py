@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import LCC
-from lincent.solvers.lp import highs, simplex
+from lincent.solvers.lp import highs, interior_point, simplex
 from lincent.solvers.solution import Controls, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal
@@ -73,6 +73,24 @@ def test_reaches_the_optimum(kind, shape):
     assert_optimal(program, solution)
     reference = highs.solve(program, Controls(tol=TOL)).certificate
     assert solution.certificate.objective == pytest.approx(reference.objective, rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.parametrize(("noise", "asked"), [(0.0, 1), (1.0, 0)], ids=["separable", "not"])
+def test_separable_classes_in_many_columns_begin_with_an_interior_point(noise, asked, monkeypatch):
+    rng = np.random.default_rng(3)
+    X, direction = rng.standard_normal((1500, 50)), rng.standard_normal(50)
+    sign = np.where(X @ direction + noise * 7.0 * rng.standard_normal(1500) > 0, 1.0, -1.0)
+    X += 0.5 * np.outer(sign, direction / 7.0)
+    calls, plain = [], interior_point.solve
+
+    def counted(*given, **named):
+        calls.append(named)
+        return plain(*given, **named)
+
+    monkeypatch.setattr(interior_point, "solve", counted)
+    program = program_of(X, sign)
+    assert_optimal(program, solved(program))
+    assert calls == asked * [{"boxed": True}]
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)

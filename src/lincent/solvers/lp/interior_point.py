@@ -85,22 +85,27 @@ TUNING = Tuning()
 _Step = tuple[Vector, Vector, Vector]
 
 
-def solve(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
-    """Bring the program to ``controls.tol``, or as near as it gets."""
+def solve(
+    program: Program, controls: Controls, start: Vector | None = None, *, boxed: bool = False
+) -> Solution:
+    """Bring the program to ``controls.tol``, or as near as it gets.
+
+    ``boxed`` says that the optimum is known to sit at the box.
+    """
     if program.one_point:
         return _only_point(program, controls)
     # As a part of a large problem this is a small one.
     with _threads.for_size(*program.shape):
         merged = merge(program)
         if merged is not None:
-            return merged.expand(_solve(merged.program, controls, start))
-        return _solve(program, controls, start)
+            return merged.expand(_solve(merged.program, controls, start, boxed))
+        return _solve(program, controls, start, boxed)
 
 
-def _solve(program: Program, controls: Controls, start: Vector | None) -> Solution:
+def _solve(program: Program, controls: Controls, start: Vector | None, boxed: bool) -> Solution:
     m, n = program.shape
     # With few rows for the columns the classes are separable and the optimum sits at the box.
-    boxed = start is None and m < TUNING.rows_that_fill * n
+    boxed = boxed or (start is None and m < TUNING.rows_that_fill * n)
     first = _drive(program, controls, InteriorPoint(program, start, absorb=boxed))
     if first.status is not Status.STALLED:
         return first

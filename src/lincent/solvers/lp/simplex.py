@@ -20,6 +20,8 @@ exchanges of the vertex.
    there, and those on the wrong side join the band.  When none is, the vertex is optimal for all
    rows.  Where many are, the band was too small: the way to the vertex is gone as far as the
    objective falls, and a larger band is taken from there.
+   Where the classes are separable and the columns many, an interior point solves the first band:
+   Newton steps, which follow rows that turn, come nowhere near the basis there.
 
 What this cannot finish (columns that depend on each other, mostly) goes on to the interior point.
 """
@@ -34,6 +36,7 @@ from scipy.linalg import lapack
 from lincent.passes.dense import DenseRows
 from lincent.programs.arrays import Certificate, Index, Matrix, Vector
 from lincent.programs.centralization import Program, certify
+from lincent.solvers.lp import interior_point
 from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.duplicate_rows import merge
 from lincent.solvers.solution import Controls, Solution, Status, silent
@@ -74,6 +77,7 @@ class Tuning:
     small_size: float = 1e-3  # of the mean size of rows: what is smaller counts as this
     few_missed: float = 0.005  # of the rows: with no more the box is the bound, and
     missed_at_corner: float = 0.05  # of the rows up to which exchanges begin at its corner
+    interior_columns: int = 40  # from which on an interior point names the basis elsewhere in it
     band: int = 10  # rows per column among which exchanges are made: more cost, fewer miss some
     least_band: int = 160  # rows that are exchanged together in any case
     exchanged_whole: int = 6_000  # entries up to which all rows are the band
@@ -314,13 +318,28 @@ class NearVertex:
         met = TUNING.met * float(self.missed @ self.missed) / len(self.missed)
         return np.asarray(1.0 / (distance + met + TINY))
 
+    def part(self, index: Index, beyond: Vector) -> Program:
+        """The program of some rows, with the multipliers of all others summed up."""
+        program = self.program
+        return replace(
+            program,
+            rows=DenseRows(self.rows[index]),
+            costs=program.costs[index],
+            linear=program.linear - beyond @ self.rows,
+            offset=program.offset + program.margin * float(beyond.sum()),
+        )
+
+    def separates(self) -> bool:
+        """Whether hardly a row is missed: then the box bounds the optimum, not the rows."""
+        return np.count_nonzero(self.beyond) <= TUNING.few_missed * len(self.rows)
+
     def in_the_box(self) -> Vector:
         """Where in the box the optimum is likely to be: here, or at the corner along d.
 
         Classes far apart have it near the corner: hardly a row is missed here or there.
         """
         m, corner = len(self.rows), self.program.farthest_point
-        if np.count_nonzero(self.beyond) > TUNING.few_missed * m:
+        if not self.separates():
             return self.beta
         missed = np.count_nonzero(self.rows @ corner < self.program.margin)
         return corner if missed <= TUNING.missed_at_corner * m else self.beta
@@ -330,12 +349,21 @@ class NearVertex:
         return self.beyond * self.program.costs
 
 
+def _by_interior_point(part: Program, controls: Controls) -> Certificate | None:
+    """The optimal vertex of some rows, where the optimum sits at the box."""
+    found = interior_point.solve(part, controls, boxed=True).certificate
+    return found if found.relative_gap <= controls.tol else None
+
+
 def _exchanged(program: Program, near: NearVertex, controls: Controls) -> Certificate | None:
     """The optimal vertex, from exchanges among a band of rows that grows."""
     m, n = program.shape
     band = max(TUNING.band * n, TUNING.least_band)
     most = TUNING.exchanges * n + 20
     chosen, box = near.nearest(band), near.in_the_box()
+    # Between the rows and the box Newton steps tell little of the basis: exchanges from it are
+    # many, and of many columns each is dear.
+    open_box = n >= TUNING.interior_columns and box is near.beta and near.separates()
     for _ in range(TUNING.rounds):
         if chosen is None:
             if controls.tell is not silent:
@@ -344,14 +372,11 @@ def _exchanged(program: Program, near: NearVertex, controls: Controls) -> Certif
             return crossover(program, near.beta, stiffness, most, near.scale)
         index = chosen.nonzero()[0]
         beyond = np.where(chosen, 0.0, near.multipliers())
-        part = replace(
-            program,
-            rows=DenseRows(near.rows[index]),
-            costs=program.costs[index],
-            linear=program.linear - beyond @ near.rows,
-            offset=program.offset + program.margin * float(beyond.sum()),
-        )
-        found = crossover(part, near.beta, near.stiffness(index, box), most, near.scale)
+        part = near.part(index, beyond)
+        found = _by_interior_point(part, controls) if open_box else None
+        open_box = False
+        if found is None:
+            found = crossover(part, near.beta, near.stiffness(index, box), most, near.scale)
         if found is None:
             return None
         there = program.margin - near.rows @ found.beta
