@@ -331,7 +331,7 @@ class NearVertex:
 
     def separates(self) -> bool:
         """Whether hardly a row is missed: then the box bounds the optimum, not the rows."""
-        return np.count_nonzero(self.beyond) <= TUNING.few_missed * len(self.rows)
+        return bool(np.count_nonzero(self.beyond) <= TUNING.few_missed * len(self.rows))
 
     def in_the_box(self) -> Vector:
         """Where in the box the optimum is likely to be: here, or at the corner along d.
