@@ -69,6 +69,8 @@ def test_the_same_members_everywhere(reference, place):
         (m["map"], m["C"]) for m in plain.members_
     ]
     assert found.duality_gap_ <= 1e-9
+    objectives = [[m["objective"] for m in model.members_] for model in (found, plain)]
+    np.testing.assert_allclose(*objectives, rtol=1e-9)
     assert found.honest_score_ == pytest.approx(plain.honest_score_, abs=1e-9)
     np.testing.assert_allclose(found.predict_proba(X), plain.predict_proba(X), atol=1e-4)
     np.testing.assert_array_equal(found.predict(X), plain.predict(X))

@@ -113,7 +113,8 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
     members_ : list of dict
-        ``map``, ``C`` (per row), ``weight``, ``score`` and ``duality_gap`` of each member.
+        ``map``, ``C`` (per row), ``weight``, ``score``, ``objective`` and ``duality_gap`` of each
+        member.
     cv_results_ : dict of ndarrays
         ``map``, ``C``, ``score``, ``rank`` and ``weight`` of every setting, and ``folds``, on how
         many it was tried; the score of a setting that was dropped is over those.
@@ -399,6 +400,7 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                     "C": member.C,
                     "weight": 1.0 / count,
                     "score": float(table["score"][k]),
+                    "objective": float(member.objective.sum()),
                     "duality_gap": member.gap,
                 }
             )

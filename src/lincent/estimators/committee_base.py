@@ -185,6 +185,7 @@ class Committee:
         self.weights_ = np.reshape(weights, shape)[one]
         solutions = [solution for tally in tallies for solution in tally.solutions]
         self.n_iter_ = max(1, sum(solution.iterations for solution in solutions))
+        self.objectives_ = np.array([solution.certificate.objective for solution in solutions])
         self.duality_gap_ = max(solution.relative_gap for solution in solutions)
         if self.duality_gap_ > self.tol:
             warnings.warn(

@@ -81,6 +81,8 @@ class RegularizedLCCCV(Probabilities, Committee, Classifier):
         The best of them.
     scores_, weights_ : ndarray of shape (1, n_costs) or (n_problems, 1, n_costs)
         The measure and the weight of each C.
+    objectives_ : ndarray of shape (n_rules,)
+        The objective of every rule that was fitted, problem by problem.
     duality_gap_ : float
         The largest relative duality gap among all rules.
     n_iter_ : int

@@ -93,6 +93,8 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         Member of the best setting: 0 is linear, 1 the first width.
     scores_, weights_ : ndarray of shape (n_members, n_costs) or (n_problems, n_members, n_costs)
         The measure and the weight of each setting.
+    objectives_ : ndarray of shape (n_rules,)
+        The objective of every rule that was fitted, problem by problem.
     duality_gap_ : float
         The largest relative duality gap among all rules.
     n_iter_ : int

@@ -255,7 +255,7 @@ def check_device_labels(y: Any, m: int, device: Any) -> tuple[np.ndarray, Any]:
     else:
         low, high = xp.min(y), xp.max(y)
         upper = y == high
-        if bool(xp.all(upper | (y == low))) and bool(low != high):  # two classes: no sorting
+        if device.count(upper | (y == low)) == m and bool(low != high):  # two classes: no sorting
             classes = np.array([device.fetch(low)[()], device.fetch(high)[()]])
             codes = xp.astype(upper, xp.int8)
         else:
