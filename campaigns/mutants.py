@@ -1,7 +1,7 @@
 """Mutants: one change of the source at a time, and whether the tests of that file notice it.
 
-    python -m campaigns.mutants --each 40 --only programs
-    python -m campaigns.mutants --each 8 --only solvers/lp
+    python -m campaigns.mutants --share 0.2 --seed 5 --only programs
+    python -m campaigns.mutants --share 0.1 --seed 5 --only solvers/lp
     python -m campaigns.mutants --again --only programs
 
 Changes are made in the syntax tree: an operator or a comparison is exchanged, a number moved, a
@@ -21,13 +21,18 @@ import importlib
 import importlib.machinery
 import importlib.util
 import json
+import math
 import os
 import random
+import resource
 import signal
 import sys
 import time
 from collections import Counter
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +53,12 @@ MORE_TESTS = {
 }
 """Beside the test file of the same name."""
 NOT_JUDGED = "not judged yet"
+LEAST = 3
+"""Mutants of a file, where the share is fewer."""
+PATIENCE = 3
+"""Times the processor time of the tests without a change that a mutant may take."""
+WAIT = 20
+"""Seconds of the clock for one of the processor, on a machine that is busy."""
 SWAPS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
     ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq,
@@ -56,19 +67,32 @@ SWAPS = {
 NAMES = {"minimum": "maximum", "maximum": "minimum", "min": "max", "max": "min"}
 
 
-def mutants(source: str) -> list[tuple[str, str]]:
-    """What was changed, each by another name, and the whole changed source."""
-    tree, lines = ast.parse(source), source.splitlines()
-    found, seen = [], Counter[str]()
-    for number, node in enumerate(ast.walk(tree)):
+@dataclass(frozen=True)
+class Mutant:
+    """One change of a source: where in the tree, what, and its name."""
+
+    number: int
+    what: str
+    name: str
+
+    def source(self, original: str) -> str:
+        """The whole changed source."""
+        tree = ast.parse(original)
+        _apply(next(islice(ast.walk(tree), self.number, None)), self.what)
+        return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def mutants(source: str) -> list[Mutant]:
+    """Every change of a source, each by another name."""
+    lines, seen = source.splitlines(), Counter[str]()
+    found = []
+    for number, node in enumerate(ast.walk(ast.parse(source))):
+        line = lines[getattr(node, "lineno", 1) - 1].strip()
         for what in _changes(node):
-            other = copy.deepcopy(tree)
-            label = _apply(list(ast.walk(other))[number], what)
-            line = lines[getattr(node, "lineno", 1) - 1].strip()
-            name = f"`{line}` {label}"
+            name = f"`{line}` {_apply(copy.deepcopy(node), what)}"
             seen[name] += 1
             name += f" ({seen[name]})" if seen[name] > 1 else ""
-            found.append((name, ast.unparse(ast.fix_missing_locations(other))))
+            found.append(Mutant(number, what, name))
     return found
 
 
@@ -134,13 +158,18 @@ class _Finder:
 
 
 def import_everything_else() -> None:
-    """All that the tests import, but for the package itself: each fork imports that anew."""
-    import pytest  # noqa: F401
+    """All that the tests import, but for the package and the tests: a fork imports those anew."""
+    import pytest
 
     import lincent.rivals  # noqa: F401
 
-    for name in [name for name in sys.modules if name.partition(".")[0] == "lincent"]:
-        del sys.modules[name]
+    rooms = [str(ROOT / "tests" / room) for room in ("programs", "solvers/lp")]
+    with open(os.devnull, "w") as null, redirect_stdout(null), redirect_stderr(null):
+        pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", *rooms])
+    ours = (str(SOURCE), str(ROOT / "tests"))
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(ours):
+            del sys.modules[name]
 
 
 def tests_of(file: str) -> list[str]:
@@ -150,12 +179,12 @@ def tests_of(file: str) -> list[str]:
     return [str(ROOT / "tests" / name) for name in names if (ROOT / "tests" / name).exists()]
 
 
-def passes(file: str, source: str, seconds: float) -> bool:
-    """Whether the tests of a file pass on this source, within a time."""
+def passes(file: str, source: str, seconds: int) -> bool:
+    """Whether the tests of a file pass on this source, in so many seconds of processor time."""
     child = os.fork()
     if child == 0:
-        _be_the_tests(file, source)
-    end = time.monotonic() + seconds
+        _be_the_tests(file, source, seconds)
+    end = time.monotonic() + WAIT * seconds
     while time.monotonic() < end:
         found, status = os.waitpid(child, os.WNOHANG)
         if found:
@@ -166,12 +195,13 @@ def passes(file: str, source: str, seconds: float) -> bool:
     return False
 
 
-def _be_the_tests(file: str, source: str) -> None:
+def _be_the_tests(file: str, source: str, seconds: int) -> None:
     """Run the tests and end this process."""
     import pytest
 
     code = 1
     try:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         null = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(null, number)
@@ -182,44 +212,52 @@ def _be_the_tests(file: str, source: str) -> None:
         os._exit(code)
 
 
-def judge(file: str, most: int, seed: int) -> dict[str, Any]:
+def judge(file: str, share: float, seed: int) -> dict[str, Any]:
     """A sample of the mutants of a file: how many there are, were tried and noticed."""
     every = mutants((SOURCE / file).read_text("utf-8"))
-    tried = random.Random(seed).sample(every, min(most, len(every)))
-    survivors = _survivors(file, tried)
-    return {"all": len(every), "mutants": len(tried), "killed": len(tried) - len(survivors),
-            "last": date.today().isoformat(), "survivors": survivors}  # fmt: skip
+    count = min(len(every), max(LEAST, math.ceil(share * len(every))))
+    tried = random.Random(f"{seed} {file}").sample(every, count)
+    return _count(len(every), len(tried), _survivors(file, tried)) | {"seed": seed}
 
 
 def judge_again(file: str, last: dict[str, Any]) -> dict[str, Any]:
     """The last count of a file with its survivors tried once more; gone lines do not count."""
     every = mutants((SOURCE / file).read_text("utf-8"))
-    known = dict(every)
-    tried = [(label, known[label]) for label in last["survivors"] if label in known]
-    survivors = _survivors(file, tried)
-    count = last["mutants"] - (len(last["survivors"]) - len(tried))
-    return {"all": len(every), "mutants": count, "killed": count - len(survivors),
+    tried = [mutant for mutant in every if mutant.name in last["survivors"]]
+    gone = len(last["survivors"]) - len(tried)
+    return last | _count(len(every), last["mutants"] - gone, _survivors(file, tried))
+
+
+def _count(every: int, tried: int, survivors: dict[str, str]) -> dict[str, Any]:
+    return {"all": every, "mutants": tried, "killed": tried - len(survivors),
             "last": date.today().isoformat(), "survivors": survivors}  # fmt: skip
 
 
-def _survivors(file: str, tried: list[tuple[str, str]]) -> dict[str, str]:
+def _survivors(file: str, tried: list[Mutant]) -> dict[str, str]:
     """The mutants that the tests do not notice."""
-    started = time.monotonic()
-    if tried and not passes(file, (SOURCE / file).read_text("utf-8"), 600.0):
+    original = (SOURCE / file).read_text("utf-8")
+    before = _spent()
+    if tried and not passes(file, original, 600):
         raise SystemExit(f"the tests of {file} fail, or take ten minutes, without any change")
-    patience = 20.0 + 10 * (time.monotonic() - started)
+    seconds = 2 + math.ceil(PATIENCE * (_spent() - before))
     found = {}
-    for label, changed in tried:
-        if passes(file, changed, patience):
-            found[label] = NOT_JUDGED
-            print(f"survives: {file}: {label}", flush=True)
+    for mutant in tried:
+        if passes(file, mutant.source(original), seconds):
+            found[mutant.name] = NOT_JUDGED
+            print(f"survives: {file}: {mutant.name}", flush=True)
     return found
+
+
+def _spent() -> float:
+    """Processor time of the tests so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> int:
     """Judge files, and keep the reasons that were written for mutants that survive again."""
     parser = argparse.ArgumentParser(prog="campaigns.mutants", description=__doc__)
-    parser.add_argument("--each", type=int, default=20, help="mutants of a file, drawn at random")
+    parser.add_argument("--share", type=float, default=0.1, help="of a file's mutants, at random")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--again", action="store_true", help="the survivors of the last count")
     parser.add_argument("--only", default="programs,solvers/lp", help="files or folders")
@@ -230,7 +268,7 @@ def main() -> int:
         if given.again and file not in kept:
             continue
         found = (
-            judge_again(file, kept[file]) if given.again else judge(file, given.each, given.seed)
+            judge_again(file, kept[file]) if given.again else judge(file, given.share, given.seed)
         )
         reasons = kept.get(file, {}).get("survivors", {})
         found["survivors"] = {at: reasons.get(at, why) for at, why in found["survivors"].items()}

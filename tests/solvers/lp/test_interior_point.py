@@ -1,18 +1,19 @@
-"""Real splits and thousands of degenerate problems: certified, and the optimum of HiGHS.
+"""Every step is Newton's, and real splits and thousands of degenerate problems are certified.
 
 HiGHS itself falls short on a few of the worst scales.  Its answer is then only an upper bound, and
 ours may not be above it; that ours is the optimum is what the certificate proves.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from lincent.solvers.lp import choose, highs
-from lincent.solvers.solution import Controls
+from lincent.solvers.lp import choose, highs, interior_point
+from lincent.solvers.lp.interior_point import TUNING, InteriorPoint, _Best
+from lincent.solvers.solution import Controls, Status
 from support.degenerate import degenerate_program, program_of
-from support.judge import assert_optimal
+from support.judge import assert_optimal, dual_value, primal_value
 from support.real import CODES, split
 
 SPLITS = 50
@@ -75,6 +76,301 @@ def check(outcomes):
     assert [o for o in outcomes if o.excess > SAME] == []
     fallback = [o for o in outcomes if o.solver == highs.NAME]
     assert len(fallback) < LARGEST_FALLBACK_SHARE * len(outcomes)
+
+
+SHAPES = [(60, 5), (12, 90), (300, 3)]  # the last is beyond no limit, the second a row side
+
+
+def random_program(m, n, seed=0):
+    """Classes that overlap, in a box that is not around zero."""
+    rng = np.random.default_rng(seed)
+    sign = np.where(np.arange(m) % 3, 1.0, -1.0)
+    program = program_of(rng.normal(size=(m, n)) + 0.3 * sign[:, None], sign, rng.random(m) + 0.5)
+    return replace(program, lower=program.lower - 0.5, upper=program.upper + 0.2)
+
+
+@pytest.fixture(params=SHAPES, ids=str)
+def program(request):
+    return random_program(*request.param)
+
+
+def blocks(point, stacked):
+    """p, xi, beta - lo, hi - beta, q; or their multipliers."""
+    m, n = point.program.shape
+    return np.split(stacked, np.cumsum([m, m, n, n]))
+
+
+def unmet(point):
+    """The three linear conditions, as the file states them."""
+    program, A = point.program, point.program.rows.dense()
+    p, xi, _, _, q = blocks(point, point.P)
+    alpha, _, low, high, t = blocks(point, point.Z)
+    d = program.difference
+    return (
+        program.margin - A @ point.beta - xi + p,
+        program.linear - A.T @ alpha - t * d - low + high,
+        d @ point.beta - q - program.separation,
+    )
+
+
+def assert_centered(point):
+    """All rows are on the line, P and Z positive, and each row alone is centered."""
+    program = point.program
+    p, xi, low, high, _ = blocks(point, point.P)
+    alpha, rest, _, _, _ = blocks(point, point.Z)
+    assert min(point.P.min(), point.Z.min()) > 0
+    np.testing.assert_allclose(unmet(point)[0], 0.0, atol=1e-12)
+    np.testing.assert_allclose(alpha + rest, program.costs)
+    np.testing.assert_allclose(p * alpha, xi * rest)
+    np.testing.assert_allclose(low, point.beta - program.lower)
+    np.testing.assert_allclose(high, program.upper - point.beta)
+    return float(np.mean(p * alpha))
+
+
+def slack_size(point):
+    missed = point.program.margin - point.program.rows.dense() @ point.beta
+    return TUNING.width * np.abs(missed).mean()
+
+
+def test_a_start_is_centered_with_slacks_of_the_size_of_the_data(program):
+    point = InteriorPoint(program)
+    mu, size = assert_centered(point), slack_size(point)
+    m = program.shape[0]
+    np.testing.assert_allclose((point.P * point.Z)[2 * m :], mu)
+    p, xi, _, _, q = blocks(point, point.P)
+    usual = p > 1.01e-3 * size / 2
+    np.testing.assert_allclose((p * xi)[usual], size**2 / 4)
+    assert np.all(p >= 0.99e-3 * size / 2)
+    assert q == pytest.approx(max(program.difference @ point.beta - program.separation, size))
+    assert point.mu() == pytest.approx(np.mean(point.P * point.Z))
+
+
+def test_a_start_is_the_best_of_some_points_along_the_discriminant(program):
+    beta = InteriorPoint(program).beta
+    A, costs = program.rows.dense(), program.costs
+    ridge = np.diag(1e-2 * costs.sum() * program.rows.column_scale() ** 2)
+    direction = np.linalg.solve(A.T @ (costs[:, None] * A) + ridge, program.difference)
+    middle, half = (program.lower + program.upper) / 2, (program.upper - program.lower) / 2
+    direction *= 0.9 / np.abs(direction / half).max()
+    points = [middle + length * direction for length in 10.0 ** -np.arange(0.0, 6.5, 0.5)]
+    np.testing.assert_allclose(
+        beta, min(points, key=lambda b: primal_value(program, b)), rtol=1e-6, atol=1e-9
+    )
+
+
+def test_a_given_start_is_moved_inside_the_box_and_knows_its_multiplier(program):
+    corner = program.farthest_point
+    point = InteriorPoint(program, corner)
+    assert_centered(point)
+    middle = (program.lower + program.upper) / 2
+    np.testing.assert_allclose(point.beta, middle + 0.99 * (corner - middle))
+    # At a point that is held by the separation alone its multiplier is the best one.
+    low = replace(program, linear=-1e4 * program.linear)
+    point = InteriorPoint(low, low.feasible(np.zeros(program.shape[1])))
+    combined = low.rows.tdot(point.alpha)
+    assert point.t == pytest.approx(low.best_t(combined, 0.0))
+    assert point.t * point.P[-1] == pytest.approx(assert_centered(point))
+
+
+@pytest.mark.parametrize("raised", [False, True])
+def test_a_start_that_absorbs_is_stationary(program, raised):
+    steep = replace(program, linear=1e5 * program.linear)
+    point = InteriorPoint(steep, absorb=True, raised=raised)
+    mu = assert_centered(point)
+    np.testing.assert_allclose(unmet(point)[1], 0.0, atol=1e-9 * np.abs(steep.linear).max())
+    if raised:
+        rest = steep.linear - steep.rows.tdot(point.alpha)
+        pull = np.abs(rest * (steep.upper - steep.lower)).mean() / 2
+        assert mu > 0.3 * TUNING.raised * pull > assert_centered(InteriorPoint(steep))
+    _, _, low, high, _ = blocks(point, point.Z)
+    spread = np.maximum(mu / point.P[point.low], mu / point.P[point.high])
+    usual = np.minimum(low, high) > 1.01e-3 * spread
+    np.testing.assert_allclose((low * high)[usual], (spread**2)[usual], rtol=1e-6)
+    assert np.all(np.minimum(low, high) >= 0.99e-3 * spread)
+
+
+def test_directions_solve_the_linearized_conditions(program):
+    point = InteriorPoint(program)
+    for _ in range(3):
+        point.residuals()
+        for kept, exact in zip((point.r_rows, point.r_cols, point.r_apart), unmet(point)):
+            np.testing.assert_allclose(kept, exact, atol=1e-9)
+        point._factor()
+        rng = np.random.default_rng(1)
+        R = point.P * point.Z * rng.uniform(-1, 1, len(point.P))
+        dbeta, dP, dZ = point._direction(R)
+        moved = InteriorPoint(program)
+        moved.beta, moved.P, moved.Z = point.beta + dbeta, point.P + dP, point.Z + dZ
+        for rest in unmet(moved):  # a full step meets them all
+            np.testing.assert_allclose(rest, 0.0, atol=1e-6)
+        np.testing.assert_allclose(point.Z * dP + point.P * dZ, R, atol=1e-7 * np.abs(R).max())
+        np.testing.assert_allclose(dP[point.low], dbeta)
+        np.testing.assert_allclose(dP[point.high], -dbeta)
+        np.testing.assert_allclose(dZ[point.miss], -dZ[point.over])
+        primal, dual = point._lengths(dP, dZ)
+        for length, start, way in ((primal, point.P, dP), (dual, point.Z, dZ)):
+            reach = -start[way < 0] / way[way < 0]
+            assert length == pytest.approx(min(1.0, reach.min(initial=np.inf)))
+        point.step()
+
+
+def test_a_step_takes_out_its_share_of_what_is_unmet_and_stays_inside(program):
+    point = InteriorPoint(program)
+    first = point.mu()
+    for _ in range(6):
+        point.residuals()
+        before = unmet(point)
+        point.step()
+        after = unmet(point)
+        assert min(point.P.min(), point.Z.min()) > 0
+        sizes = np.abs(before[1]).max(), abs(before[2][0])
+        left = [np.abs(a).max() / s for a, s in zip(after[1:], sizes, strict=True) if s > 1e-6]
+        assert all(1 - TUNING.step_back - 1e-6 <= share < 1.0 for share in left)
+        np.testing.assert_allclose(after[0], 0.0, atol=1e-7)
+    assert point.mu() < 0.1 * first
+
+
+def test_outlying_products_are_aimed_back(program):
+    point = InteriorPoint(program)
+    rng = np.random.default_rng(2)
+    R, mu = rng.normal(size=len(point.P)), 0.1 * point.mu()
+    move = None, rng.uniform(-1, 3, len(R)) * point.P, rng.uniform(-1, 3, len(R)) * point.Z
+    longer = [min(1.0, length + TUNING.reach) for length in (0.4, 0.9)]
+    product = (point.P + longer[0] * move[1]) * (point.Z + longer[1] * move[2])
+    change = point._centered(R, move, 0.4, 0.9, mu) - R
+    small, large = mu / TUNING.spread, mu * TUNING.spread
+    np.testing.assert_allclose(change[product < small], (small - product)[product < small])
+    np.testing.assert_allclose(change[(product > small) & (product < large)], 0.0, atol=1e-12)
+    above = product > large
+    assert above.any()
+    np.testing.assert_allclose(change[above], np.maximum(large - product, -large)[above])
+
+
+def plain_steps(monkeypatch, **tuning):
+    """Steps alone: no vertex is looked for."""
+    tuning = {"vertex_below": 0.0, "little_enough": 0} | tuning
+    monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, **tuning))
+
+
+@pytest.mark.parametrize(("shape", "most"), [((60, 5), 11.5), ((12, 90), 8.75), ((400, 8), 15)])
+def test_so_many_steps_close_the_gap(shape, most, monkeypatch):
+    plain_steps(monkeypatch)
+    steps = []
+    for seed in range(4):
+        program = random_program(*shape, seed)
+        found = interior_point.solve(program, Controls())
+        assert_optimal(program, found)
+        np.testing.assert_array_equal(found.scale, program.rows.column_scale())
+        steps.append(found.iterations)
+    assert np.mean(steps) <= most
+
+
+def test_the_vertex_saves_the_last_steps(monkeypatch):
+    """Exchanges from a first guess on little data, equations on more, and every digit."""
+    for shape, tuning, most in (((60, 5), {}, 3), ((400, 8), {"little_enough": 0}, 13)):
+        program = random_program(*shape)
+        monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, **tuning))
+        found = interior_point.solve(program, Controls())
+        assert found.iterations <= most
+        assert found.relative_gap <= 1e-13
+        assert_optimal(program, found)
+
+
+def test_the_guessed_vertex_is_that_of_highs(program, monkeypatch):
+    plain_steps(monkeypatch)
+    best = highs.solve(program, Controls()).certificate
+    point, record = InteriorPoint(program), _Best(program)
+    for _ in range(30):
+        point.residuals()
+        record.offer(point)
+        if record.relative_gap() < 1e-9:
+            break
+        point.step()
+    vertex = point.vertex(exact_count=False)
+    assert vertex.relative_gap <= 1e-12
+    np.testing.assert_allclose(vertex.beta, best.beta, atol=1e-9)
+    assert vertex.t == pytest.approx(best.t, rel=1e-6, abs=1e-9)
+    np.testing.assert_allclose(vertex.alpha, best.alpha, atol=1e-7)
+    assert point.vertex(exact_count=True).relative_gap <= 1e-12
+    assert point._cross().relative_gap <= 1e-12
+
+
+def test_the_best_sides_are_kept_and_true(program):
+    point, record = InteriorPoint(program), _Best(program)
+    assert record.relative_gap() == np.inf
+    best = highs.solve(program, Controls()).certificate.objective
+    primal, dual = np.inf, -np.inf
+    for _ in range(8):
+        point.residuals()
+        record.offer(point)
+        primal = min(primal, primal_value(program, program.feasible(point.beta)))
+        dual = max(dual, dual_value(program, point.alpha, point.t))
+        answer = record.certificate()
+        assert answer.objective == pytest.approx(primal, rel=1e-12)
+        assert answer.dual_objective == pytest.approx(dual, rel=1e-12)
+        assert dual - 1e-9 <= best <= primal + 1e-9
+        assert record.relative_gap() == pytest.approx((primal - dual) / max(1.0, abs(primal)))
+        assert primal_value(program, answer.beta) == pytest.approx(primal)
+        assert dual_value(program, answer.alpha, answer.t) == pytest.approx(dual)
+        point.step()
+
+
+@pytest.mark.parametrize(
+    ("controls", "status"),
+    [
+        (Controls(max_iter=3), Status.ITERATION_LIMIT),
+        (Controls(deadline=0.0), Status.TIME_LIMIT),
+        (Controls(tol=0.0), Status.STALLED),
+    ],
+)
+def test_an_end_before_the_optimum_is_named_and_bounded(controls, status, monkeypatch):
+    plain_steps(monkeypatch, patience=3, rescue_entries=0)
+    program = random_program(60, 5)
+    monkeypatch.setattr(InteriorPoint, "vertex", lambda self, exact_count: None)
+    found = interior_point.solve(program, controls)
+    best = highs.solve(program, Controls()).certificate.objective
+    assert found.status is status
+    assert found.iterations == {Status.ITERATION_LIMIT: 3, Status.TIME_LIMIT: 1}.get(
+        status, found.iterations
+    )
+    answer = found.certificate
+    assert answer.dual_objective - 1e-9 <= best <= answer.objective + 1e-9
+    assert answer.objective == pytest.approx(primal_value(program, answer.beta))
+
+
+def test_a_stall_is_rescued_by_the_vertex_or_by_exchanges(monkeypatch):
+    program = random_program(60, 5)
+    for without, steps in (("vertex", 4), ("_cross", 10)):
+        with monkeypatch.context() as patch:
+            plain_steps(patch)
+            patch.setattr(InteriorPoint, without, lambda self, **_: None)
+            patch.setattr(InteriorPoint, "step", failing_after(steps, InteriorPoint.step))
+            found = interior_point.solve(program, Controls())
+        assert found.status is Status.OPTIMAL
+        assert_optimal(program, found)
+
+
+def failing_after(count, step):
+    """A step whose factorization fails after so many in all."""
+    taken = []
+
+    def stepping(self):
+        taken.append(1)
+        if len(taken) > count:
+            raise ArithmeticError
+        step(self)
+
+    return stepping
+
+
+def test_a_few_degenerate_programs():
+    """The generator of the slow test below, so that a fault shows at once."""
+    for seed in range(60):
+        program = degenerate_program(seed)
+        if program is not None:
+            solution = choose.solve(program, "interior-point", Controls(), np.random.default_rng(0))
+            assert solution.solver == interior_point.NAME
+            assert_optimal(program, solution)
 
 
 @pytest.mark.slow
