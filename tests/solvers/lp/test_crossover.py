@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lincent.solvers.lp import highs
-from lincent.solvers.lp.crossover import Tableau, crossover
+from lincent.solvers.lp.crossover import TUNING, Tableau, _independent, _scattered, crossover
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal
@@ -106,3 +106,180 @@ def test_columns_that_say_nothing_get_no_coefficient():
     assert abs(answer.beta[3]) < 1e-12
     # The two equal columns share what one of them has alone.
     np.testing.assert_allclose(answer.beta[[0, 4]], alone.beta[0] / 2, rtol=1e-6)
+
+
+def boxed_program(seed=0, **shape):
+    """A box that is not around zero, and costs that differ."""
+    program = normal_program(seed=seed, **shape)
+    rng = np.random.default_rng(seed)
+    return replace(
+        program,
+        lower=program.lower * rng.uniform(0.5, 1.5, program.shape[1]),
+        upper=program.upper * rng.uniform(0.5, 1.5, program.shape[1]),
+        costs=program.costs * rng.uniform(0.5, 1.5, program.shape[0]),
+        separation=2.0 * program.margin,
+    )
+
+
+def assert_tableau(tableau):
+    """What the head of the file says of T, from the hinges alone."""
+    program, T, basis = tableau.program, tableau.T, tableau.basis
+    m, n = program.shape
+    hinges, bends = tableau.hinges, tableau.limits.copy()
+    inverse = np.linalg.inv(hinges[basis])
+    # Right-hand sides of rows are spread by a part in 1e9, of the size of the distances.
+    spread = TUNING.spread * np.abs(hinges[:m] @ inverse @ bends[basis] - program.margin).mean()
+    beta = inverse @ bends[basis]
+    np.testing.assert_allclose(T[:-1, :n], hinges @ inverse, atol=1e-8)
+    np.testing.assert_allclose(T[:-1, n], hinges @ beta - bends, atol=1e-6 + 100 * spread)
+    off = np.setdiff1d(np.arange(len(hinges)), basis)
+    assert np.all(tableau.side[off] * T[off, n] >= -1e-9)
+    beyond = np.where(tableau.side < 0, tableau.costs, 0.0)
+    beyond[basis] = 0.0
+    slopes = (program.linear - beyond @ hinges) @ inverse
+    np.testing.assert_allclose(T[-1, :n], slopes, rtol=1e-6, atol=1e-6 * np.abs(slopes).max())
+    objective = program.linear @ beta + beyond @ (bends - hinges @ beta)
+    assert T[-1, n] == pytest.approx(objective, rel=1e-5, abs=1e-5)
+    return objective
+
+
+def test_a_new_tableau_is_that_of_its_hinges():
+    program = boxed_program()
+    m, n = program.shape
+    unit = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0])
+    tableau = Tableau(program, random_stiffness(program, 0), unit)
+    A, d = program.rows.dense(), program.difference
+    hinges = np.vstack([A, np.diag(unit), -np.diag(unit), d])
+    np.testing.assert_array_equal(tableau.hinges, hinges)
+    limits = [np.full(m, program.margin), unit * program.lower, -unit * program.upper]
+    np.testing.assert_allclose(tableau.limits, np.concatenate([*limits, [program.separation]]))
+    # A side costs more than all rows and the slope can pull; the separation more than all sides.
+    pull = (np.abs(program.linear) + program.costs @ np.abs(A)) / unit
+    np.testing.assert_allclose(tableau.costs[m : m + n], TUNING.penalty * pull)
+    np.testing.assert_allclose(tableau.costs[m + n : -1], TUNING.penalty * pull)
+    most = TUNING.penalty * pull.sum() / np.abs(d / unit).max()
+    assert tableau.costs[-1] == pytest.approx(most)
+    assert_tableau(tableau)
+
+
+def test_the_first_basis_is_of_the_stiffest_hinges():
+    """In the units of the rows: a side counts as one whatever its column is measured in."""
+    program = boxed_program(n=4)
+    m, n = program.shape
+    for unit in (np.ones(4), np.array([1e-3, 1.0, 10.0, 1e3])):
+        chosen = np.array([3, 40, m + 1, m + n + 2])
+        stiffness = np.ones(m + 2 * n + 1)
+        stiffness[chosen] = 1e20
+        tableau = Tableau(program, stiffness, unit)
+        assert sorted(tableau.basis) == sorted(chosen)
+    weighted = np.random.default_rng(0).normal(size=(9, 3)) * np.array([[1.0], [9.0], [1e4]] * 3)
+    rows = _independent(weighted.copy())
+    assert len(set(rows)) == 3
+    assert np.linalg.matrix_rank(weighted[rows]) == 3
+    assert set(rows) <= {2, 5, 8}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_exchange_descends_and_keeps_the_tableau(seed):
+    program = boxed_program(seed)
+    tableau = Tableau(program, random_stiffness(program, seed))
+    last = assert_tableau(tableau)
+    for count in range(1, 200):
+        if tableau.descend(0):  # the one exchange that it may make is not needed
+            break
+        assert tableau.exchanges == count
+        assert len(set(tableau.basis)) == program.shape[1]
+        last, before = assert_tableau(tableau), last
+        assert last <= before + 1e-7 * abs(before)
+    multiplier, cost = tableau.T[-1, :-1], tableau.costs[tableau.basis]
+    assert np.all(multiplier >= -1e-9 * cost)
+    assert np.all(multiplier <= cost * (1 + 1e-9))
+    best = highs.solve(program, Controls(tol=TOL)).certificate.objective
+    assert last + program.offset == pytest.approx(best, rel=1e-6)
+
+
+def test_a_line_is_followed_to_its_lowest_point():
+    """Among all vertices on the way none is lower, however many hinges are passed."""
+    for nearest in (2, 64):
+        for seed in range(6):
+            program = boxed_program(seed, m=300)
+            tableau = Tableau(program, random_stiffness(program, seed))
+            n = program.shape[1]
+            before = tableau.T[:-1, n].copy(), tableau.T.copy(), tableau.basis.copy()
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("lincent.solvers.lp.crossover.TUNING", replace(TUNING, nearest=nearest))
+                tableau.descend(0)
+            place = int(np.flatnonzero(before[2] != tableau.basis)[0])
+            entered = tableau.basis[place]
+            # Along the line all hinges move at their rates; the basis bends at its own limits.
+            rate, start = before[1][:-1, place], before[0]
+            per = -start[entered] / rate[entered]
+
+            def penalized(length):
+                at = start + length * rate
+                missed = tableau.costs @ np.maximum(-at, 0.0)
+                beta = np.linalg.solve(
+                    tableau.hinges[before[2]],
+                    tableau.limits[before[2]] + length * (np.arange(n) == place),
+                )
+                return program.linear @ beta + missed
+
+            here = penalized(per)
+            for share in (0.0, 0.9, 0.99, 1.01, 1.1, 2.0):
+                assert here <= penalized(share * per) + 1e-6 * abs(here)
+
+
+def test_so_many_exchanges_and_none_from_the_optimum():
+    counts = []
+    for seed in range(6):
+        program = boxed_program(seed)
+        tableau = Tableau(program, random_stiffness(program, seed))
+        assert tableau.descend(300)
+        counts.append(tableau.exchanges)
+        stiffness = np.full(len(tableau.costs), 1e-6)
+        stiffness[tableau.basis] = 1e6
+        again = Tableau(program, stiffness)
+        assert sorted(again.basis) == sorted(tableau.basis)
+        assert again.descend(0)
+        assert again.exchanges == 0
+    assert np.mean(counts) <= 20
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_another_margin_moves_the_vertex_and_not_the_rates(fresh):
+    program = boxed_program(2)
+    other = replace(program, margin=3.0 * program.margin, separation=2.5 * program.margin)
+    tableau = Tableau(program, random_stiffness(program, 2))
+    assert tableau.descend(300)
+    assert tableau.aim(other, fresh=fresh)
+    assert tableau.program is other
+    assert tableau.limits[0] == other.margin
+    assert_tableau(tableau)
+    assert tableau.descend(300)
+    best = highs.solve(other, Controls(tol=TOL)).certificate
+    assert tableau.certificate(np.zeros(6)).objective == pytest.approx(best.objective, rel=1e-8)
+
+
+def test_a_vertex_is_certified_without_penalty_and_spread():
+    for seed in range(5):
+        program = boxed_program(seed)
+        found = cross(program, random_stiffness(program, seed), most=300)
+        assert found.relative_gap <= 1e-13
+        best = highs.solve(program, Controls(tol=TOL)).certificate
+        np.testing.assert_allclose(found.beta, best.beta, atol=1e-9)
+        np.testing.assert_allclose(found.alpha, best.alpha, atol=1e-8)
+        assert found.t == pytest.approx(best.t, abs=1e-8)
+        at_box = (best.beta == program.lower) | (best.beta == program.upper)
+        np.testing.assert_array_equal(found.beta[at_box], best.beta[at_box])
+
+
+def test_a_singular_basis_and_scattered_numbers():
+    program = boxed_program(0)
+    tableau = Tableau(program, random_stiffness(program, 0))
+    tableau.basis = np.zeros(program.shape[1], dtype=np.intp)
+    assert not tableau._look()
+    numbers = _scattered(1000)
+    assert len(np.unique(np.round(numbers, 9))) == 1000
+    assert 0 <= numbers.min() < 0.01
+    assert 0.99 < numbers.max() < 1.0
+    assert np.abs(np.diff(numbers)).min() > 0.3  # neighbors are far apart

@@ -230,6 +230,53 @@ def test_a_step_takes_out_its_share_of_what_is_unmet_and_stays_inside(program):
     assert point.mu() < 0.1 * first
 
 
+@pytest.mark.parametrize(
+    ("lengths", "solves", "taken"),
+    [
+        ([(1.0, 1.0), (0.95, 0.6)], 2, (0.95, 0.6)),  # long enough: no corrector
+        ([(1.0, 1.0), (0.4, 0.9), (0.41, 0.9)], 3, (0.4, 0.9)),  # one that was not worth it
+        ([(1.0, 1.0), (0.4, 0.9), (0.6, 0.8)], 3, (0.6, 0.8)),
+        ([(1.0, 1.0), (0.2, 0.3), (0.3, 0.3), (0.4, 0.3)], 4, (0.4, 0.3)),  # never more than two
+        ([(1.0, 1.0), (0.05, 0.9), (0.9, 0.8)], 3, (0.9, 0.8)),  # tiny: centering instead
+    ],
+)
+def test_correctors_are_solved_for_while_they_pay(lengths, solves, taken, monkeypatch):
+    point = InteriorPoint(random_program(60, 5))
+    point.residuals()
+    moves, direction = [], point._direction
+
+    def watched(R):
+        moves.append(direction(R))
+        return moves[-1]
+
+    monkeypatch.setattr(point, "_direction", watched)
+    monkeypatch.setattr(point, "_lengths", lambda dP, dZ: lengths[len(moves) - 1])
+    before, P, Z = point.beta.copy(), point.P.copy(), point.Z.copy()
+    point.step()
+    assert len(moves) == solves
+    move = moves[lengths.index(taken)]
+    back = TUNING.step_back
+    np.testing.assert_allclose(point.beta - before, back * taken[0] * move[0])
+    np.testing.assert_allclose(point.P - P, back * taken[0] * move[1], atol=1e-12)
+    np.testing.assert_allclose(point.Z - Z, back * taken[1] * move[2], atol=1e-12)
+
+
+def test_a_step_aims_at_the_center_that_its_predictor_foresees(monkeypatch):
+    """Mehrotra's cube, and the second-order term taken back."""
+    point = InteriorPoint(random_program(60, 5))
+    point.residuals()
+    asked, direction = [], point._direction
+    monkeypatch.setattr(point, "_direction", lambda R: asked.append(R) or direction(R))
+    product, P, Z = point.P * point.Z, point.P.copy(), point.Z.copy()
+    point.step()
+    np.testing.assert_allclose(asked[0], -product)
+    _, dP, dZ = direction(-product)
+    primal, dual = (min(1.0, 1.0 / (-way / at).max()) for way, at in ((dP, P), (dZ, Z)))
+    ahead = ((P + primal * dP) * (Z + dual * dZ)).mean()
+    center = min((ahead / product.mean()) ** 3, 1.0) * product.mean()
+    np.testing.assert_allclose(asked[1], center - product - dP * dZ, rtol=1e-6, atol=1e-12)
+
+
 def test_outlying_products_are_aimed_back(program):
     point = InteriorPoint(program)
     rng = np.random.default_rng(2)

@@ -1,5 +1,7 @@
 """Exact rounds from good and bad starts: the bound is valid at every stage, the end is optimal."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import lcc_program
 from lincent.solvers.lp import interior_point, rounds, smoothing
 from lincent.solvers.solution import Controls, Status
-from support.judge import assert_optimal, dual_value
+from support.judge import assert_optimal, dual_value, primal_value, violations
 
 
 def heavy_program(seed=0, m=4000, n=5):
@@ -66,3 +68,168 @@ def test_a_search_that_gets_nowhere_ends_as_stalled(monkeypatch):
     solution = stuck.run(0)
     assert solution.status is Status.STALLED
     assert len(widened) >= rounds.TUNING.most_widenings
+
+
+@pytest.fixture
+def near_the_optimum():
+    """A search that has not begun, a little off the optimum, in a box that is not around zero."""
+    program = heavy_program(3)
+    program = replace(program, lower=program.lower - 0.5, separation=0.02)
+    optimum = interior_point.solve(program, Controls()).certificate
+    rng = np.random.default_rng(3)
+    start = optimum.beta * (1 + 0.05 * rng.standard_normal(5))
+    return program, optimum, search(program, start, 300)
+
+
+def test_a_restricted_program_bounds_the_whole_and_meets_it_at_its_point(near_the_optimum):
+    program, _, rounds_ = near_the_optimum
+    small = rounds_._restricted()
+    here = rounds_.beta
+    assert primal_value(small, here) == pytest.approx(primal_value(program, here), rel=1e-12)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        beta = rng.uniform(small.lower, small.upper)
+        assert primal_value(small, beta) <= primal_value(program, beta) + 1e-9
+    # Its box is the trust region, inside the box of the program.
+    np.testing.assert_array_equal(small.lower, np.maximum(program.lower, here - rounds_.radius))
+    np.testing.assert_array_equal(small.upper, np.minimum(program.upper, here + rounds_.radius))
+    reach = rounds.TUNING.trust * rounds_.width / small.rows.column_scale()
+    np.testing.assert_allclose(rounds_.radius, reach)
+    distance = np.sort(np.abs(program.rows.dot(here) - program.margin))
+    assert rounds_.width == pytest.approx(distance[300], rel=0.02)
+    assert small.shape[0] == pytest.approx(300, abs=2)
+
+
+def test_coefficients_at_the_trust_region_are_counted_but_not_those_at_the_box(near_the_optimum):
+    program, _, rounds_ = near_the_optimum
+    rounds_.beta = np.array([0.0, 0.1, program.upper[2], 0.2, -0.3])
+    rounds_.radius = np.full(5, 0.01)
+    moves = np.array([0.01, -0.01, 0.0, 0.009, -0.01 * (1 - 1e-8)])
+    assert rounds_._held(rounds_.beta + moves) == 3
+    rounds_.beta[2] -= 0.01
+    assert rounds_._held(program.upper * np.array([9, 9, 1, 9, 9])) == 0
+
+
+def test_a_bound_is_that_of_its_multipliers_for_all_rows(near_the_optimum):
+    program, optimum, rounds_ = near_the_optimum
+    point = interior_point.solve(rounds_._restricted(), Controls()).certificate
+    rounds_._raise_bound(point)
+    first = rounds_.bound.value
+    whole = np.asarray(rounds_.split.multipliers(point.alpha))
+    assert first == pytest.approx(dual_value(program, whole, rounds_.bound.t), rel=1e-12)
+    assert first <= optimum.objective + 1e-9
+    # A worse one is not taken.
+    rounds_._raise_bound(replace(point, alpha=0.0 * point.alpha))
+    assert rounds_.bound.value == first
+
+
+def test_a_worse_point_leads_to_the_best_one_on_the_way_to_it(near_the_optimum):
+    program, optimum, rounds_ = near_the_optimum
+    here = rounds_.beta
+    aims = (here + 5.0 * (optimum.beta - here), program.farthest_point, optimum.beta)
+    for beta in map(program.feasible, aims):
+        rounds_ = search(program, here, 300)
+        rounds_._lower_objective(beta, rounds_.split.check(beta))
+        points = [here + length * (beta - here) for length in (0.0, *rounds.TUNING.lengths)]
+        points = [point for point in points if violations(program, point) <= 1e-9]
+        if primal_value(program, beta) < primal_value(program, here):
+            points = [beta]
+        best = min(points, key=lambda point: primal_value(program, point))
+        np.testing.assert_allclose(rounds_.beta, best, rtol=1e-12)
+        assert rounds_.objective == pytest.approx(primal_value(program, best), rel=1e-12)
+        np.testing.assert_allclose(rounds_._best_view().beta, rounds_.beta)
+
+
+def gone_on(rounds_, misplaced, held, gap):
+    """What the next round would start with: radius, rows, whether it begins at all."""
+    band = rounds_.split.rows.shape[0]
+    found = rounds_.split.check(rounds_.beta)
+    begun = rounds_._go_on(replace(found, misplaced=int(misplaced * band)), held, gap)
+    return begun, rounds_.split.rows.shape[0] / band
+
+
+def test_a_step_that_was_too_long_is_followed_by_shorter_ones_in_a_wider_band(near_the_optimum):
+    _, _, rounds_ = near_the_optimum
+    radius = rounds_.radius
+    begun, wider = gone_on(rounds_, 0.51, 1, 0.1)
+    assert begun
+    np.testing.assert_allclose(rounds_.radius, radius / rounds.TUNING.shorter)
+    assert wider == pytest.approx(rounds.TUNING.larger, rel=0.05)
+    assert (rounds_.retreats, rounds_.gaps) == (1, [])
+    rounds_.retreats = rounds.TUNING.most_retreats
+    gone_on(rounds_, 0.51, 1, 0.1)
+    assert rounds_.gaps == [0.1]
+
+
+def test_a_step_that_was_held_back_may_be_longer_next_time(near_the_optimum):
+    _, _, rounds_ = near_the_optimum
+    radius, longer, tol = rounds_.radius, rounds.TUNING.longer, rounds_.inner_tol
+    gone_on(rounds_, 0.0, 2, 0.1)  # nothing misplaced: twice as bold each time
+    np.testing.assert_allclose(rounds_.radius, radius * longer)
+    gone_on(rounds_, 0.0, 2, 0.01)
+    np.testing.assert_allclose(rounds_.radius, radius * longer**3)
+    gone_on(rounds_, 0.1, 2, 0.001)
+    np.testing.assert_allclose(rounds_.radius, radius * longer**4)
+    assert rounds_.inner_tol == tol
+    gone_on(rounds_, 0.1, 0, 1e-4)
+    assert rounds_.inner_tol == tol
+    gone_on(rounds_, 0.0, 0, 1e-5)  # neither: only digits are missing
+    assert rounds_.inner_tol == pytest.approx(tol * rounds.TUNING.stricter)
+    np.testing.assert_allclose(rounds_.radius, radius * longer**4)
+
+
+def test_a_gap_that_does_not_halve_widens_the_band_twice_and_then_ends_it(near_the_optimum):
+    _, _, rounds_ = near_the_optimum
+    for _ in range(rounds.TUNING.most_widenings):
+        grown = [gone_on(rounds_, 0.0, 0, 0.1 - 0.001 * k) for k in range(4)]
+        assert [begun for begun, _ in grown] == [True] * 4
+        assert [wider for _, wider in grown[:3]] == [1.0] * 3
+        assert grown[3][1] == pytest.approx(rounds.TUNING.wider, rel=0.3)
+    assert rounds_.widenings == rounds.TUNING.most_widenings
+    assert [gone_on(rounds_, 0.0, 0, 0.05)[0] for _ in range(4)] == [True, True, True, False]
+    # Where it halves there is no end.
+    _, _, other = near_the_optimum
+    other.widenings, other.gaps = 0, []
+    assert all(gone_on(other, 0.0, 0, 0.1 * 0.7**k)[0] for k in range(12))
+    assert other.widenings == 0
+
+
+def test_no_more_rows_than_there_are_join(near_the_optimum):
+    program, _, rounds_ = near_the_optimum
+    rounds_._widen(10.0**9)
+    assert rounds_.split.rows.shape[0] == program.shape[0]
+
+
+def test_gaps_are_relative_to_the_objective_and_never_negative(near_the_optimum):
+    _, _, rounds_ = near_the_optimum
+    for objective, bound, gap in ((-50.0, -51.0, 0.02), (0.5, 0.25, 0.25), (3.0, 3.5, 0.0)):
+        rounds_.objective, rounds_.bound.value = objective, bound
+        assert rounds_._relative_gap() == gap
+
+
+def test_so_many_rounds_from_a_point_that_is_near():
+    counts = []
+    for seed in range(4):
+        program = heavy_program(seed)
+        optimum = interior_point.solve(program, Controls()).certificate
+        rng = np.random.default_rng(seed)
+        lines = []
+        start = optimum.beta * (1 + 0.02 * rng.standard_normal(5))
+        found = search(program, start, 200, Controls(tell=lines.append)).run(7)
+        assert found.status is Status.OPTIMAL
+        assert found.iterations > 7
+        np.testing.assert_array_equal(found.scale, search(program, start, 200).scale)
+        counts.append(sum(line.startswith("round") for line in lines))
+    assert np.mean(counts) <= 3
+
+
+@pytest.mark.parametrize("reason", ["deadline", "rounds"])
+def test_the_end_of_a_search_is_named(reason, near_the_optimum, monkeypatch):
+    program, optimum, _ = near_the_optimum
+    controls = Controls(deadline=0.0) if reason == "deadline" else Controls()
+    monkeypatch.setattr(rounds, "TUNING", rounds.Tuning(guessed_rounds=2, inner_tol=1e5))
+    found = search(program, np.full(5, 0.5), 20, controls).run(0)
+    wanted = Status.TIME_LIMIT if reason == "deadline" else Status.ITERATION_LIMIT
+    assert found.status is wanted
+    answer = found.certificate
+    assert answer.dual_objective <= optimum.objective + 1e-9 <= answer.objective + 2e-9

@@ -1,13 +1,16 @@
 """A point near the optimum of a sample, by Newton steps where they settle."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lincent.passes.dense import DenseRows
 from lincent.solvers.lp import interior_point, sample
-from lincent.solvers.lp.sample import Sample, in_doubt
+from lincent.solvers.lp.sample import TUNING, Sample, discriminant, in_doubt
 from lincent.solvers.solution import Controls
 from support.degenerate import program_of
+from support.judge import primal_value
 
 
 def program(kind, m=1500, n=8):
@@ -71,3 +74,92 @@ def test_repetitions_are_noticed():
     whole = program("noise", 500, 3)
     assert Sample(whole, DenseRows(few), whole.costs).repeats(rng)
     assert not Sample(whole, whole.rows, whole.costs).repeats(rng)
+
+
+def test_rows_in_doubt_are_a_share_that_falls_with_the_root_of_the_sample():
+    few = TUNING.least * 10
+    for sample_rows, below in ((4_000, 0.1), (16_000, 0.1), (16_000, 0.025)):
+        share = TUNING.band * np.sqrt(below * 10 / sample_rows)
+        assert in_doubt(10**6, 10, sample_rows, below) == int(share * 10**6) + few
+    # Never more than all, however small the sample.
+    assert in_doubt(1_000, 10, 5, 0.2) == 1_000 + few
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.4])
+def test_the_discriminant_is_the_best_of_some_points_of_its_direction(shift):
+    whole = program("overlapping", 400, 5)
+    whole = replace(whole, lower=whole.lower + shift, upper=whole.upper + shift)
+    A, costs = whole.rows.dense(), whole.costs
+    ridge = np.diag(TUNING.ridge * costs.sum() * whole.rows.column_scale() ** 2)
+    direction = np.linalg.solve(A.T @ (costs[:, None] * A) + ridge, whole.difference)
+    middle, half = (whole.lower + whole.upper) / 2, (whole.upper - whole.lower) / 2
+    direction *= 0.9 / np.abs(direction / half).max()
+    points = [middle + length * direction for length in 10.0 ** -np.arange(0.0, 6.5, 0.5)]
+    best = min(points, key=lambda beta: primal_value(whole, beta))
+    np.testing.assert_allclose(discriminant(whole), best, rtol=1e-9, atol=1e-12)
+    assert TUNING.lengths == pytest.approx(tuple(10.0 ** -np.arange(0.0, 6.5, 0.5)))
+
+
+def test_a_sample_costs_what_all_rows_cost_and_holds_the_large_ones():
+    """Drawn by size as well, the few rows in the tails are in it."""
+    whole = program("noise", 4_000, 6)
+    A = whole.rows.dense().copy()
+    A[:20] *= 200.0
+    heavy = replace(whole, rows=DenseRows(A))
+    rows = heavy.rows.all_rows(heavy.costs, heavy.margin).sized(np.eye(6))
+    drawn, costs = rows.sample(400, np.random.default_rng(0))
+    sizes = np.linalg.norm(drawn.dense(), axis=1)
+    tails = np.linalg.norm(A[:20], axis=1)
+    assert np.isin(np.round(tails, 6), np.round(sizes, 6)).mean() >= 0.9
+    assert costs.sum() == pytest.approx(heavy.costs.sum(), rel=0.3)
+    assert len(costs) <= 400
+
+
+def test_an_optimum_of_a_sample_is_that_of_its_rows():
+    whole, rows = sampled("noise")
+    beta, steps = rows.optimum(Controls())
+    best = interior_point.solve(whole, Controls()).certificate.objective
+    value = primal_value(whole, whole.feasible(beta))
+    assert best - 1e-9 <= value <= best + TUNING.tol * max(1.0, abs(best))
+    assert 1 <= steps <= 20
+
+
+def test_columns_without_an_entry_are_left_to_the_interior_point():
+    whole = program("noise", 400, 5)
+    empty = replace(whole, rows=DenseRows(whole.rows.dense() * np.nan))
+    with pytest.raises(ArithmeticError):
+        discriminant(empty)
+
+
+def test_half_of_a_few_rows_distinct_is_not_many(monkeypatch):
+    whole = program("noise", 400, 3)
+    for copies, repeated in ((1, False), (2, True), (3, True)):
+        A = np.repeat(np.random.default_rng(0).standard_normal((120, 3)), copies, axis=0)
+        some = replace(whole, rows=DenseRows(A), costs=np.ones(len(A)))
+        assert Sample(some, some.rows, some.costs).repeats(np.random.default_rng(1)) == repeated
+    # Only so many are looked at.
+    A = np.concatenate([np.zeros((30, 3)), np.random.default_rng(0).standard_normal((300, 3))])
+    some = Sample(whole, DenseRows(A), np.ones(330))
+    assert not some.repeats(np.random.default_rng(1))
+    monkeypatch.setattr(sample, "TUNING", replace(TUNING, sketch_rows=30))
+    assert some.repeats(np.random.default_rng(1))
+
+
+def test_a_band_that_is_as_small_as_asked_needs_no_interior_point(monkeypatch):
+    whole, rows = sampled("overlapping")
+    few = []
+
+    def approach(program, all_rows, near, wanted, *rest):
+        few.append((near.band, wanted))
+        return replace(near, band=wanted), 5
+
+    monkeypatch.setattr(sample, "approach", approach)
+    monkeypatch.setattr(Sample, "optimum", lambda self, controls: pytest.fail("not needed"))
+    beta, steps = rows.near_optimum(Controls(), np.random.default_rng(0))
+    m, n = whole.shape
+    start = whole.feasible(discriminant(whole))
+    missed = whole.rows.dot(start) < whole.margin
+    below = whole.costs[missed].sum() / whole.costs.sum()
+    assert few == [(m // 2, in_doubt(m, n, m, below))]
+    np.testing.assert_array_equal(beta, start)
+    assert steps == 5
