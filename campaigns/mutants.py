@@ -50,6 +50,11 @@ MORE_TESTS = {
     "programs/regularized.py": ["solvers/newton/test_ridge.py", "solvers/newton/test_lasso.py"],
     "programs/hinge.py": ["solvers/hinge"],
     "programs/squared_hinge.py": ["solvers/hinge"],
+    "solvers/lp/crossover.py": ["solvers/lp/test_margin_exchanges.py"],
+    "solvers/lp/interior_point.py": ["solvers/lp/test_choose.py"],
+    "solvers/lp/highs.py": ["solvers/lp/test_choose.py"],
+    "solvers/lp/scaling.py": ["solvers/lp/test_choose.py"],
+    "solvers/lp/working_set.py": ["solvers/lp/test_null_space.py"],
 }
 """Beside the test file of the same name."""
 NOT_JUDGED = "not judged yet"

@@ -154,5 +154,5 @@ def test_directions_of_the_model_are_newtons():
 
 
 def test_a_step_that_is_not_finite_gives_none():
-    program, beta, gradient, H = model(0, length=30.0)
+    program, beta, _, H = model(0, length=30.0)
     assert model_minimum(program, beta, np.full(6, np.inf), H) is None

@@ -193,7 +193,7 @@ def test_rounds_end_where_they_are_told_to():
     patient = rounds(Controls(tol=0.0, max_iter=5_000), patience=1, near_face=1.0)
     assert patient <= rounds(Controls(tol=0.0, max_iter=5_000), patience=1, near_face=0.0)
     assert rounds(Controls(tol=0.0, max_iter=5_000), patience=0, near_face=1.0) < usual
-    many = dict(patience=0, near_face=1.0, many_rows=0)
+    many = {"patience": 0, "near_face": 1.0, "many_rows": 0}
     assert rounds(Controls(tol=0.0, max_iter=5_000), many_rows_face=0.0, **many) > 3
 
 

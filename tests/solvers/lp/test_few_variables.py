@@ -111,7 +111,9 @@ def test_the_clock_and_the_limit_of_steps_are_kept():
     arguments = (N, -value, high - value, N.T @ gain)
     assert maximize(*arguments, 1e-11, Controls(deadline=0.0)).steps == 0
     assert maximize(*arguments, 1e-11, Controls(), replace(TUNING, most_steps=3)).steps == 3
-    assert maximize(*arguments, 1e-2, Controls()).steps < maximize(*arguments, 1e-11, Controls()).steps
+    assert (
+        maximize(*arguments, 1e-2, Controls()).steps < maximize(*arguments, 1e-11, Controls()).steps
+    )
 
 
 def test_a_program_without_upper_bounds_and_without_prices():

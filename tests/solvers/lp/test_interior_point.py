@@ -193,7 +193,9 @@ def test_directions_solve_the_linearized_conditions(program):
     point = InteriorPoint(program)
     for _ in range(3):
         point.residuals()
-        for kept, exact in zip((point.r_rows, point.r_cols, point.r_apart), unmet(point)):
+        for kept, exact in zip(
+            (point.r_rows, point.r_cols, point.r_apart), unmet(point), strict=True
+        ):
             np.testing.assert_allclose(kept, exact, atol=1e-9)
         point._factor()
         rng = np.random.default_rng(1)

@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import LCC
-from lincent.solvers.lp import highs, interior_point, simplex
+from lincent.solvers.lp import box_step, crossover, highs, interior_point, simplex
 from lincent.solvers.solution import Controls, Status
 from support.degenerate import degenerate_program, program_of
-from support.judge import assert_optimal
+from support.judge import assert_optimal, primal_value
 from support.problems import PROBLEMS
 
 TOL = 1e-9
@@ -238,3 +238,236 @@ def test_exchanges_begin_at_the_corner_where_classes_are_far_apart():
         mixed = simplex.NearVertex(program_of(*KINDS[kind](600, 8)), None)
         mixed.approach(Controls())
         assert mixed.in_the_box() is mixed.beta
+
+
+def test_so_many_steps_and_exchanges(monkeypatch):
+    """Over all kinds and shapes: a step more in each would be noticed here."""
+    made, steps, rounds = [], [], []
+    certificate = crossover.Tableau.certificate
+
+    def counted(self, start):
+        made.append(self.exchanges)
+        return certificate(self, start)
+
+    monkeypatch.setattr(crossover.Tableau, "certificate", counted)
+    for kind in KINDS.values():
+        for shape in ((60, 3), (300, 8), (2000, 10)):
+            told = []
+            found = solved(program_of(*kind(*shape)), tell=told.append)
+            assert found.status is Status.OPTIMAL
+            assert found.relative_gap <= 1e-12
+            steps.append(found.iterations)
+            rounds.append(sum(line.startswith("exchanges") for line in told))
+    assert np.mean(steps) <= 3.7
+    assert np.mean(rounds) <= 1.2
+    assert np.mean(made) <= 17.0
+
+
+def boxed(m=300, n=8, seed=0, kind=overlapping):
+    """A box that is not around zero, and costs that differ."""
+    rng = np.random.default_rng(seed)
+    program = program_of(*kind(m, n), rng.random(m) + 0.5)
+    return replace(program, lower=program.lower - 0.2, upper=program.upper * 0.7)
+
+
+def standing(program, beta):
+    near = simplex.NearVertex(program, None)
+    near.stand(beta, program.margin - program.rows.dense() @ beta)
+    return near
+
+
+def test_sizes_are_lengths_in_units_of_the_columns(monkeypatch):
+    monkeypatch.setattr(simplex, "BLOCK", 70)
+    program = boxed()
+    A = program.rows.dense()
+    A[5] = 0.0
+    near = simplex.NearVertex(program, None)
+    scale = np.sqrt((A**2).mean(axis=0))
+    size = np.linalg.norm(A / scale, axis=1)
+    np.testing.assert_allclose(near.scale, scale)
+    least = simplex.TUNING.small_size * size.mean()
+    np.testing.assert_allclose(near.per_size, 1.0 / np.maximum(size, least))
+    np.testing.assert_allclose(near.curvature, 0.5 * near.per_size * program.costs)
+
+
+@pytest.mark.parametrize("m", [200, 1_000])  # the second has a sample of its rows
+def test_the_start_is_the_best_point_of_a_direction(m):
+    program = boxed(m)
+    near = simplex.NearVertex(program, None)
+    step = max(1, m // (30 * 8))
+    A, costs = program.rows.dense()[::step], program.costs[::step]
+    gram = A.T @ (costs[:, None] * A)
+    direction = np.linalg.solve(
+        gram + np.diag(simplex.TUNING.ridge * gram.diagonal()), program.difference
+    )
+    middle = (program.lower + program.upper) / 2
+    direction *= 0.9 / np.abs(direction / (program.upper - middle)).max()
+
+    def value(beta):
+        return program.linear @ beta * len(A) / m + costs @ np.maximum(program.margin - A @ beta, 0)
+
+    points = [middle + length * direction for length in 10.0 ** -np.arange(0.0, 6.5, 0.5)]
+    np.testing.assert_allclose(
+        near.beta, program.feasible(min(points, key=value)), rtol=1e-8, atol=1e-12
+    )
+    missed = program.margin - program.rows.dense() @ near.beta
+    np.testing.assert_allclose(near.missed, missed, atol=1e-12)
+    np.testing.assert_array_equal(near.beyond, missed > 0)
+    assert near.objective() == pytest.approx(primal_value(program, near.beta))
+    np.testing.assert_array_equal(near.multipliers(), np.where(missed > 0, program.costs, 0.0))
+
+
+@pytest.mark.parametrize("band", [20, 100])
+def test_a_step_aims_at_the_minimum_of_the_smoothed_program(band, monkeypatch):
+    """Where the box is far: the gradient and the curvature are those of the parabolas."""
+    program = boxed()
+    near = standing(program, program.feasible(np.full(8, 0.05)))
+    asked = []
+    monkeypatch.setattr(near, "_towards", lambda hessian, slope: asked.append((hessian, slope)))
+    assert near._step(band) == 0.0
+    A, missed = program.rows.dense(), near.missed
+    distance = np.abs(missed) * near.per_size
+    width = np.sort(distance)[band]
+    half = width / near.per_size  # of each row's parabola
+    alpha = program.costs * np.clip((missed + half) / (2 * half), 0.0, 1.0)
+    inside = distance <= width
+    hessian = A.T @ ((inside * program.costs / (2 * half))[:, None] * A)
+    np.testing.assert_allclose(asked[0][0], width * hessian, rtol=1e-9)
+    np.testing.assert_allclose(asked[0][1], width * (program.linear - alpha @ A), rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("length", [0.01, 1.0, 20.0])
+def test_the_step_of_a_model_is_in_the_box_and_above_the_separation(length, seed):
+    program = boxed()
+    rng = np.random.default_rng(seed)
+    beta = program.feasible(rng.uniform(program.lower, program.upper))
+    near = standing(program, beta)
+    mix = rng.standard_normal((8, 8))
+    hessian = mix.T @ mix + np.eye(8)
+    gradient = length * hessian @ rng.standard_normal(8)
+    step = near._towards(hessian.copy(), gradient)
+    new = beta + step
+    assert np.all(new >= program.lower - 1e-12)
+    assert np.all(new <= program.upper + 1e-12)
+
+    def model(x):
+        return gradient @ x + x @ hessian @ x / 2
+
+    # Never far above the least of the model in the box, which box_step finds properly.
+    least = model(box_step.model_minimum(program, beta, gradient, hessian) - beta)
+    assert model(step) <= 0.5 * least + 1e-9
+    if length == 0.01:
+        assert model(step) <= least * (1 - 1e-4) + 1e-12
+
+
+def test_a_free_step_is_led_along_the_separation():
+    program = boxed()
+    near = standing(program, program.feasible(np.full(8, 0.02)))
+    hessian, d = np.diag(np.arange(1.0, 9.0)), program.difference
+    back = near._free_step(hessian, d, d)  # straight away from it
+    assert d @ (near.beta + back) == pytest.approx(program.separation)
+    np.testing.assert_allclose(hessian @ back + d, near.pull * d)
+    assert near.pull > 0
+    ahead = near._free_step(hessian, -d, d)
+    np.testing.assert_allclose(ahead, d / np.arange(1.0, 9.0))
+    assert near.pull == 0.0
+    assert near._free_step(-hessian, d, d) is None
+    assert len(near._free_step(hessian[:0, :0], d[:0], d[:0])) == 0
+
+
+def test_a_move_goes_to_the_best_of_some_lengths():
+    program = boxed()
+    beta = program.feasible(np.full(8, 0.05))
+    best = highs.solve(program, Controls()).certificate.beta
+    for way in (best - beta, 3.0 * (best - beta), 20.0 * (best - beta), beta - best):
+        near = standing(program, beta)
+        length = near.move(way, program.rows.dense() @ way)
+        lengths = (0.0, *simplex.TUNING.lengths)
+        values = [primal_value(program, beta + at * way) for at in lengths]
+        assert length == lengths[int(np.argmin(values))]
+        np.testing.assert_allclose(near.beta, beta + length * way)
+        missed = program.margin - program.rows.dense() @ near.beta
+        np.testing.assert_allclose(near.missed, missed, atol=1e-12)
+        assert near.objective() == pytest.approx(min(values))
+    assert length == 0.0
+
+
+def test_stiffness_is_the_inverse_square_of_a_distance():
+    program = boxed(40, 3)
+    near = standing(program, np.array([0.1, 0.2, -0.3]))
+    index = np.array([4, 7, 20])
+    corner = program.upper.copy()
+    found = near.stiffness(index, corner)
+    reach = program.difference @ near.beta - program.separation
+    sides = [corner - program.lower, np.zeros(3)]
+    distance = np.concatenate([near.missed[index], *sides, [reach]])
+    met = simplex.TUNING.met * np.mean(near.missed**2)
+    np.testing.assert_allclose(found, 1.0 / (distance**2 + met))
+
+
+def test_the_nearest_rows_are_so_many_or_all():
+    program = boxed(1500, 8)
+    near = standing(program, program.feasible(np.full(8, 0.05)))
+    chosen = near.nearest(200)
+    distance = np.abs(near.missed) * near.per_size
+    assert np.count_nonzero(chosen) == 200
+    assert distance[chosen].max() <= distance[~chosen].min()
+    assert near.nearest(749) is not None
+    assert near.nearest(750) is None
+    near.exchanged_whole = 1500 * 8
+    assert near.nearest(200) is None
+    near.exchanged_whole -= 1
+    assert near.nearest(200) is not None
+
+
+def test_repetitions_are_rows_that_miss_the_same():
+    program = boxed(200, 3)
+    near = standing(program, program.feasible(np.full(3, 0.05)))
+    assert not near.repeats()
+    near.missed[:11] = 0.5
+    assert not near.repeats()  # ten of two hundred repeat one: a twentieth
+    near.missed[:12] = 0.5
+    assert near.repeats()
+
+
+def test_the_band_follows_what_the_steps_say(monkeypatch):
+    """Narrower after good steps, wider after poor ones, and an end where nothing is gained."""
+    program = boxed(2000, 8)
+    tuning = simplex.TUNING
+
+    def bands(lengths, turned=0, gain=1.0):
+        near = standing(program, program.feasible(np.full(8, 0.05)))
+        asked = []
+
+        def step(band):
+            asked.append(band)
+            near.beyond = near.beyond.copy()
+            near.beyond[:turned] ^= True
+            near.gain = gain
+            return lengths[min(len(asked), len(lengths)) - 1]
+
+        monkeypatch.setattr(near, "_step", step)
+        assert near.approach(Controls()) == len(asked)
+        return asked
+
+    first, least = int(tuning.first_band * 8), int(tuning.last_band * 8)
+    assert bands([1.0]) == [first, int(first * tuning.shrink)]  # no row turned: close
+    assert bands([1.0], turned=50)[:3] == [first, 50, 50]
+    assert bands([0.5], turned=50)[1] == 100
+    assert bands([1.0], turned=50, gain=0.0) == [first]  # flat
+    assert bands([0.05, 1.0])[:2] == [first, int(first * tuning.grow)]
+    assert len(bands([0.3], turned=9)) == min(tuning.steps, tuning.few_steps + 4)
+    stuck = bands([0.0])
+    assert stuck == sorted(stuck)
+    assert max(stuck) <= 1000
+    wide = bands([0.0, 1.0], turned=1)
+    assert min(wide[1:]) >= int(first * tuning.grow)  # so narrow led nowhere
+    assert least < first
+
+
+def test_few_steps_end_with_the_controls():
+    program = boxed(2000, 8)
+    near = simplex.NearVertex(program, None)
+    assert near.approach(Controls(max_iter=1)) == 1
+    assert near.approach(Controls(max_iter=0)) == 0

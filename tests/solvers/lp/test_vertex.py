@@ -95,7 +95,7 @@ def test_a_singular_system_is_solved_by_least_squares_where_it_is_small(monkeypa
 
 @pytest.mark.parametrize("touches", [False, True])
 def test_a_vertex_meets_its_equations_and_leaves_the_rest(touches):
-    program, answer = solved(3)
+    program, _ = solved(3)
     n = program.shape[1]
     free = np.arange(n) > 0
     beta = program.feasible(np.full(n, 0.02))
@@ -133,7 +133,7 @@ def test_multipliers_of_a_vertex_are_stationary_in_the_free_columns():
 def test_a_guess_without_equations_is_judged_as_it_is():
     program, answer = solved()
     nothing, none = np.zeros(len(answer.alpha), dtype=bool), np.zeros(len(answer.beta), dtype=bool)
-    kink, free, touches = active(program, answer)
+    kink, free, _ = active(program, answer)
     for case in ((kink, none, True), (nothing, free, False)):
         found = vertex.to_vertex(program, answer.beta, answer.alpha, answer.t, *case)
         np.testing.assert_array_equal(found.beta, answer.beta)
