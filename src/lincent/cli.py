@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 try:
     import typer
@@ -52,7 +53,24 @@ def _main(
 def main() -> None:
     """Start the command line; a problem of the user's is one sentence and exit code 2."""
     _memory.spare_addresses()
-    _commands()()
+    try:
+        _commands()()
+    except SystemExit as leaving:
+        if leaving.code == INTERRUPTED:
+            _leave_at_once()
+        raise
+
+
+def _leave_at_once() -> NoReturn:
+    """End an interrupted process, whose work is tidied up by now, with the code that it said.
+
+    Under ``python -m`` an interrupt that came inside ``exec`` (dataclasses use it) is remembered
+    although it was handled, and ends the process by the signal: the code would hang on chance.
+    """
+    with contextlib.suppress(OSError):  # nobody reads any more
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(INTERRUPTED)
 
 
 class _Sentence:

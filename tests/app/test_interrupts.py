@@ -115,3 +115,19 @@ def test_reproduce(tmp_path):
             pytest.skip("the paper's data sets are not on this machine")
         raise
     stopped_well(outcome, str(out))
+
+
+def test_the_code_does_not_hang_on_where_the_interrupt_came(tmp_path):
+    (tmp_path / "started.py").write_text(
+        "from lincent import cli\nfrom lincent.app import commands\n"
+        "def run_fit(*data, **options): exec('raise KeyboardInterrupt')\n"
+        "commands.run_fit = run_fit\ncli.main()"
+    )
+    line = [sys.executable, "-m", "started", "fit", "t.csv", "--target", "y", "-o", "m"]
+    done = subprocess.run(
+        line, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 130, done.stderr
+    assert done.stderr == (
+        "lincent: interrupted; nothing was written; the same command starts afresh.\n"
+    )
