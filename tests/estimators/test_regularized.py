@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import scale
 
 from lincent import LCC, RegularizedLCC
-from lincent.estimators.committee import area, soft_weights
+from lincent.estimators.committee_weights import area, soft_weights
 from support.labeled import two_classes
 
 

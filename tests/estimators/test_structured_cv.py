@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent import RegularizedLCC, StructuredLCCCV
+from lincent import RegularizedLCC, StructuredLCC, StructuredLCCCV
 from lincent.features import similarity
 from lincent.features.clusters import find_local_centers
 from support.labeled import ring
@@ -51,3 +51,24 @@ def test_scores_of_one_vs_rest_are_judged_together_and_in_one_unit():
     np.testing.assert_array_equal(model.weights_[0], model.weights_[1])
     by_class = StructuredLCCCV(n_centers=4, cv=3, scoring="roc_auc").fit(X, y)
     assert 0.5 < by_class.scores_.max() <= 1.0
+
+
+def test_the_defaults_of_the_untuned_form_stay_where_nothing_is_clearly_better():
+    X, y = three_classes(spread=1.5)
+    model, plain = StructuredLCCCV(4, cv=3).fit(X, y), StructuredLCC(4).fit(X, y)
+    assert (model.C_ == plain.C).all()
+    assert (model.best_member_ == 2).all()
+    assert (model.weights_.max(axis=(1, 2)) == 1.0).all()
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    assert plain.C not in StructuredLCCCV(4, (0.5,), cv=3).fit(X, y).Cs_
+
+
+def test_settings_clearly_behind_on_the_first_fold_are_tried_on_no_other():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (300, 2))
+    y = np.digitize(np.hypot(*X.T), [0.4, 0.8])  # rings: no line tells them apart
+    model = StructuredLCCCV(cv=3, gammas=(1.0, 3.0)).fit(X, y)
+    assert not model.weights_[:, 0].any()
+    assert model.score(X, y) > 0.9
+    assert np.isfinite(model.scores_).all()
+    assert model.duality_gap_ <= 1e-9

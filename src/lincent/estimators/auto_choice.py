@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from lincent.estimators.committee import area
+from lincent.estimators.committee_weights import area
 from lincent.estimators.softmax import Softmax, balanced_likelihood, fit_softmax
 from lincent.features.weighted import quantiles
 

@@ -14,7 +14,10 @@ they tell the class together; or another measure),
 
 and nothing is refitted.  With several classes, one against the rest, folds choose the weights, and
 the committee is that of the same settings fitted to all rows: classes of few rows miss those held
-out more than they gain by a mean over folds.
+out more than they gain by a mean over folds.  Settings that are clearly behind on the first fold
+are tried on no other, and a setting that is known to do is taken unless the best one is better by
+more than a standard error (``clearly_better``): among settings that are nearly level the best on
+some rows is no better on others.
 """
 
 from __future__ import annotations
@@ -27,17 +30,23 @@ from typing import Any
 import numpy as np
 
 from lincent.estimators.committee_data import Held, LinearScores, Parts
-from lincent.estimators.cv_data import Answered
-from lincent.estimators.direction import Direction
 from lincent.estimators.problem import Task, Training, TwoClass
 from lincent.estimators.regularized_fit import RegularizedFit
-from lincent.estimators.softmax import balanced_likelihood
 from lincent.estimators.validation import ClassCosts
 from lincent.passes.landmarks import RowMapping
 
 GRID = 10.0 ** np.arange(-1.5, 3.75, 0.5)
 """The default costs, as totals over all rows: C times the weight of the training part."""
 REPEATS_UP_TO = 2000
+
+
+@dataclass(frozen=True)
+class Known:
+    """A setting that is known to do: its member, its C and the place of this among the others."""
+
+    member: int
+    place: int
+    C: float
 
 
 @dataclass(frozen=True)
@@ -52,9 +61,12 @@ class Settings:
     many: bool = False
     """Several problems on the same rows: every second default C will do for each."""
 
+    known: Known | None = None
+
     def grid(self, weight: float) -> np.ndarray:
         """The values of C for rows of this weight."""
-        return GRID[:: 1 + self.many] / weight if self.Cs is None else self.Cs
+        grid = GRID[:: 1 + self.many] / weight if self.Cs is None else self.Cs
+        return grid if self.known is None else np.insert(grid, self.known.place, self.known.C)
 
     def problem(self, training: Training, task: Task) -> TwoClass:
         """A two-class problem with its costs."""
@@ -63,17 +75,26 @@ class Settings:
         ones = np.ones(len(training.classes))
         return training.task(task, ClassCosts(ones, ones)).balanced()
 
-    def directions(self, training: Training, task: Task) -> list[Direction]:
-        """The directions of a problem, one for each C."""
+    def directions(self, training: Training, task: Task, tried: np.ndarray) -> list[Any]:
+        """The directions of a problem, one for each C, None for those that are not tried."""
         grid = self.grid(sum(task.weights(training.totals)))
-        return self.fit.directions(self.problem(training, task), grid.tolist())
+        found: list[Any] = [None] * len(grid)
+        places = np.flatnonzero(tried)
+        path = self.fit.directions(self.problem(training, task), grid[places].tolist())
+        for place, direction in zip(places, path, strict=True):
+            found[place] = direction
+        return found
+
+
+Rules = list[list[list[Any]]]
+"""Directions by member, task and C; None where a setting is not tried."""
 
 
 @dataclass(frozen=True)
 class Fold:
-    """What one fold gives: the rules by member, task and C, and what they say of rows held out."""
+    """What one fold gives: the rules, and what they say of rows held out."""
 
-    rules: list[list[list[Direction]]]
+    rules: Rules
     held: Held
 
 
@@ -84,10 +105,20 @@ def fit_fold(
     maps: Sequence[RowMapping | None],
     tasks: Sequence[Task],
     settings: Settings,
+    tried: np.ndarray,
 ) -> Fold:
     """All rules of a fold, and their scores of the rows held out."""
-    rules = fit_rules(part, maps, tasks, settings)
-    return Fold(rules, data.held(split, [_scores(m, r) for m, r in zip(maps, rules, strict=True)]))
+    rules = fit_rules(part, maps, tasks, settings, tried)
+    scores = [_scores(m, r) for m, r in zip(maps, rules, strict=True)]
+    held = data.held(split, [one for one in scores if one.width])
+    shape = (len(held.rows), len(tasks), -1)
+    whole = np.full((len(held.rows), len(maps), len(tasks), tried.shape[1]), np.nan)
+    start = 0
+    for member, one in enumerate(scores):
+        mine = held.scores[:, start : start + one.width].reshape(shape)
+        whole[:, member, :, tried[member]] = np.moveaxis(mine, 2, 0)
+        start += one.width
+    return Fold(rules, replace(held, scores=whole))
 
 
 def fit_rules(
@@ -95,30 +126,38 @@ def fit_rules(
     maps: Sequence[RowMapping | None],
     tasks: Sequence[Task],
     settings: Settings,
-) -> list[list[list[Direction]]]:
-    """The rules by member, task and C; a map of None leaves the rows as they are."""
+    tried: np.ndarray,
+) -> Rules:
+    """The rules; a map of None leaves the rows as they are, ``tried`` is members by C."""
 
-    def member(mapping: RowMapping | None) -> list[list[Direction]]:
+    def member(mapping: RowMapping | None, costs: np.ndarray) -> list[list[Any]]:
+        if not costs.any():
+            return [[None] * len(costs) for _ in tasks]
         seen = part if mapping is None else part.mapped(mapping)
-        jobs: list[Callable[[], Any]] = [partial(settings.directions, seen, task) for task in tasks]
+        jobs: list[Callable[[], Any]] = [
+            partial(settings.directions, seen, task, costs) for task in tasks
+        ]
         found = part.inner(jobs)
         return found if len(tasks) == 1 or not tasks[0].whole else _in_one_unit(found)
 
-    return part.inner([partial(member, mapping) for mapping in maps])
+    return part.inner([partial(member, *one) for one in zip(maps, tried, strict=True)])
 
 
-def _in_one_unit(rules: Sequence[Sequence[Direction]]) -> list[list[Direction]]:
+def _in_one_unit(rules: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """Rules of one-vs-rest, whose scores are compared: for each C the mean of their units."""
-    units = np.mean([[rule.half for rule in task] for task in rules], axis=0)
+    by_cost = zip(*rules, strict=True)
+    units = [0.0 if one[0] is None else float(np.mean([r.half for r in one])) for one in by_cost]
     return [
-        [replace(rule, width=2 * unit) for rule, unit in zip(task, units, strict=True)]
+        [rule and replace(rule, width=2 * unit) for rule, unit in zip(task, units, strict=True)]
         for task in rules
     ]
 
 
-def _scores(mapping: RowMapping | None, rules: Sequence[Sequence[Direction]]) -> LinearScores:
+def _scores(mapping: RowMapping | None, rules: Sequence[Sequence[Any]]) -> LinearScores:
     """f of each rule of a member, task by task."""
-    every = [rule for task in rules for rule in task]
+    every = [rule for task in rules for rule in task if rule is not None]
+    if not every:
+        return LinearScores(mapping, np.empty((0, 0)), np.empty(0))
     directions = np.stack([rule.beta / rule.half for rule in every], axis=1)
     return LinearScores(mapping, directions, np.array([r.intercept / r.half for r in every]))
 
@@ -127,8 +166,8 @@ def _scores(mapping: RowMapping | None, rules: Sequence[Sequence[Direction]]) ->
 class Tally:
     """What one task collects: the rules of each fold, and the pooled scores of rows held out."""
 
-    rules: list[list[list[Direction]]]  # by fold, member, C
-    pooled: np.ndarray  # settings by rows
+    rules: Rules  # by fold, member, C
+    pooled: np.ndarray  # settings by rows, NaN where a setting was not tried
     rows: np.ndarray  # their numbers in the data
     codes: np.ndarray
     weight: np.ndarray
@@ -143,80 +182,41 @@ class Tally:
 
     @property
     def solutions(self) -> list[Any]:
-        return [rule.solution for fold in self.rules for member in fold for rule in member]
+        every = (rule for fold in self.rules for member in fold for rule in member)
+        return [rule.solution for rule in every if rule is not None]
+
+    def blended(self, weights: np.ndarray) -> np.ndarray:
+        """The scores of the committee."""
+        used = weights > 0
+        return np.asarray(weights[used] @ self.pooled[used])
 
 
 def gather(folds: Sequence[Fold], tasks: Sequence[Task]) -> list[Tally]:
     """The results of all folds, task by task; the scores of a row are averaged over repeats."""
     every = np.concatenate([fold.held.rows for fold in folds])
     numbers, first, place = np.unique(every, return_index=True, return_inverse=True)
-    seen = np.bincount(place.reshape(-1))
     scores = np.concatenate([fold.held.scores for fold in folds])
-    total = np.zeros((len(first), scores.shape[1]))
-    np.add.at(total, place.reshape(-1), scores)
-    pooled = (total / seen[:, None]).T
+    there = np.isfinite(scores)
+    total, seen = (np.zeros((len(first), *scores.shape[1:])) for _ in range(2))
+    np.add.at(total, place.reshape(-1), np.where(there, scores, 0.0))
+    np.add.at(seen, place.reshape(-1), there)
+    pooled = np.divide(total, seen, where=seen > 0, out=np.full_like(total, np.nan))
     codes = np.concatenate([fold.held.codes for fold in folds])[first]
     weight = np.concatenate([fold.held.weight for fold in folds])[first]
-    members, costs = len(folds[0].rules), len(folds[0].rules[0][0])
-    columns = np.arange(len(pooled)).reshape(members, len(tasks), costs)
     out = []
     for k in range(len(tasks)):
         rules = [[member[k] for member in fold.rules] for fold in folds]
-        mine = pooled[columns[:, k].reshape(-1)]
+        mine = pooled[:, :, k].reshape(len(numbers), -1).T
         out.append(Tally(rules, mine, numbers, codes, weight))
     return out
-
-
-def joint_measure(tallies: Sequence[Tally]) -> np.ndarray:
-    """Of each setting for all classes: how well its one-vs-rest scores together tell the class.
-
-    The area under the curve of each class by itself does not see how scores of different classes
-    compare, which decides what is predicted, and it is close to one for most C.
-    """
-    first = tallies[0]
-    labels = (first.codes, first.weight, len(tallies))
-    together = np.stack([tally.pooled for tally in tallies], axis=2)
-    return np.array([balanced_likelihood(scores, *labels) for scores in together])
-
-
-def measure(scoring: Any, tally: Tally, task: Task) -> np.ndarray:
-    """The measure of each setting on its pooled out-of-fold scores."""
-    rows = np.arange(len(tally.codes)) if task.whole else task.rows(tally.codes)
-    sign, counted, pooled = task.sign(tally.codes[rows]), tally.weight[rows], tally.pooled[:, rows]
-    if scoring in (None, "roc_auc"):
-        return np.array([area(score, sign > 0, counted) for score in pooled])
-    from sklearn.metrics import get_scorer  # late, as it is slow to import and rarely needed
-
-    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
-    classes = np.array([-1, 1])
-    labels = classes[(sign > 0).astype(int)]
-    # A scorer of the user's own may not know weights; it is asked to only where they matter.
-    named = {} if np.all(counted == counted[0]) else {"sample_weight": counted}
-    models = [Answered(classes, score) for score in pooled]
-    return np.array([float(scorer(m, m.scores[:, None], labels, **named)) for m in models])
-
-
-def area(score: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> float:
-    """The weighted area under the ROC curve; ties count half."""
-    _, place = np.unique(score, return_inverse=True)
-    up = np.bincount(place, weights=weight * positive)
-    down = np.bincount(place, weights=weight * ~positive)
-    below = np.cumsum(down) - down
-    return float(up @ (below + down / 2)) / (float(up.sum()) * float(down.sum()))
-
-
-def soft_weights(measures: np.ndarray, sharpness: float) -> np.ndarray:
-    """Weights of the settings, of sum 1."""
-    weights = np.exp(sharpness * (measures - measures.max()))
-    return np.asarray(weights / weights.sum())
 
 
 def mean_rule(
     tally: Tally, weights: np.ndarray, member: int, fold: int
 ) -> tuple[np.ndarray, float]:
     """The weighted sum, over C, of one fold's rules of one member: direction and intercept."""
-    rules = tally.rules[fold][member]
     share = weights.reshape(tally.n_members, tally.n_costs)[member] / len(tally.rules)
-    scale = share / np.array([rule.half for rule in rules])
+    rules = [rule for rule, part in zip(tally.rules[fold][member], share, strict=True) if part]
+    scale = share[share > 0] / np.array([rule.half for rule in rules])
     direction = scale @ np.array([rule.beta for rule in rules])
     return direction, float(scale @ np.array([rule.intercept for rule in rules]))

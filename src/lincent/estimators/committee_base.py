@@ -14,8 +14,9 @@ from sklearn.utils import check_random_state
 from lincent import _progress
 from lincent.estimators import committee
 from lincent.estimators.calibration import fold_of_rows
-from lincent.estimators.committee import REPEATS_UP_TO, Settings, Tally
+from lincent.estimators.committee import REPEATS_UP_TO, Known, Settings, Tally
 from lincent.estimators.committee_data import open_parts
+from lincent.estimators.committee_weights import Together, measure, soft_weights
 from lincent.estimators.direction import controls
 from lincent.estimators.probabilities import Unseen
 from lincent.estimators.problem import HostTraining, Task, Training, tasks
@@ -89,12 +90,14 @@ class Committee:
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
         """Rows are read wherever they are."""
 
+    def _known(self) -> tuple[int, float] | None:
+        """Member and C of a setting that is known to do for several classes."""
+        return None
+
     def _learn(self, training: Training) -> None:
         model: Any = self
         costs = check_class_weight(model.class_weight, training.classes, training.totals)
         seed = int(check_random_state(model.random_state).randint(2**31))
-        repeats = self._repeats(training.shape[0] if len(training.classes) == 2 else np.inf)
-        data = open_parts(training, model.cv, repeats, seed)
         limits = controls(model, training.began)
         if training.shape[0] * training.shape[1] <= SMALL_ENTRIES:
             limits = replace(limits, tol=SMALL_TOL * limits.tol)
@@ -102,23 +105,24 @@ class Committee:
         own = isinstance(model.class_weight, str)
         todo = tasks(len(training.classes), model.multi_class)
         settings = Settings(check_costs(model.Cs), fit, None if own else costs, len(todo) > 1)
-
-        def one(split: int) -> Any:
-            _progress.step("search, fold", split, data.n_splits)
-            part = data.part(split)
-            maps, made = self._maps(part, seed)
-            return committee.fit_fold(data, split, part, maps, todo, settings), made
-
-        jobs = [partial(one, split) for split in range(data.n_splits)]
-        done = training.each(jobs, model.n_jobs)
-        tallies, made = committee.gather([fold for fold, _ in done], todo), [m for _, m in done]
+        weight = float(training.totals.sum())
+        if self._jointly(todo) and (known := self._known()) is not None:
+            member, C = known
+            place = int(np.searchsorted(settings.grid(weight), C))
+            settings = replace(settings, known=Known(member, place, C))
+        folds, made = self._folds(training, todo, settings, seed)
+        tallies = committee.gather(folds, todo)
+        weights = self._weigh(tallies, todo, settings, weight)
         if len(todo) > 1 and todo[0].whole:
-            job = partial(self._rules, training, todo, settings, seed)
+            tried = weights[0].reshape(tallies[0].n_members, -1) > 0
+            if not self._jointly(todo):
+                tried = np.ones_like(tried)
+            job = partial(self._rules, training, todo, settings, seed, tried)
             [(rules, whole)] = training.each([job], None)
             by_task = [[member[k] for member in rules] for k in range(len(todo))]
             tallies = [replace(t, rules=[r]) for t, r in zip(tallies, by_task, strict=True)]
             made = [whole]
-        weights = self._weigh(tallies, todo, settings.grid(float(training.totals.sum())))
+        self._certify(tallies)
 
         def refit(k: int, C: float) -> Any:
             return fit.directions(settings.problem(training, todo[k]), (C,))[0]
@@ -127,19 +131,53 @@ class Committee:
         if self.probability is not None:
             self._calibrate(tallies, self._used(weights), training, unit)
 
-    def _rules(
+    def _jointly(self, todo: list[Task]) -> bool:
+        """Whether settings are judged by what they say of all classes together."""
+        return self.scoring is None and len(todo) > 1 and todo[0].whole
+
+    def _folds(
         self, training: Training, todo: list[Task], settings: Settings, seed: int
+    ) -> tuple[list[committee.Fold], list[Any]]:
+        """What the folds give, and how their maps came about."""
+        model: Any = self
+        repeats = self._repeats(training.shape[0] if len(training.classes) == 2 else np.inf)
+        data = open_parts(training, model.cv, repeats, seed)
+
+        def one(split: int, tried: np.ndarray | None) -> Any:
+            _progress.step("search, fold", split, data.n_splits)
+            part = data.part(split)
+            maps, made = self._maps(part, seed)
+            if tried is None:
+                tried = np.ones((len(maps), len(settings.grid(1.0))), dtype=bool)
+            return committee.fit_fold(data, split, part, maps, todo, settings, tried), made
+
+        def several(splits: range, tried: np.ndarray | None = None) -> Any:
+            return training.each([partial(one, split, tried) for split in splits], model.n_jobs)
+
+        if self._jointly(todo):
+            done = several(range(1))
+            tallies = committee.gather([done[0][0]], todo)
+            tried = Together.of(tallies).kept().reshape(tallies[0].n_members, -1)
+            if settings.known is not None:
+                tried[settings.known.member, settings.known.place] = True
+            done += several(range(1, data.n_splits), tried)
+        else:
+            done = several(range(data.n_splits))
+        return [fold for fold, _ in done], [made for _, made in done]
+
+    def _rules(
+        self, training: Training, todo: list[Task], settings: Settings, seed: int, tried: np.ndarray
     ) -> tuple[Any, Any]:
-        """The rules of all settings on all rows, and how their maps came about."""
+        """The rules of settings on all rows, and how their maps came about."""
         maps, made = self._maps(training, seed)
-        return committee.fit_rules(training, maps, todo, settings), made
+        return committee.fit_rules(training, maps, todo, settings, tried), made
 
     def _calibrate(
         self, tallies: list[Tally], weights: list[np.ndarray], training: Training, unit: float
     ) -> None:
         """Probabilities from the scores of held-out rows, by rules that had not seen them."""
         first, n_classes = tallies[0], len(training.classes)
-        columns = [share @ tally.pooled for share, tally in zip(weights, tallies, strict=True)]
+        columns = [tally.blended(share) for share, tally in zip(weights, tallies, strict=True)]
         scores = np.stack(columns, axis=1)
         if not isinstance(training, HostTraining):  # nothing as long as the data is kept here
             unseen = Unseen(
@@ -165,24 +203,31 @@ class Committee:
             return int(self.n_repeats)
         return self._default_repeats if n_samples <= REPEATS_UP_TO else 1
 
-    def _weigh(self, tallies: list[Tally], todo: list[Task], grid: np.ndarray) -> list[np.ndarray]:
-        """Measures and weights of the settings; the worst gap of all rules."""
-        if self.scoring is None and len(todo) > 1 and todo[0].whole:
-            measures = [committee.joint_measure(tallies)] * len(todo)
-        else:
-            measures = [
-                committee.measure(self.scoring, tally, task)
-                for tally, task in zip(tallies, todo, strict=True)
-            ]
-        weights = [committee.soft_weights(values, float(self.sharpness)) for values in measures]
+    def _weigh(
+        self, tallies: list[Tally], todo: list[Task], settings: Settings, weight: float
+    ) -> list[np.ndarray]:
+        """Measures and weights of the settings; ``weight`` is that of all rows."""
         shape = (len(todo), tallies[0].n_members, tallies[0].n_costs)
+        if self._jointly(todo):
+            said, known = Together.of(tallies), settings.known
+            place = None if known is None else known.member * shape[2] + known.place
+            measures = [said.measures()] * len(todo)
+            weights = [said.weights(float(self.sharpness), place)] * len(todo)
+        else:
+            pairs = zip(tallies, todo, strict=True)
+            measures = [measure(self.scoring, tally, task) for tally, task in pairs]
+            weights = [soft_weights(values, float(self.sharpness)) for values in measures]
         one = 0 if len(todo) == 1 else slice(None)
-        best = np.array([values.argmax() for values in measures])
-        self.Cs_ = grid
+        best = np.array([values.argmax() for values in weights])
+        self.Cs_ = settings.grid(weight)
         self.C_ = self.Cs_[best % shape[2]][one]
         self.best_member_ = (best // shape[2])[one]
         self.scores_ = np.reshape(measures, shape)[one]
         self.weights_ = np.reshape(weights, shape)[one]
+        return weights
+
+    def _certify(self, tallies: list[Tally]) -> None:
+        """The worst gap of all rules."""
         solutions = [solution for tally in tallies for solution in tally.solutions]
         self.n_iter_ = max(1, sum(solution.iterations for solution in solutions))
         self.objectives_ = np.array([solution.certificate.objective for solution in solutions])
@@ -195,4 +240,3 @@ class Committee:
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return weights

@@ -31,7 +31,7 @@ class Softmax:
 
     def probability(self, scores: np.ndarray) -> np.ndarray:
         """From (rows, rules) to (rows, classes); one rule is for the second of two classes."""
-        return _softmax(self.slope * by_class(scores) + self.offset)
+        return _softmax(self.slope * by_class(scores) + self.offset)[0]
 
 
 def by_class(scores: np.ndarray) -> np.ndarray:
@@ -41,10 +41,13 @@ def by_class(scores: np.ndarray) -> np.ndarray:
     return np.concatenate([-scores / 2, scores / 2], axis=1)
 
 
-def _softmax(z: np.ndarray) -> np.ndarray:
-    z = z - z.max(axis=1, keepdims=True)
-    np.exp(z, out=z)
-    return np.asarray(z / z.sum(axis=1, keepdims=True))
+def _softmax(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """exp(z) with rows of sum 1, and the logarithms of what they were divided by."""
+    top = z.max(axis=1, keepdims=True)
+    p = np.exp(z - top)
+    total = p.sum(axis=1, keepdims=True)
+    p /= total
+    return p, (top + np.log(total))[:, 0]
 
 
 def fit_softmax(
@@ -66,33 +69,42 @@ def fit_softmax(
     wanted = (parts * target).sum(axis=2)
     shrink = SHRINK / max(float(weight.sum()), 1.0)
 
-    def loss(at: np.ndarray) -> float:
-        p = _softmax(np.tensordot(at, parts, axes=1))
-        likely = (target * np.log(np.maximum(p, 1e-300))).sum(axis=1)
-        return float(shrink / 2 * (at @ at) - share @ likely)
+    def value(at: np.ndarray) -> tuple[float, np.ndarray]:
+        """The loss, and the probabilities: log p of the target is target.z - log sum exp z."""
+        p, total = _softmax(np.tensordot(at, parts, axes=1))
+        return float(shrink / 2 * (at @ at) - share @ (at @ wanted - total)), p
 
-    point, value = np.zeros(2), np.inf
+    point = np.zeros(2)
+    least, p = value(point)
     for _ in range(STEPS):
-        p = _softmax(np.tensordot(point, parts, axes=1))
         mean = (parts * p).sum(axis=2)
         gradient = (mean - wanted) @ share + shrink * point
         around = parts - mean[:, :, None]
-        curve = np.einsum("aik,bik,ik->ab", around, around, p * share[:, None])
+        weighed = around * (p * share[:, None])
+        curve = np.tensordot(around, weighed, axes=([1, 2], [1, 2]))
         step = np.linalg.solve(curve + shrink * np.eye(2), gradient)
         if float(gradient @ step) <= 1e-12:
             break
-        length, value = 1.0, loss(point)
-        while loss(point - length * step) > value and length > 1e-10:
+        length, (found, p) = 1.0, value(point - step)
+        while found > least and length > 1e-10:
             length /= 2
-        point = point - length * step
+            found, p = value(point - length * step)
+        point, least = point - length * step, found
     return Softmax(float(point[0]), point[1] * common)
+
+
+def log_likelihoods(
+    scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_classes: int
+) -> np.ndarray:
+    """The log-probability of each row's class after calibration, each class counting alike."""
+    even = weight / np.bincount(codes, weight, n_classes)[codes]
+    p = fit_softmax(scores, codes, even).probability(scores)
+    return np.asarray(np.log(np.maximum(p[np.arange(len(p)), codes], 1e-12)))
 
 
 def balanced_likelihood(
     scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_classes: int
 ) -> float:
-    """The mean log-probability of the right class after calibration, each class counting alike."""
+    """Their mean, each class counting alike."""
     even = weight / np.bincount(codes, weight, n_classes)[codes]
-    p = fit_softmax(scores, codes, even).probability(scores)
-    own = np.log(np.maximum(p[np.arange(len(p)), codes], 1e-12))
-    return float(even @ own / even.sum())
+    return float(even @ log_likelihoods(scores, codes, weight, n_classes) / even.sum())

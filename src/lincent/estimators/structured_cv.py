@@ -18,6 +18,9 @@ from lincent.estimators.validation import check_count, check_positive
 from lincent.features.clusters import CenterSet
 from lincent.features.similarity import Extension, local_scores
 
+KNOWN_GAMMA, KNOWN_C = 1.0, 0.1
+"""The defaults of StructuredLCC."""
+
 
 @public
 class StructuredLCCCV(Probabilities, Committee, Classifier):
@@ -26,7 +29,8 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
     The members are the linear rule and one rule with local centers for each width. All settings are
     fitted on the training part of every fold, local centers included, and their rules are averaged
     with weights exp(sharpness * out-of-fold AUC). With several classes, one against the rest, the
-    same settings fitted to all rows are averaged.
+    same settings fitted to all rows are averaged, and the defaults of StructuredLCC are among them:
+    these stay unless the best setting is better by more than a standard error.
 
     Parameters
     ----------
@@ -36,7 +40,7 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         Widths of the similarity, one member each, beside the linear member.
     Cs : array-like of float, default=None
         Values of C, per row. None takes totals C * n_samples of 10^-1.5, 10^-1, ..., 10^3.5,
-        and every second of them for more than two classes.
+        and for more than two classes every second of them and 0.1.
     margin_range : tuple of two floats, default=(0.0, 2.0)
         The range of margins over which the hinge is averaged.
     cv : int, splitter or iterable, default=None
@@ -92,7 +96,8 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
     best_member_ : int or ndarray of shape (n_problems,)
         Member of the best setting: 0 is linear, 1 the first width.
     scores_, weights_ : ndarray of shape (n_members, n_costs) or (n_problems, n_members, n_costs)
-        The measure and the weight of each setting.
+        The measure and the weight of each setting. For one-vs-rest of several classes, settings
+        clearly behind on the first fold are tried on no other: their measure is of that fold.
     objectives_ : ndarray of shape (n_rules,)
         The objective of every rule that was fitted, problem by problem.
     duality_gap_ : float
@@ -186,6 +191,11 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         for gamma in self.gammas:
             check_positive("gammas", gamma)
 
+    def _known(self) -> tuple[int, float] | None:
+        if self.Cs is not None or KNOWN_GAMMA not in self.gammas:
+            return None
+        return 1 + list(self.gammas).index(KNOWN_GAMMA), KNOWN_C
+
     def _maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
         local = part.local_centers(self.n_centers, seed)
         whitenings = [local.whitening(gamma) for gamma in self.gammas]
@@ -210,7 +220,9 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         self.pulls_ = np.zeros((len(tallies), len(self.gammas), ends[-1]))
         for k, (tally, share) in enumerate(zip(tallies, weights, strict=True)):
             for fold, (_, whitenings) in enumerate(made):
-                for member in range(tally.n_members):
+                for member in np.flatnonzero(
+                    share.reshape(tally.n_members, -1).any(axis=1)
+                ).tolist():
                     direction, intercept = mean_rule(tally, share, member, fold)
                     self.coef_[k] += direction[:n]
                     self.intercept_[k] += intercept
