@@ -26,6 +26,7 @@ from lincent.displays import (  # noqa: E402
     ProjectionDisplay,
 )
 from lincent.pages.colors import COLORS  # noqa: E402
+from support.devices import torch_far_away  # noqa: E402, F401
 
 
 @pytest.fixture(autouse=True)
@@ -216,3 +217,21 @@ def test_shapes_are_drawn_with_their_band():
     words = ShapeDisplay.from_estimator(model, 1)
     assert [tick.get_text() for tick in words.ax_.get_xticklabels()] == ["p", "q"]
     assert len(words.ax_.patches) == 2
+
+
+@pytest.mark.parametrize("kind", ["Path", "Impact", "Scores", "Projection", "Direction"])
+def test_rows_on_a_device_are_drawn_as_those_here(torch_far_away, kind):  # noqa: F811
+    import lincent.displays
+
+    X, y = make_classification(80, 2, n_informative=2, n_redundant=0, random_state=0)
+    there = torch_far_away.asarray(X), torch_far_away.asarray(y)
+    display = getattr(lincent.displays, f"{kind}Display")
+    model = LCC().fit(X, y)
+    found, expected = (display.from_estimator(model, *data) for data in (there, (X, y)))
+    if hasattr(found, "frame"):
+        for name, column in expected.frame().items():
+            other = found.frame()[name]
+            if column.dtype.kind == "f":
+                np.testing.assert_allclose(other, column, rtol=1e-6, atol=1e-9)
+            else:
+                assert other.tolist() == column.tolist()

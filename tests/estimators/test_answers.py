@@ -4,8 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lincent import LCC, batches
+from lincent import (
+    LCC,
+    AdditiveLCC,
+    AutoLCC,
+    KernelLCC,
+    RegularizedLCC,
+    RegularizedLCCCV,
+    StructuredLCC,
+    batches,
+)
 from lincent.estimators.answers import where_rows_live
+from support.devices import torch_far_away  # noqa: F401
 from support.labeled import noisy
 
 X, Y = noisy(120, 4)
@@ -69,3 +79,41 @@ def test_the_method_keeps_its_name_and_words():
 
     assert (Model.answer.__name__, Model.answer.__doc__) == ("answer", "What it says.")
     assert Model().answer([[1]]) == [[1]]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        LCC(probability="sigmoid"),
+        RegularizedLCC(multi_class="native"),
+        RegularizedLCCCV((0.01, 0.1), cv=3, n_repeats=1),
+        StructuredLCC(3),
+        AdditiveLCC(n_resamples=0, probability="sigmoid"),
+        KernelLCC(n_components=10, random_state=0),
+        AutoLCC(maps=["columns"], cv=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_answer_on_a_device(torch_far_away, made):  # noqa: F811
+    torch, model = torch_far_away, made.fit(X, Y)
+    rows, labels = torch.asarray(X), torch.asarray(Y)
+    weight = torch.asarray(np.arange(1.0, len(Y) + 1))
+    assert model.score(rows, labels) == model.score(X, Y)
+    assert model.score(rows, labels, weight) == model.score(X, Y, weight.numpy())
+    methods = {
+        "predict": (),
+        "decision_function": (),
+        "predict_proba": (),
+        "predict_log_proba": (),
+        "transform": (),
+        "contributions": (),
+        "misclassification_impact": (labels,),
+    }
+    for name, given in methods.items():
+        if not hasattr(model, name):
+            continue
+        answer = getattr(model, name)(rows, *given)
+        expected = getattr(model, name)(X, *(part.numpy() for part in given))
+        assert isinstance(answer, torch.Tensor), name
+        np.testing.assert_allclose(answer.numpy(), expected, atol=1e-9, err_msg=name)

@@ -5,9 +5,11 @@ import pytest
 
 from lincent import AdditiveLCC, AutoLCC
 from lincent.passes import device
+from support.devices import torch_far_away  # noqa: F401
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
+pytestmark = pytest.mark.usefixtures("torch_far_away")
 
 M, N = 300, 3
 

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import LCC, lcc_path
+from support.devices import torch_far_away  # noqa: F401
 from support.labeled import noisy
 
 
@@ -57,3 +58,12 @@ def test_centers_that_coincide_leave_no_margin():
     X = np.array([[1.0], [-1.0], [1.0], [-1.0]])
     with pytest.raises(ValueError, match="centers coincide"):
         lcc_path(X, [0, 0, 1, 1])
+
+
+def test_rows_stay_on_their_device(torch_far_away):  # noqa: F811
+    X, y = noisy(300, 4)
+    rows, labels = torch_far_away.asarray(X), torch_far_away.asarray(y)
+    found, expected = lcc_path(rows, labels), lcc_path(X, y)
+    np.testing.assert_array_equal(found.feasible, expected.feasible)
+    np.testing.assert_allclose(found.objectives, expected.objectives, rtol=1e-9)
+    assert found.certified[:, found.feasible].all()

@@ -13,9 +13,11 @@ from lincent import (
 )
 from lincent.passes import device
 from lincent.passes.row_hash import row_keys, smallest_kinds
+from support.devices import torch_far_away  # noqa: F401
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
+pytestmark = pytest.mark.usefixtures("torch_far_away")
 
 M, N = 1_200, 4
 

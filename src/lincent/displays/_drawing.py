@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.pages.colors import COLORS, INK
+from lincent.passes.source import fetched
 
 MARKERS = ("o", "^")
 HATCHES = ("", "////")
@@ -78,12 +79,12 @@ def classifier_of(estimator: Any) -> Any:
     return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 
-def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """The classifier, and X as it sees it."""
+def last_step(estimator: Any, X: Any, *, here: bool = True) -> tuple[Any, Any]:
+    """The classifier, and X as it sees it; unless it may stay on its device, it comes here."""
     model = classifier_of(estimator)
     if hasattr(estimator, "steps") and len(estimator.steps) > 1:
         X = estimator[:-1].transform(X)
-    return model, X
+    return model, fetched(X) if here else X
 
 
 def needs(model: Any, attribute: str, figure: str, why: str) -> None:
@@ -109,7 +110,7 @@ def two_classes(estimator: Any, y: Any, figure: str) -> np.ndarray:
         raise ValueError(
             f"{figure} shows a model of two classes; this one knows {len(estimator.classes_)}."
         )
-    return np.asarray(np.asarray(y) == estimator.classes_[1]).astype(int)
+    return np.asarray(np.asarray(fetched(y)) == estimator.classes_[1]).astype(int)
 
 
 def names_of(X: Any, count: int) -> list[str]:
@@ -123,7 +124,7 @@ def names_of(X: Any, count: int) -> list[str]:
 def two_columns(X: Any, figure: str) -> tuple[np.ndarray, list[str]]:
     """X as an array with two columns, and their names."""
     names = [str(name) for name in getattr(X, "columns", ("First feature", "Second feature"))]
-    X = np.asarray(X, dtype=float)
+    X = np.asarray(fetched(X), dtype=float)
     if X.ndim != 2 or X.shape[1] != 2:
         raise ValueError(f"{figure} is drawn in a plane; X has shape {X.shape}: give two columns.")
     return X, names

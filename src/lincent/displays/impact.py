@@ -8,6 +8,7 @@ import numpy as np
 
 from lincent.displays._drawing import HATCHES, Display, last_step, needs, table
 from lincent.pages.colors import COLORS, INK
+from lincent.passes.source import fetched
 
 ROUNDING = 1e-8
 
@@ -63,13 +64,15 @@ class ImpactDisplay(Display):
         ImpactDisplay
             With ``ax_`` and ``figure_`` set.
         """
-        names = getattr(X, "index", None) if names is None else names
+        if names is None and hasattr(X, "columns"):  # a frame; tensors have another index
+            names = getattr(X, "index", None)
         model, X = last_step(estimator, X)
         needs(
             model, "misclassification_impact", cls.__name__,
             "the cost of a row is known for LCC, LCCCV, RegularizedLCC, KernelLCC and FQCC. "
             "ScoresDisplay shows rows on the wrong side for any classifier.",
         )  # fmt: skip
+        y = fetched(y)
         made = cls(model.misclassification_impact(X, y), y, names)
         return made._drawn(ax, n_largest=n_largest)  # type: ignore[no-any-return]
 

@@ -69,7 +69,7 @@ class PathDisplay(Display):
         PathDisplay
             With ``ax_`` and ``figure_`` set.
         """
-        model, rows = last_step(estimator, X)
+        model, rows = last_step(estimator, X, here=False)
         if not isinstance(model, LCC | LCCCV):
             raise ValueError(
                 f"PathDisplay cannot show {type(model).__name__}: the path of margins is that of "

@@ -18,7 +18,7 @@ from lincent._lazy import public
 from lincent.estimators.additive_data import AdditiveBlocks
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
-from lincent.estimators.answers import where_rows_live
+from lincent.estimators.answers import ScoreMixin, where_rows_live
 from lincent.estimators.auto_choice import hard_labels
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.calibration import fold_of_rows
@@ -51,7 +51,7 @@ BAND = (0.1, 0.9)
 """The band of a curve holds this part of the resampled curves at each place."""
 
 
-class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class AdditiveModel(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstimator):
     """What AdditiveLCC and AdditiveLCCCV share: terms, scores, curves, probabilities.
 
     Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and say how these

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.validation import check_batch_columns, check_dask_columns
-from lincent.passes.source import Kind, kind_of
+from lincent.passes.source import Kind, fetched, kind_of
 
 Method = Callable[..., Any]
 
@@ -38,6 +38,34 @@ def where_rows_live(method: Method) -> Method:
         return method(self, X, *rest)
 
     return answer
+
+
+class ScoreMixin:
+    """``score``, also where labels are on a device: before scikit-learn's ``ClassifierMixin``."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            The accuracy.
+        """
+        from sklearn.metrics import accuracy_score
+
+        model: Any = self
+        found = (fetched(values) for values in (y, model.predict(X), sample_weight))
+        labels, predicted, weight = found
+        return float(accuracy_score(labels, predicted, sample_weight=weight))
 
 
 def _batch_by_batch(model: Any, method: Method, X: Any, *rest: Any) -> np.ndarray:

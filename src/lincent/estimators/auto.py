@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from lincent._lazy import public
-from lincent.estimators.answers import where_rows_live
+from lincent.estimators.answers import ScoreMixin, where_rows_live
 from lincent.estimators.auto_choice import Rows, hard_labels, judges_labels, measure_of
 from lincent.estimators.auto_large import best_few, judges_of, refit_in_memory
 from lincent.estimators.auto_members import Member, fit_members, refit_members
@@ -68,7 +68,7 @@ MEMBERS_MANY = 4
 
 
 @public
-class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class AutoLCC(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstimator):
     """The estimator to use when the best answer is wanted and little is known about the data.
 
     Centralization (RegularizedLCC) on a portfolio of maps: the columns, splines, local centers,
@@ -502,7 +502,8 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             The logarithms, in the order of ``classes_``.
         """
-        return np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny))
+        chances = self._probabilities(self._scores(X))
+        return np.log(np.maximum(chances, np.finfo(np.float64).tiny))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

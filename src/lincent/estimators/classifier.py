@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent import _threads
 from lincent.estimators import multiclass
-from lincent.estimators.answers import where_rows_live
+from lincent.estimators.answers import ScoreMixin, where_rows_live
 from lincent.estimators.discriminators import Discriminator
 from lincent.estimators.native import check_native
 from lincent.estimators.probabilities import check_probability, cross_fitted, unfitted_copy
@@ -107,7 +107,7 @@ def _private_results(kind: type) -> set[str]:
 ELSEWHERE = (Kind.DASK, Kind.BATCHES, Kind.DEVICE)
 
 
-class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class Classifier(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstimator):
     """A classifier made of two-class problems.
 
     Subclasses have the parameters ``multi_class`` and ``n_jobs`` and, if they offer it,

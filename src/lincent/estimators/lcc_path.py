@@ -13,13 +13,14 @@ from sklearn.utils import check_random_state
 from lincent._lazy import public
 from lincent.estimators.choices import SolverName
 from lincent.estimators.cv_table import check_grid, warn_uncertified
-from lincent.estimators.problem import HostTraining, TwoClass, tasks
+from lincent.estimators.problem import DeviceTraining, HostTraining, TwoClass, tasks
 from lincent.estimators.validation import (
     check_choice,
     check_class_weight,
     check_count,
     check_positive,
 )
+from lincent.passes.source import Kind, kind_of
 from lincent.solvers.lp import choose
 from lincent.solvers.lp.path import Follower, follow
 from lincent.solvers.solution import Controls, Solution, silent
@@ -89,7 +90,7 @@ def lcc_path(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        The rows.
+        The rows; also a torch or CuPy array, which stays on its device.
     y : array-like of shape (n_samples,)
         Two classes.
     margins : array-like, default=None
@@ -139,7 +140,8 @@ def lcc_path(
     Cs = check_grid("Cs", Cs, infinite=True)
     limit = np.inf if time_limit is None else time_limit
     controls = Controls(tol, max_iter, time.monotonic() + limit, print if verbose else silent)
-    training = HostTraining.open(_Columns(), X, y, sample_weight)
+    opened = DeviceTraining if kind_of(X) is Kind.DEVICE else HostTraining
+    training = opened.open(_Columns(), X, y, sample_weight)
     if len(training.classes) != 2:
         raise ValueError(
             f"lcc_path follows one two-class problem and y has {len(training.classes)} classes: "

@@ -244,9 +244,7 @@ class Probabilities:
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        check_is_fitted(self)
-        model: Any = self
-        return self._chances().probability(model._rows_scores(X))
+        return self._probabilities_here(X)
 
     @available_if(_offered)
     @where_rows_live
@@ -263,4 +261,9 @@ class Probabilities:
         ndarray of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny))
+        return np.log(np.maximum(self._probabilities_here(X), np.finfo(np.float64).tiny))
+
+    def _probabilities_here(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        model: Any = self
+        return self._chances().probability(model._rows_scores(X))

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from lincent._lazy import public
+from lincent.estimators.answers import where_rows_live
 from lincent.estimators.choices import Calibrated, Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.direction import Direction, judge, solve_controls, store_directions
@@ -20,8 +21,9 @@ from lincent.estimators.regularized_fit import RegularizedFit
 from lincent.estimators.renamed import UNUSED, margin_range_of
 from lincent.estimators.validation import check_count, check_positive, check_rows
 from lincent.features.clusters import CenterSet
-from lincent.features.similarity import Extension, extended, local_scores
-from lincent.passes.source import Kind
+from lincent.features.similarity import Extension, local_scores
+from lincent.passes.place import HERE
+from lincent.passes.source import Kind, place_of
 
 
 @public
@@ -171,7 +173,8 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         """
         return self._fit(X, y, sample_weight)
 
-    def transform(self, X: Any) -> np.ndarray:
+    @where_rows_live
+    def transform(self, X: Any) -> Any:
         """The extended features: the columns of X, then the whitened similarities.
 
         Parameters
@@ -186,8 +189,11 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         """
         check_is_fitted(self)
         X = check_rows(self, X)
-        similarity = np.exp(-self.gamma * self._map().distances(X))
-        return extended(X, similarity, self._whitening).astype(X.dtype, copy=False)
+        place = place_of(X)
+        features = self._extension()(place.doubles(X))
+        if place is HERE:
+            return features.astype(X.dtype, copy=False)
+        return place.xp.astype(features, X.dtype, copy=False)
 
     def explain(self, problem: int = 0) -> dict[str, np.ndarray]:
         """Which local centers pull where, the strongest first.
@@ -236,9 +242,7 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         self._seed = int(check_random_state(self.random_state).randint(2**31))
         found = training.local_centers(self.n_centers, self._seed)
         self._keep(found)
-        return training.mapped(
-            Extension(found.centers, self.gamma / found.variance, self._whitening)
-        )
+        return training.mapped(self._extension())
 
     def _keep(self, found: CenterSet) -> None:
         self.local_centers_ = found.centers
@@ -264,10 +268,8 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.coef_ = self.extended_coef_[:, :n].copy()
         self.pulls_ = self.extended_coef_[:, n:] @ self._whitening
 
-    def _map(self) -> CenterSet:
-        return CenterSet(
-            self.local_centers_, self.local_classes_, self.local_sizes_, self._variance
-        )
+    def _extension(self) -> Extension:
+        return Extension(self.local_centers_, self.gamma / self._variance, self._whitening)
 
     def _task_scores(self, X: Any) -> np.ndarray:
         width = np.array([self.gamma / self._variance])

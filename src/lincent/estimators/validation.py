@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from lincent.estimators.discriminators import DISCRIMINATORS
-from lincent.passes.source import Kind, kind_of
+from lincent.passes.source import Kind, fetched, kind_of
 from lincent.solvers.lp.choose import SOLVERS
 
 
@@ -166,7 +166,7 @@ def read_labels(name: str, y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarr
 
 def check_labels(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
     """The class index of each row, for labels of known classes."""
-    y = np.asarray(y)
+    y = np.asarray(fetched(y))
     if y.shape != (n_samples,):
         raise ValueError(f"y has shape {y.shape}; give one label for each of the {n_samples} rows.")
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)

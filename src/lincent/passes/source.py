@@ -56,6 +56,11 @@ def place_of(X: Any) -> Place:
     return Device(X)
 
 
+def fetched(values: Any) -> Any:
+    """Values on a device as a NumPy array; all others as they are."""
+    return place_of(values).fetch(values) if kind_of(values) is Kind.DEVICE else values
+
+
 def dense_rows(X: Any) -> Any:
     """Rows as an array with all their zeros, where they are."""
     return X if kind_of(X) is Kind.DEVICE else open_source(X).array()
