@@ -9,15 +9,8 @@ from lincent.passes.dense import DenseRows
 from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers.newton import hessian
 from lincent.solvers.newton.descent import descend
-from lincent.solvers.newton.hessian import (
-    Conjugate,
-    Factored,
-    LightFirst,
-    Sampled,
-    Threshold,
-    Whole,
-    between,
-)
+from lincent.solvers.newton.factor import Factored, Threshold
+from lincent.solvers.newton.hessian import Conjugate, LightFirst, Sampled, Whole, between
 from lincent.solvers.newton.oracle import Reader
 from lincent.solvers.solution import Controls
 from support.regularized_problems import PROBLEMS, make
@@ -106,24 +99,6 @@ def test_every_kth_row_stands_for_all():
     thin = Whole(program).thin(point.inside, 3).solve(point.gradient, point.slope)[0]
     wanted, _ = newton_step(program, point)
     assert np.linalg.norm(thin - wanted) <= 0.3 * np.linalg.norm(wanted)
-
-
-@pytest.mark.parametrize("dependent", [False, True])
-def test_single_precision_is_used_where_its_pivots_allow_it(dependent):
-    rng = np.random.default_rng(0)
-    n = hessian.TUNING.single_order
-    A = rng.standard_normal((2 * n, n))
-    if dependent:
-        A[:, -1] = A[:, 0] + 1e-4 * A[:, -1]
-    gram, threshold = A.T @ A, Threshold(A[0] * 0.1, 50.0)
-    rough = Factored(threshold, 1e3 * gram, rough=True)
-    exact = Factored(threshold, 1e3 * gram)
-    assert rough.factor.dtype == (np.float64 if dependent else np.float32)
-    assert exact.factor.dtype == np.float64
-    gradient = rng.standard_normal(n)
-    (one, shift), (other, wanted) = (H.solve(gradient, 0.3) for H in (rough, exact))
-    np.testing.assert_allclose(one, other, atol=1e-3 * np.abs(other).max())
-    assert shift == pytest.approx(wanted, rel=1e-3)
 
 
 def many_columns(dependent):

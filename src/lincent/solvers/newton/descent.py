@@ -102,6 +102,8 @@ def lead(
     """
     walk = _walk(Reader(program), curvature, controls, start, goal)
     point = walk.best.low
+    if curvature.coarse:
+        return Start(point.beta, point.t), walk.steps
     # One more step, not looked at here: that is for the program which goes on from there.
     step, shift = curvature.step(point)
     return Start(point.beta + step, point.t + shift), walk.steps
@@ -130,7 +132,7 @@ def _walk(
         controls.reached(f"step {steps}", best.low.objective, gap)
         if gap <= controls.tol or (last < np.inf and _next_gap(last, gap) <= goal):
             status = Status.OPTIMAL
-        elif since >= PATIENCE:
+        elif since >= PATIENCE or curvature.coarse:
             status = Status.STALLED
         elif controls.out_of_time():
             status = Status.TIME_LIMIT

@@ -28,10 +28,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import blas, lapack
 
 from lincent.programs.arrays import Index, Matrix, Vector
 from lincent.programs.regularized import RegularizedProgram
+from lincent.solvers.newton.changed import Changed
+from lincent.solvers.newton.factor import Factored, Threshold
 from lincent.solvers.newton.oracle import Inside, Reading
 
 
@@ -57,12 +58,12 @@ class Tuning:
     depend 30 to 100 are enough at 5,000 x 1,000, where exact steps cost more than 100."""
     first_share: float = 1e-3
     """The residual of the first step, from which all others begin."""
+    changed_order: int = 300
+    """From this order on rows that change are taken into account without a new factor."""
+    changed_share: float = 0.3
+    """Rows that may have changed since a factor was made, per column."""
     light_rows: float = 0.33
     """The share of rows between the margins from which on products are cheaper than a matrix."""
-    single_order: int = 300
-    """From this order on a level is factored in single precision: 0.4 of the time at 2,000."""
-    single_pivot: float = 0.01
-    """The least pivot (of a unit diagonal) that single precision can be trusted with."""
 
 
 TUNING = Tuning()
@@ -70,6 +71,10 @@ TUNING = Tuning()
 
 class Curvature(Protocol):
     """Where to go from a point."""
+
+    @property
+    def coarse(self) -> bool:
+        """Whether rows in single precision no longer tell where to go."""
 
     def step(self, point: Reading) -> tuple[Vector, float]:
         """The step in beta and the one in t."""
@@ -81,77 +86,6 @@ class Curvature(Protocol):
 def between(program: RegularizedProgram, inside: Inside) -> Vector:
     """D: the curvature that each row contributes."""
     return np.where(inside, program.costs / program.width, 0.0)
-
-
-class Threshold:
-    """The part of the second derivative that comes from the free threshold: v and s."""
-
-    def __init__(self, v: Vector, total: float) -> None:
-        self.v, self.total = v, total
-        self.active = total > 0.0
-
-    @classmethod
-    def of(cls, program: RegularizedProgram, D: Vector) -> Threshold:
-        total = float(D.sum()) if program.free else 0.0
-        return cls(program.rows.tdot(D * program.sign) if total > 0.0 else np.empty(0), total)
-
-    def subtract(self, H: Matrix) -> None:
-        """H (by rows) less v v' / s in its upper half, which is all that is read of it."""
-        if self.active and len(H):
-            blas.dsyr(-1.0 / self.total, self.v, a=H.T, lower=1, overwrite_a=1)
-
-    def multiply(self, x: Vector) -> Vector | float:
-        return self.v * (float(self.v @ x) / self.total) if self.active else 0.0
-
-    def gradient(self, gradient: Vector, slope: float) -> Vector:
-        return gradient + self.v * (slope / self.total) if self.active else gradient
-
-    def shift(self, step: Vector, slope: float) -> float:
-        return (float(self.v @ step) - slope) / self.total if self.active else 0.0
-
-
-class Factored:
-    """H factored.  The matrix ``gram`` = A'DA is used up.
-
-    ``rough`` says that single precision will do where its pivots allow it.
-    """
-
-    def __init__(self, threshold: Threshold, gram: Matrix, *, rough: bool = False) -> None:
-        H = np.ascontiguousarray(gram)  # BLAS changes it in place
-        self.threshold = threshold
-        threshold.subtract(H)
-        H.flat[:: H.shape[0] + 1] += 1.0
-        # Columns of very different size would spoil the factor: scale to unit diagonal.
-        self.scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), 1.0))
-        H *= self.scale
-        H *= self.scale[:, None]
-        if rough and len(H) >= TUNING.single_order and self._factored_in_single(H):
-            return
-        ridge = 0.0
-        while True:
-            # H is symmetric: its transpose is in the order that LAPACK wants, without a copy.
-            self.factor, failed = lapack.dpotrf(H.T, lower=1, clean=0)
-            if not failed:
-                return
-            # Rounding in the centering can leave H slightly indefinite.
-            more = max(10 * ridge, 1e-14)
-            H.flat[:: H.shape[0] + 1] += more - ridge
-            ridge = more
-
-    def _factored_in_single(self, H: Matrix) -> bool:
-        single = H.T.astype(np.float32, order="F")
-        self.factor, failed = lapack.spotrf(single, lower=1, clean=0, overwrite_a=1)
-        return not failed and float(self.factor.diagonal().min()) > TUNING.single_pivot
-
-    def solve(self, gradient: Vector, slope: float) -> tuple[Vector, float]:
-        """The step for this curvature, exact up to the precision of the factor."""
-        if not gradient.size:  # rows without extent have no columns left
-            return gradient, self.threshold.shift(gradient, slope)
-        b = self.threshold.gradient(gradient, slope)
-        solve = lapack.spotrs if self.factor.dtype == np.float32 else lapack.dpotrs
-        x, _ = solve(self.factor, b * self.scale, lower=1)
-        step = -(x * self.scale)
-        return step, self.threshold.shift(step, slope)
 
 
 class Whole:
@@ -170,6 +104,7 @@ class Whole:
         self.v: Vector = np.empty(0)
         self.total = 0.0
         self.factor: Factored | None = None
+        self.changed: Changed | None = None
         self.serves = True
         self.torn: Inside | None = None
         self.crossed: Inside | None = None
@@ -193,7 +128,13 @@ class Whole:
         if self._update(inside) or self.factor is None:
             threshold = Threshold(self.v, self.total if self.program.free else 0.0)
             self.factor = Factored(threshold, self.gram.copy(), rough=self.rough)
+            if self.program.shape[1] >= TUNING.changed_order:
+                self.changed = Changed(self.program, self.factor)
         return self.factor
+
+    @property
+    def coarse(self) -> bool:
+        return self.factor is not None and self.factor.coarse
 
     def _update(self, inside: Inside) -> bool:
         """A'DA, v and s: brought up to date by the rows that changed, or anew if they are many."""
@@ -244,7 +185,19 @@ class Whole:
 
     def step(self, point: Reading) -> tuple[Vector, float]:
         inside = point.inside if self.torn is None else point.inside | self.torn
-        return self.factored(inside).solve(point.gradient, point.slope)
+        found = self._changed_step(inside, point)
+        return found or self.factored(inside).solve(point.gradient, point.slope)
+
+    def _changed_step(self, inside: Inside, point: Reading) -> tuple[Vector, float] | None:
+        """The step by the last factor and the rows that changed since, unless they are too many."""
+        if self.changed is None or self.inside is None or not np.any(inside):
+            return None
+        index = np.flatnonzero(inside != self.inside)
+        more = len(self.changed.unknown(index))
+        if self.changed.known + more > TUNING.changed_share * self.program.shape[1]:
+            return None
+        came = np.where(inside[index], 1.0, -1.0)
+        return self.changed.step(index, came, point.gradient, point.slope)
 
     def learn(self, before: Reading, after: Reading, short: bool) -> None:
         """Every step starts from the curvature at its own point.
@@ -271,6 +224,8 @@ class Sampled:
 
     ``crowd`` is the number of columns per row of the sample between the margins.
     """
+
+    coarse = False
 
     def __init__(self, curvature: Factored, crowd: float) -> None:
         self.H = curvature
@@ -302,6 +257,8 @@ class Sampled:
 
 class Conjugate:
     """Truncated Newton steps: conjugate gradients, scaled by the size of the columns."""
+
+    coarse = False
 
     def __init__(self, program: RegularizedProgram) -> None:
         self.program = program
@@ -361,6 +318,10 @@ class LightFirst:
         self.light.limit = TUNING.light_share * program.shape[1]
         self.light.share = TUNING.first_share
         self.cheap, self.close = True, False
+
+    @property
+    def coarse(self) -> bool:
+        return self.exact.coarse
 
     def step(self, point: Reading) -> tuple[Vector, float]:
         if np.count_nonzero(point.inside) < TUNING.light_rows * len(point.inside):

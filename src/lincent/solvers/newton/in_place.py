@@ -28,7 +28,7 @@ from lincent.programs.arrays import Matrix, Rows, Vector
 from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers.newton import ridge
 from lincent.solvers.newton.descent import NAME, PATIENCE, Best, Start
-from lincent.solvers.newton.hessian import Factored, Threshold
+from lincent.solvers.newton.factor import Factored, Threshold
 from lincent.solvers.newton.oracle import Reader, Reading
 from lincent.solvers.newton.walks import answered
 from lincent.solvers.solution import Controls, Solution, Status

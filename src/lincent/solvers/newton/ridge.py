@@ -197,18 +197,17 @@ def _from_level(
     light = level.shape == program.shape and level.shape[1] >= TUNING.light_columns
     curvature = LightFirst(level) if light else Whole(level, rough=True)
     start, steps = lead(level, curvature, loose, start, controls.tol / 2)
-    few = replace(controls, max_iter=min(TUNING.corrections, controls.max_iter))
-    found = descend(program, _for_all(program, curvature, start), few, start)
-    steps += found.iterations
-    misled = found.status is Status.STALLED or (
-        found.status is Status.ITERATION_LIMIT and few.max_iter < controls.max_iter
-    )
-    if misled:
-        # Few heavy rows, columns that are nearly dependent: exact steps from where it led.
-        point = found.certificate
-        found = descend(program, Whole(program), controls, Start(point.beta, point.t))
+    if not curvature.coarse:
+        few = replace(controls, max_iter=min(TUNING.corrections, controls.max_iter))
+        found = descend(program, _for_all(program, curvature, start), few, start)
         steps += found.iterations
-    return replace(found, iterations=steps)
+        done = found.status in (Status.OPTIMAL, Status.TIME_LIMIT)
+        if done or (found.status is Status.ITERATION_LIMIT and few.max_iter == controls.max_iter):
+            return replace(found, iterations=steps)
+        start = Start(found.certificate.beta, found.certificate.t)
+    # Few heavy rows, columns that are nearly dependent: exact steps from where it led.
+    found = descend(program, Whole(program), controls, start)
+    return replace(found, iterations=steps + found.iterations)
 
 
 def _for_all(program: RegularizedProgram, curvature: Whole | LightFirst, at: Start) -> Curvature:
