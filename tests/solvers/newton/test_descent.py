@@ -48,9 +48,12 @@ def test_it_says_how_it_ended():
 def test_a_lead_ends_a_step_from_the_solution():
     program = make(*PROBLEMS["plain"])
     best = descend(program, Whole(program), Controls(tol=1e-13)).certificate
-    there, steps = lead(program, Whole(program), Controls(tol=1e-3))
-    assert steps >= 1
-    np.testing.assert_allclose(there.beta, best.beta, atol=1e-2)
+    led = lead(program, Whole(program), Controls(tol=1e-3))
+    assert led.steps >= 1
+    assert led.status is Status.OPTIMAL
+    np.testing.assert_allclose(led.start.beta, best.beta, atol=1e-2)
+    short = lead(program, Whole(program), Controls(tol=1e-12, max_iter=1))
+    assert short.status is Status.ITERATION_LIMIT
 
 
 def test_progress_is_a_lower_value_or_half_the_gap():

@@ -89,24 +89,30 @@ def descend(
     return Solution(walk.status, walk.best.certificate(reader), walk.steps, NAME)
 
 
+@dataclass(frozen=True)
+class Led:
+    """Where a program close to another one says that its solution is, and the way to there."""
+
+    start: Start
+    status: Status
+    steps: int
+
+
 def lead(
     program: RegularizedProgram,
     curvature: Curvature,
     controls: Controls,
     start: Start | None = None,
     goal: float = -1.0,
-) -> tuple[Start, int]:
-    """Where a program close to another one says that its solution is, and the steps to there.
-
-    It ends at ``tol``, or when the next step can be expected to bring the gap below ``goal``.
-    """
+) -> Led:
+    """It ends at ``tol``, or when the next step can be expected to bring the gap below ``goal``."""
     walk = _walk(Reader(program), curvature, controls, start, goal)
     point = walk.best.low
-    if curvature.coarse:
-        return Start(point.beta, point.t), walk.steps
+    if walk.status is not Status.OPTIMAL:
+        return Led(Start(point.beta, point.t), walk.status, walk.steps)
     # One more step, not looked at here: that is for the program which goes on from there.
     step, shift = curvature.step(point)
-    return Start(point.beta + step, point.t + shift), walk.steps
+    return Led(Start(point.beta + step, point.t + shift), walk.status, walk.steps)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ and a step solves it against the gradient (g, e).  Eliminating t (if it is free 
 Ways to such a step:
 
 Whole       H formed and factored: an exact Newton step.  From step to step few rows cross a margin,
-            so A'DA is brought up to date by the rows that did.
+            so A'DA is brought up to date by the rows that did; with hundreds of columns they are
+            taken into the last factor (``changed``), and where rows between the margins are few,
+            they are solved for by their products with each other (``dual``).
 Sampled     H of a sample that stands for all rows, corrected by the gradients seen so far (limited
             memory BFGS).  Forming H reads the rows at a cost of n per entry; this does it for few.
 Conjugate   H only multiplied, for problems large in both directions.
@@ -32,6 +34,7 @@ import numpy as np
 from lincent.programs.arrays import Index, Matrix, Vector
 from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers.newton.changed import Changed
+from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.factor import Factored, Threshold
 from lincent.solvers.newton.oracle import Inside, Reading
 
@@ -58,10 +61,16 @@ class Tuning:
     depend 30 to 100 are enough at 5,000 x 1,000, where exact steps cost more than 100."""
     first_share: float = 1e-3
     """The residual of the first step, from which all others begin."""
+    first_products: float = 0.04
+    """Products, per column, after which the first step is left as it is and exact ones follow: 7 to
+    9 are enough on columns that hardly depend, and 150 are not where they do."""
     changed_order: int = 300
     """From this order on rows that change are taken into account without a new factor."""
     changed_share: float = 0.3
     """Rows that may have changed since a factor was made, per column."""
+    dual_share: float = 0.5
+    """Rows between the margins, per column, up to which their products with each other are less
+    work than a matrix of the columns."""
     light_rows: float = 0.33
     """The share of rows between the margins from which on products are cheaper than a matrix."""
 
@@ -105,6 +114,7 @@ class Whole:
         self.total = 0.0
         self.factor: Factored | None = None
         self.changed: Changed | None = None
+        self.dual = Dual(program)
         self.serves = True
         self.torn: Inside | None = None
         self.crossed: Inside | None = None
@@ -134,7 +144,7 @@ class Whole:
 
     @property
     def coarse(self) -> bool:
-        return self.factor is not None and self.factor.coarse
+        return self.dual.coarse or (self.factor is not None and self.factor.coarse)
 
     def _update(self, inside: Inside) -> bool:
         """A'DA, v and s: brought up to date by the rows that changed, or anew if they are many."""
@@ -185,8 +195,14 @@ class Whole:
 
     def step(self, point: Reading) -> tuple[Vector, float]:
         inside = point.inside if self.torn is None else point.inside | self.torn
+        if self.program.shape[1] < TUNING.changed_order:
+            return self.factored(inside).solve(point.gradient, point.slope)
         found = self._changed_step(inside, point)
-        return found or self.factored(inside).solve(point.gradient, point.slope)
+        if found is not None:
+            return found
+        if np.count_nonzero(inside) <= TUNING.dual_share * self.program.shape[1]:
+            return self.dual.step_at(point, inside)
+        return self.factored(inside).solve(point.gradient, point.slope)
 
     def _changed_step(self, inside: Inside, point: Reading) -> tuple[Vector, float] | None:
         """The step by the last factor and the rows that changed since, unless they are too many."""
@@ -315,7 +331,7 @@ class LightFirst:
 
     def __init__(self, program: RegularizedProgram) -> None:
         self.light, self.exact = Conjugate(program), Whole(program, rough=True)
-        self.light.limit = TUNING.light_share * program.shape[1]
+        self.light.limit = TUNING.first_products * program.shape[1]
         self.light.share = TUNING.first_share
         self.cheap, self.close = True, False
 
@@ -329,7 +345,10 @@ class LightFirst:
         if not self.cheap:
             return self.exact.step(point)
         found = self.light.step(point)
-        self.light.share = TUNING.cg_share
+        if self.light.share == TUNING.first_share:
+            self.cheap = self.light.products <= self.light.limit
+            self.light.share = TUNING.cg_share
+            self.light.limit = TUNING.light_share * self.light.program.shape[1]
         return found
 
     def learn(self, before: Reading, after: Reading, short: bool) -> None:

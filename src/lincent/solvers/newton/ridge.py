@@ -14,6 +14,8 @@ Keerthi and DeCoste 2005).
     more            Newton on a copy of the rows in single precision, the last step and the
                     certificate on the rows themselves: one read of them, as a rule.  With hundreds
                     of columns conjugate gradients first, while they converge fast.
+    few decide      after ten steps, if few rows are short of the upper margin: those alone, in
+                    rounds that all rows check (``support_rows``).
     many            Newton on a sample, then corrections over all rows with the curvature of the
                     sample.  A correction reads the rows once; a handful is enough.
 """
@@ -29,6 +31,7 @@ from scipy.linalg import lapack, solve_triangular
 from lincent.passes.dense import DenseRows
 from lincent.programs.arrays import Index, Vector
 from lincent.programs.regularized import RegularizedProgram, certify
+from lincent.solvers.newton import support_rows
 from lincent.solvers.newton.descent import NAME, Start, descend, lead
 from lincent.solvers.newton.hessian import Conjugate, Curvature, LightFirst, Sampled, Whole
 from lincent.solvers.solution import Controls, Solution, Status
@@ -60,6 +63,9 @@ class Tuning:
     """With as many columns forming a matrix costs more than some dozen products with the rows."""
     level_tol: float = 1e-5
     """The gap to which a level is solved; the next step brings it to about its square."""
+    before_few: int = 10
+    """Steps after which few rows may decide, if few are short of the margin; most ways are
+    shorter."""
     corrections: int = 25
     """After this many corrections a level has misled, and exact steps follow."""
     single_range: float = 1e8
@@ -196,13 +202,24 @@ def _from_level(
     loose = replace(controls, tol=max(TUNING.level_tol, controls.tol), watch=None)
     light = level.shape == program.shape and level.shape[1] >= TUNING.light_columns
     curvature = LightFirst(level) if light else Whole(level, rough=True)
-    start, steps = lead(level, curvature, loose, start, controls.tol / 2)
+    goal, most = controls.tol / 2, min(TUNING.before_few, controls.max_iter)
+    led = lead(level, curvature, replace(loose, max_iter=most), start, goal)
+    steps = led.steps
+    if led.status in (Status.ITERATION_LIMIT, Status.STALLED) and steps < controls.max_iter:
+        left = replace(controls, max_iter=controls.max_iter - steps)
+        few = support_rows.solve(program, led.start, left)
+        if few is not None:
+            return replace(few, iterations=steps + few.iterations)
+        if not curvature.coarse:
+            led = lead(level, curvature, replace(loose, max_iter=left.max_iter), led.start, goal)
+            steps += led.steps
+    start = led.start
     if not curvature.coarse:
-        few = replace(controls, max_iter=min(TUNING.corrections, controls.max_iter))
-        found = descend(program, _for_all(program, curvature, start), few, start)
+        brief = replace(controls, max_iter=min(TUNING.corrections, controls.max_iter))
+        found = descend(program, _for_all(program, curvature, start), brief, start)
         steps += found.iterations
         done = found.status in (Status.OPTIMAL, Status.TIME_LIMIT)
-        if done or (found.status is Status.ITERATION_LIMIT and few.max_iter == controls.max_iter):
+        if done or (found.status is Status.ITERATION_LIMIT and brief.max_iter == controls.max_iter):
             return replace(found, iterations=steps)
         start = Start(found.certificate.beta, found.certificate.t)
     # Few heavy rows, columns that are nearly dependent: exact steps from where it led.
