@@ -273,7 +273,7 @@ class FQCC(Probabilities, ProjectedLine, Classifier):
         if program.hard:
             return self._hard(program, limits, rng, problem)
         first = lcc_program(program.rows, program.difference, program.costs, program.margin)
-        start = choose.solve(first, self.solver, limits, rng).certificate.beta
+        start = choose.solve(first, self.solver, limits, rng, prove=False).certificate.beta
         best = self._descend(program, start, limits, rng)
         if self.n_init > 1:
             for start in _further_starts(program, self.n_init - 1, rng):

@@ -130,6 +130,15 @@ def _late(controls: Controls) -> bool:
     return controls.deadline < np.inf and controls.out_of_time()
 
 
+def row_sizes(rows: Matrix, weight: Vector) -> Vector:
+    """sqrt(sum_j weight_j a_ij^2) of each row."""
+    size = np.empty(len(rows))
+    for first in range(0, len(rows), BLOCK):
+        some = rows[first : first + BLOCK]
+        size[first : first + BLOCK] = np.sqrt((some * some) @ weight)
+    return size
+
+
 class NearVertex:
     """A point on its way to the optimum, and what each row misses there."""
 
@@ -139,10 +148,7 @@ class NearVertex:
         mean = np.einsum("ij,ij->j", rows, rows) / m
         mean[mean == 0.0] = 1.0
         self.scale = np.sqrt(mean)
-        size, weight = np.empty(m), 1.0 / mean
-        for first in range(0, m, BLOCK):
-            some = rows[first : first + BLOCK]
-            size[first : first + BLOCK] = np.sqrt((some * some) @ weight)
+        size = row_sizes(rows, 1.0 / mean)
         self.per_size = 1.0 / np.maximum(size, TUNING.small_size * size.mean() + TINY)
         self.curvature = 0.5 * self.per_size * program.costs
         self.pull = 0.0  # the multiplier of the separation
@@ -222,7 +228,7 @@ class NearVertex:
 
     def _step(self, band: int) -> float:
         """One step with the hinges of about so many rows smoothed; the length it was cut to."""
-        program, rows, missed, costs = self.program, self.rows, self.missed, self.program.costs
+        rows, missed, costs = self.rows, self.missed, self.program.costs
         distance = missed * self.per_size
         near = np.abs(distance)
         width = float(np.partition(near, band)[band]) + TINY
@@ -234,8 +240,12 @@ class NearVertex:
         some = rows.take(inside, axis=0)
         hessian = (some.T * self.curvature.take(inside)) @ some
         # In units of 1 / w, so that the numbers are of the size of the data.
-        step = self._towards(hessian, width * (program.linear - alpha @ rows))
+        step = self._towards(hessian, width * self._slope(alpha))
         return 0.0 if step is None else self.move(step, rows @ step)
+
+    def _slope(self, alpha: Vector) -> Vector:
+        """The gradient of the smoothed objective."""
+        return self.program.linear - alpha @ self.rows
 
     def move(self, step: Vector, along: Vector) -> float:
         """Go along a step, by which the rows move by ``along``, as far as is best."""

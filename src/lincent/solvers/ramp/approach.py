@@ -26,11 +26,17 @@ class Tuning:
     least_entries: int = 20_000  # below which the walk from the first model is short
     beyond: float = 2.0  # rows per column beyond the wrong center: with fewer J hardly changes
     first_band: float = 4.0  # rows per column whose hinges the first step smooths
-    rounds: int = 4  # of steps, each with a narrow band again
-    gain: float = 1e-4  # of the objective: a round that lowers it by less is the last
+    last_band: float = 2.0  # and of the last, at least
+    shrink: float = 0.25  # of a band, at most, from one step to the next
+    grow: float = 2.0  # of a band that led nowhere
+    steps: int = 28  # at most: what is left costs the walk less
+    lengths: tuple[float, ...] = (8.0, 4.0, 2.0, 1.0, 0.5, 0.2, 0.05)  # of a step, by F
+    gain: float = 1e-4  # of the objective: a step that lowers it by less is flat
+    patience: int = 2  # flat steps in a row after which the walk goes on
 
 
 TUNING = Tuning()
+LENGTHS = np.array([0.0, *TUNING.lengths])
 
 
 def worthwhile(program: RampProgram, beyond: Mask) -> bool:
@@ -45,33 +51,62 @@ def worthwhile(program: RampProgram, beyond: Mask) -> bool:
 @np.errstate(all="ignore")  # a point that is not finite has no objective and is not taken
 def approach(program: RampProgram, start: Vector, controls: Controls) -> Vector:
     """A point near a local optimum of F, at most as high as the start."""
+    m, n = program.shape
     near = _NearLocal(program, start)
-    value = near.value()
-    for _ in range(TUNING.rounds):
-        near.approach(controls)
-        before, value = value, near.value()
-        if not before - value > TUNING.gain * abs(value) or controls.out_of_time():
+    band, flat = TUNING.first_band * n, 0
+    for _ in range(TUNING.steps):
+        before = near.beyond
+        length, gain = near.step(min(int(band), m // 2))
+        flat = 0 if gain > TUNING.gain else flat + 1
+        if flat == TUNING.patience or controls.out_of_time():
             break
-        near.band = simplex.TUNING.last_band
+        turned = np.count_nonzero(before != near.beyond)
+        wanted = TUNING.grow * band if length == 0.0 else turned / length
+        band = max(wanted, TUNING.shrink * band, TUNING.last_band * n)
     return near.beta
 
 
 class _NearLocal(simplex.NearVertex):
-    """A point on its way, with the model that was taken there."""
+    """A point on its way; of the program only what all models share is used."""
 
     def __init__(self, program: RampProgram, start: Vector) -> None:
         self.ramp = program
-        super().__init__(program.upper_model(program.beyond(start, program.rows.dot(start))), start)
-        self.band = TUNING.first_band
+        super().__init__(program.upper_model(np.zeros(program.shape[0], dtype=bool)), start)
 
-    def value(self) -> float:
-        """F here."""
-        return self.ramp.objective(self.beta, self.program.margin - self.missed)
+    def step(self, band: int) -> tuple[float, float]:
+        """One Newton step on a new model: its length, and its gain as a share of F."""
+        self.gain = 0.0
+        return self._step(band), self.gain
 
-    def _step(self, band: int) -> float:
-        projected = self.program.margin - self.missed
-        self.program = self.ramp.upper_model(self.ramp.beyond(self.beta, projected))
-        length = super()._step(band)
-        # How much a round gains is judged by F; a share of a model's loss says little of it.
-        self.gain = 1.0
+    def _slope(self, alpha: Vector) -> Vector:
+        # That of the model taken here: its linear term and its hinges in one product.
+        ramp = self.ramp
+        beyond = ramp.beyond(self.beta, self.program.margin - self.missed)
+        capped = np.where(beyond, ramp.costs, 0.0)
+        both = 2.0 * capped - alpha
+        return both @ self.rows + (float(capped.sum()) - 1.0) * ramp.difference
+
+    def move(self, step: Vector, along: Vector) -> float:
+        """Go along a step as far as F falls: a model, which is above it, would stop too early."""
+        ramp = self.ramp
+        lengths = LENGTHS[LENGTHS <= max(1.0, self._room(step))]
+        reach = float(ramp.difference @ self.beta) + lengths * float(ramp.difference @ step)
+        loss = np.multiply.outer(2.0 * lengths, -along)
+        loss += 2.0 * self.missed - ramp.margin  # -2 a_i.beta: a model's margin is half of s
+        np.minimum(loss, reach[:, None], out=loss)
+        np.maximum(loss, -ramp.margin, out=loss)
+        values = loss @ ramp.costs - reach
+        best = int(values.argmin())
+        length = float(lengths[best])
+        if best:
+            self.gain = float(values[0] - values[best]) / max(abs(float(values[best])), 1e-300)
+            self.stand(self.beta + length * step, self.missed - length * along)
         return length
+
+    def _room(self, step: Vector) -> float:
+        """The length of a step at which it leaves the box or d.beta falls below the separation."""
+        program = self.program
+        room = np.where(step > 0, program.upper, program.lower) - self.beta
+        reach, slope = float(program.difference @ self.beta), float(program.difference @ step)
+        apart = (program.separation - reach) / slope if slope < 0 else np.inf
+        return float(min(np.min(room[step != 0] / step[step != 0], initial=np.inf), apart))

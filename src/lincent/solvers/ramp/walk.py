@@ -30,6 +30,7 @@ from lincent.programs.arrays import Certificate, Vector
 from lincent.programs.centralization import Program, certify
 from lincent.programs.ramp import Mask, RampProgram
 from lincent.solvers.lp.crossover import Tableau
+from lincent.solvers.lp.simplex import row_sizes
 from lincent.solvers.solution import Controls
 
 Index = NDArray[np.intp]
@@ -40,8 +41,8 @@ class Tuning:
     """What a walk trades; measured on ``benchmarks/workloads.py`` at 300 x 8 to 50,000 x 50."""
 
     most_columns: int = 300  # beyond, an exchange costs as much as a step of the interior point
-    rows_per_column: int = 25  # of a band: fewer must be taken anew more often, more cost more
-    least_rows: int = 400  # of a band: below it an exchange is all overhead
+    rows_per_column: int = 15  # of a band: fewer must be taken anew more often, more cost more
+    least_rows: int = 240  # of a band: below it an exchange is all overhead
     stride: int = 16  # exchanges before the first look at all rows
     most_looks: int = 100  # at all rows; a walk that needs more is left to a solver
     on_kink: float = 1e-9  # of the spread: nearer than that, a hinge counts as met
@@ -62,6 +63,7 @@ def walk(
         return None
     size = _sizes(program)
     width = max(TUNING.rows_per_column * n, TUNING.least_rows)
+    widest = 4 * width
     stride, value = TUNING.stride, program.objective(beta, projected)
     band: _Band | None = None
     for _ in range(TUNING.most_looks):
@@ -78,7 +80,7 @@ def walk(
         if kept and ended:
             return band.certificate(there)
         if not kept:
-            band = None
+            band, width = None, min(2 * width, widest)
             if reached > value:
                 stride, width = stride // 2, width if stride > 1 else 2 * width
                 continue
@@ -90,7 +92,9 @@ def walk(
 def _sizes(program: RampProgram) -> Vector:
     """The length of each row in units of the columns: how fast it can come to a kink."""
     unit = program.rows.column_scale()
-    return program.rows.sizes(np.diag(1.0 / np.where(unit > 0, unit, 1.0))) + 1e-300
+    if program.rows.sparse or program.rows.far:
+        return program.rows.sizes(np.diag(1.0 / unit)) + 1e-300
+    return row_sizes(program.rows.dense(), unit**-2.0) + 1e-300
 
 
 class _Band:
