@@ -10,7 +10,7 @@ from lincent.passes.signed_rows import SignedRows
 from lincent.passes.sparse import SparseSource
 from lincent.programs.ramp import RampProgram
 from lincent.solvers.ramp import convex_concave
-from lincent.solvers.ramp.approach import approach, worthwhile
+from lincent.solvers.ramp.approach import LENGTHS, _NearLocal, approach, worthwhile
 from lincent.solvers.solution import Controls, Status
 from support.degenerate import program_of
 from support.ramp_problems import start_of, value
@@ -60,6 +60,36 @@ def test_the_procedure_goes_on_to_a_certified_local_optimum(seed):
     model = program.upper_model(beyond_at(program, found.beta))
     reached = model.primal(found.beta, program.rows.dot(found.beta))
     assert reached - found.model.dual_objective <= 1e-9 * abs(reached)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_step_goes_as_far_as_the_objective_falls(seed):
+    """Beyond the minimizer of the model, but not out of the box."""
+    program = overlapping(seed)
+    rng = np.random.default_rng(seed)
+    start = start_of(program)
+    step = 0.1 * np.linalg.norm(start) * rng.standard_normal(len(start))
+    near = _NearLocal(program, start)
+    length = near.move(step, program.rows.dot(step))
+    points = [start + k * step for k in LENGTHS]
+    inside = [
+        np.all(np.abs(point) <= 1.0) and program.difference @ point >= program.margin
+        for point in points
+    ]
+    values = [
+        value(program, point) if ok else np.inf for point, ok in zip(points, inside, strict=True)
+    ]
+    assert length == LENGTHS[int(np.argmin(values))]
+    assert value(program, near.beta) == pytest.approx(min(values), rel=1e-12)
+
+
+def test_a_step_ends_at_the_box():
+    program = overlapping(0)
+    near = _NearLocal(program, start_of(program))
+    step = np.zeros(program.shape[1])
+    step[0] = (1.0 - near.beta[0]) / 3.0
+    assert near._room(step) == pytest.approx(3.0)
+    assert near.move(step, program.rows.dot(step)) <= 3.0
 
 
 def test_where_steps_do_not_pay_the_first_model_is_minimized():

@@ -5,6 +5,10 @@ lowers a model lowers F by at least as much, wherever the model's minimizer is. 
 before every Newton step (``solvers.lp.simplex``), not after every minimizer: where rows are many
 this leads to within a few exchanges of a local optimum for the price of a fraction of one model,
 and the ``walk`` along the edges, which meets rows one by one, has little left to do.
+
+How far to go along a step F itself says: it falls on where a model, which counts the rows that
+enter J on the way as if they cost more and more, has long turned up.  On pure noise steps are up to
+eight times as long, and end lower.
 """
 
 from __future__ import annotations

@@ -41,8 +41,9 @@ class Tuning:
     """What a walk trades; measured on ``benchmarks/workloads.py`` at 300 x 8 to 50,000 x 50."""
 
     most_columns: int = 300  # beyond, an exchange costs as much as a step of the interior point
-    rows_per_column: int = 15  # of a band: fewer must be taken anew more often, more cost more
-    least_rows: int = 240  # of a band: below it an exchange is all overhead
+    rows_per_column: int = 20  # of a band: fewer must be taken anew more often, more cost more
+    least_rows: int = 320  # of a band: below it an exchange is all overhead
+    wider: int = 8  # times that width, to which a band that lost rows grows
     stride: int = 16  # exchanges before the first look at all rows
     most_looks: int = 100  # at all rows; a walk that needs more is left to a solver
     on_kink: float = 1e-9  # of the spread: nearer than that, a hinge counts as met
@@ -63,7 +64,7 @@ def walk(
         return None
     size = _sizes(program)
     width = max(TUNING.rows_per_column * n, TUNING.least_rows)
-    widest = 4 * width
+    wide = TUNING.wider * width
     stride, value = TUNING.stride, program.objective(beta, projected)
     band: _Band | None = None
     for _ in range(TUNING.most_looks):
@@ -80,7 +81,7 @@ def walk(
         if kept and ended:
             return band.certificate(there)
         if not kept:
-            band, width = None, min(2 * width, widest)
+            band, width = None, max(width, min(2 * width, wide))
             if reached > value:
                 stride, width = stride // 2, width if stride > 1 else 2 * width
                 continue
