@@ -93,7 +93,8 @@ class _NearLocal(simplex.NearVertex):
     def move(self, step: Vector, along: Vector) -> float:
         """Go along a step as far as F falls: a model, which is above it, would stop too early."""
         ramp = self.ramp
-        lengths = LENGTHS[LENGTHS <= max(1.0, self._room(step))]
+        farthest = max(1.0, self._room(step))
+        lengths = LENGTHS[farthest >= LENGTHS]
         reach = float(ramp.difference @ self.beta) + lengths * float(ramp.difference @ step)
         loss = np.multiply.outer(2.0 * lengths, -along)
         loss += 2.0 * self.missed - ramp.margin  # -2 a_i.beta: a model's margin is half of s
