@@ -1,11 +1,14 @@
 """Every solver on every problem of the library."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 
-from lincent.solvers.lp import choose, highs, screening
-from lincent.solvers.solution import Controls, Status
-from support.degenerate import degenerate_program
+from lincent.programs.arrays import Certificate
+from lincent.solvers.lp import choose, dual_identification, highs, screening
+from lincent.solvers.solution import Controls, Solution, Status
+from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal
 from support.problems import PROBLEMS, tiled
 
@@ -62,3 +65,158 @@ def test_programs_that_once_went_to_highs(seed):
     assert solution.solver != highs.NAME
     assert solution.relative_gap <= Controls().tol
     assert_optimal(program, solution)
+
+
+def ordinary(m=60, n=4, seed=0):
+    rng = np.random.default_rng(seed)
+    sign = np.where(np.arange(m) % 2, 1.0, -1.0)
+    return program_of(rng.normal(size=(m, n)) + 0.4 * sign[:, None], sign)
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """Rows of which only the shape is asked; at a corner all of them keep the margin, or none."""
+
+    shape: tuple[int, int]
+    sparse: bool = False
+    far: bool = False
+    missed: bool = True
+
+    def dot(self, beta):
+        return np.full(self.shape[0], -1.0 if self.missed else 1.0)
+
+
+def routes(m, n, solver="auto", **rows):
+    whole = replace(
+        ordinary(), rows=Shaped((m, n), **rows), costs=np.ones(m), difference=np.ones(n)
+    )
+    whole = replace(whole, lower=-np.ones(n), upper=np.ones(n))
+    return [route.name for route in choose._routes(whole, solver, np.random.default_rng(0))]
+
+
+@pytest.mark.parametrize(
+    ("shape", "rows", "names"),
+    [
+        ((200, 6), {}, ["simplex", "interior-point", "highs"]),
+        ((200, 6), {"sparse": True}, ["interior-point", "highs"]),
+        ((200, 6), {"far": True}, ["interior-point", "highs"]),
+        ((300, 200), {}, ["interior-point", "highs"]),
+        ((300, 200), {"missed": False}, ["row-generation", "interior-point", "highs"]),
+        ((100_000, 20), {}, ["screening", "interior-point"]),
+        ((1_000_001, 20), {}, ["screening"]),
+        ((5_000, 500), {}, ["identification", "interior-point"]),
+        ((1_999, 500), {"sparse": True}, ["interior-point", "highs"]),
+        ((2_000, 500), {"sparse": True}, ["identification", "interior-point", "highs"]),
+        ((9_000, 2_000), {"sparse": True}, ["identification", "row-generation", "interior-point"]),
+        ((1_600, 1_700), {}, ["row-generation", "interior-point"]),
+        ((20_000, 21_000), {}, ["row-generation", "interior-point"]),
+        ((20_001, 21_000), {}, ["row-generation"]),
+    ],
+)
+def test_the_shape_decides_which_solvers_are_asked_in_which_order(shape, rows, names):
+    assert routes(*shape, **rows) == names
+
+
+def test_a_solver_that_is_named_is_asked_first():
+    assert routes(200, 6, "highs") == ["highs"]
+    assert routes(10_000, 500, "highs") == ["highs"]
+    assert routes(200, 6, "interior-point") == ["interior-point", "highs"]
+    assert routes(100_001, 10, "interior-point") == ["interior-point"]
+    assert routes(100_000, 10, "interior-point") == ["interior-point", "highs"]
+
+
+@pytest.mark.parametrize("gap", [1e-3, 0.5])
+@pytest.mark.parametrize("m", [1_000, 7_000])
+def test_columns_are_named_first_and_on_large_data_what_they_find_decides(m, gap, monkeypatch):
+    whole = replace(ordinary(), rows=Shaped((m, 2 * m), sparse=True), costs=np.ones(m))
+    found = Solution(
+        Status.STALLED, Certificate(np.zeros(1), np.zeros(1), 0.0, 1.0, 1.0 - gap), 1, ""
+    )
+    monkeypatch.setattr(dual_identification, "solve", lambda program, controls: found)
+    monkeypatch.setattr(type(whole), "materialize", lambda self: self)
+    names = []
+    for route in choose._routes(whole, "auto", np.random.default_rng(0)):
+        names.append(route.name)
+        if route.name == "dual-identification":
+            assert route.run(Controls()) is found
+    if m == 1_000:
+        assert names == ["dual-identification", "interior-point"]
+    else:
+        assert names == ["dual-identification"] + ["identification"] * (gap > 0.1)
+
+
+def test_the_best_of_those_that_fall_short_is_the_answer(monkeypatch):
+    whole = ordinary()
+    best = choose.solve(whole, "highs", Controls(), np.random.default_rng(0)).certificate
+
+    def route(name, gap, status=Status.STALLED):
+        answer = replace(best, beta=0.5 * best.beta, objective=best.objective + gap)
+        return choose.Route(name, "why", lambda controls: Solution(status, answer, 1, name))
+
+    def asked(*some):
+        names = []
+        monkeypatch.setattr(choose, "_routes", lambda *_: iter(some))
+        found = choose._best_of(whole, "auto", Controls(tell=names.append), None)
+        return found.solver, sum(line.startswith("route") for line in names), found.message
+
+    assert asked(route("a", 0.3), route("b", 0.1), route("c", 0.2)) == ("b", 3, "why")
+    assert asked(route("a", 0.3), route("b", 0.0), route("c", 0.2)) == ("b", 2, "why")
+    late = route("a", 0.3, Status.TIME_LIMIT)
+    assert asked(late, route("b", 0.0))[:2] == ("a", 1)
+
+
+def test_a_program_is_plain_where_nothing_needs_to_be_changed():
+    whole = ordinary()
+    reach = whole.largest_separation
+    costs = whole.costs.copy()
+    costs[3] = 0.0
+    hard = np.where(np.arange(60) == 3, np.inf, whole.costs)
+    others = [
+        replace(whole, difference=whole.difference * 2.0**60),
+        replace(whole, difference=whole.difference * 2.0**-60),
+        replace(whole, separation=reach),
+        replace(whole, separation=1e-12 * reach),
+        replace(whole, costs=costs),
+        replace(whole, costs=hard),
+        replace(whole, costs=whole.costs * 1e-9, linear=whole.linear * 1e-9),
+    ]
+    assert choose._plain(whole)
+    assert not any(map(choose._plain, others))
+    # A large slope alone, or large costs alone, are an objective of ordinary size.
+    assert choose._plain(replace(whole, costs=whole.costs * 1e-9, linear=whole.linear * 1e3))
+    assert choose._plain(replace(whole, costs=whole.costs * 1e3, linear=whole.linear * 1e-9))
+    reach = np.abs(whole.linear).sum()
+    assert choose._unit(whole) == max(whole.margin * whole.costs.sum(), reach)
+    assert choose._unit(replace(whole, costs=hard)) == 1.0
+    wide = replace(whole, lower=3.0 * whole.lower, costs=1e-9 * whole.costs)
+    assert choose._unit(wide) == pytest.approx(3.0 * reach)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1e-9])
+def test_a_tiny_objective_is_solved_in_its_own_unit(unit):
+    """``tol`` is a share of it there: the point is that of the ordinary program."""
+    whole = replace(ordinary(), offset=0.0)
+    small = replace(whole, costs=whole.costs * unit, linear=whole.linear * unit)
+    wanted = choose.solve(whole, "auto", Controls(), np.random.default_rng(0)).certificate
+    found = choose.solve(small, "auto", Controls(), np.random.default_rng(0)).certificate
+    np.testing.assert_allclose(found.beta, wanted.beta, atol=1e-9)
+    assert found.objective == pytest.approx(unit * wanted.objective, rel=1e-8)
+    np.testing.assert_allclose(found.alpha, unit * wanted.alpha, atol=1e-8 * unit)
+    assert found.gap <= 1e-9
+
+
+def test_hard_rows_are_met_by_the_first_penalty_that_is_large_enough(monkeypatch):
+    problem = next(problem for problem in PROBLEMS if problem.name == "hard margin")
+    penalties, real = [], choose._best_of
+
+    def watched(program, *rest):
+        penalties.append(float(program.costs.max()))
+        return real(program, *rest)
+
+    monkeypatch.setattr(choose, "_best_of", watched)
+    found = choose.solve(problem.program, "auto", Controls(), np.random.default_rng(0))
+    check(problem, found)
+    reach = problem.program.largest_separation / problem.program.margin
+    assert penalties == pytest.approx([(1.0 + reach) * 100.0**k for k in range(len(penalties))])
+    assert len(penalties) <= 2
+    assert found.iterations >= len(penalties)

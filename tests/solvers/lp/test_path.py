@@ -1,5 +1,7 @@
 """The path of margins: every point is the optimum of its own program."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -7,7 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from lincent import LCC, lcc_path
 from lincent.solvers.lp import choose, screening, simplex
 from lincent.solvers.lp import path as paths
+from lincent.solvers.solution import Controls
 from support.clock import Clock
+from support.degenerate import program_of
 from support.labeled import noisy, separable
 
 
@@ -198,3 +202,137 @@ def test_at_the_largest_margin_flat_columns_are_still_chosen(flat):
         if (high - low) @ [1.0, side] >= largest * (1 - 1e-9)
     ]
     assert path.objectives[0, 0] <= min(values) + 1e-9 * abs(min(values))
+
+
+def visited(margin=2.0, m=200, n=4, seed=0, **changes):
+    rng = np.random.default_rng(seed)
+    sign = np.where(np.arange(m) % 2, 1.0, -1.0)
+    X = rng.normal(size=(m, n)) + 0.8 * sign[:, None]
+    program = replace(program_of(X, sign, margin=margin), **changes)
+    answer = choose.solve(program, "auto", Controls(), rng).certificate
+    return program, paths._Visited(program, answer)
+
+
+def at_margin(program, margin):
+    offset = -margin * float(program.costs.sum())
+    return replace(program, margin=margin, separation=margin, offset=offset)
+
+
+def test_what_does_not_scale_is_what_the_sides_of_the_box_add():
+    program, last = visited()
+    answer = last.certificate
+    rest = program.linear - program.rows.tdot(answer.alpha) - answer.t * program.difference
+    sides = np.minimum(program.lower * rest, program.upper * rest).sum()
+    assert sides < -0.01
+    assert last.pulled == pytest.approx(sides, rel=1e-9)
+    np.testing.assert_array_equal(last.projected, program.rows.dot(answer.beta))
+
+
+def test_rows_in_doubt_are_those_that_the_kink_passes():
+    program, last = visited()
+    for margin in (1.9, 1.2, 3.0):
+        low, high = sorted((2 * margin - 2.0, 2.0))  # as far beyond the new kink as the old one
+        passed = (last.projected >= low) & (last.projected <= high)
+        assert paths._in_doubt(at_margin(program, margin), last) == np.count_nonzero(passed)
+    assert paths._in_doubt(program, last) == 100  # other costs: half of all
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.01])
+def test_a_solution_scales_where_the_box_does_not_act(share):
+    program, last = visited(margin=0.01)
+    assert np.abs(last.certificate.beta).max() < 0.5
+    other = at_margin(program, 0.01 * share)
+    found = paths._scaled(other, last, 1e-9)
+    np.testing.assert_allclose(found.beta, share * last.certificate.beta)
+    assert found.relative_gap <= 1e-12
+    assert found.objective == pytest.approx(share * last.certificate.objective, rel=1e-9)
+    # Not with other costs, not out of the box, and not where the box has its part.
+    assert paths._scaled(replace(other, costs=2.0 * other.costs), last, 1e-9) is None
+    reach = 1.01 / np.abs(last.certificate.beta).max()
+    assert paths._scaled(at_margin(program, 0.01 * reach), last, 1e-9) is None
+    boxed_program, boxed_last = visited()
+    assert paths._scaled(at_margin(boxed_program, 1.8), boxed_last, 1e-9) is None
+    assert paths._scaled(at_margin(boxed_program, 2.0), boxed_last, 1e-9).relative_gap <= 1e-12
+
+
+def test_a_gap_that_is_foreseen_is_looked_at_up_to_a_hundred_times_the_tolerance():
+    program, last = visited()
+    other = at_margin(program, 1.9999)
+    size = max(1.0, abs(last.certificate.objective))
+    foreseen = abs((1 - 1.9999 / 2.0) * last.pulled) / size
+    assert paths._scaled(other, last, 1.1 * foreseen / paths.SURELY) is not None
+    assert paths._scaled(other, last, 0.9 * foreseen / paths.SURELY) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_active_set_names_the_vertex_of_a_neighbor(seed):
+    program, last = visited(seed=seed)
+    for change in (0.0, 1e-7):
+        other = at_margin(program, 2.0 * (1 - change))
+        wanted = choose.solve(other, "highs", Controls(), np.random.default_rng(0)).certificate
+        found = paths._vertex(other, last)
+        assert found.relative_gap <= 1e-12
+        np.testing.assert_allclose(found.beta, wanted.beta, atol=1e-9)
+    # Costs that all double leave the vertex where it is, with multipliers twice as large.
+    double = replace(
+        program, costs=2 * program.costs, linear=2 * program.linear, offset=2 * program.offset
+    )
+    found = paths._vertex(
+        double, replace(last, certificate=replace(last.certificate, t=2 * last.certificate.t))
+    )
+    assert found.relative_gap <= 1e-12
+    np.testing.assert_allclose(found.alpha, 2 * last.certificate.alpha, atol=1e-7)
+
+
+def test_the_corner_of_the_largest_margin_is_proved_by_what_it_misses():
+    program, _ = visited()
+    largest = at_margin(program, program.largest_separation)
+    answer = paths._only_point(largest)
+    np.testing.assert_array_equal(answer.beta, program.farthest_point)
+    missed = program.rows.dot(answer.beta) < largest.margin
+    np.testing.assert_array_equal(answer.alpha, np.where(missed, program.costs, 0.0))
+    assert answer.relative_gap <= 1e-12
+
+
+def followed(program, last, solver="auto", **controls):
+    """What a follower does with a program after another, and the names of what it asked."""
+    follower = paths.Follower(solver, Controls(**controls), np.random.default_rng(0))
+    follower._last = last
+    return follower.solve(program), follower
+
+
+@pytest.mark.parametrize(
+    ("margin", "m", "solver"),
+    [(1.9, 200, "exchanges"), (1.0, 200, "simplex"), (1.9, 8000, "simplex")],
+)
+def test_a_margin_is_solved_from_the_last_one(margin, m, solver):
+    program, last = visited(m=m)
+    found, follower = followed(at_margin(program, margin), last)
+    assert found.solver == solver
+    assert found.relative_gap <= 1e-9
+    wanted = choose.solve(at_margin(program, margin), "auto", Controls(), np.random.default_rng(0))
+    assert found.certificate.objective == pytest.approx(wanted.certificate.objective, rel=1e-9)
+    assert follower._last.certificate is found.certificate
+    assert (follower._exchanges._tableau is not None) == (solver == "exchanges")
+
+
+def test_a_named_solver_takes_no_other_way_and_a_rewind_goes_back_to_the_first():
+    program, last = visited()
+    found, follower = followed(at_margin(program, 1.5), last, solver="interior-point")
+    assert found.solver == "interior-point"
+    first = follower._first
+    follower.solve(at_margin(program, 1.2))
+    follower.rewind()
+    assert follower._last is first
+    assert follower._first is None
+
+
+def test_rows_that_cost_nothing_are_left_out_of_a_path():
+    program, _ = visited()
+    costs = program.costs.copy()
+    costs[::5] = 0.0
+    follower = paths.Follower("auto", Controls(), np.random.default_rng(0))
+    rows, vectors = follower.prepared(program.rows, [costs, 3 * costs])
+    assert rows.shape == (160, 4)
+    np.testing.assert_array_equal(vectors[1], 3 * costs[costs > 0])
+    np.testing.assert_array_equal(rows.dense(), program.rows.dense()[costs > 0])

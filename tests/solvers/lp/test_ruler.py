@@ -1,12 +1,14 @@
 """Sizes of rows: a factor of the scale of the data changes nothing, an outlier shows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import lcc_program
 from lincent.solvers.lp import interior_point
-from lincent.solvers.lp.ruler import TUNING, ruler_of
+from lincent.solvers.lp.ruler import TUNING, _differ, ruler_of
 from lincent.solvers.solution import Controls
 
 
@@ -69,3 +71,83 @@ def test_columns_that_say_nothing_do_no_harm():
     X[:20, 1] = 80.0
     _, ruler = ruler_at_optimum(X, y)
     assert np.all(np.isfinite(ruler.spread))
+
+
+def covariance(program, beta, share):
+    """S of the head of the file, from its formula, with what keeps it regular."""
+    A, costs = program.rows.dense(), program.costs
+    moment = A.T @ ((costs / costs.sum())[:, None] * A)
+    leverage = np.sqrt(np.einsum("ij,ij->i", A @ np.linalg.inv(moment), A))
+    distance = A @ beta - program.margin
+    away = np.abs(distance) / leverage
+    width = np.quantile(away, share)
+    band = away <= width
+    weight = costs[band] / (2 * width * leverage[band])
+    H = A[band].T @ (weight[:, None] * A[band]) + TUNING.blend * weight.sum() * moment
+    below = np.where(distance < 0, costs**2, 0.0)
+    V = A.T @ (below[:, None] * A) + TUNING.blend * (costs @ costs) * moment
+    return leverage, np.linalg.solve(H, np.linalg.solve(H, V).T)
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3])
+def test_sizes_and_spread_are_those_of_the_covariance(share):
+    """As many columns as the ruler has are measured exactly."""
+    X, y = data(6, rows=600)
+    X[:10] *= 30.0
+    program = program_of(X, y)
+    beta = interior_point.solve(program, Controls(tol=1e-6)).certificate.beta
+    ruler = ruler_of(program, beta, share, np.random.default_rng(0))
+    _, S = covariance(program, beta, share)
+    A = program.rows.dense()
+    size = np.sqrt(np.einsum("ij,ij->i", A @ S, A))
+    np.testing.assert_allclose(program.rows.sizes(ruler.columns), size / np.median(size), rtol=1e-5)
+    np.testing.assert_allclose(ruler.spread, np.sqrt(S.diagonal()) / np.median(size), rtol=1e-5)
+    np.testing.assert_array_equal(ruler.scale, program.rows.column_scale())
+
+
+def test_where_rows_are_alike_the_spread_is_that_of_their_leverage():
+    program, ruler = ruler_at_optimum(*data(5, rows=600))
+    A, costs = program.rows.dense(), program.costs
+    moment = A.T @ ((costs / costs.sum())[:, None] * A)
+    inverse = np.linalg.inv(moment)
+    leverage = np.sqrt(np.einsum("ij,ij->i", A @ inverse, A))
+    wanted = np.sqrt(inverse.diagonal()) / np.median(leverage)
+    np.testing.assert_allclose(ruler.spread, wanted, rtol=1e-6)
+
+
+def test_a_thousandth_of_the_rows_may_be_large_before_they_differ():
+    size = np.ones(4000)
+    size[:4] = 100.0  # one in a thousand
+    assert not _differ(size)
+    size[:5] = 100.0
+    assert _differ(size)
+    size[:5] = TUNING.heavy * 1.001
+    assert _differ(size)
+    size[:5] = TUNING.heavy * 0.999
+    assert not _differ(size)
+    assert _differ(np.array([1.0, 1.0, 3.0]))
+
+
+def test_a_random_ruler_measures_to_about_a_quarter():
+    X, y = data(40)
+    X[:20] *= 50.0
+    program = program_of(X, y)
+    beta = interior_point.solve(program, Controls(tol=1e-3)).certificate.beta
+    _, S = covariance(program, beta, 0.3)
+    A = program.rows.dense()
+    exact = np.sqrt(np.einsum("ij,ij->i", A @ S, A))
+    errors = []
+    for seed in range(20):
+        ruler = ruler_of(program, beta, 0.3, np.random.default_rng(seed))
+        errors.append(program.rows.sizes(ruler.columns) / (exact / np.median(exact)))
+    errors = np.array(errors)
+    assert np.sqrt(np.mean(errors**2)) == pytest.approx(1.0, abs=0.1)
+    assert np.std(errors) == pytest.approx(0.25, abs=0.06)
+
+
+def test_a_matrix_that_says_nothing_leaves_the_scale_of_the_columns():
+    program = program_of(*data(4))
+    nothing = replace(program, costs=np.full(2000, np.nan))
+    ruler = ruler_of(nothing, np.zeros(4), 0.3, np.random.default_rng(0))
+    assert ruler.columns is None
+    np.testing.assert_array_equal(ruler.spread, 1.0 / program.rows.column_scale())

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from lincent.passes.dense import DenseRows
-from lincent.solvers.lp import choose
-from lincent.solvers.lp.scaling import of_unit_scale
+from lincent.solvers.lp import choose, scaling
+from lincent.solvers.lp.scaling import EXTREME, FAR, TINY, USUAL, of_unit_scale
 from lincent.solvers.solution import Controls
 from support.degenerate import program_of
+from support.judge import dual_value, primal_value
 
 POWERS = (-1000, -700, -498, -60, 60, 498, 700, 1000)
 
@@ -95,3 +96,94 @@ def test_a_column_whose_centers_coincide_has_finite_bounds():
     near = of_unit_scale(wide).near
     assert np.isfinite(near.upper).all()
     assert np.isfinite(near.lower).all()
+
+
+def assert_same_function(scaled, program, beta):
+    """The objective is v/s times that of the program at beta, and the constraints are its own."""
+    unit = scaled.point / scaled.rows
+    whole, there = scaled.whole, beta * scaled.point
+    assert primal_value(whole, there) == pytest.approx(
+        unit * primal_value(program, beta), rel=1e-12
+    )
+    reach = program.difference @ beta - program.separation
+    assert whole.difference @ there - whole.separation == pytest.approx(unit * reach, rel=1e-9)
+    np.testing.assert_array_equal(whole.lower, program.lower * scaled.point)
+    np.testing.assert_array_equal(whole.upper, program.upper * scaled.point)
+    alpha = program.costs * np.linspace(0, 1, len(program.costs))
+    assert dual_value(whole, alpha, 0.3) == pytest.approx(unit * dual_value(program, alpha, 0.3))
+
+
+@pytest.mark.parametrize("power", [-200, -60, 60, 200])
+def test_a_scaled_program_is_the_same_function_of_a_scaled_point(power):
+    program = times(replace(plain(), offset=0.7), 2.0**power, 2.0**power)
+    scaled = of_unit_scale(program)
+    assert 2.0**-0.5 <= np.abs(scaled.whole.difference).max() <= 2.0**0.5
+    assert scaled.point == 1.0
+    assert_same_function(scaled, program, np.array([0.3, -0.2, 0.1]))
+
+
+@pytest.mark.parametrize("power", [-31, -60, -300])
+def test_a_tiny_separation_becomes_a_usual_one(power):
+    program = times(plain(), 1.0, 2.0**power)
+    scaled = of_unit_scale(program)
+    assert scaled.rows == 1.0
+    share = scaled.whole.separation / (scaled.whole.largest_separation / scaled.point)
+    assert USUAL * 2.0**-0.5 <= share <= USUAL * 2.0**0.5
+    assert_same_function(scaled, program, 2.0**power * np.array([0.3, -0.2, 0.1]))
+
+
+def test_the_limits_of_what_is_ordinary():
+    program = plain()
+    size, reach = np.abs(program.difference).max(), program.largest_separation
+    for rows, ordinary in ((EXTREME, True), (1.1 * EXTREME, False), (1 / EXTREME, True)):
+        other = times(program, rows / size, rows / size)
+        assert (of_unit_scale(other).near is other) == ordinary
+    small = times(program, 0.9 / EXTREME / size, 0.9 / EXTREME / size)
+    assert of_unit_scale(small).rows == 2.0**-40
+    for share, ordinary in ((TINY, True), (0.9 * TINY, False)):
+        other = replace(program, separation=share * reach)
+        assert (of_unit_scale(other).near is other) == ordinary
+    nothing = replace(program, separation=0.0)
+    assert of_unit_scale(nothing).near is nothing
+
+
+def test_rows_are_not_copied_where_they_are_many(monkeypatch):
+    program = times(plain(), 2.0**60, 2.0**60)
+    assert of_unit_scale(program).rows == 2.0**60
+    monkeypatch.setattr(scaling, "MOST_ENTRIES", 60 * 3)
+    assert of_unit_scale(program).rows == 2.0**60
+    monkeypatch.setattr(scaling, "MOST_ENTRIES", 60 * 3 - 1)
+    assert of_unit_scale(program).rows == 1.0
+
+
+def test_the_nearer_box_is_inside_the_whole_and_holds_what_comes_near_it():
+    program = times(plain(), 1.0, 2.0**-60)
+    scaled = of_unit_scale(program)
+    near, whole = scaled.near, scaled.whole
+    slope = np.abs(whole.difference)
+    far = FAR / np.minimum(slope, 1.0)
+    np.testing.assert_allclose(near.upper, np.minimum(whole.upper, far))
+    np.testing.assert_allclose(near.lower, np.maximum(whole.lower, -far))
+    assert np.all(near.upper < whole.upper)
+    for sign in (1.0, -1.0):
+        beta = np.zeros(3)
+        beta[1] = sign * 0.51 * far[1]
+        assert scaled.held(beta)
+        beta[1] = sign * 0.49 * far[1]
+        assert not scaled.held(beta)
+    # At a side of the whole box nothing is held back.
+    own = replace(scaled, near=whole)
+    assert not own.held(whole.upper)
+
+
+def test_the_way_back_is_that_of_the_point_and_of_the_objective():
+    program = times(plain(), 2.0**60, 2.0**60)
+    scaled = replace(of_unit_scale(program), point=4.0)
+    answer = solved(plain()).certificate
+    back = scaled.back(replace(answer, rounding=0.5))
+    unit = scaled.rows / 4.0
+    np.testing.assert_array_equal(back.beta, answer.beta / 4.0)
+    assert back.objective == answer.objective * unit
+    assert back.dual_objective == answer.dual_objective * unit
+    assert (back.rounding, back.unit) == (0.5 * unit, 1.0)
+    assert replace(scaled, rows=0.25).back(answer).unit == 0.25

@@ -8,6 +8,7 @@ import pytest
 from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import lcc_program
 from lincent.solvers.lp import interior_point, smoothing
+from lincent.solvers.lp.box_step import model_minimum
 from lincent.solvers.solution import Controls, silent
 from support.degenerate import program_of
 from support.judge import primal_value
@@ -79,3 +80,131 @@ def test_where_beta_only_grows_steps_go_beyond_their_end(monkeypatch):
     grown = growth()
     monkeypatch.setattr(smoothing, "TUNING", replace(smoothing.TUNING, further=()))
     assert grown > max(30.0, 3.0 * growth())
+
+
+def test_a_newton_step_is_the_minimum_of_the_smoothed_model(program):
+    """From all rows of the band, where they are few enough to be the Hessian."""
+    whole = program.rows.all_rows(program.costs, program.margin)
+    beta = program.feasible(np.full(6, 0.02))
+    view = whole.look(beta, 200)
+    width = view.width(200)
+    A = program.rows.dense()
+    beyond = A @ beta - program.margin
+    alpha = program.costs * np.clip((width - beyond) / (2 * width), 0.0, 1.0)
+    band = np.abs(beyond) <= width
+    H = A.T @ ((band * program.costs / (2 * width))[:, None] * A)
+    wanted = model_minimum(program, beta, program.linear - A.T @ alpha, H)
+    found = smoothing.newton_step(program, view, width, np.random.default_rng(0))
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-12)
+    assert smoothing.newton_step(program, view, 0.0, np.random.default_rng(0)) is None
+
+
+@pytest.mark.parametrize(("n", "rows"), [(6, 300), (100, 5_000), (250, 5_000)])
+def test_rows_of_a_hessian_are_so_many_per_column_and_no_more_beyond_a_hundred(n, rows):
+    asked = []
+
+    class Seen:
+        beta = np.zeros(n)
+
+        def smoothed(self, width, most, rng):
+            asked.append(most)
+            return np.zeros(n), np.eye(n)
+
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(3 * n) % 2, 1.0, -1.0)
+    smoothing.newton_step(program_of(rng.normal(size=(3 * n, n)), y), Seen(), 1.0, rng)
+    assert asked == [rows]
+
+
+def test_the_best_point_on_the_way_is_the_best_of_some(program):
+    """Beyond the end where a step is better and much of the objective; before it where worse."""
+    whole = program.rows.all_rows(program.costs, program.margin)
+    best = interior_point.solve(program, Controls()).certificate.beta
+    start = 0.5 * program.farthest_point
+
+    def value(beta):
+        inside = np.all((beta >= program.lower) & (beta <= program.upper))
+        reaches = program.difference @ beta >= program.separation * (1 - 1e-9)
+        return primal_value(program, beta) if inside and reaches else np.inf
+
+    near = smoothing.look(program, whole, start, 100)
+    seen = set()
+    for stretch in (0.01, 0.05, 0.3, 0.9, 1.0, 1.4, 2.0, -0.5):
+        far = smoothing.look(program, whole, start + stretch * (best - start), 100)
+        found, length = smoothing._best_on_the_way(program, whole, near, far)
+        better = far.objective < near.objective
+        steady = abs(far.objective - near.objective) <= smoothing.TUNING.steady * abs(
+            far.objective - program.offset
+        )
+        lengths = [1.0] if better else [0.0]
+        if not (better and steady):
+            lengths += smoothing.TUNING.further if better else smoothing.TUNING.lengths
+        values = [value(start + at * (far.beta - start)) for at in lengths]
+        assert length == lengths[int(np.argmin(values))]
+        np.testing.assert_allclose(found.beta, start + length * (far.beta - start), rtol=1e-12)
+        assert found.objective == pytest.approx(min(values), rel=1e-12)
+        assert found.band == 100
+        seen.add(0.0 if length == 0.0 else np.sign(length - 1.0))
+    assert len(seen) >= 3  # not moved, cut back, the whole way or beyond it
+
+
+def bands(monkeypatch, program, steps, few=50, most=8, start=800):
+    """The bands of steps whose end is told: rows that crossed, the length, the objective there."""
+    whole = program.rows.all_rows(program.costs, program.margin)
+    near = smoothing.look(program, whole, program.feasible(np.full(6, 0.01)), start)
+    told = iter(steps)
+    asked = []
+
+    def best(program, whole, near, far):
+        asked.append(near.band)
+        _, length, change = now["step"]
+        return replace(near, objective=near.objective * (1 + change)), length
+
+    now = {}
+
+    def crossed(self, other, width):
+        now["step"] = next(told)
+        return now["step"][0]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(near.view), "crossed", crossed)
+        patch.setattr(smoothing, "_best_on_the_way", best)
+        found, taken = smoothing.approach(
+            program, whole, near, few, most, np.random.default_rng(0), silent
+        )
+    assert taken == len(asked)
+    return asked, found.band
+
+
+def test_bands_follow_the_rows_that_cross(program, monkeypatch):
+    whole = replace(program, offset=0.0)
+    calm = (1, 1.0, 0.0)
+    # Hardly a row from beyond crossed: a quarter each time, until few are left and settled.
+    assert bands(monkeypatch, whole, [calm] * 9) == ([800, 200, 50], 50)
+    # Too many did: the band stays; more than it has, and the step was cut: it grows again.
+    assert bands(monkeypatch, whole, [(41, 1.0, 0.0)] * 9, most=2) == ([800, 800], 800)
+    assert bands(monkeypatch, whole, [calm, (201, 0.6, 0.0), *[calm] * 9])[0][:3] == [800, 200, 400]
+    assert bands(monkeypatch, whole, [calm, (201, 1.0, 0.0), *[calm] * 9])[0][:3] == [800, 200, 200]
+    # Never wider than at first.
+    assert bands(monkeypatch, whole, [(801, 0.6, 0.0)] * 9, most=4) == ([800, 800], 800)
+    # A point that did not move is nearer already than this width can tell.
+    assert bands(monkeypatch, whole, [(49, 0.0, 0.0)] * 9) == ([800, 200, 50], 50)
+    # Where the objective still changes by much nothing is settled.
+    assert bands(monkeypatch, whole, [(0, 1.0, 0.5)] * 9, most=3) == ([800] * 3, 800)
+    # A step that ends elsewhere than it aimed at counts twice.
+    assert len(bands(monkeypatch, whole, [(41, 0.6, 0.0)] * 9, most=4)[0]) == 2
+    assert len(bands(monkeypatch, whole, [(41, 1.0, 0.0)] * 9, most=4)[0]) == 4
+    # Few enough, but rows still cross: one step more.
+    crossing = [(0, 1.0, 0.0), (2, 1.0, 0.0), (1, 1.0, 0.0)]
+    assert bands(monkeypatch, whole, crossing, start=51)[0] == [51, 50, 50]
+    assert bands(monkeypatch, whole, [], start=50) == ([], 50)
+
+
+def test_a_point_knows_its_objective_and_the_width_of_its_band(program):
+    whole = program.rows.all_rows(program.costs, program.margin)
+    beta = program.feasible(np.full(6, 0.02))
+    near = smoothing.look(program, whole, beta, 70)
+    assert near.objective == pytest.approx(primal_value(program, beta))
+    distance = np.sort(np.abs(program.rows.dot(beta) - program.margin))
+    assert near.width == pytest.approx(distance[70], rel=0.05)
+    np.testing.assert_array_equal(near.beta, beta)
