@@ -67,20 +67,20 @@ def test_multipliers_and_gradient_are_those_of_the_quadratics(held):
     low = np.maximum(point.low + rho * smooth.side * (program.lower - beta), 0.0)
     high = np.maximum(point.high + rho * smooth.side * (beta - program.upper), 0.0)
     t = max(point.t + rho * smooth.gap_weight * (program.separation - d @ beta), 0.0)
-    np.testing.assert_allclose(now.alpha, alpha)
-    np.testing.assert_allclose(now.low, low)
-    np.testing.assert_allclose(now.high, high)
+    np.testing.assert_allclose(now.alpha, alpha, atol=1e-12)
+    np.testing.assert_allclose(now.low, low, atol=1e-12)
+    np.testing.assert_allclose(now.high, high, atol=1e-12)
     assert now.t == pytest.approx(t)
     assert min(np.count_nonzero(low), np.count_nonzero(high), t) > 0
     proximal = 1e-3 * rho * smooth.curve * (beta - point.beta)
     gradient = program.linear - A.T @ alpha - t * d - low + high + proximal
-    np.testing.assert_allclose(now.gradient, gradient)
+    np.testing.assert_allclose(now.gradient, gradient, atol=1e-12)
     between = (alpha > 0) & (alpha < program.costs)
     np.testing.assert_array_equal(now.inside, np.flatnonzero(between))
     # The curvature of a column over all rows, and of as many as will be on the kink.
     curve = program.rows.column_scale() ** 2 * program.costs.sum()
-    np.testing.assert_allclose(smooth.curve, curve)
-    np.testing.assert_allclose(smooth.side, curve * 12 / 300)
+    np.testing.assert_allclose(smooth.curve, curve, atol=1e-12)
+    np.testing.assert_allclose(smooth.side, curve * 12 / 300, atol=1e-12)
     assert smooth.gap_weight == pytest.approx(12 * program.costs.mean())
 
 
@@ -127,10 +127,10 @@ def test_the_start_is_the_discriminant_at_the_gap():
     direction = np.linalg.solve(A.T @ (program.costs[:, None] * A) + np.diag(ridge), d)
     beta = direction * (program.separation / (d @ direction))
     np.testing.assert_allclose(point.beta, beta, rtol=2e-2, atol=1e-3 * np.abs(beta).max())
-    np.testing.assert_allclose(point.missed, program.margin - A @ point.beta)
+    np.testing.assert_allclose(point.missed, program.margin - A @ point.beta, atol=1e-12)
     width = 1.0 / point.rho
     assert width == pytest.approx(TUNING.first_width * np.median(np.abs(point.missed)))
-    np.testing.assert_allclose(point.alpha, program.costs / 2)
+    np.testing.assert_allclose(point.alpha, program.costs / 2, atol=1e-12)
 
 
 @pytest.mark.parametrize("dense", [False, True])
@@ -147,8 +147,10 @@ def test_a_round_minimizes_and_renews_the_multipliers(dense):
         assert np.abs(now.gradient).sum() <= min(goal, TUNING.drop * size) * (1 + 1e-9)
         assert point.rounds == number + 1
         assert 1 <= point.steps - before <= 12
-        np.testing.assert_allclose(point.missed, program.margin - program.rows.dot(point.beta))
-        np.testing.assert_allclose(point.alpha, now.alpha)
+        np.testing.assert_allclose(
+            point.missed, program.margin - program.rows.dot(point.beta), atol=1e-12
+        )
+        np.testing.assert_allclose(point.alpha, now.alpha, atol=1e-12)
         held_sides = np.count_nonzero(point.low) + np.count_nonzero(point.high)
         inside = (point.alpha > 0) & (point.alpha < program.costs)
         assert point.between == np.count_nonzero(inside) + held_sides + (point.t > 0)
@@ -206,4 +208,4 @@ def test_doubt_orders_rows_by_their_distance_from_a_kink():
     nothing = np.zeros(1)
     point = Identified(nothing, missed, costs * share, nothing, nothing, 0.0, 0.5)
     # Inside by the distance to the nearer bound; outside by how far beyond it.
-    np.testing.assert_allclose(point.doubt(costs), [-0.5, -0.1, -0.1, 1.5, 2.0])
+    np.testing.assert_allclose(point.doubt(costs), [-0.5, -0.1, -0.1, 1.5, 2.0], atol=1e-12)

@@ -122,13 +122,13 @@ def test_a_start_of_the_model_is_inside_with_equal_products():
     inside = np.clip(
         beta, program.lower + TUNING.inside * width, program.upper - TUNING.inside * width
     )
-    np.testing.assert_allclose(start.x, inside)
+    np.testing.assert_allclose(start.x, inside, atol=1e-12)
     typical = np.abs(program.difference) @ width / 6
     apart = max(program.difference @ inside - program.separation, TUNING.inside * typical)
     slacks = np.concatenate([inside - program.lower, program.upper - inside, [apart]])
-    np.testing.assert_allclose(start.P, slacks)
+    np.testing.assert_allclose(start.P, slacks, atol=1e-12)
     pull = np.abs(gradient + H @ (inside - beta)) @ width / 6
-    np.testing.assert_allclose(start.P * start.Z, TUNING.inside * pull)
+    np.testing.assert_allclose(start.P * start.Z, TUNING.inside * pull, atol=1e-12)
 
 
 def test_directions_of_the_model_are_newtons():
@@ -143,7 +143,7 @@ def test_directions_of_the_model_are_newtons():
     R = np.random.default_rng(0).normal(size=13)
     dx, dP, dZ = point._direction(R, rest, short)
     np.testing.assert_allclose(Z * dP + P * dZ, R, atol=1e-9)
-    np.testing.assert_allclose(dP[:12], np.concatenate([dx, -dx]))
+    np.testing.assert_allclose(dP[:12], np.concatenate([dx, -dx]), atol=1e-12)
     assert dP[-1] == pytest.approx(d @ dx + short)
     new = Z + dZ
     slope = gradient + H @ (point.x + dx - beta)

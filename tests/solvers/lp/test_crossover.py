@@ -152,11 +152,13 @@ def test_a_new_tableau_is_that_of_its_hinges():
     hinges = np.vstack([A, np.diag(unit), -np.diag(unit), d])
     np.testing.assert_array_equal(tableau.hinges, hinges)
     limits = [np.full(m, program.margin), unit * program.lower, -unit * program.upper]
-    np.testing.assert_allclose(tableau.limits, np.concatenate([*limits, [program.separation]]))
+    np.testing.assert_allclose(
+        tableau.limits, np.concatenate([*limits, [program.separation]]), atol=1e-12
+    )
     # A side costs more than all rows and the slope can pull; the separation more than all sides.
     pull = (np.abs(program.linear) + program.costs @ np.abs(A)) / unit
-    np.testing.assert_allclose(tableau.costs[m : m + n], TUNING.penalty * pull)
-    np.testing.assert_allclose(tableau.costs[m + n : -1], TUNING.penalty * pull)
+    np.testing.assert_allclose(tableau.costs[m : m + n], TUNING.penalty * pull, atol=1e-12)
+    np.testing.assert_allclose(tableau.costs[m + n : -1], TUNING.penalty * pull, atol=1e-12)
     most = TUNING.penalty * pull.sum() / np.abs(d / unit).max()
     assert tableau.costs[-1] == pytest.approx(most)
     assert_tableau(tableau)

@@ -84,13 +84,13 @@ def test_point_and_gradient_are_those_of_the_quadratics(held):
     over = np.maximum(point.over - function.tau * point.x, 0.0)
     missed = np.maximum(point.missed + function.tau * (point.x - top), 0.0)
     goal = np.append(np.full(15, program.margin), program.separation)
-    np.testing.assert_allclose(now.beta, beta)
-    np.testing.assert_allclose(now.over, over)
-    np.testing.assert_allclose(now.missed, missed)
+    np.testing.assert_allclose(now.beta, beta, atol=1e-12)
+    np.testing.assert_allclose(now.over, over, atol=1e-12)
+    np.testing.assert_allclose(now.missed, missed, atol=1e-12)
     np.testing.assert_allclose(now.gradient, E @ beta - goal - over + missed, atol=1e-12)
     used = smooth.sigma > 0  # a column without entries is never free
     beyond = np.where(used, np.maximum(program.lower - moved, moved - program.upper), np.inf)
-    np.testing.assert_allclose(now.beyond, beyond)
+    np.testing.assert_allclose(now.beyond, beyond, atol=1e-12)
     free = (beta > program.lower) & (beta < program.upper) & used
     np.testing.assert_array_equal(now.beyond < 0, free)
     assert 0 < np.count_nonzero(free) < 80
@@ -105,7 +105,7 @@ def test_a_stiffness_of_one_moves_a_usual_column_through_half_the_box(held):
     half = (program.upper - program.lower) / 2
     moves = smooth.sigma * program.rows.column_scale() * slope[slope > 0].mean() / half
     used = np.any(program.rows.dense() != 0, axis=0)
-    np.testing.assert_allclose(moves[used], 1.0)
+    np.testing.assert_allclose(moves[used], 1.0, atol=1e-12)
     np.testing.assert_array_equal(smooth.sigma[~used], 0.0)
 
 

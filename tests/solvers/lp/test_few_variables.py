@@ -57,8 +57,8 @@ def test_a_start_is_inside_its_slacks():
     width = np.where(np.isfinite(high), high, np.median(high[np.isfinite(high)]))
     slack = np.concatenate([value, (high - value)[np.isfinite(high)]])
     widths = np.concatenate([width, width[np.isfinite(high)]])
-    np.testing.assert_allclose(point.S, np.maximum(slack, TUNING.start_slack * widths))
-    np.testing.assert_allclose(point.Z, TUNING.start_price * np.abs(N.T @ gain).max())
+    np.testing.assert_allclose(point.S, np.maximum(slack, TUNING.start_slack * widths), atol=1e-12)
+    np.testing.assert_allclose(point.Z, TUNING.start_price * np.abs(N.T @ gain).max(), atol=1e-12)
 
 
 def test_a_direction_meets_the_linearized_conditions():

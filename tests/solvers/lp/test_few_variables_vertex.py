@@ -114,7 +114,7 @@ def test_a_subgradient_is_that_of_the_penalized_objective():
     wanted = np.where(vertex.value < 0, -1.0, np.where(vertex.value > high, 1.0, 0.0)) * rest
     np.testing.assert_array_equal(outside, wanted)
     assert {-1.0, 0.0, 1.0} == set(outside)
-    np.testing.assert_allclose(G, 7.0 * (wanted @ N) - N.T @ gain)
+    np.testing.assert_allclose(G, 7.0 * (wanted @ N) - N.T @ gain, atol=1e-12)
 
 
 def test_a_line_without_an_end_and_too_few_exchanges_are_told():

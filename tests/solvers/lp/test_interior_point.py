@@ -120,10 +120,10 @@ def assert_centered(point):
     alpha, rest, _, _, _ = blocks(point, point.Z)
     assert min(point.P.min(), point.Z.min()) > 0
     np.testing.assert_allclose(unmet(point)[0], 0.0, atol=1e-12)
-    np.testing.assert_allclose(alpha + rest, program.costs)
-    np.testing.assert_allclose(p * alpha, xi * rest)
-    np.testing.assert_allclose(low, point.beta - program.lower)
-    np.testing.assert_allclose(high, program.upper - point.beta)
+    np.testing.assert_allclose(alpha + rest, program.costs, atol=1e-12)
+    np.testing.assert_allclose(p * alpha, xi * rest, atol=1e-12)
+    np.testing.assert_allclose(low, point.beta - program.lower, atol=1e-12)
+    np.testing.assert_allclose(high, program.upper - point.beta, atol=1e-12)
     return float(np.mean(p * alpha))
 
 
@@ -136,10 +136,10 @@ def test_a_start_is_centered_with_slacks_of_the_size_of_the_data(program):
     point = InteriorPoint(program)
     mu, size = assert_centered(point), slack_size(point)
     m = program.shape[0]
-    np.testing.assert_allclose((point.P * point.Z)[2 * m :], mu)
+    np.testing.assert_allclose((point.P * point.Z)[2 * m :], mu, atol=1e-12)
     p, xi, _, _, q = blocks(point, point.P)
     usual = p > 1.01e-3 * size / 2
-    np.testing.assert_allclose((p * xi)[usual], size**2 / 4)
+    np.testing.assert_allclose((p * xi)[usual], size**2 / 4, atol=1e-12)
     assert np.all(p >= 0.99e-3 * size / 2)
     assert q == pytest.approx(max(program.difference @ point.beta - program.separation, size))
     assert point.mu() == pytest.approx(np.mean(point.P * point.Z))
@@ -163,7 +163,7 @@ def test_a_given_start_is_moved_inside_the_box_and_knows_its_multiplier(program)
     point = InteriorPoint(program, corner)
     assert_centered(point)
     middle = (program.lower + program.upper) / 2
-    np.testing.assert_allclose(point.beta, middle + 0.99 * (corner - middle))
+    np.testing.assert_allclose(point.beta, middle + 0.99 * (corner - middle), atol=1e-12)
     # At a point that is held by the separation alone its multiplier is the best one.
     low = replace(program, linear=-1e4 * program.linear)
     point = InteriorPoint(low, low.feasible(np.zeros(program.shape[1])))
@@ -185,7 +185,7 @@ def test_a_start_that_absorbs_is_stationary(program, raised):
     _, _, low, high, _ = blocks(point, point.Z)
     spread = np.maximum(mu / point.P[point.low], mu / point.P[point.high])
     usual = np.minimum(low, high) > 1.01e-3 * spread
-    np.testing.assert_allclose((low * high)[usual], (spread**2)[usual], rtol=1e-6)
+    np.testing.assert_allclose((low * high)[usual], (spread**2)[usual], rtol=1e-6, atol=1e-12)
     assert np.all(np.minimum(low, high) >= 0.99e-3 * spread)
 
 
@@ -206,9 +206,9 @@ def test_directions_solve_the_linearized_conditions(program):
         for rest in unmet(moved):  # a full step meets them all
             np.testing.assert_allclose(rest, 0.0, atol=1e-6)
         np.testing.assert_allclose(point.Z * dP + point.P * dZ, R, atol=1e-7 * np.abs(R).max())
-        np.testing.assert_allclose(dP[point.low], dbeta)
-        np.testing.assert_allclose(dP[point.high], -dbeta)
-        np.testing.assert_allclose(dZ[point.miss], -dZ[point.over])
+        np.testing.assert_allclose(dP[point.low], dbeta, atol=1e-12)
+        np.testing.assert_allclose(dP[point.high], -dbeta, atol=1e-12)
+        np.testing.assert_allclose(dZ[point.miss], -dZ[point.over], atol=1e-12)
         primal, dual = point._lengths(dP, dZ)
         for length, start, way in ((primal, point.P, dP), (dual, point.Z, dZ)):
             reach = -start[way < 0] / way[way < 0]
@@ -258,7 +258,7 @@ def test_correctors_are_solved_for_while_they_pay(lengths, solves, taken, monkey
     assert len(moves) == solves
     move = moves[lengths.index(taken)]
     back = TUNING.step_back
-    np.testing.assert_allclose(point.beta - before, back * taken[0] * move[0])
+    np.testing.assert_allclose(point.beta - before, back * taken[0] * move[0], atol=1e-12)
     np.testing.assert_allclose(point.P - P, back * taken[0] * move[1], atol=1e-12)
     np.testing.assert_allclose(point.Z - Z, back * taken[1] * move[2], atol=1e-12)
 
@@ -271,7 +271,7 @@ def test_a_step_aims_at_the_center_that_its_predictor_foresees(monkeypatch):
     monkeypatch.setattr(point, "_direction", lambda R: asked.append(R) or direction(R))
     product, P, Z = point.P * point.Z, point.P.copy(), point.Z.copy()
     point.step()
-    np.testing.assert_allclose(asked[0], -product)
+    np.testing.assert_allclose(asked[0], -product, atol=1e-12)
     _, dP, dZ = direction(-product)
     primal, dual = (min(1.0, 1.0 / (-way / at).max()) for way, at in ((dP, P), (dZ, Z)))
     ahead = ((P + primal * dP) * (Z + dual * dZ)).mean()
@@ -288,11 +288,15 @@ def test_outlying_products_are_aimed_back(program):
     product = (point.P + longer[0] * move[1]) * (point.Z + longer[1] * move[2])
     change = point._centered(R, move, 0.4, 0.9, mu) - R
     small, large = mu / TUNING.spread, mu * TUNING.spread
-    np.testing.assert_allclose(change[product < small], (small - product)[product < small])
+    np.testing.assert_allclose(
+        change[product < small], (small - product)[product < small], atol=1e-12
+    )
     np.testing.assert_allclose(change[(product > small) & (product < large)], 0.0, atol=1e-12)
     above = product > large
     assert above.any()
-    np.testing.assert_allclose(change[above], np.maximum(large - product, -large)[above])
+    np.testing.assert_allclose(
+        change[above], np.maximum(large - product, -large)[above], atol=1e-12
+    )
 
 
 def plain_steps(monkeypatch, **tuning):

@@ -88,3 +88,78 @@ def test_large_or_sparse_programs_are_left_to_others():
     assert not margin_exchanges.worthwhile(program(100, 5), 16)  # Newton steps pass many at once
     assert margin_exchanges.worthwhile(program(20, 5), 20)  # where there are rows to sum up
     assert not margin_exchanges.affordable(program(20_000, 2))
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "doubt", "expected"),
+    [
+        (3000, 10, 30, True),
+        (3001, 10, 30, False),  # too many entries
+        (3000, 10, 31, False),  # too many rows in doubt
+        (300, 64, 192, True),
+        (300, 65, 10, False),  # too many columns
+        (49, 10, 49, True),  # so few rows that steps have nothing to sum up
+        (50, 10, 49, False),
+    ],
+)
+def test_worthwhile(m, n, doubt, expected):
+    rows = DenseRows(np.ones((m, n)))
+    program = lcc_program(rows, np.ones(n), np.ones(m), 0.1)
+    assert margin_exchanges.worthwhile(program, doubt) is expected
+    assert margin_exchanges.affordable(program) is (m * n <= 30_000 and n <= 64)
+
+
+def test_stiffness_is_the_inverse_square_of_a_distance():
+    rows, difference = random_rows(2)
+    program = lcc_program(rows, difference, np.ones(rows.shape[0]), 0.1)
+    program = replace(program, upper=2.0 * program.upper, separation=0.05)
+    beta = program.feasible(np.full(rows.shape[1], 0.3))
+    found = vertex(program, beta).stiffness()
+    missed = program.margin - rows.dense() @ beta
+    reach = difference @ beta - 0.05
+    distance = np.concatenate([missed, beta - program.lower, program.upper - beta, [reach]])
+    met = margin_exchanges.TUNING.met * (np.mean(missed**2) + program.margin**2)
+    np.testing.assert_allclose(found, 1.0 / (distance**2 + met), atol=1e-12)
+
+
+def test_a_tableau_is_carried_along_and_formed_anew_after_so_many_exchanges(monkeypatch):
+    rows, difference = random_rows(4)
+    costs, largest = np.full(rows.shape[0], 2.0), np.abs(difference).sum()
+    made, anew, total = [], [], 0
+    real, aim = margin_exchanges.Tableau, margin_exchanges.Tableau.aim
+    monkeypatch.setattr(margin_exchanges, "Tableau", lambda *args: made.append(1) or real(*args))
+    monkeypatch.setattr(
+        real,
+        "aim",
+        lambda self, program, fresh: anew.append(fresh) or aim(self, program, fresh=fresh),
+    )
+    monkeypatch.setattr(margin_exchanges, "TUNING", replace(margin_exchanges.TUNING, drift=5))
+    walk, last, due = MarginExchanges(), None, []
+    for share in SHARES:
+        program = lcc_program(rows, difference, costs, share * largest)
+        start = vertex(program, program.farthest_point) if last is None else last
+        if last is not None:
+            due.append(total > 5)
+            total = 0 if total > 5 else total
+        found = walk.solve(program, start, Controls())
+        total += found.iterations
+        last = vertex(program, found.certificate.beta)
+    assert len(made) == 1
+    assert anew == due
+    assert any(anew)
+    assert not all(anew)
+    # Other costs are another program, and a path that went elsewhere is forgotten.
+    other = lcc_program(rows, difference, 2.0 * costs, 0.1 * largest)
+    walk.solve(other, vertex(other, program.farthest_point), Controls())
+    assert len(made) == 2
+    walk.forget()
+    walk.solve(other, vertex(other, program.farthest_point), Controls())
+    assert len(made) == 3
+
+
+def test_what_is_not_certified_is_not_an_answer():
+    rows, difference = random_rows(1)
+    program = lcc_program(rows, difference, np.ones(rows.shape[0]), 0.1)
+    walk = MarginExchanges()
+    assert walk.solve(program, vertex(program, program.farthest_point), Controls(tol=-1.0)) is None
+    assert walk._tableau is None

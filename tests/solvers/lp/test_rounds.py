@@ -94,7 +94,7 @@ def test_a_restricted_program_bounds_the_whole_and_meets_it_at_its_point(near_th
     np.testing.assert_array_equal(small.lower, np.maximum(program.lower, here - rounds_.radius))
     np.testing.assert_array_equal(small.upper, np.minimum(program.upper, here + rounds_.radius))
     reach = rounds.TUNING.trust * rounds_.width / small.rows.column_scale()
-    np.testing.assert_allclose(rounds_.radius, reach)
+    np.testing.assert_allclose(rounds_.radius, reach, atol=1e-12)
     distance = np.sort(np.abs(program.rows.dot(here) - program.margin))
     assert rounds_.width == pytest.approx(distance[300], rel=0.02)
     assert small.shape[0] == pytest.approx(300, abs=2)
@@ -135,9 +135,9 @@ def test_a_worse_point_leads_to_the_best_one_on_the_way_to_it(near_the_optimum):
         if primal_value(program, beta) < primal_value(program, here):
             points = [beta]
         best = min(points, key=lambda point: primal_value(program, point))
-        np.testing.assert_allclose(rounds_.beta, best, rtol=1e-12)
+        np.testing.assert_allclose(rounds_.beta, best, rtol=1e-12, atol=1e-12)
         assert rounds_.objective == pytest.approx(primal_value(program, best), rel=1e-12)
-        np.testing.assert_allclose(rounds_._best_view().beta, rounds_.beta)
+        np.testing.assert_allclose(rounds_._best_view().beta, rounds_.beta, atol=1e-12)
 
 
 def gone_on(rounds_, misplaced, held, gap):
@@ -153,7 +153,7 @@ def test_a_step_that_was_too_long_is_followed_by_shorter_ones_in_a_wider_band(ne
     radius = rounds_.radius
     begun, wider = gone_on(rounds_, 0.51, 1, 0.1)
     assert begun
-    np.testing.assert_allclose(rounds_.radius, radius / rounds.TUNING.shorter)
+    np.testing.assert_allclose(rounds_.radius, radius / rounds.TUNING.shorter, atol=1e-12)
     assert wider == pytest.approx(rounds.TUNING.larger, rel=0.05)
     assert (rounds_.retreats, rounds_.gaps) == (1, [])
     rounds_.retreats = rounds.TUNING.most_retreats
@@ -165,17 +165,17 @@ def test_a_step_that_was_held_back_may_be_longer_next_time(near_the_optimum):
     _, _, rounds_ = near_the_optimum
     radius, longer, tol = rounds_.radius, rounds.TUNING.longer, rounds_.inner_tol
     gone_on(rounds_, 0.0, 2, 0.1)  # nothing misplaced: twice as bold each time
-    np.testing.assert_allclose(rounds_.radius, radius * longer)
+    np.testing.assert_allclose(rounds_.radius, radius * longer, atol=1e-12)
     gone_on(rounds_, 0.0, 2, 0.01)
-    np.testing.assert_allclose(rounds_.radius, radius * longer**3)
+    np.testing.assert_allclose(rounds_.radius, radius * longer**3, atol=1e-12)
     gone_on(rounds_, 0.1, 2, 0.001)
-    np.testing.assert_allclose(rounds_.radius, radius * longer**4)
+    np.testing.assert_allclose(rounds_.radius, radius * longer**4, atol=1e-12)
     assert rounds_.inner_tol == tol
     gone_on(rounds_, 0.1, 0, 1e-4)
     assert rounds_.inner_tol == tol
     gone_on(rounds_, 0.0, 0, 1e-5)  # neither: only digits are missing
     assert rounds_.inner_tol == pytest.approx(tol * rounds.TUNING.stricter)
-    np.testing.assert_allclose(rounds_.radius, radius * longer**4)
+    np.testing.assert_allclose(rounds_.radius, radius * longer**4, atol=1e-12)
 
 
 def test_a_gap_that_does_not_halve_widens_the_band_twice_and_then_ends_it(near_the_optimum):

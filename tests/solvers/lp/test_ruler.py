@@ -100,8 +100,12 @@ def test_sizes_and_spread_are_those_of_the_covariance(share):
     _, S = covariance(program, beta, share)
     A = program.rows.dense()
     size = np.sqrt(np.einsum("ij,ij->i", A @ S, A))
-    np.testing.assert_allclose(program.rows.sizes(ruler.columns), size / np.median(size), rtol=1e-5)
-    np.testing.assert_allclose(ruler.spread, np.sqrt(S.diagonal()) / np.median(size), rtol=1e-5)
+    np.testing.assert_allclose(
+        program.rows.sizes(ruler.columns), size / np.median(size), rtol=1e-5, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        ruler.spread, np.sqrt(S.diagonal()) / np.median(size), rtol=1e-5, atol=1e-12
+    )
     np.testing.assert_array_equal(ruler.scale, program.rows.column_scale())
 
 
@@ -112,7 +116,7 @@ def test_where_rows_are_alike_the_spread_is_that_of_their_leverage():
     inverse = np.linalg.inv(moment)
     leverage = np.sqrt(np.einsum("ij,ij->i", A @ inverse, A))
     wanted = np.sqrt(inverse.diagonal()) / np.median(leverage)
-    np.testing.assert_allclose(ruler.spread, wanted, rtol=1e-6)
+    np.testing.assert_allclose(ruler.spread, wanted, rtol=1e-6, atol=1e-12)
 
 
 def test_a_thousandth_of_the_rows_may_be_large_before_they_differ():

@@ -162,8 +162,8 @@ def test_the_nearer_box_is_inside_the_whole_and_holds_what_comes_near_it():
     near, whole = scaled.near, scaled.whole
     slope = np.abs(whole.difference)
     far = FAR / np.minimum(slope, 1.0)
-    np.testing.assert_allclose(near.upper, np.minimum(whole.upper, far))
-    np.testing.assert_allclose(near.lower, np.maximum(whole.lower, -far))
+    np.testing.assert_allclose(near.upper, np.minimum(whole.upper, far), atol=1e-12)
+    np.testing.assert_allclose(near.lower, np.maximum(whole.lower, -far), atol=1e-12)
     assert np.all(near.upper < whole.upper)
     for sign in (1.0, -1.0):
         beta = np.zeros(3)

@@ -284,10 +284,10 @@ def test_sizes_are_lengths_in_units_of_the_columns(monkeypatch):
     near = simplex.NearVertex(program, None)
     scale = np.sqrt((A**2).mean(axis=0))
     size = np.linalg.norm(A / scale, axis=1)
-    np.testing.assert_allclose(near.scale, scale)
+    np.testing.assert_allclose(near.scale, scale, atol=1e-12)
     least = simplex.TUNING.small_size * size.mean()
-    np.testing.assert_allclose(near.per_size, 1.0 / np.maximum(size, least))
-    np.testing.assert_allclose(near.curvature, 0.5 * near.per_size * program.costs)
+    np.testing.assert_allclose(near.per_size, 1.0 / np.maximum(size, least), atol=1e-12)
+    np.testing.assert_allclose(near.curvature, 0.5 * near.per_size * program.costs, atol=1e-12)
 
 
 @pytest.mark.parametrize("m", [200, 1_000])  # the second has a sample of its rows
@@ -332,8 +332,10 @@ def test_a_step_aims_at_the_minimum_of_the_smoothed_program(band, monkeypatch):
     alpha = program.costs * np.clip((missed + half) / (2 * half), 0.0, 1.0)
     inside = distance <= width
     hessian = A.T @ ((inside * program.costs / (2 * half))[:, None] * A)
-    np.testing.assert_allclose(asked[0][0], width * hessian, rtol=1e-9)
-    np.testing.assert_allclose(asked[0][1], width * (program.linear - alpha @ A), rtol=1e-9)
+    np.testing.assert_allclose(asked[0][0], width * hessian, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        asked[0][1], width * (program.linear - alpha @ A), rtol=1e-9, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -367,10 +369,10 @@ def test_a_free_step_is_led_along_the_separation():
     hessian, d = np.diag(np.arange(1.0, 9.0)), program.difference
     back = near._free_step(hessian, d, d)  # straight away from it
     assert d @ (near.beta + back) == pytest.approx(program.separation)
-    np.testing.assert_allclose(hessian @ back + d, near.pull * d)
+    np.testing.assert_allclose(hessian @ back + d, near.pull * d, atol=1e-12)
     assert near.pull > 0
     ahead = near._free_step(hessian, -d, d)
-    np.testing.assert_allclose(ahead, d / np.arange(1.0, 9.0))
+    np.testing.assert_allclose(ahead, d / np.arange(1.0, 9.0), atol=1e-12)
     assert near.pull == 0.0
     assert near._free_step(-hessian, d, d) is None
     assert len(near._free_step(hessian[:0, :0], d[:0], d[:0])) == 0
@@ -386,7 +388,7 @@ def test_a_move_goes_to_the_best_of_some_lengths():
         lengths = (0.0, *simplex.TUNING.lengths)
         values = [primal_value(program, beta + at * way) for at in lengths]
         assert length == lengths[int(np.argmin(values))]
-        np.testing.assert_allclose(near.beta, beta + length * way)
+        np.testing.assert_allclose(near.beta, beta + length * way, atol=1e-12)
         missed = program.margin - program.rows.dense() @ near.beta
         np.testing.assert_allclose(near.missed, missed, atol=1e-12)
         assert near.objective() == pytest.approx(min(values))
@@ -403,7 +405,7 @@ def test_stiffness_is_the_inverse_square_of_a_distance():
     sides = [corner - program.lower, np.zeros(3)]
     distance = np.concatenate([near.missed[index], *sides, [reach]])
     met = simplex.TUNING.met * np.mean(near.missed**2)
-    np.testing.assert_allclose(found, 1.0 / (distance**2 + met))
+    np.testing.assert_allclose(found, 1.0 / (distance**2 + met), atol=1e-12)
 
 
 def test_the_nearest_rows_are_so_many_or_all():

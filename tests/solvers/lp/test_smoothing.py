@@ -141,7 +141,9 @@ def test_the_best_point_on_the_way_is_the_best_of_some(program):
             lengths += smoothing.TUNING.further if better else smoothing.TUNING.lengths
         values = [value(start + at * (far.beta - start)) for at in lengths]
         assert length == lengths[int(np.argmin(values))]
-        np.testing.assert_allclose(found.beta, start + length * (far.beta - start), rtol=1e-12)
+        np.testing.assert_allclose(
+            found.beta, start + length * (far.beta - start), rtol=1e-12, atol=1e-12
+        )
         assert found.objective == pytest.approx(min(values), rel=1e-12)
         assert found.band == 100
         seen.add(0.0 if length == 0.0 else np.sign(length - 1.0))
