@@ -40,3 +40,37 @@ def test_many_columns_are_asked_in_parts(monkeypatch):
     assert model.asked == 3  # two columns at a time
     assert found[0] == 0.0
     assert min(found[1:]) > 0
+
+
+class Product(list):
+    """A pipeline whose score is the product of two columns: what one adds hangs on the other."""
+
+    def decision_function(self, frame):
+        return np.asarray(frame["a"] * frame["b"])
+
+
+def test_the_band_holds_the_curves_of_most_rows():
+    pandas = pytest.importorskip("pandas")
+    from lincent.tables.schema import NUMBER, Column
+
+    frame = pandas.DataFrame({"a": np.linspace(-1, 1, 11), "b": np.linspace(-2, 4, 11)})
+    column = Column("a", NUMBER, ("a",))
+    curve = effects._curve(Product([None]), frame, frame, column, 2.0, 0)
+    assert curve["band_of"] == "rows"
+    slopes = frame["b"] / 2
+    for (x, y), (low, high) in zip(curve["points"], curve["band"], strict=True):
+        assert y == pytest.approx(slopes.mean() * x, abs=1e-5)
+        assert [low, high] == pytest.approx(np.quantile(slopes * x, [0.1, 0.9]), abs=1e-5)
+    alike = frame.assign(b=1.0)
+    assert "band" not in effects._curve(Product([None]), alike, alike, column, 2.0, 0)
+
+
+def test_the_band_of_a_sum_of_curves_is_that_of_its_resamples(make_table):
+    from lincent.app import fit_table
+
+    model = fit_table(make_table(120), "churn", method="additive", settings={"n_resamples": 5})
+    curve = next(e["curve"] for e in model.summary["effects"] if e["column"] == "age")
+    assert curve["band_of"] == "resamples"
+    widths = [high - low for low, high in curve["band"]]
+    assert max(widths) > 0
+    assert min(widths) > -1e-4

@@ -130,7 +130,7 @@ def test_safe_id():
 
 
 def test_first_screen_answers(page):
-    start = page.index('class="answer"')
+    start = page.index('class="answer')
     lead = re.search(r'<p class="lead">(.*?)</p>', page[start:], re.S).group(1)
     assert "is best here" in lead
     assert page.index("<figure", start) < page.index("<nav", start)

@@ -11,6 +11,7 @@ from lincent.estimators.validation import plain
 POINTS = 100
 BINS = 30
 TENTHS = 10
+CUTS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 def two_class_curves(values: np.ndarray, positive: np.ndarray) -> dict[str, list[list[float]]]:
@@ -45,6 +46,18 @@ def reliability(chance: np.ndarray, positive: np.ndarray) -> list[dict[str, floa
         }
         for k in range(TENTHS)
         if (bins == k).any()
+    ]
+
+
+def cuts(chance: np.ndarray, positive: np.ndarray) -> list[dict[str, float]]:
+    """What is called positive, and rightly so, from each of some probabilities on."""
+    return [
+        {
+            "at": at,
+            "called": int((chance >= at).sum()),
+            "found": int((positive & (chance >= at)).sum()),
+        }
+        for at in CUTS
     ]
 
 

@@ -3,6 +3,9 @@
 effect    how far the score moves on average when the column's values are dealt anew among the rows
 curve     the mean score when the column has a value in all rows (partial dependence); for a sum of
           curves, one per column, it is that curve itself
+band      where 80 % of the curves of single rows lie, each moved to the height of the mean: how
+          much the column's part hangs on the other columns.  A sum of curves has one curve for all
+          rows; its band is where 80 % of the curves of resampled rows lie
 
 Both in units of the distance between the mean scores of the classes.  Two classes have curves; with
 more, the effect is the mean over the classes.
@@ -23,6 +26,7 @@ EFFECT_SCORES, FEWEST_ROWS = 10_000, 100
 AutoLCC 500 rows took as long as the search."""
 ASKED_ROWS = 2_000
 """Rows that are scored at a time."""
+BAND, NO_WIDTH = (0.1, 0.9), 1e-6
 CURVES, MOST_COLUMNS, MOST_BARS = 6, 300, 12
 
 
@@ -50,7 +54,8 @@ def column_effects(
         for entry in found[:CURVES]:
             if entry["effect"] > 0:
                 column = by_name[entry["column"]]
-                entry["curve"] = _curve(pipeline, few, frame, column, unit)
+                place = int(np.flatnonzero(owner == column.name)[0])
+                entry["curve"] = _curve(pipeline, few, frame, column, unit, place)
     return found
 
 
@@ -82,16 +87,31 @@ def prepared_from(pipeline: Any, schema: Schema) -> np.ndarray:
     return np.asarray(columns[encoder.sources])
 
 
-def _curve(pipeline: Any, few: Any, frame: Any, column: Column, unit: float) -> dict[str, Any]:
+def _curve(
+    pipeline: Any, few: Any, frame: Any, column: Column, unit: float, place: int
+) -> dict[str, Any]:
     name = column.inputs[0]
     values, numeric = _places(frame[name], column)
     stacked = few.loc[np.repeat(few.index, len(values))].reset_index(drop=True)
     tiled = np.tile(np.asarray(values, dtype=float if numeric else object), len(few))
     stacked[name] = tiled
-    scores = np.asarray(pipeline.decision_function(stacked)).reshape(len(few), -1).mean(axis=0)
-    scores = (scores - scores.mean()) / unit
+    each = np.asarray(pipeline.decision_function(stacked)).reshape(len(few), -1) / unit
+    each = each - each.mean(axis=1, keepdims=True)
+    scores = each.mean(axis=0)
+    low, high = np.quantile(each, BAND, axis=0)
+    resampled = numeric and hasattr(pipeline[-1], "shape")
+    if resampled:
+        shape = pipeline[-1].shape(place)
+        low, high = (
+            scores + np.interp(values, shape["x"], (shape[side] - shape["value"]) / unit)
+            for side in ("low", "high")
+        )
     points = [[value, round(float(s), 5)] for value, s in zip(values, scores, strict=True)]
-    return {"of": name, "numeric": numeric, "points": points}
+    found = {"of": name, "numeric": numeric, "points": points}
+    if np.max(high - low) > NO_WIDTH:
+        band = [[round(float(a), 5), round(float(b), 5)] for a, b in zip(low, high, strict=True)]
+        found |= {"band": band, "band_of": "resamples" if resampled else "rows"}
+    return found
 
 
 def _places(values: Any, column: Column) -> tuple[list[Any], bool]:

@@ -8,6 +8,8 @@ from typing import Any
 from lincent.pages.drawing import COLOR, SERIES, drawing, rows_of_dots, to_svg
 
 NAME_LENGTH = 28
+FLAT_LETTERS = 28
+"""Labels of categories with more letters are turned."""
 
 
 def short(name: str) -> str:
@@ -39,7 +41,7 @@ def one_curve(
     points: list[list[float]], dot: tuple[float, float], blind: float | None, words: tuple[str, str]
 ) -> str:
     """A curve over all cuts with the operating point; dotted is a rule that looks at nothing."""
-    with drawing(4.6, 3.4) as (figure, axes):
+    with drawing(4.4, 3.3) as (figure, axes):
         axes.plot(*zip(*points, strict=True), color=COLOR["s1"], lw=1.8)
         if blind is None:
             axes.plot([0, 1], [0, 1], color=COLOR["muted"], lw=1, ls=":")
@@ -57,7 +59,7 @@ def one_curve(
 def reliability(bins: list[dict[str, float]], positive: str) -> str:
     """Observed against predicted share; dots grow with their rows."""
     most = max(entry["rows"] for entry in bins)
-    with drawing(4.6, 3.4) as (figure, axes):
+    with drawing(4.4, 3.3) as (figure, axes):
         axes.plot([0, 1], [0, 1], color=COLOR["muted"], lw=1, ls=":")
         axes.plot([b["predicted"] for b in bins], [b["observed"] for b in bins],
                   color=COLOR["s1"], lw=1.2)  # fmt: skip
@@ -75,7 +77,7 @@ def reliability(bins: list[dict[str, float]], positive: str) -> str:
 
 def bars(names: list[str], values: list[float], xlabel: str, name: str) -> str:
     """One bar for each name, first on top; color by sign."""
-    with drawing(6.6, 0.9 + 0.29 * max(len(names), 1)) as (figure, axes):
+    with drawing(5.4, 0.9 + 0.29 * max(len(names), 1)) as (figure, axes):
         axes.axvline(0, color=COLOR["ink"], lw=1)
         colors = [COLOR["s1"] if value >= 0 else COLOR["s2"] for value in values]
         axes.barh(range(len(names)), values, color=colors, height=0.6)
@@ -84,33 +86,43 @@ def bars(names: list[str], values: list[float], xlabel: str, name: str) -> str:
         return to_svg(figure, name)
 
 
-def shapes(effects: list[dict[str, Any]], positive: str) -> str:
-    """What a column adds to the score, value by value, on one scale."""
-    columns = 2 if len(effects) > 1 else 1
-    rows = -(-len(effects) // columns)
-    with drawing(7.2, 2.4 * rows, nrows=rows, ncols=columns, squeeze=False) as (figure, grid):
-        places = [axes for line in grid for axes in line]
-        values = [y for e in effects for _, y in e["curve"]["points"]]
-        low, high = min(values), max(values)
-        pad = 0.08 * (high - low or 1.0)
-        for axes, entry in zip(places, effects, strict=False):
-            curve = entry["curve"]
-            xs, ys = zip(*curve["points"], strict=True)
-            axes.axhline(0, color=COLOR["muted"], lw=0.8)
-            if curve["numeric"]:
-                axes.plot(xs, ys, color=COLOR["s1"], lw=1.8)
-                axes.ticklabel_format(style="plain", axis="x", useOffset=False)
-                axes.locator_params(axis="x", nbins=5)
-            else:
-                axes.bar(range(len(xs)), ys, color=COLOR["s1"], width=0.6)
-                axes.set_xticks(range(len(xs)))
-                axes.set_xticklabels([short(x)[:10] for x in xs], rotation=30, ha="right")
-            axes.set_title(short(curve["of"]))
+def shapes(curves: list[dict[str, Any]], positive: str) -> str:
+    """What a column adds to the score, value by value: a drawing for each, on one scale."""
+    values = [y for curve in curves for _, y in curve["points"]]
+    values += [y for curve in curves for pair in curve.get("band", ()) for y in pair]
+    low, high = min(values), max(values)
+    pad = 0.08 * (high - low or 1.0)
+    found = []
+    for k, curve in enumerate(curves):
+        with drawing(3.7, 2.5) as (figure, axes):
+            _shape(axes, curve)
             axes.set_ylim(low - pad, high + pad)
-        for axes in places[len(effects) :]:
-            axes.set_visible(False)
-        figure.supylabel(f"toward {short(positive)}", fontsize=10)
-        return to_svg(figure, "shapes")
+            axes.set_ylabel(f"toward {short(positive)}")
+            found.append(to_svg(figure, f"shapes{k}"))
+    return "".join(found)
+
+
+def _shape(axes: Any, curve: dict[str, Any]) -> None:
+    xs, ys = zip(*curve["points"], strict=True)
+    axes.axhline(0, color=COLOR["muted"], lw=0.8)
+    axes.set_title(short(curve["of"]))
+    low, high = zip(*curve.get("band", curve["points"]), strict=True)
+    if curve["numeric"]:
+        if "band" in curve:
+            axes.fill_between(xs, low, high, color=COLOR["s1"], alpha=0.2, lw=0)
+        axes.plot(xs, ys, color=COLOR["s1"], lw=1.8)
+        axes.ticklabel_format(style="plain", axis="x", useOffset=False)
+        axes.locator_params(axis="x", nbins=5)
+        return
+    labels = [short(x)[:10] for x in xs]
+    axes.bar(range(len(xs)), ys, color=COLOR["s1"], width=0.6)
+    if "band" in curve:
+        axes.vlines(range(len(xs)), low, high, color=COLOR["ink"], lw=1.2)
+    axes.set_xticks(range(len(xs)))
+    if sum(map(len, labels)) < FLAT_LETTERS:
+        axes.set_xticklabels(labels)
+    else:
+        axes.set_xticklabels(labels, rotation=30, ha="right")
 
 
 def tuning(curve: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from lincent.app.explain_text import side_names, term_name
 from lincent.app.page_sections import (
     columns_section,
     confusion_table,
+    cuts_table,
     line_section,
     made_section,
     rows_section,
@@ -125,6 +126,8 @@ def _how_good(found: dict[str, Any]) -> Section:
         blocks += _cuts(found, curves)
     if curves.get("reliability"):
         blocks.append(_reliability(curves["reliability"], str(judged["positive"])))
+    if curves.get("cuts"):
+        blocks.append(cuts_table(curves["cuts"], judged))
     return Section("how-good", f"How good it is on {found['judged_on']}", tuple(blocks))
 
 
@@ -197,26 +200,41 @@ def _effects(found: dict[str, Any]) -> Section:
             Table((Heading("Column"), Heading("Effect", True)), rows),
         )
     ]  # fmt: skip
-    curved = [e for e in effects if e.get("curve")]
+    curved = [e["curve"] for e in effects if e.get("curve")]
     if curved:
-        positive = str(found["classes"][-1])
-        points = tuple(
-            (text(e["curve"]["of"]), text(x if isinstance(x, str) else f"{x:.4g}"), number(y, 3))
-            for e in curved
-            for x, y in e["curve"]["points"]
-        )
-        blocks.append(
-            Figure(
-                "shapes",
-                figures.shapes(curved, positive),
-                "The score along the columns with the largest effect",
-                f"What a column adds to the score, value by value; up speaks for {positive}. One "
-                "scale for all, in distances between the classes.",
-                Table((Heading("Column"), Heading("Value"), Heading("Adds", True)), points),
-                wide=True,
-            )
-        )
+        blocks.append(_shapes(curved, str(found["classes"][-1])))
     return Section("effects", "What it goes by", tuple(blocks))
+
+
+BANDS = {
+    "rows": " The band holds the curves of 80 % of the rows: wide where a column's part hangs "
+    "on the others.",
+    "resamples": " The band holds 80 % of the curves of resampled rows.",
+}
+
+
+def _shapes(curves: list[dict[str, Any]], positive: str) -> Figure:
+    """What single columns add, value by value."""
+    rows = tuple(
+        (text(curve["of"]), text(x if isinstance(x, str) else f"{x:.4g}"), number(y, 3),
+         *(number(bound, 3) for bound in band))
+        for curve in curves
+        for (x, y), band in zip(
+            curve["points"], curve.get("band") or [(y, y) for _, y in curve["points"]], strict=True
+        )
+    )  # fmt: skip
+    columns = (Heading("Column"), Heading("Value"), Heading("Adds", True), Heading("from", True),
+               Heading("to", True))  # fmt: skip
+    told = sorted({curve["band_of"] for curve in curves if "band" in curve})
+    return Figure(
+        "shapes",
+        figures.shapes(curves, positive),
+        "The score along the columns with the largest effect",
+        f"What a column adds to the score, value by value; up speaks for {positive}. One scale for "
+        "all, in distances between the classes." + "".join(BANDS[which] for which in told),
+        Table(columns, rows),
+        panels=True,
+    )
 
 
 def _uses(k: int, problem: dict[str, Any]) -> Section:

@@ -69,6 +69,35 @@ def confusion_table(found: dict[str, Any]) -> list[Block]:
     return [Table(columns, rows, f"Right and wrong at {where}; the last two columns in percent.")]
 
 
+def cuts_table(cuts: list[dict[str, float]], judged: dict[str, Any]) -> Table:
+    """What other cuts would do: what a decision on the threshold is about."""
+    name, rows = judged["positive"], judged["at_cut"]["rows"]
+    columns = (
+        Heading("From probability", True, "fit --threshold moves the cut there"),
+        Heading(f"called {name}", True),
+        Heading("of these right", True),
+        Heading("false alarms", True),
+        Heading("found", True, f"share of {name} that is called so, in percent"),
+        Heading("missed", True),
+    )
+    cells = tuple(
+        (
+            number(cut["at"], 2),
+            number(cut["called"], 0),
+            number(100 * cut["found"] / cut["called"] if cut["called"] else float("nan")),
+            number(cut["called"] - cut["found"], 0),
+            number(100 * cut["found"] / rows),
+            number(rows - cut["found"], 0),
+        )
+        for cut in cuts
+    )
+    said = (
+        f"What other cuts would do to {judged['rows']} rows, {rows} of them {name} (shares in "
+        "percent); lincent fit --threshold P moves the cut to the probability P."
+    )
+    return Table(columns, cells, said)
+
+
 def line_section(found: dict[str, Any]) -> Section:
     """Quantiles of both sides of every score."""
     columns = (
@@ -110,7 +139,7 @@ def rows_section(found: dict[str, Any]) -> Section:
             number(entry["row"], 0),
             text(entry["label"]),
             number(entry["impact"], 2),
-            *(text((entry.get("values") or {}).get(name, ""), "wrap") for name in values),
+            *(text((entry.get("values") or {}).get(name, "")) for name in values),
         )
         for entry in found["impact"]
     )
@@ -125,8 +154,8 @@ def rows_section(found: dict[str, Any]) -> Section:
 def columns_section(found: dict[str, Any]) -> Section:
     """What each column was taken for, and what was done with it."""
     done = {
-        "number": "median for missing, which a column of its own tells; mean 0, deviation 1",
-        "flag": "0 and 1, mean 0, deviation 1",
+        "number": "mean 0, deviation 1",
+        "flag": "0 and 1, then mean 0, deviation 1",
         "category": "one column of 0 and 1 for each value",
         "date": "days, month, weekday (and hour)",
         "text": "0 and 1 for each usual word",
@@ -136,13 +165,19 @@ def columns_section(found: dict[str, Any]) -> Section:
         (
             text(column["column"]),
             text(column["role"]),
-            text("predicted" if column["role"] == "target" else done[column["used_as"]]),
+            text("predicted" if column["role"] == "target" else done[column["used_as"]], "wrap"),
             text(column["remark"], "wrap"),
         )
         for column in found["columns"]
     )
     columns = (Heading("Column"), Heading("Taken for"), Heading("Done"), Heading("Why"))
-    return Section("columns", "What was done to each column", (Table(columns, rows),))
+    shown = 4 if any(column["remark"] for column in found["columns"]) else 3
+    table = Table(columns[:shown], tuple(row[:shown] for row in rows))
+    lead = Paragraph(
+        "A gap in a number gets the median, and a mark of its own where gaps are usual; a gap in a "
+        "category is a category."
+    )
+    return Section("columns", "What was done to each column", (lead, table))
 
 
 def use_section(found: dict[str, Any]) -> Section:
@@ -170,7 +205,8 @@ def made_section(found: dict[str, Any]) -> Section:
     facts += [("seconds", found.get("seconds"))]
     facts += [(f"data: {k}", v) for k, v in (found.get("data") or {}).items()]
     facts += [(f"setting: {k}", v) for k, v in (found.get("settings") or {}).items()]
-    facts += [(f"version: {k}", v) for k, v in (found.get("versions") or {}).items()]
+    versions = (found.get("versions") or {}).items()
+    facts += [(f"version: {k}", v) for k, v in versions if v != "absent"]
     rows = tuple((text(name), text(value, "wrap")) for name, value in facts if value is not None)
     blocks.append(Table((Heading("What"), Heading("Value")), rows))
     return Section("made", "How it was made", tuple(blocks))

@@ -47,7 +47,9 @@ def describe_held_out(
         line = found["curves"]["line"]
         line["cut"] = cut_on_score(cut, held, classes) / line["unit"]
         if held.chances is not None:
-            found["curves"]["reliability"] = curves.reliability(held.chances[:, side], is_positive)
+            chance = held.chances[:, side]
+            found["curves"]["reliability"] = curves.reliability(chance, is_positive)
+            found["curves"]["cuts"] = curves.cuts(chance, is_positive)
     return found | {
         "line": describe_line(held, classes),
         "positive": plain(classes[side]),

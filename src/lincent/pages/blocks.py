@@ -98,7 +98,10 @@ class Code:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing with its numbers behind a click. ``svg`` is made here, never taken from input."""
+    """A drawing with its numbers behind a click. ``svg`` is made here, never taken from input.
+
+    A wide one keeps its size and scrolls; panels are several drawings, side by side as they fit.
+    """
 
     name: str
     svg: str
@@ -106,6 +109,7 @@ class Figure:
     caption: str
     numbers: Table | None = None
     wide: bool = False
+    panels: bool = False
     kind: str = field(default="figure", init=False)
 
 

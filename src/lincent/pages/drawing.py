@@ -31,6 +31,8 @@ _VARIABLE |= {
     INK: "var(--ink)",
     "#ffffff": "var(--paper)",
 }
+REM_PER_INCH = 5.75
+"""Eleven points of matplotlib are then 14 pixels, the size of a table's letters."""
 SERIES = tuple(COLOR[f"s{k}"] for k in range(1, 7))
 
 
@@ -95,12 +97,11 @@ def to_svg(figure: Any, name: str) -> str:
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
     svg = re.sub(r'xlink:href="#([^"]+)"', rf'xlink:href="#{prefix}-\1"', svg)
-    # A size from the page: the view box alone decides the shape.
-    return (
-        re.sub(r'(<svg[^>]*?) height="[^"]*"([^>]*?) width="[^"]*"', r"\1\2", svg, count=1)
-        if (re.search(r'<svg[^>]*? height="', svg))
-        else re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", svg, count=1)
-    )
+    # One scale for all: letters of the page's size, and a narrow page shrinks a drawing.
+    svg = re.sub(r'(<svg[^>]*?) (?:width|height)="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) (?:width|height)="[^"]*"', r"\1", svg, count=1)
+    width = REM_PER_INCH * figure.get_figwidth()
+    return svg.replace("<svg", f'<svg style="width: {width:.4g}rem"', 1)
 
 
 def rows_of_dots(axes: Any, labels: list[str], size: float = 10.5) -> None:
