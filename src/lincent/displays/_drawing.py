@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from lincent.estimators.dispatch import FOLLOWED, numpy_copy
 from lincent.pages.colors import COLORS, INK
 from lincent.passes.source import fetched
 
@@ -74,9 +75,10 @@ class Display:
 
 
 def classifier_of(estimator: Any) -> Any:
-    """The classifier, at the end of a pipeline or alone; it must be fitted."""
+    """The classifier, at the end of a pipeline or alone, in NumPy; it must be fitted."""
     check_is_fitted(estimator)
-    return estimator[-1] if hasattr(estimator, "steps") else estimator
+    model = estimator[-1] if hasattr(estimator, "steps") else estimator
+    return numpy_copy(model) if FOLLOWED in vars(model) else model
 
 
 def last_step(estimator: Any, X: Any, *, here: bool = True) -> tuple[Any, Any]:

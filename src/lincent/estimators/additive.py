@@ -9,12 +9,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from lincent._lazy import public
+from lincent.estimators import dispatch
 from lincent.estimators.additive_data import AdditiveBlocks
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
@@ -85,9 +87,11 @@ class AdditiveModel(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstim
             The fitted estimator.
         """
         with whole_or_nothing(self, X, y):
-            return self._fit(X, y, sample_weight)
+            if get_config()["array_api_dispatch"]:
+                return dispatch.fit(self, X, y, sample_weight)
+            return self._fit_rows(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._check_params()
         seed = int(check_random_state(self.random_state).randint(2**31))
         ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)

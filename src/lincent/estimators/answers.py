@@ -15,10 +15,12 @@ from functools import partial, wraps
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
+from lincent.estimators import dispatch
 from lincent.estimators.validation import check_batch_columns, check_dask_columns
-from lincent.passes.source import Kind, fetched, kind_of
+from lincent.passes.source import Kind, kind_of
 
 Method = Callable[..., Any]
 
@@ -28,6 +30,10 @@ def where_rows_live(method: Method) -> Method:
 
     @wraps(method)
     def answer(self: Any, X: Any, *rest: Any) -> Any:
+        if get_config()["array_api_dispatch"]:
+            return dispatch.answer(self, answer, method.__name__, X, *rest)
+        if dispatch.FOLLOWED in vars(self):
+            self = dispatch.numpy_copy(self)
         kind = kind_of(X)
         if kind is Kind.DASK:
             return _lazy(self, method, X, *rest)
@@ -63,7 +69,7 @@ class ScoreMixin:
         from sklearn.metrics import accuracy_score
 
         model: Any = self
-        found = (fetched(values) for values in (y, model.predict(X), sample_weight))
+        found = (dispatch.in_numpy(values) for values in (y, model.predict(X), sample_weight))
         labels, predicted, weight = found
         return float(accuracy_score(labels, predicted, sample_weight=weight))
 

@@ -8,11 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from lincent._lazy import public
+from lincent.estimators import dispatch
 from lincent.estimators.answers import ScoreMixin, where_rows_live
 from lincent.estimators.auto_choice import Rows, hard_labels, judges_labels, measure_of
 from lincent.estimators.auto_large import best_few, judges_of, refit_in_memory
@@ -220,9 +222,11 @@ class AutoLCC(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         with whole_or_nothing(self, X, y):
-            return self._fit(X, y, sample_weight)
+            if get_config()["array_api_dispatch"]:
+                return dispatch.fit(self, X, y, sample_weight)
+            return self._fit_rows(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> AutoLCC:
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> AutoLCC:
         self._check_params()
         ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
         limits = Limits(self.tol, self.max_iter, lambda: time.monotonic() >= ends)

@@ -15,6 +15,7 @@ from functools import partial, wraps
 from typing import Any, TypeVar
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -24,7 +25,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from lincent import _threads
-from lincent.estimators import multiclass
+from lincent.estimators import dispatch, multiclass
 from lincent.estimators.answers import ScoreMixin, where_rows_live
 from lincent.estimators.discriminators import Discriminator
 from lincent.estimators.native import check_native
@@ -123,6 +124,14 @@ class Classifier(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstimato
     """Whether this is a copy for part of the rows: its margin is as large as they allow."""
     _strategies: tuple[str, ...] = ("ovr", "ovo")
 
+    @property
+    def _dispatches(self) -> bool:
+        """Whether the tag ``array_api_support`` is set: a fit reads rows on a device, and keeps no
+        scores of held-out rows, which are for rows in memory.
+        """
+        anywhere = type(self)._check_elsewhere is not Classifier._check_elsewhere
+        return anywhere and getattr(self, "probability", None) is None
+
     def _check_params(self) -> None:
         """Raise a sentence for any unusable parameter."""
 
@@ -153,13 +162,18 @@ class Classifier(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstimato
     @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         with whole_or_nothing(self, X, y):
-            if hasattr(self, "margin_range"):
-                warn_of_old_names(self)
-            self._check_params()
-            check_choice("multi_class", self.multi_class, self._strategies)
-            if getattr(self, "probability", None) is not None:
-                check_probability(self, self._folds_at_hand or kind_of(X) not in ELSEWHERE)
-            self._learn(open_training(self, X, y, sample_weight))
+            if get_config()["array_api_dispatch"]:
+                return dispatch.fit(self, X, y, sample_weight)
+            return self._fit_rows(X, y, sample_weight)
+
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        if hasattr(self, "margin_range"):
+            warn_of_old_names(self)
+        self._check_params()
+        check_choice("multi_class", self.multi_class, self._strategies)
+        if getattr(self, "probability", None) is not None:
+            check_probability(self, self._folds_at_hand or kind_of(X) not in ELSEWHERE)
+        self._learn(open_training(self, X, y, sample_weight))
         return self
 
     def _learn(self, training: Training) -> None:
@@ -237,6 +251,7 @@ class Classifier(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstimato
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(self._accept_sparse)
+        tags.array_api_support = self._dispatches
         return tags
 
 

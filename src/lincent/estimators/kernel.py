@@ -272,6 +272,11 @@ default="rbf"
             if np.isinf(self.C):
                 raise ValueError("norm='l1' has no hard margin: give a finite C, not np.inf.")
 
+    @property
+    def _dispatches(self) -> bool:
+        mapped = self.n_components is not None and self.kernel != "precomputed"
+        return super()._dispatches and mapped and not callable(self.kernel)
+
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
         if kind is Kind.DEVICE and callable(self.kernel):
             refuse_elsewhere(self, X)

@@ -632,7 +632,8 @@ class DeviceTraining:
     def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
         counted = np.flatnonzero(self.weight > 0)
         first, _ = smallest_kinds(row_keys(self.X, seed)[counted], self.weight[counted], count)
-        return counted[first], self._brought(counted[first])
+        index = counted[first]
+        return index, self.device.fetch(self.rows(index))
 
     def variance(self) -> float:
         from lincent.passes.device import DeviceSource

@@ -245,6 +245,11 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
                 f"fit_threshold={self.fit_threshold!r}, or another multi_class."
             )
 
+    @property
+    def _dispatches(self) -> bool:
+        in_memory = self.norm == "l1" or self.multi_class == "native"
+        return super()._dispatches and not in_memory
+
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
         if self.norm == "l1":
             raise ValueError(
