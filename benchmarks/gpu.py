@@ -10,6 +10,7 @@ that fails says so and the next goes on.  Ends with Markdown tables.
 
 import argparse
 import datetime
+import importlib
 import json
 import platform
 import statistics
@@ -195,7 +196,7 @@ def environment(device, library="torch"):
     return {
         "date": str(datetime.date.today()),
         "device": name,
-        library: sys.modules[library].__version__,
+        library: importlib.import_module(library).__version__,
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,

@@ -364,7 +364,7 @@ WHERE_X_LIVES = re.compile(
 )
 ASKED_ELSEWHERE = {
     "passes/source.py": "kind_of and package_of, the functions that everyone else calls",
-    "estimators/validation.py": "whether scikit-learn would dispatch, not where X lives",
+    "estimators/dispatch.py": "which array library scikit-learn dispatches to",
     "tables/formats.py": "which library a user's frame is of, in a room that knows no passes",
 }
 

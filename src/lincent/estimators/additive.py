@@ -20,7 +20,7 @@ from lincent.estimators import dispatch
 from lincent.estimators.additive_data import AdditiveBlocks
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
-from lincent.estimators.answers import ScoreMixin, where_rows_live
+from lincent.estimators.answers import score, where_rows_live
 from lincent.estimators.auto_choice import hard_labels
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.calibration import fold_of_rows
@@ -53,7 +53,7 @@ BAND = (0.1, 0.9)
 """The band of a curve holds this part of the resampled curves at each place."""
 
 
-class AdditiveModel(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstimator):
+class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """What AdditiveLCC and AdditiveLCCCV share: terms, scores, curves, probabilities.
 
     Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and say how these
@@ -308,6 +308,8 @@ class AdditiveModel(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstim
     def _rows_scores(self, X: Any) -> np.ndarray:
         scores = self._decisions(X)
         return scores.reshape(len(scores), -1)
+
+    score = score
 
     @where_rows_live
     def decision_function(self, X: Any) -> np.ndarray:

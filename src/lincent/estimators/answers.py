@@ -3,7 +3,8 @@
 ``@where_rows_live`` goes on the public methods that take rows.  NumPy, sparse and data frames pass
 through.  A Dask collection gives a lazy Dask array whose blocks are made by the same method; the
 shape of a block's answer is found by asking for one row of zeros.  A torch or CuPy array gives one
-on the same device; labels that are not numbers stay NumPy's.
+on the same device; labels that are not numbers stay NumPy's.  ``score`` is scikit-learn's, also for
+labels on a device.
 """
 
 from __future__ import annotations
@@ -46,32 +47,28 @@ def where_rows_live(method: Method) -> Method:
     return answer
 
 
-class ScoreMixin:
-    """``score``, also where labels are on a device: before scikit-learn's ``ClassifierMixin``."""
+def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    """The share of rows whose class is predicted.
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class is predicted.
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+    Returns
+    -------
+    float
+        The accuracy.
+    """
+    from sklearn.metrics import accuracy_score
 
-        Returns
-        -------
-        float
-            The accuracy.
-        """
-        from sklearn.metrics import accuracy_score
-
-        model: Any = self
-        found = (dispatch.in_numpy(values) for values in (y, model.predict(X), sample_weight))
-        labels, predicted, weight = found
-        return float(accuracy_score(labels, predicted, sample_weight=weight))
+    found = (dispatch.in_numpy(values) for values in (y, self.predict(X), sample_weight))
+    labels, predicted, weight = found
+    return float(accuracy_score(labels, predicted, sample_weight=weight))
 
 
 def _batch_by_batch(model: Any, method: Method, X: Any, *rest: Any) -> np.ndarray:

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from lincent._lazy import public
 from lincent.estimators import dispatch
-from lincent.estimators.answers import ScoreMixin, where_rows_live
+from lincent.estimators.answers import score, where_rows_live
 from lincent.estimators.auto_choice import Rows, hard_labels, judges_labels, measure_of
 from lincent.estimators.auto_large import best_few, judges_of, refit_in_memory
 from lincent.estimators.auto_members import Member, fit_members, refit_members
@@ -70,7 +70,7 @@ MEMBERS_MANY = 4
 
 
 @public
-class AutoLCC(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstimator):
+class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """The estimator to use when the best answer is wanted and little is known about the data.
 
     Centralization (RegularizedLCC) on a portfolio of maps: the columns, splines, local centers,
@@ -442,6 +442,8 @@ class AutoLCC(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstimator):
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         return np.asarray(self.calibrator_.probability(scores))
+
+    score = score
 
     @where_rows_live
     def decision_function(self, X: Any) -> np.ndarray:

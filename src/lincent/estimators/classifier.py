@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent import _threads
 from lincent.estimators import dispatch, multiclass
-from lincent.estimators.answers import ScoreMixin, where_rows_live
+from lincent.estimators.answers import score, where_rows_live
 from lincent.estimators.discriminators import Discriminator
 from lincent.estimators.native import check_native
 from lincent.estimators.probabilities import check_probability, cross_fitted, unfitted_copy
@@ -108,7 +108,7 @@ def _private_results(kind: type) -> set[str]:
 ELSEWHERE = (Kind.DASK, Kind.BATCHES, Kind.DEVICE)
 
 
-class Classifier(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstimator):
+class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A classifier made of two-class problems.
 
     Subclasses have the parameters ``multi_class`` and ``n_jobs`` and, if they offer it,
@@ -214,6 +214,8 @@ class Classifier(CallbackSupportMixin, ScoreMixin, ClassifierMixin, BaseEstimato
         check_is_fitted(self)
         scores = self._rows_scores(X)
         return multiclass.combine_scores(scores, len(self.classes_), self.multi_class)
+
+    score = score
 
     @where_rows_live
     def decision_function(self, X: Any) -> np.ndarray:

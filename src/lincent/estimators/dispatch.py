@@ -14,10 +14,9 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from sklearn import config_context
+from sklearn import config_context, get_config
 
-from lincent.estimators.validation import refuse_namespace
-from lincent.passes.source import Kind, kind_of, place_of
+from lincent.passes.source import Kind, kind_of, package_of, place_of
 
 FOLLOWED = "_arrays_followed"
 """The attribute of a model whose arrays are not NumPy's."""
@@ -39,6 +38,16 @@ def in_numpy(values: Any) -> Any:
     library = values.__array_namespace__()
     home = library.__array_namespace_info__().default_device()
     return np.asarray(library.asarray(values, device=home))
+
+
+def refuse_namespace(estimator: Any, X: Any) -> None:
+    """Say that scikit-learn must not dispatch to the array library of X, which is not NumPy."""
+    if is_foreign(X) and kind_of(X) is not Kind.DEVICE and get_config()["array_api_dispatch"]:
+        raise TypeError(
+            f"{type(estimator).__name__} does not dispatch to the array library of X "
+            f"({package_of(X)} {type(X).__name__}): convert X with np.asarray, or set "
+            "array_api_dispatch=False. LCC takes torch and CuPy arrays as they are."
+        )
 
 
 def fit(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -101,5 +110,5 @@ def _together(values: Any, X: Any) -> bool:
 
 def _described(values: Any) -> str:
     where = getattr(values, "device", None)
-    kind = f"{type(values).__module__.partition('.')[0]} {type(values).__name__}"
+    kind = f"{package_of(values)} {type(values).__name__}"
     return kind if where is None else f"{kind} on {where}"

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from lincent.estimators.discriminators import DISCRIMINATORS
+from lincent.estimators.dispatch import refuse_namespace
 from lincent.passes.source import Kind, fetched, kind_of
 from lincent.solvers.lp.choose import SOLVERS
 
@@ -191,17 +192,6 @@ def refuse_elsewhere(estimator: Any, X: Any) -> NoReturn:
         f"{type(estimator).__name__} reads arrays in memory only, not {type(X).__module__} "
         f"{type(X).__name__}: convert X first (compute() or cpu()), or use LCC."
     )
-
-
-def refuse_namespace(estimator: Any, X: Any) -> None:
-    """Say that scikit-learn must not dispatch to the array library of X, which is not NumPy."""
-    foreign = hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray)
-    if foreign and kind_of(X) is not Kind.DEVICE and get_config()["array_api_dispatch"]:
-        raise TypeError(
-            f"{type(estimator).__name__} does not dispatch to the array library of X "
-            f"({type(X).__module__} {type(X).__name__}): convert X with np.asarray, or set "
-            "array_api_dispatch=False. LCC takes torch and CuPy arrays as they are."
-        )
 
 
 def check_classes(classes: np.ndarray) -> None:
