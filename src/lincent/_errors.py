@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,7 +17,7 @@ class AppError(ValueError):
 def need(package: str, extra: str, purpose: str) -> Any:
     """Import an optional package, or say which extra brings it."""
     try:
-        return importlib.import_module(package)
+        return sys.modules.get(package) or importlib.import_module(package)
     except ImportError as error:
         name = package.partition(".")[0]
         raise AppError(f'{purpose} needs {name}: pip install "lincent[{extra}]".') from error

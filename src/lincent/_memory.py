@@ -15,6 +15,8 @@ LITTLE = 8 * 2**30
 BLAS_THREAD = 2**30
 """Bytes of the limit for each thread of BLAS, which takes 40 MB of addresses in each of two copies
 of it (NumPy's and SciPy's)."""
+LATER = 80 * 10**6
+"""Bytes of the limit that these two copies take with the first product."""
 
 
 def room() -> float:
@@ -76,7 +78,7 @@ def _address_limit() -> float:
 
 def _address_space() -> float:
     """What ``ulimit -v`` leaves."""
-    return _address_limit() - _fields(Path("/proc/self/status")).get("VmSize", 0.0)
+    return _address_limit() - _fields(Path("/proc/self/status")).get("VmSize", 0.0) - LATER
 
 
 def _fields(path: Path) -> dict[str, float]:

@@ -94,6 +94,20 @@ def test_a_sample_is_the_same_each_time_and_from_everywhere(tmp_path, little_roo
     np.testing.assert_array_equal(np.asarray(table.data["x"]), columns()["x"][numbers])
 
 
+def test_batches_and_sample_are_smaller_where_memory_is_short(tmp_path, monkeypatch):
+    path = write(tmp_path)
+    whole = large_file.LargeFile(path, AS_FOUND, 0)
+    assert (whole.sample_rows, whole.batch_rows) == (20_000, 16_384)
+    monkeypatch.setattr(large_file, "entries", lambda most: min(most, 2 * 4 * 1_500))
+    short = large_file.LargeFile(path, AS_FOUND, 0)
+    assert short.sample_rows == 1_500
+    assert max(len(numbers) for numbers, _ in short.batches()) <= 1_500
+    assert len(short.sampled()[0]) == 1_500
+    monkeypatch.setattr(large_file, "entries", lambda most: 0)
+    least = large_file.LargeFile(path, AS_FOUND, 0)
+    assert least.sample_rows == least.batch_rows == large_file.LEAST_ROWS
+
+
 def test_groups_need_memory(tmp_path, little_room):
     with pytest.raises(AppError, match="--group needs the table in memory"):
         fit_table(write(tmp_path), "label", wishes=Wishes(group="color"))

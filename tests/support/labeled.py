@@ -32,3 +32,12 @@ def two_classes(m=150, n=5, seed=0, share=0.3):
 def ring(m=160, seed=0):
     X, y = make_circles(m, factor=0.5, noise=0.1, random_state=seed)
     return scale(X), y
+
+
+def with_flat_column(flat, seed=0):
+    """Two classes of 60 rows whose centers differ in column 0, and by ``flat`` in column 1."""
+    rng = np.random.default_rng(seed)
+    half = rng.normal(size=(60, 2))
+    half -= half.mean(axis=0)
+    X = np.vstack([half, half[::-1] * [1.0, -1.0] + [2.0, flat]])
+    return X, np.repeat([0, 1], 60)

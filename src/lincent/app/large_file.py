@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
 from lincent._errors import AppError
-from lincent._memory import room
+from lincent._memory import entries, room
 from lincent.app.held_out import FOLDS, HeldOut
 from lincent.app.memory import needed
 from lincent.estimators.probabilities import Unseen, unit_of
@@ -36,9 +38,12 @@ from lincent.tables import (
     understand,
 )
 from lincent.tables.errors import arrow
+from lincent.tables.read import BATCH_ROWS
 from lincent.tables.target import read_labels
 
 SAMPLE_ROWS = 20_000
+LEAST_ROWS = 1_000
+"""Of a sample, and of a batch, where memory is short."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +54,33 @@ class LargeFile:
     reading: Reading
     seed: int
 
+    @cached_property
+    def first(self) -> UserTable:
+        """The first row."""
+        with closing(read_batches(self.data, {}, self.reading, 1)) as parts:
+            for part in parts:
+                return part
+        raise AppError(f"{self.data}: the column names are followed by no rows.")
+
+    @cached_property
+    def sample_rows(self) -> int:
+        """Rows of the sample."""
+        return self._rows(SAMPLE_ROWS)
+
+    @cached_property
+    def batch_rows(self) -> int:
+        """Rows of a batch, for all passes the same."""
+        return self._rows(BATCH_ROWS)
+
+    def _rows(self, most: int) -> int:
+        """So many, fewer where memory is short."""
+        columns = self.first.data.num_columns
+        return max(min(LEAST_ROWS, most), entries(2 * most * columns) // (2 * columns))
+
     def batches(self) -> Iterator[tuple[np.ndarray, UserTable]]:
         """Row numbers and rows, a batch at a time."""
         begin = 0
-        for part in read_batches(self.data, {}, self.reading):
+        for part in read_batches(self.data, {}, self.reading, self.batch_rows):
             yield np.arange(begin, begin + part.data.num_rows), part
             begin += part.data.num_rows
 
@@ -60,19 +88,16 @@ class LargeFile:
         """Rows with the smallest random keys, in their order, and their numbers."""
         pa = arrow()
         taken: list[tuple[np.ndarray, np.ndarray, Any]] = []
-        first, below = None, np.inf
+        wanted, below = self.sample_rows, np.inf
         for numbers, part in self.batches():
-            first = part if first is None else first
             keys = _keys(numbers, self.seed)
             kept = np.flatnonzero(keys < below)
             taken.append((keys[kept], numbers[kept], part.data.take(pa.array(kept))))
-            if sum(len(keys) for keys, _, _ in taken) > 2 * SAMPLE_ROWS:
-                taken = [_smallest(taken)]
+            if sum(len(keys) for keys, _, _ in taken) > 1.25 * wanted:
+                taken = [_smallest(taken, wanted)]
                 below = float(taken[0][0].max())
-        if first is None:
-            raise AppError(f"{self.data}: the column names are followed by no rows.")
-        _, numbers, rows = _smallest(taken)
-        return numbers, replace(first, data=pa.Table.from_batches([rows]))
+        _, numbers, rows = _smallest(taken, wanted)
+        return numbers, replace(self.first, data=pa.Table.from_batches([rows]))
 
 
 def _keys(numbers: np.ndarray, seed: int) -> np.ndarray:
@@ -84,12 +109,12 @@ def _keys(numbers: np.ndarray, seed: int) -> np.ndarray:
     return mixed / 2.0**64
 
 
-def _smallest(taken: list[Any]) -> tuple[np.ndarray, np.ndarray, Any]:
+def _smallest(taken: list[Any], wanted: int) -> tuple[np.ndarray, np.ndarray, Any]:
     pa = arrow()
     keys, numbers = (np.concatenate([part[k] for part in taken]) for k in (0, 1))
-    chosen = np.sort(np.argsort(keys, kind="stable")[:SAMPLE_ROWS])
-    rows = pa.Table.from_batches([part[2] for part in taken]).combine_chunks()
-    rows = rows.take(pa.array(chosen)).combine_chunks().to_batches()[0]
+    chosen = np.sort(np.argsort(keys, kind="stable")[:wanted])
+    rows = pa.Table.from_batches([part[2] for part in taken]).take(pa.array(chosen))
+    rows = rows.combine_chunks().to_batches()[0]
     return keys[chosen], numbers[chosen], rows
 
 
@@ -108,7 +133,7 @@ def about_memory(file: LargeFile) -> str:
     want, have = needed(file.data, file.reading.format) / 2**30, max(room(), 0.0) / 2**30
     return (
         f"{file.data} would take about {want:.1f} GiB in memory, and {have:.1f} GiB are free: it "
-        f"is read in batches; up to {SAMPLE_ROWS} of its rows say what the columns are."
+        f"is read in batches; up to {file.sample_rows} of its rows say what the columns are."
     )
 
 

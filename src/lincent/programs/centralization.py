@@ -149,10 +149,12 @@ class Program:
         """The t >= 0 that makes (D) largest for a given ``rows.tdot(alpha)``.
 
         (D) is concave and piecewise linear in t with kinks where a coordinate of r changes sign.
+        A kink of a coordinate that d sees by rounding only is so far out that rounding would be all
+        that (D) is there: it proves nothing.
         """
         d = self.difference
-        nonzero = d != 0
-        kinks = (self.linear[nonzero] - combined[nonzero]) / d[nonzero]
+        seen = np.abs(d) > ROUNDING * np.abs(d).max(initial=0.0)
+        kinks = (self.linear[seen] - combined[seen]) / d[seen]
         kinks = kinks[kinks > 0]
         order = np.sort(kinks)
         base = self.linear - combined

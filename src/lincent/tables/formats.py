@@ -13,7 +13,8 @@ from lincent.tables.errors import TableError, arrow
 from lincent.tables.json_text import only_objects
 from lincent.tables.names import check_double, filled_names
 
-BUFFER_BYTES = 1 << 20
+BUFFER_BYTES = 1 << 23
+"""Of a Parquet file that is read in batches: for all of its columns together."""
 
 
 def parquet(file: Any) -> Any:
@@ -27,8 +28,11 @@ def parquet_batches(source: Any, rows: int) -> Iterator[Any]:
     """A Parquet file in record batches of at most so many rows."""
     from pyarrow import parquet as reader
 
-    # A small buffer and no look-ahead: a row group may be as large as the file.
-    file = reader.ParquetFile(source.seekable(), pre_buffer=False, buffer_size=BUFFER_BYTES)
+    # Small buffers, one for each column, and no look-ahead: a row group may be all of the file.
+    stream = source.seekable()
+    about = reader.read_metadata(stream)
+    buffer = max(BUFFER_BYTES // max(about.num_columns, 1), 1 << 13)
+    file = reader.ParquetFile(stream, metadata=about, pre_buffer=False, buffer_size=buffer)
     for batch in file.iter_batches(batch_size=rows, use_threads=False):
         yield _valid(batch)
 

@@ -89,32 +89,33 @@ def read_table(data: Any, reading: Reading = AS_FOUND) -> UserTable:
 
 
 def read_batches(
-    data: Any, types: Mapping[str, Any], reading: Reading = AS_FOUND
+    data: Any, types: Mapping[str, Any], reading: Reading = AS_FOUND, rows: int | None = None
 ) -> Iterator[UserTable]:
-    """The table in parts of at most BATCH_ROWS rows; their data are record batches.
+    """The table in parts of at most so many rows (BATCH_ROWS); their data are record batches.
 
     Columns of a text file are text, but for those whose type is given here.
     """
+    rows = BATCH_ROWS if rows is None else rows
     if not isinstance(data, (str, os.PathLike)):
         table = read_table(data)
-        yield from _cut(table, table.data.to_batches())
+        yield from _cut(table, table.data.to_batches(), rows)
         return
     with open_file(data, reading.format) as source, _readable(source):
         if source.kind == CSV:
-            yield from _csv_batches(source, reading, types)
+            yield from _cut(*_csv_batches(source, reading, types), rows)
         elif source.kind == PARQUET:
-            parts = formats.parquet_batches(source, BATCH_ROWS)
-            yield from _cut(UserTable(None, source.name), parts)
+            parts = formats.parquet_batches(source, rows)
+            yield from _cut(UserTable(None, source.name), parts, rows)
         else:
             table = _READERS[source.kind](source, reading)
-            yield from _cut(table, table.data.to_batches())
+            yield from _cut(table, table.data.to_batches(), rows)
 
 
-def _cut(table: UserTable, batches: Any) -> Iterator[UserTable]:
+def _cut(table: UserTable, batches: Any, rows: int) -> Iterator[UserTable]:
     row = table.first_row
     for batch in batches:
-        for start in range(0, batch.num_rows, BATCH_ROWS):
-            part = batch.slice(start, BATCH_ROWS)
+        for start in range(0, batch.num_rows, rows):
+            part = batch.slice(start, rows)
             yield replace(table, data=part, first_row=row)
             row += part.num_rows
 
@@ -215,14 +216,15 @@ def _check_encoding(name: str, data: bytes, encoding: str) -> None:
 
 def _csv_batches(
     source: OpenedTable, reading: Reading, types: Mapping[str, Any]
-) -> Iterator[UserTable]:
+) -> tuple[UserTable, Any]:
+    """What is known of the table without its rows, and the parts in which Arrow reads it."""
     from pyarrow import csv
 
     dialect = _dialect(source, reading, source.head)
     parse = csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
     options = _csv_options(source, dialect, types)
     table = UserTable(None, source.name, 2, replace(reading, decimal=dialect.decimal))
-    yield from _cut(table, csv.open_csv(source.stream, parse_options=parse, **options))
+    return table, csv.open_csv(source.stream, parse_options=parse, **options)
 
 
 def _bad_row(name: str, bad: list[Any]) -> TableError:

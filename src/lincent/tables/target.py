@@ -45,19 +45,21 @@ def _text_labels(table: UserTable, target: str, values: Any) -> np.ndarray:
     import pyarrow.compute as pc
 
     text = pc.utf8_trim_whitespace(values.cast(pa.string()))
+    distinct = pc.dictionary_encode(text, null_encoding="encode")  # few, where these are classes
+    text, codes = distinct.dictionary, np.asarray(distinct.indices)
     blank = np.asarray(pc.fill_null(pc.equal(text, ""), True))
-    numbers, bad = text_to_numbers(values, table.decimal)
+    numbers, bad = text_to_numbers(text, table.decimal)
     known = ~np.isnan(numbers)
     if known.any() and not bad.any():
-        _check_present(table, target, ~known)
+        _check_present(table, target, ~known[codes])
         if _whole(numbers):
-            return numbers.astype(np.int64)
+            return np.asarray(numbers.astype(np.int64)[codes])
         raise _no_classes(table, target, "numbers with fractions")
-    _check_present(table, target, blank)
+    _check_present(table, target, blank[codes])
     labels = np.array(text.to_pylist(), dtype=str)
-    if {label.lower() for label in np.unique(labels)} <= {"true", "false"}:
-        return np.char.lower(labels) == "true"
-    return labels
+    if {label.lower() for label in labels} <= {"true", "false"}:
+        labels = np.char.lower(labels) == "true"
+    return np.asarray(labels[codes])
 
 
 def _whole(numbers: np.ndarray) -> bool:

@@ -12,17 +12,15 @@ from lincent.programs.centralization import lcc_program
 from lincent.solvers.lp import choose
 from lincent.solvers.lp.block_path import SCALED, BlockFollower
 from lincent.solvers.solution import Controls, Status, silent
-from support.labeled import noisy
+from support.labeled import noisy, with_flat_column
 
 da = pytest.importorskip("dask.array")
-M = 20_000
 
 
-@pytest.fixture
-def programs():
+def programs_of(X, y, block):
     """From a margin, as a share of the largest, to the program in blocks and the one in memory."""
-    X, y = noisy(M)
-    table = open_table(da.from_array(X, chunks=(4_000, 6)), y, None, 6, silent)
+    m, n = X.shape
+    table = open_table(da.from_array(X, chunks=(block, n)), y, None, n, silent)
     source = table.problem(np.array([-1, 1]), np.ones(2))
     centers = source.class_means(None, None)
     middle, difference = centers.mean(axis=0), centers[1] - centers[0]
@@ -30,11 +28,16 @@ def programs():
     largest = np.abs(difference).sum()
 
     def make(share):
-        program = lcc_program(blocks, difference, np.ones(M), share * largest)
+        program = lcc_program(blocks, difference, np.ones(m), share * largest)
         program = replace(program, costs=scaled_costs(source.costs, 2.0))
         return program, program.materialize()
 
     return make
+
+
+@pytest.fixture
+def programs():
+    return programs_of(*noisy(20_000), 4_000)
 
 
 def follower(**how):
@@ -66,3 +69,15 @@ def test_a_margin_beyond_the_largest_has_no_point(programs):
     found = follower().solve(programs(1.5)[0])
     assert found.status is Status.INFEASIBLE
     assert found.certificate.objective == np.inf
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("flat", [0.0, 1e-16, 1e-14, 1e-2])
+def test_a_column_that_hardly_differs_is_not_proved_by_rounding(flat, seed):
+    """At the largest margin its coefficient is still to be chosen where the difference is none."""
+    program, here = programs_of(*with_flat_column(flat, seed), 40)(1.0)
+    found = follower().solve(program).certificate
+    points = [np.array([1.0, side]) for side in np.linspace(-1, 1, 201)]
+    least = min(here.primal(beta, here.rows.dot(beta)) for beta in points)
+    assert found.relative_gap <= 1e-9
+    assert found.objective <= least + 1e-9 * abs(least)

@@ -12,7 +12,7 @@ from lincent.solvers.lp import path as paths
 from lincent.solvers.solution import Controls
 from support.clock import Clock
 from support.degenerate import program_of
-from support.labeled import noisy, separable
+from support.labeled import noisy, separable, with_flat_column
 
 
 @pytest.mark.parametrize("make", [noisy, separable])
@@ -175,15 +175,6 @@ def test_after_the_deadline_no_other_solver_is_asked(monkeypatch):
     assert np.isnan(path.coefs[0, :2]).all()
     assert np.isfinite(path.coefs[0, 2]).all()
     assert np.isnan(path.objectives[0]).tolist() == [True, True, False]
-
-
-def with_flat_column(flat, seed=0):
-    """Two classes of 60 rows whose centers differ in column 0, and by ``flat`` in column 1."""
-    rng = np.random.default_rng(seed)
-    half = rng.normal(size=(60, 2))
-    half -= half.mean(axis=0)
-    X = np.vstack([half, half[::-1] * [1.0, -1.0] + [2.0, flat]])
-    return X, np.repeat([0, 1], 60)
 
 
 @pytest.mark.parametrize("flat", [0.0, 1e-17, 1e-14, 1e-6, 1e-2])
