@@ -36,7 +36,7 @@ def spare_addresses() -> None:
     """
     limit = _address_limit()
     wanted = {
-        "MIMALLOC_ARENA_RESERVE": "0",  # Arrow's allocator: a gigabyte at once
+        "MIMALLOC_ARENA_RESERVE": "8192",  # kB; else Arrow's allocator takes a gigabyte at once
         "MALLOC_ARENA_MAX": "1",  # else 64 MB for each thread
         "OPENBLAS_NUM_THREADS": str(max(1, int(limit / BLAS_THREAD))) if limit < LITTLE else "",
     }

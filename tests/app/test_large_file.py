@@ -20,7 +20,7 @@ SPARING = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "1",
-    "MIMALLOC_ARENA_RESERVE": "0",
+    "MIMALLOC_ARENA_RESERVE": "8192",
 }
 """What the command line sets for itself under a limit."""
 

@@ -57,10 +57,12 @@ class LargeFile:
     @cached_property
     def first(self) -> UserTable:
         """The first row."""
-        with closing(read_batches(self.data, {}, self.reading, 1)) as parts:
-            for part in parts:
-                return part
-        raise AppError(f"{self.data}: the column names are followed by no rows.")
+        parts: Any = read_batches(self.data, {}, self.reading, 1)
+        with closing(parts):
+            part: UserTable | None = next(parts, None)
+        if part is None:
+            raise AppError(f"{self.data}: the column names are followed by no rows.")
+        return part
 
     @cached_property
     def sample_rows(self) -> int:
