@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from lincent import LCC, lcc_path
 from support.devices import torch_far_away  # noqa: F401
 from support.labeled import noisy
+from support.samples import along_a_line
 
 
 def test_the_table_has_a_place_for_every_cost_and_margin():
@@ -67,3 +68,22 @@ def test_rows_stay_on_their_device(torch_far_away):  # noqa: F811
     np.testing.assert_array_equal(found.feasible, expected.feasible)
     np.testing.assert_allclose(found.objectives, expected.objectives, rtol=1e-9)
     assert found.certified[:, found.feasible].all()
+
+
+def test_smaller_margins_are_not_read_on_a_device(torch_far_away, monkeypatch):  # noqa: F811
+    """Point and certificate scale with the margin, by sums that are known."""
+    from lincent.passes.device import DeviceSource
+
+    reads, measure = [], DeviceSource.measure
+    monkeypatch.setattr(
+        DeviceSource, "measure", lambda source, v: reads.append(1) or measure(source, v)
+    )
+    X, y = along_a_line(9_000, 6)
+    rows, counts = torch_far_away.asarray(X), []
+    for margins in ([0.01], [0.01, 0.004, 0.001, 0.0002]):
+        reads.clear()
+        path = lcc_path(rows, y, margins=margins, random_state=0)
+        counts.append(len(reads))
+        assert path.certified.all()
+    assert path.solvers[0].tolist().count("scaled") == 3
+    assert counts[0] == counts[1]

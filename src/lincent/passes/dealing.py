@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.passes.row_hash import Keys
+from lincent.passes.row_hash import Keys, near_the_least
 
 RANKED = 10_000
 JUDGED = 100_000
@@ -31,7 +31,7 @@ Numbers = NDArray[np.intp]
 
 def smallest_keys(keys: Keys) -> Keys:
     """What dealing has to know of a class: its smallest different keys, in order."""
-    return np.unique(keys)[: RANKED + 1]
+    return np.unique(keys[near_the_least(keys, RANKED + 1)])[: RANKED + 1]
 
 
 @dataclass(frozen=True)

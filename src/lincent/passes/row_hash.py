@@ -95,17 +95,26 @@ def distinct_rows(X: Any) -> tuple[Index, Index]:
     return first[order], rank[group.reshape(-1)]
 
 
-def smallest_kinds(keys: Keys, weight: Any, count: int) -> tuple[Index, Any]:
-    """The places of at most ``count`` different rows, those with the smallest keys, in their
-    order, and what equal ones weigh together; no sorting of all rows.
+def near_the_least(keys: Keys, count: int) -> Index:
+    """The places of all rows whose keys are small, at least ``count`` different ones or all.
+
+    Keys are random, so about four times as many as needed are below a share of their range: far
+    fewer than all are looked at.
     """
-    below = np.arange(len(keys))
     share = 4 * count / max(1, len(keys))
-    while share < 1:  # keys are random: about four times as many as needed are below this
+    while share < 1:
         below = np.flatnonzero(keys < np.uint64(int(share * 2**64)))
         if len(np.unique(keys[below])) >= count:
-            break
-        below, share = np.arange(len(keys)), 4 * share
+            return below
+        share *= 4
+    return np.arange(len(keys))
+
+
+def smallest_kinds(keys: Keys, weight: Any, count: int) -> tuple[Index, Any]:
+    """The places of at most ``count`` different rows, those with the smallest keys, in their
+    order, and what equal ones weigh together.
+    """
+    below = near_the_least(keys, count)
     _, first, kind = np.unique(keys[below], return_index=True, return_inverse=True)
     total = np.bincount(kind.reshape(-1), weights=weight[below], minlength=len(first))
     return below[first[:count]], total[:count]

@@ -57,7 +57,7 @@ class BlockFollower:
         """What sums that are known, or one read, can prove."""
         if program.hard or self.solver != "auto":
             return None
-        scaled = None if self._last is None else _scaled(program, *self._last)
+        scaled = None if self._last is None else scaled_by_sums(program, *self._last)
         if scaled is not None and scaled.relative_gap <= self.controls.tol:
             return Solution(Status.OPTIMAL, scaled, 0, SCALED)
         if program.one_point:
@@ -67,7 +67,8 @@ class BlockFollower:
         return None
 
 
-def _scaled(program: Program, before: Program, point: Certificate) -> Certificate | None:
+def scaled_by_sums(program: Program, before: Program, point: Certificate) -> Certificate | None:
+    """The point for another margin, and its certificate, from the sums of its multipliers."""
     alpha: Any = point.alpha
     if not isinstance(alpha, Multipliers):  # an answer of another solver, row by row
         return None

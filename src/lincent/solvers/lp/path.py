@@ -8,7 +8,7 @@ box of half-width 1/s:
 
 So while no coefficient reaches the box, gamma and the multipliers (alpha, t) do not depend on s:
 beta(s) = (s/s0) beta(s0), and both sides of the certificate scale by s/s0.  Such points cost two
-products with the rows.
+products with the rows, or none where the sums of the last one are known.
 
 Where the box acts, beta is piecewise linear in s, with a break wherever a row passes the kink:
 between margins a factor of two apart there are as many breaks as such rows, often thousands, so
@@ -35,10 +35,11 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from lincent.passes.multipliers import Multipliers
 from lincent.programs.arrays import Certificate, Rows, Vector
 from lincent.programs.centralization import Program, certify, lcc_program
 from lincent.solvers.lp import choose, margin_exchanges, screening, simplex
-from lincent.solvers.lp.block_path import SCALED, BlockFollower
+from lincent.solvers.lp.block_path import SCALED, BlockFollower, scaled_by_sums
 from lincent.solvers.lp.margin_exchanges import MarginExchanges, Vertex
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status, not_begun
@@ -204,8 +205,10 @@ def _only_point(program: Program) -> Certificate:
 
 def _scaled(program: Program, last: _Visited, tol: float) -> Certificate | None:
     before, point = last.program, last.certificate
-    if np.any(before.costs != program.costs):
+    if before.costs is not program.costs and np.any(before.costs != program.costs):
         return None
+    if isinstance(point.alpha, Multipliers):  # rows on a device: sums are known, none is read
+        return scaled_by_sums(program, before, point)
     ratio = program.margin / before.margin
     # Objective and bound agree before: after, they differ by what does not scale.
     size = max(1.0, abs(program.offset + ratio * (point.objective - before.offset)))
