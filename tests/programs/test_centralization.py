@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lincent.programs.centralization import certify
+from lincent.programs.centralization import certify, difference_of
 from lincent.solvers.lp import choose, highs
 from lincent.solvers.solution import Controls
 from support.degenerate import degenerate_program, program_of
@@ -165,3 +165,9 @@ def test_coordinates_that_the_difference_does_not_see_stay_where_they_are():
     moved = program.feasible(beta)
     assert moved[1] == beta[1]
     np.testing.assert_array_equal(np.delete(moved, 1), np.delete(np.sign(difference), 1))
+
+
+def test_a_column_whose_class_means_agree_up_to_rounding_has_no_difference():
+    centers = np.array([[0.1, 1e6, 0.0, 0.5], [0.1, 1e6, 1e-20, 0.25]])
+    centers[1, :2] = np.nextafter(centers[1, :2], np.inf)
+    np.testing.assert_array_equal(difference_of(centers), [0.0, 0.0, 1e-20, -0.25])

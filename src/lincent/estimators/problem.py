@@ -53,7 +53,7 @@ from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import Kind, kind_of, open_source
 from lincent.passes.together import side_by_side
 from lincent.programs.arrays import Matrix, Rows
-from lincent.programs.centralization import Program, lcc_program
+from lincent.programs.centralization import Program, difference_of, lcc_program
 from lincent.programs.labeled_rows import LabeledRows, SparseLabeledRows
 from lincent.solvers.solution import silent
 
@@ -152,7 +152,7 @@ class TwoClass:
 
     @cached_property
     def difference(self) -> np.ndarray:
-        return np.asarray(self.means[1] - self.means[0])
+        return difference_of(self.means)
 
     @property
     def offset(self) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 from lincent.estimators.kernels import KernelSource
 from lincent.passes.kernel_rows import SquareRows
 from lincent.passes.row_hash import distinct_rows
-from lincent.programs.centralization import Program, certify, lcc_program
+from lincent.programs.centralization import Program, certify, difference_of, lcc_program
 from lincent.programs.proof import proved
 from lincent.solvers.solution import Solution
 
@@ -63,7 +63,7 @@ class Representer:
 
     @property
     def difference(self) -> np.ndarray:
-        return np.asarray(self.centers[1] - self.centers[0])
+        return difference_of(self.centers)
 
     @property
     def largest_margin(self) -> float:

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lincent.programs.arrays import Certificate, Rows, Vector
+from lincent.programs.arrays import Certificate, Matrix, Rows, Vector
 
 HARD_FEASIBILITY = 1e-9
 """A hard row counts as met when a_i.beta >= s - HARD_FEASIBILITY * (s + |a_i.beta| scale)."""
@@ -41,6 +41,8 @@ STEEP = 1e-4
 """Of the largest difference: columns below it do not say how large t must be at a corner."""
 ONLY_POINT = 1e-12
 """A separation within this share of the largest leaves one corner of the box, up to rounding."""
+ONE_MEAN = 2.0**-49
+"""Of its size: class means of a column that differ by no more are one mean, rounded twice."""
 CLOSED = 1e-13
 """A relative gap that another t cannot narrow beyond rounding."""
 
@@ -205,6 +207,17 @@ def certify(program: Program, beta: Vector, alpha: Vector, t: float) -> Certific
         t = program.best_t(combined, t)
         bound = program.dual(alpha, t, combined)
     return Certificate(beta, alpha, t, objective, bound)
+
+
+def difference_of(centers: Matrix) -> Vector:
+    """d of two centers, zero where they agree up to rounding.
+
+    A constant column has rows of zeros; with a d_j of one rounding it would still be seen by
+    d.beta >= separation, and take part in bases that are singular but for that digit.
+    """
+    d = np.asarray(centers[1] - centers[0])
+    d[np.abs(d) <= ONE_MEAN * np.abs(centers[0])] = 0.0
+    return d
 
 
 def lcc_program(rows: Rows, difference: Vector, costs: Vector, margin: float) -> Program:
