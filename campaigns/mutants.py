@@ -1,15 +1,18 @@
 """Mutants: one change of the source at a time, and whether the tests of that file notice it.
 
-    python -m campaigns.mutants --share 0.2 --seed 5 --only programs
-    python -m campaigns.mutants --share 0.1 --seed 5 --only solvers/lp
+    python -m campaigns.mutants --share 0.3 --seed 5 --jobs 16 --minutes 20
+    python -m campaigns.mutants --share 1 --only programs/proof.py,solvers/lp/choose.py
     python -m campaigns.mutants --again --only programs
 
 Changes are made in the syntax tree: an operator or a comparison is exchanged, a number moved, a
 branch turned round, ``min`` and ``max`` swapped.  Tests run in a fork of a process that imported
 everything but this package, which reads the changed file in place of the true one; so a mutant
-costs what its tests cost.  A mutant that hangs counts as noticed.  What survives is kept in
-``mutants.json`` with the reason that a person has written beside it; ``--again`` tries the
-survivors of the last count once more, after tests were written for them.
+costs what its tests cost.  A mutant that hangs counts as noticed.  Mutants of all files are tried
+in random order: where the minutes end first, those that were tried are a sample as well.
+
+What was counted is kept in ``mutants.json``, with the commit, the seed and the share.  Survivors
+have the reason that a person has written for them in ``reasons.json``; ``--again`` tries those of
+the last count once more, after tests were written for them.
 """
 
 from __future__ import annotations
@@ -26,9 +29,11 @@ import os
 import random
 import resource
 import signal
+import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from datetime import date
@@ -39,6 +44,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "lincent"
 RESULTS = Path(__file__).with_name("mutants.json")
+REASONS = Path(__file__).with_name("reasons.json")
 MORE_TESTS = {
     "programs/centralization.py": ["programs/test_program.py"],
     "programs/evaluation.py": ["programs/test_proof.py", "programs/test_centralization.py"],
@@ -62,6 +68,8 @@ LEAST = 3
 """Mutants of a file, where the share is fewer."""
 PATIENCE = 3
 """Times the processor time of the tests without a change that a mutant may take."""
+MOST = 600
+"""Seconds of processor time for the tests of a file without a change."""
 WAIT = 20
 """Seconds of the clock for one of the processor, on a machine that is busy."""
 SWAPS = {
@@ -164,6 +172,7 @@ class _Finder:
 
 def import_everything_else() -> None:
     """All that the tests import, but for the package and the tests: a fork imports those anew."""
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     import pytest
 
     import lincent.rivals  # noqa: F401
@@ -184,103 +193,145 @@ def tests_of(file: str) -> list[str]:
     return [str(ROOT / "tests" / name) for name in names if (ROOT / "tests" / name).exists()]
 
 
-def passes(file: str, source: str, seconds: int) -> bool:
-    """Whether the tests of a file pass on this source, in so many seconds of processor time."""
-    child = os.fork()
-    if child == 0:
-        _be_the_tests(file, source, seconds)
-    end = time.monotonic() + WAIT * seconds
-    while time.monotonic() < end:
-        found, status = os.waitpid(child, os.WNOHANG)
-        if found:
-            return os.waitstatus_to_exitcode(status) == 0
+@dataclass(frozen=True)
+class Trial:
+    """The tests of a file on one mutant of it, or on none; and their seconds of processor time."""
+
+    file: str
+    mutant: Mutant | None
+    seconds: int
+
+    def start(self) -> int:
+        """The tests in a process of their own."""
+        child = os.fork()
+        if child == 0:
+            self._be_the_tests()
+        return child
+
+    def _be_the_tests(self) -> None:
+        import pytest
+
+        code = 1
+        try:
+            resource.setrlimit(resource.RLIMIT_CPU, (self.seconds, self.seconds))
+            null = os.open(os.devnull, os.O_RDWR)
+            for number in (0, 1, 2):
+                os.dup2(null, number)
+            if self.mutant:
+                source = self.mutant.source((SOURCE / self.file).read_text("utf-8"))
+                sys.meta_path.insert(0, _Finder(self.file, source))
+            options = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "--no-header"]
+            code = int(pytest.main([*options, *tests_of(self.file)]))
+        finally:
+            os._exit(code)
+
+
+def outcomes(trials: list[Trial], jobs: int, end: float) -> Iterator[tuple[Trial, bool, float]]:
+    """Each trial that began before the end: whether its tests passed, and their processor time."""
+    waiting, running = trials[::-1], dict[int, tuple[Trial, float]]()
+    while running or waiting:
+        if time.monotonic() > end:
+            waiting.clear()
+        while waiting and len(running) < jobs:
+            trial = waiting.pop()
+            running[trial.start()] = trial, time.monotonic() + WAIT * trial.seconds
+        for child, (trial, late) in list(running.items()):
+            found, status, used = os.wait4(child, os.WNOHANG)
+            if found:
+                del running[child]
+                passed = os.waitstatus_to_exitcode(status) == 0
+                yield trial, passed, used.ru_utime + used.ru_stime
+            elif time.monotonic() > late:
+                os.kill(child, signal.SIGKILL)
         time.sleep(0.01)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return False
 
 
-def _be_the_tests(file: str, source: str, seconds: int) -> None:
-    """Run the tests and end this process."""
-    import pytest
-
-    code = 1
-    try:
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        null = os.open(os.devnull, os.O_RDWR)
-        for number in (0, 1, 2):
-            os.dup2(null, number)
-        sys.meta_path.insert(0, _Finder(file, source))
-        options = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", "--no-header"]
-        code = int(pytest.main([*options, *tests_of(file)]))
-    finally:
-        os._exit(code)
-
-
-def judge(file: str, share: float, seed: int) -> dict[str, Any]:
-    """A sample of the mutants of a file: how many there are, were tried and noticed."""
+def sample(file: str, share: float, seed: int) -> list[Mutant]:
+    """Some of the mutants of a file."""
     every = mutants((SOURCE / file).read_text("utf-8"))
     count = min(len(every), max(LEAST, math.ceil(share * len(every))))
-    tried = random.Random(f"{seed} {file}").sample(every, count)
-    return _count(len(every), len(tried), _survivors(file, tried)) | {"seed": seed}
+    return random.Random(f"{seed} {file}").sample(every, count)
 
 
-def judge_again(file: str, last: dict[str, Any]) -> dict[str, Any]:
-    """The last count of a file with its survivors tried once more; gone lines do not count."""
+def survivors(file: str, last: dict[str, Any]) -> list[Mutant]:
+    """Those of the last count; lines that are gone have none."""
     every = mutants((SOURCE / file).read_text("utf-8"))
-    tried = [mutant for mutant in every if mutant.name in last["survivors"]]
-    gone = len(last["survivors"]) - len(tried)
-    return last | _count(len(every), last["mutants"] - gone, _survivors(file, tried))
+    return [mutant for mutant in every if mutant.name in last["survivors"]]
 
 
-def _count(every: int, tried: int, survivors: dict[str, str]) -> dict[str, Any]:
-    return {"all": every, "mutants": tried, "killed": tried - len(survivors),
-            "last": date.today().isoformat(), "survivors": survivors}  # fmt: skip
+def new_count(file: str, share: float, seed: int) -> dict[str, Any]:
+    """An entry of the results, with nothing tried yet."""
+    every = len(mutants((SOURCE / file).read_text("utf-8")))
+    return {"all": every, "mutants": 0, "killed": 0, "seed": seed, "share": share, "survivors": {}}
 
 
-def _survivors(file: str, tried: list[Mutant]) -> dict[str, str]:
-    """The mutants that the tests do not notice."""
-    original = (SOURCE / file).read_text("utf-8")
-    before = _spent()
-    if tried and not passes(file, original, 600):
-        raise SystemExit(f"the tests of {file} fail, or take ten minutes, without any change")
-    seconds = 2 + math.ceil(PATIENCE * (_spent() - before))
-    found = {}
-    for mutant in tried:
-        if passes(file, mutant.source(original), seconds):
-            found[mutant.name] = NOT_JUDGED
-            print(f"survives: {file}: {mutant.name}", flush=True)
-    return found
+def counted_again(last: dict[str, Any]) -> dict[str, Any]:
+    """The last count without its survivors."""
+    return last | {"mutants": last["killed"], "again": True, "survivors": {}}
 
 
-def _spent() -> float:
-    """Processor time of the tests so far."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def with_time(
+    tried: dict[str, list[Mutant]], jobs: int, end: float, seed: int
+) -> tuple[list[Trial], list[str]]:
+    """The trials in random order, each with its time; and the files whose tests fail unchanged."""
+    trials, bad = [], []
+    for whole, passed, spent in outcomes([Trial(file, None, MOST) for file in tried], jobs, end):
+        seconds = 2 + math.ceil(PATIENCE * spent)
+        if passed:
+            trials += [Trial(whole.file, mutant, seconds) for mutant in tried[whole.file]]
+        else:
+            bad.append(whole.file)
+    random.Random(seed).shuffle(trials)
+    return trials, bad
 
 
 def main() -> int:
-    """Judge files, and keep the reasons that were written for mutants that survive again."""
+    """Try mutants, and keep the counts as they grow."""
     parser = argparse.ArgumentParser(prog="campaigns.mutants", description=__doc__)
     parser.add_argument("--share", type=float, default=0.1, help="of a file's mutants, at random")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="tests side by side")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="in which trials begin")
     parser.add_argument("--again", action="store_true", help="the survivors of the last count")
     parser.add_argument("--only", default="programs,solvers/lp", help="files or folders")
+    parser.add_argument("--commit", default=None, help="where git is not at hand to be asked")
     given = parser.parse_args()
+    end = time.monotonic() + 60 * given.minutes
     kept = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    reasons = json.loads(REASONS.read_text("utf-8"))
+    files = _files(given.only.split(","))
+    if given.again:
+        files = [file for file in files if kept.get(file, {}).get("survivors")]
+        tried = {file: survivors(file, kept[file]) for file in files}
+        counts = {file: counted_again(kept[file]) for file in files}
+    else:
+        tried = {file: sample(file, given.share, given.seed) for file in files}
+        counts = {file: new_count(file, given.share, given.seed) for file in files}
+    now = {"commit": given.commit or _commit(), "last": date.today().isoformat()}
     import_everything_else()
-    for file in _files(given.only.split(",")):
-        if given.again and file not in kept:
-            continue
-        found = (
-            judge_again(file, kept[file]) if given.again else judge(file, given.share, given.seed)
-        )
-        reasons = kept.get(file, {}).get("survivors", {})
-        found["survivors"] = {at: reasons.get(at, why) for at, why in found["survivors"].items()}
-        kept[file] = found
-        print(f"{file}: {found['killed']} of {found['mutants']}", flush=True)
+    trials, bad = with_time(tried, given.jobs, end, given.seed)
+    for trial, passed, _ in outcomes(trials, given.jobs, end):
+        assert trial.mutant is not None
+        name, count = trial.mutant.name, counts[trial.file]
+        count["mutants"] += 1
+        if passed:
+            count["survivors"][name] = reasons.get(trial.file, {}).get(name, NOT_JUDGED)
+            print(f"survives: {trial.file}: {name}", flush=True)
+        else:
+            count["killed"] += 1
+        kept[trial.file] = count | now
         RESULTS.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", "utf-8")
-    return 0
+    for file in files:
+        print(f"{file}: {counts[file]['killed']} of {counts[file]['mutants']}")
+    for file in bad:
+        print(f"the tests of {file} fail, or take {MOST} seconds, without any change: not counted")
+    return 1 if bad else 0
+
+
+def _commit() -> str:
+    asked = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return told.stdout.strip() or "unknown"
 
 
 def _files(names: list[str]) -> list[str]:

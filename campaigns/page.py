@@ -108,13 +108,20 @@ def _counted(name: str, entry: dict[str, Any]) -> list[str]:
 
 
 def _mutants(found: dict[str, Any]) -> list[str]:
+    again = (
+        ""
+        if not any(entry.get("again") for entry in found.values())
+        else (
+            " Survivors for which tests were written since were tried again, so that the share is "
+            "that of this sample: of a new one it may be lower."
+        )
+    )
     lines = [
         "## The tests notice a changed program",
         "",
         "`python -m campaigns.mutants` changes one operator, comparison or number at a time and "
-        "runs the tests of that file. Where not all changes were tried, they were drawn at random. "
-        "Survivors for which tests were written since were tried again, so that the share is that "
-        "of this sample: of a new one it may be lower.",
+        "runs the tests of that file. Where not all changes were tried, they were drawn at random."
+        + again,
         "",
     ]
     for room in sorted({name.rpartition("/")[0] for name in found}):
@@ -122,7 +129,8 @@ def _mutants(found: dict[str, Any]) -> list[str]:
         tried = sum(entry["mutants"] for entry in files.values())
         killed = sum(entry["killed"] for entry in files.values())
         lines += [
-            f"`{room}/`: {killed} of {tried} noticed, **{killed / max(tried, 1):.1%}**.",
+            f"`{room}/`: {killed} of {tried} noticed, **{killed / max(tried, 1):.1%}** "
+            f"({_drawn(files)}).",
             "",
             "| file | changes | tried | noticed | last count |",
             "|---|---:|---:|---:|---|",
@@ -134,6 +142,16 @@ def _mutants(found: dict[str, Any]) -> list[str]:
         ]
     kept = [line for name, entry in sorted(found.items()) for line in _survivors(name, entry)]
     return [*lines, "What survived, and why:", "", *kept, ""] if kept else lines
+
+
+def _drawn(files: dict[str, Any]) -> str:
+    """Of which commits, by which seeds and to which share mutants were drawn."""
+    names = ("commit", "seed", "share")
+    told = {tuple(entry.get(name, "?") for name in names) for entry in files.values()}
+    return "; ".join(
+        ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
+        for values in sorted(told, key=str)
+    )
 
 
 def _survivors(name: str, entry: dict[str, Any]) -> list[str]:

@@ -58,3 +58,36 @@ def test_parts_cover_all_rows_and_are_as_large_as_they_may_be():
         assert parts[-1].stop == 5000
     assert all((part.stop - part.start) * 40 <= BLOCK_ENTRIES for part in dense.parts())
     assert len(list(stored.parts())) < len(list(dense.parts()))
+
+
+def steps(shape, entries=None):
+    """How many rows the first part has, of so many and so large rows."""
+    given = shape[0] * [0.0], shape[0] * [0.0], shape
+    data = (
+        LabeledRows(None, *given)
+        if entries is None
+        else SparseLabeledRows(None, *given, entries=entries)
+    )
+    part = next(data.parts())
+    return part.stop - part.start
+
+
+def test_a_part_has_as_many_entries_as_the_cache_holds_or_one_row():
+    assert 2**20 <= 12 * 8 * BLOCK_ENTRIES <= 2**22  # bytes of a dozen arrays
+    assert steps((BLOCK_ENTRIES + 1, 1)) == BLOCK_ENTRIES
+    assert steps((9, BLOCK_ENTRIES)) == steps((9, 2 * BLOCK_ENTRIES)) == 1
+    # Sparse rows: by the entries, which are at least as many as columns.
+    assert steps((10, BLOCK_ENTRIES), entries=2 * BLOCK_ENTRIES) == 5
+    assert steps((10, 4 * BLOCK_ENTRIES), entries=10 * BLOCK_ENTRIES) == 4
+    assert steps((10, 3), entries=0) == 10
+
+
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+def test_rows_of_one_weight_and_small_entries(weight):
+    X = 0.01 * sparse(30, 20, 0)
+    for data in both(X):
+        whole = data.read(slice(None))
+        found = data.combined(whole, np.full(30, weight)).value
+        np.testing.assert_allclose(found, weight * X.sum(axis=0), rtol=1e-14, atol=1e-300)
+        assert data.largest(whole) == np.abs(X).max() < 1.0
+        assert data.largest(data.read(slice(0, 1))) == 0.0

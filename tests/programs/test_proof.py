@@ -1,12 +1,13 @@
 """What a certificate claims is true in rational arithmetic, on data of any scale and offset."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from lincent.passes.dense import DenseRows
+from lincent.programs import proof
 from lincent.programs.arrays import Certificate
 from lincent.programs.centralization import Program, certify
 from lincent.programs.proof import estimated_rounding, proved
@@ -112,7 +113,90 @@ def test_the_estimate_is_the_sum_of_its_parts():
             expected += abs(beta[j]) * (most * np.sqrt(m * n) * scale[j] + g)
             expected += (reach + abs(beta[j])) * scale[j] * (1 + t + total)
         found = estimated_rounding(program, replace(answer, alpha=form), scale)
-        assert found == pytest.approx(16 * 2.0**-53 * expected, rel=1e-12)
+        assert found / (16 * 2.0**-53) == pytest.approx(expected, rel=1e-12)
+        # A part of the entries is stored: so much less is added up, and one sum is shared.
+        part = replace(program, rows=Stored((m, n), 12))
+        line = most * np.sqrt(m * n) * np.abs(beta) @ scale
+        expected += (np.sqrt(12 / (m * n)) - 1) * line
+        expected += program.costs.sum() * np.sqrt(n * 12 / (m * n)) * np.abs(beta) @ scale
+        found = estimated_rounding(part, replace(answer, alpha=form), scale)
+        assert found / (16 * 2.0**-53) == pytest.approx(expected, rel=1e-12)
+
+
+def test_long_sums_are_made_of_blocks():
+    """Partial sums of losses and of one row's entries grow no further than a block is long."""
+    found = []
+    for m, n in ((16_384, 2), (4 * 16_384, 2), (16, 16_384), (16, 4 * 16_384)):
+        nothing = np.zeros(n)
+        program = Program(
+            rows=Stored((m, n), m * n // 4),
+            costs=np.full(m, 1.0 / m),
+            margin=0.0,
+            linear=nothing,
+            difference=nothing,
+            separation=0.0,
+            lower=nothing,
+            upper=nothing,
+        )
+        values = Certificate(nothing, np.zeros(m), 0.0, 1.0, 0.0)
+        far = replace(values, beta=np.full(n, 1.0 / n), objective=0.0)
+        found.append(estimated_rounding(program, values, np.ones(n)))
+        # Beside the shared sum of a row: the entries of columns, and the centers.
+        rest = 0.5 * np.sqrt(n) + 1.0
+        shared = estimated_rounding(program, far, np.ones(n)) / (16 * 2.0**-53) - rest
+        assert shared == pytest.approx(0.5 * np.sqrt(min(n, 16_384)), rel=1e-9)
+    assert found[0] == found[1] == pytest.approx(16 * 2.0**-53 * 128.0, rel=1e-12, abs=0.0)
+    assert found[2] == found[3] == pytest.approx(16 * 2.0**-53 * 4.0, rel=1e-12, abs=0.0)
+
+
+def test_a_certificate_is_evaluated_where_that_can_tell_more(monkeypatch):
+    """Not where the estimate is small, the gap is real, or rows are far or too many."""
+    program = program_of(*problem("plain", 0))
+    scale = program.rows.column_scale()
+    answer = replace(solved(program), rounding=0.0)
+    answer = replace(answer, dual_objective=answer.objective)
+    estimate = estimated_rounding(program, answer, scale)
+    size = max(1.0, abs(answer.objective))
+    asked = []
+
+    def evaluated(program, answer, data, allowed):
+        asked.append(allowed)
+        return None if len(asked) == 1 else replace(answer, rounding=0.125)
+
+    monkeypatch.setattr(proof, "evaluated", evaluated)
+
+    def rounding(tol, answer=answer, program=program):
+        return proved(program, answer, tol, scale=scale).rounding
+
+    tol = 1.9 * estimate / size
+    assert rounding(tol) == estimate  # nothing more could be found out
+    assert rounding(tol) == 0.125
+    assert asked == pytest.approx([0.5 * tol * size] * 2, rel=1e-12, abs=0.0)
+    assert rounding(2.1 * estimate / size) == estimate
+    # A gap beyond both ``tol`` and what rounding explains is open.
+    for share, evaluates in ((900, True), (1100, False)):
+        wide = replace(answer, dual_objective=answer.objective - share * estimate)
+        assert rounding(tol, wide) == (
+            0.125 if evaluates else estimated_rounding(program, wide, scale)
+        )
+    wide = replace(answer, dual_objective=answer.objective - 1100 * estimate)
+    assert len(asked) == 3
+    far = replace(answer, alpha=Summed(float(np.sum(answer.alpha))))
+    assert rounding(1e-30, far) == estimated_rounding(program, far, scale)
+    most = replace(program, rows=Stored(program.shape, 100_000_001))
+    assert rounding(1e-30, program=most) == estimated_rounding(most, answer, scale)
+    assert len(asked) == 3
+    most = replace(program, rows=Stored(program.shape, 100_000_000))
+    assert rounding(1e-30, program=most) == 0.125
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Sparse rows of which so many entries are stored."""
+
+    shape: tuple[int, int]
+    entries: int
+    sparse: bool = True
 
 
 class Summed:

@@ -44,7 +44,7 @@ def estimated_rounding(program: Program, answer: Certificate, scale: Vector) -> 
     d, g = np.abs(program.difference), np.abs(program.linear)
     reach = np.maximum(np.abs(program.lower), np.abs(program.upper))
     length, total, near = _size_of_multipliers(program, answer)
-    walk = length * np.sqrt(max(1, m)) * scale
+    walk = length * np.sqrt(m) * scale
     # Losses are all positive: their partial sums grow with the number of rows.
     growth = float(np.sqrt(min(m, DEPTH)))
     # Rows in order of class drift along d, and back; blocks of far rows have both classes.
@@ -53,10 +53,11 @@ def estimated_rounding(program: Program, answer: Certificate, scale: Vector) -> 
     values = abs(answer.objective) + abs(program.offset)
     # A row at the kink has no multiplier to speak of, and yet costs what its rounding costs.
     most = float(np.sqrt(program.costs.sum() * program.costs.max(initial=0.0)))
-    filled = _entries(program) / max(1, m * n)
-    line = most * np.sqrt(max(1, m) * n * filled) * scale
+    entries = _entries(program)
+    line = most * np.sqrt(entries) * scale
     primal = float(beta @ (line + g)) + growth * values
-    if filled < 1.0:
+    if entries < m * n:
+        filled = entries / (m * n)
         # Sparse rows share one sum over all columns, l.beta; |l_j| is about sqrt(filled) scale_j.
         shared = float(program.costs.sum()) * np.sqrt(min(n, DEPTH) * filled)
         primal += shared * float(beta @ scale)
