@@ -68,6 +68,33 @@ def test_on_where_folds_are_there_and_no_further_fit(name, monkeypatch):
     assert not hasattr(made(name, probability=None).fit(X, y), "predict_proba")
 
 
+def test_a_search_of_margins_has_the_fits_that_it_needs(monkeypatch):
+    """Scores of unseen rows are those of the chosen margin in its folds, in units of each fit."""
+    from lincent.estimators import classifier
+
+    X, y = data(240, classes=3)
+    monkeypatch.setattr(classifier, "cross_fitted", None)
+    folds = np.arange(240) % 4
+    model = LCCCV(4, cv=folds, probability="sigmoid").fit(X, y)
+    margin = model.relative_margin_[0]
+    order = []
+    for k in range(4):
+        rest, out = folds != k, folds == k
+        scores = LCCCV([margin], cv=2).fit(X[rest], y[rest]).decision_function(X[out])
+        order.append(np.corrcoef(scores.ravel(), model.held_out_scores_[out].ravel())[0, 1])
+    assert min(order) > 1 - 1e-6
+    assert log_loss(y, model.held_out_probabilities_) < 0.9
+
+
+def test_a_search_whose_folds_do_not_hold_out_every_row_fits_again():
+    from sklearn.model_selection import ShuffleSplit
+
+    X, y = data(150)
+    cv = ShuffleSplit(3, random_state=0)
+    model = LCCCV(3, cv=cv, probability="sigmoid").fit(X, y)
+    assert np.isfinite(model.held_out_probabilities_).all()
+
+
 @pytest.mark.parametrize("name", ASKED + FREE)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_class_score_and_probability_agree_where_classes_are_equally_frequent(name, classes):

@@ -9,7 +9,7 @@ what each row costs on it.  ``whole_or_nothing`` is how any fit of the package e
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Any, TypeVar
@@ -29,7 +29,13 @@ from lincent.estimators import dispatch, multiclass
 from lincent.estimators.answers import score, where_rows_live
 from lincent.estimators.discriminators import Discriminator
 from lincent.estimators.native import check_native
-from lincent.estimators.probabilities import check_probability, cross_fitted, unfitted_copy
+from lincent.estimators.probabilities import (
+    FoldFit,
+    already_fitted,
+    check_probability,
+    cross_fitted,
+    unfitted_copy,
+)
 from lincent.estimators.problem import HostTraining, Task, Training, TwoClass, open_training, tasks
 from lincent.estimators.renamed import warn_of_old_names
 from lincent.estimators.validation import (
@@ -176,8 +182,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self._learn(open_training(self, X, y, sample_weight))
         return self
 
-    def _learn(self, training: Training) -> None:
-        """From checked data to fitted attributes."""
+    def _learn(self, training: Training, fitted: Sequence[FoldFit] = ()) -> None:
+        """From checked data to fitted attributes; ``fitted`` hold out each row once."""
         weights = getattr(self, "class_weight", None)
         costs = check_class_weight(weights, training.classes, training.totals)
         seen = self._prepare(training)
@@ -192,10 +198,13 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             self._store(seen.each([partial(fit_one, task) for task in todo], self.n_jobs))
         if getattr(self, "probability", None) is not None:
             assert isinstance(training, HostTraining)
-            pairwise = self.__sklearn_tags__().input_tags.pairwise
-            [(unseen, unit)] = cross_fitted(
-                [self], self._without_a_fold, training, self.multi_class, pairwise=pairwise
-            )
+            if fitted:
+                unseen, unit = already_fitted(self, fitted, training, self.multi_class)
+            else:
+                pairwise = self.__sklearn_tags__().input_tags.pairwise
+                [(unseen, unit)] = cross_fitted(
+                    [self], self._without_a_fold, training, self.multi_class, pairwise=pairwise
+                )
             unseen.keep(self, unit)
 
     def _without_a_fold(self, part: HostTraining) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,7 +19,7 @@ from lincent.estimators.committee import REPEATS_UP_TO, Known, Settings, Tally
 from lincent.estimators.committee_data import open_parts
 from lincent.estimators.committee_weights import Together, measure, soft_weights
 from lincent.estimators.direction import controls
-from lincent.estimators.probabilities import Unseen
+from lincent.estimators.probabilities import FoldFit, Unseen
 from lincent.estimators.problem import HostTraining, Task, Training, tasks
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
@@ -94,7 +95,7 @@ class Committee:
         """Member and C of a setting that is known to do for several classes."""
         return None
 
-    def _learn(self, training: Training) -> None:
+    def _learn(self, training: Training, fitted: Sequence[FoldFit] = ()) -> None:
         model: Any = self
         costs = check_class_weight(model.class_weight, training.classes, training.totals)
         seed = int(check_random_state(model.random_state).randint(2**31))

@@ -22,7 +22,7 @@ from lincent.estimators import multiclass
 from lincent.estimators.cv_table import Candidate
 from lincent.estimators.direction import Direction
 from lincent.estimators.folds import fold_numbers, stratified_folds
-from lincent.estimators.probabilities import Calibration
+from lincent.estimators.probabilities import Calibration, FoldFit
 from lincent.estimators.problem import DaskTraining, DeviceTraining, HostTraining, Training
 
 FROM_COUNTS = ("accuracy", "balanced_accuracy", "f1", "jaccard", "matthews", "precision", "recall")
@@ -45,6 +45,9 @@ class SearchFolds(Protocol):
 
     def each(self, job: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
         """The job for every split, in parallel where that is asked for."""
+
+    def each_row_once(self, models: Sequence[Any]) -> Sequence[FoldFit]:
+        """The models of the splits with their rows, if each row is held out by one of them."""
 
 
 def open_folds(training: Training, cv: Any, weigh: bool, scoring: Any) -> SearchFolds:
@@ -83,6 +86,14 @@ class HostFolds:
 
     def each(self, job: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
         return self.training.each([partial(job, k) for k in range(self.n_splits)], n_jobs)
+
+    def each_row_once(self, models: Sequence[Any]) -> Sequence[FoldFit]:
+        if len(models) < self.n_splits:
+            return ()
+        asked = np.concatenate([held_out for _, held_out in self.splits])
+        if np.any(np.bincount(asked, minlength=self.training.shape[0]) != 1):
+            return ()
+        return [(model, *split) for model, split in zip(models, self.splits, strict=True)]
 
 
 class BlockFolds:
@@ -123,6 +134,9 @@ class BlockFolds:
             )
             for line in lines
         ]
+
+    def each_row_once(self, models: Sequence[Any]) -> Sequence[FoldFit]:
+        return ()  # probabilities are for rows in memory
 
     def _from_counts(self, table: np.ndarray, measure: Measure) -> float:
         """A score of true and predicted classes: each pair once, weighted by how often it is."""

@@ -49,7 +49,7 @@ from lincent.estimators.direction import (
 )
 from lincent.estimators.discriminators import DISCRIMINATORS
 from lincent.estimators.linear import LinearLine
-from lincent.estimators.probabilities import Probabilities, cross_fitted
+from lincent.estimators.probabilities import FoldFit, Probabilities, cross_fitted
 from lincent.estimators.problem import HostTraining, Training, TwoClass, tasks
 from lincent.estimators.search_time import FoldTime, search_ends
 from lincent.estimators.validation import (
@@ -108,9 +108,10 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     multi_class : {"ovr", "ovo"}, default="ovr"
         As in :class:`LCC`.
     probability : {"sigmoid", "isotonic"} or None, default=None
-        Offer ``predict_proba``, calibrated on rows that the rules had not seen: the last fit is
-        then repeated in five folds. ``predict`` does not change; where classes differ in size the
-        predicted class is not always the most probable one.
+        Offer ``predict_proba``, calibrated on rows that the rules had not seen, by the folds of the
+        search and at no further fit (where ``cv`` does not hold out every row once, or time ended
+        the search, the last fit is repeated in five folds). ``predict`` does not change; where
+        classes differ in size the predicted class is not always the most probable one.
     solver : {"auto", "interior-point", "highs"}, default="auto"
         As in :class:`LCC`.
     tol : float, default=1e-9
@@ -288,12 +289,13 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
 
     # The search.
 
-    def _learn(self, training: Training) -> None:
-        self._search(training)
+    def _learn(self, training: Training, fitted: Sequence[FoldFit] = ()) -> None:
+        fitted = self._search(training)
         if self.refit:
-            super()._learn(training)
+            super()._learn(training, fitted)
 
-    def _search(self, training: Training) -> None:
+    def _search(self, training: Training) -> Sequence[FoldFit]:
+        """Choose; the fits of the choice, where probabilities are asked for and they serve."""
         # Imported here: model selection takes longer to import than the rest of this package.
         from sklearn.metrics import check_scoring
 
@@ -308,11 +310,11 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         limits = controls(self, training.began)
         limits = replace(limits, deadline=search_ends(limits, training.began, self.refit))
 
-        def one_fold(split: int) -> tuple[Any, Any, Any]:
+        def one_fold(split: int) -> tuple[Any, Any, Any, Any]:
             _progress.step("search, fold", split, data.n_splits, f"{len(grid)} candidates")
             if limits.out_of_time():
                 nothing = np.full(len(grid), np.nan)
-                return nothing, nothing, np.ones(len(grid), dtype=bool)
+                return nothing, nothing, np.ones(len(grid), dtype=bool), ()
             times = self._times(limits.deadline, len(grid), calibrate)
             models, gaps, scaled = self._candidates(
                 data.part(split), grid, f"fold {split + 1}", calibrate, times
@@ -325,10 +327,10 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
             for k in reversed(range(len(grid))):  # margins from the largest down, as followed
                 if again[k]:
                     scores[k] = scores[k + 1]
-            return scores, gaps, times.late
+            return scores, gaps, times.late, () if self.probability is None else models
 
-        folds = data.each(one_fold, self.n_jobs)
-        found = Found(*(np.array(part) for part in zip(*folds, strict=True)))
+        *table, models = zip(*data.each(one_fold, self.n_jobs), strict=True)
+        found = Found(*map(np.array, table))
         self.n_splits_ = data.n_splits
         self.cv_results_ = tabulate(grid, self.relative, found)
         usable = self._feasible_on_all(training, grid)
@@ -339,6 +341,8 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         self.best_score_ = float(self.cv_results_["mean_test_score"][best])
         self.C_, self.discriminator_ = grid[best].C, grid[best].discriminator
         self._chosen_margin = grid[best].margin
+        chosen = [of_fold[best] for of_fold in models if of_fold]
+        return data.each_row_once([model for model in chosen if model is not None])
 
     def _measure(self, scorer: Any, model: Any, X: Any, y: Any, extra: dict[str, Any]) -> float:
         if self.scoring == BALANCED:

@@ -12,14 +12,16 @@ isotonic   an increasing step function for each two-class problem (see ``calibra
 Scores are first divided by a unit, the mean distance between the two sides of a problem: the rules
 of different folds may differ in length.
 
-An estimator that cross-validates has such scores already.  Any other is fitted again without each
-fold (``cross_fitted``), where probabilities are asked for.
+An estimator that cross-validates has such scores already, or the fits that give them
+(``already_fitted``).  Any other is fitted again without each fold (``cross_fitted``), where
+probabilities are asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,6 +43,10 @@ from lincent.estimators.softmax import Softmax, fit_softmax
 from lincent.estimators.validation import check_choice
 
 METHODS = ("sigmoid", "isotonic")
+
+
+FoldFit = tuple[Any, np.ndarray, np.ndarray]
+"""A fitted model, the rows that it was fitted to, and the rows that it has not seen."""
 
 
 class Calibration(Protocol):
@@ -141,6 +147,23 @@ def unit_of(
     return unit if unit > 0 else 1.0
 
 
+def in_units(
+    fitted: Any,
+    training: HostTraining,
+    rows: np.ndarray,
+    asked: np.ndarray,
+    strategy: str,
+    *,
+    pairwise: bool = False,
+) -> tuple[np.ndarray, float]:
+    """Scores of the rows ``asked`` in the unit of those that were fitted, and this unit."""
+    X, codes, weight = training.X, training.codes, training.weight
+    seen = X[:, rows] if pairwise else X
+    own = fitted._task_scores(seen[rows])
+    unit = unit_of(own, codes[rows], weight[rows], len(training.classes), strategy)
+    return fitted._task_scores(seen[asked]) / unit, unit
+
+
 def cross_fitted(
     models: Sequence[Any],
     fit: Callable[[HostTraining], Sequence[Any]],
@@ -154,18 +177,11 @@ def cross_fitted(
     ``fit`` fits the same models to part of the rows; where it has None for one, that part is scored
     by the model itself.  ``pairwise``: columns are rows, as in a kernel matrix.
     """
-    X, codes, weight, n_classes = training.X, training.codes, training.weight, len(training.classes)
-
-    def in_units(fitted: Any, rows: np.ndarray, asked: np.ndarray) -> tuple[np.ndarray, float]:
-        """Scores of the rows ``asked`` in the unit of those that were fitted."""
-        seen = X[:, rows] if pairwise else X
-        own = fitted._task_scores(seen[rows])
-        unit = unit_of(own, codes[rows], weight[rows], n_classes, strategy)
-        return fitted._task_scores(seen[asked]) / unit, unit
-
-    fold = fold_of_rows(X, codes, weight)
+    codes, weight = training.codes, training.weight
+    fold = fold_of_rows(training.X, codes, weight)
     everything = np.arange(len(fold))
-    found = [in_units(model, everything, everything) for model in models]
+    score = partial(in_units, training=training, strategy=strategy, pairwise=pairwise)
+    found = [score(model, rows=everything, asked=everything) for model in models]
     last = int(fold.max(initial=-1)) + 1
     for k in range(last):
         _progress.step("scores of unseen rows, fold", k, last)
@@ -174,8 +190,23 @@ def cross_fitted(
         part = part.seen_as(part.X[:, rows]) if pairwise else part
         for (scores, _), fitted in zip(found, fit(part), strict=True):
             if fitted is not None:
-                scores[asked] = in_units(fitted, rows, asked)[0]
+                scores[asked] = score(fitted, rows=rows, asked=asked)[0]
+    n_classes = len(training.classes)
     return [(Unseen(u, codes, weight, fold, n_classes, strategy), unit) for u, unit in found]
+
+
+def already_fitted(
+    model: Any, folds: Sequence[FoldFit], training: HostTraining, strategy: str
+) -> tuple[Unseen, float]:
+    """The same from the fits that a search has made, if its folds hold out every row once."""
+    everything = np.arange(len(training.codes))
+    scores, unit = in_units(model, training, everything, everything, strategy)
+    number = np.zeros(len(everything), dtype=int)
+    for k, (fitted, rows, asked) in enumerate(folds):
+        scores[asked] = in_units(fitted, training, rows, asked, strategy)[0]
+        number[asked] = k
+    n_classes = len(training.classes)
+    return Unseen(scores, training.codes, training.weight, number, n_classes, strategy), unit
 
 
 def check_probability(model: Any, in_memory: bool) -> None:
