@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from lincent.programs.arrays import Certificate
 from lincent.solvers.lp import highs, identification
+from lincent.solvers.lp.augmented_lagrangian import Identified
 from lincent.solvers.lp.working_set import WorkingSet
-from lincent.solvers.solution import Controls, Status
+from lincent.solvers.solution import Controls, Solution, Status
 from support.judge import assert_optimal
 from support.programs import overlapping, program_of_rows
 
@@ -113,3 +115,89 @@ def test_the_clock_and_the_step_limit_are_kept():
     short = identification.solve(program, Controls(max_iter=3))
     assert short.iterations <= 10_000
     assert short.certificate.dual_objective <= short.certificate.objective
+
+
+def test_naming_pays_from_so_many_columns_and_rows_per_column_on():
+    assert identification.worthwhile(3200, 400, False)
+    assert not identification.worthwhile(3199, 400, False)
+    assert not identification.worthwhile(9999, 399, False)
+    assert identification.worthwhile(2000, 500, True)
+    assert not identification.worthwhile(1999, 500, True)
+    assert not identification.worthwhile(9999, 499, True)
+
+
+def near_by(program, gap, steps=7, rng=None):
+    """A point that was named with such a gap."""
+    m, n = program.shape
+    rng = np.random.default_rng(0) if rng is None else rng
+    low, high = np.zeros(n), np.zeros(n)
+    low[:2], high[-1:] = 0.3, 0.2
+    beta = rng.uniform(-0.5, 0.5, n)
+    beta[:4], beta[-3:] = [-1.0, -0.95, -0.965, -0.955], [0.955, 0.965, 1.0]
+    alpha = program.costs * np.clip(rng.uniform(-0.5, 1.5, m), 0.0, 1.0)
+    missed, t = rng.standard_normal(m), 0.7
+    best = Certificate(beta, alpha, t, 1.0, 1.0 - gap)
+    return Identified(beta, missed, alpha, low, high, t, 2.0, steps, 1, 0, best)
+
+
+@pytest.mark.parametrize(
+    ("gap", "matrix", "late", "steps", "finished", "status"),
+    [
+        (1.9e-2, 20, False, 7, True, Status.OPTIMAL),
+        (2.1e-2, 20, False, 7, False, Status.STALLED),
+        (1e-12, 20, False, 7, False, Status.OPTIMAL),
+        (1.9e-2, 19, False, 7, False, Status.STALLED),
+        (1.9e-2, 20, True, 7, False, Status.TIME_LIMIT),
+        (2.1e-2, 20, False, 500, False, Status.ITERATION_LIMIT),
+        (2.1e-2, 20, False, 0, False, Status.STALLED),
+        (1.9e-2, 20, False, 0, True, Status.OPTIMAL),
+    ],
+)
+def test_what_is_named_is_finished_where_it_is_near(
+    gap, matrix, late, steps, finished, status, monkeypatch
+):
+    program = overlapping(300, 20, 0)
+    near = near_by(program, gap, steps)
+    asked = []
+
+    def finish(hinges, start, controls):
+        asked.append(start)
+        return Solution(Status.OPTIMAL, start.best, start.steps, "")
+
+    def identify(program, controls, enough):
+        assert enough == (pytest.approx(1.08 * 20) if matrix >= 20 else 0.0)
+        return near
+
+    monkeypatch.setattr(identification, "identify", identify)
+    monkeypatch.setattr(identification, "finish", finish)
+    controls = Controls(deadline=0.0 if late else np.inf, max_iter=500)
+    tuning = identification.Tuning(largest_matrix=matrix)
+    found = identification.solve(program, controls, tuning)
+    assert bool(asked) == finished
+    assert found.status is status
+    assert found.iterations == max(steps, 1)
+    assert found.certificate is near.best
+    assert found.solver == "identification"
+
+
+@pytest.mark.parametrize(
+    ("m", "spare", "between"), [(90, 5, 0), (90, 0, 0), (90, 0, 40), (25, 5, 0)]
+)
+def test_a_start_has_the_rows_most_in_doubt_and_the_sides_that_are_near(m, spare, between):
+    program = overlapping(m, 20, 1)
+    near = near_by(program, 1e-3)
+    near.between = between
+    tuning = identification.Tuning(spare=0.1, least_spare=spare)
+    start = identification.working_start(program, near, tuning)
+    count = min(m, max(20 + max(2, spare) - 3, between - 3))
+    rows = np.sort(np.argsort(near.doubt(program.costs))[:count])
+    # Sides with a multiplier, or within a fiftieth of the box, here 0.04.
+    sides = [0, 1, 2, 20 + 18, 20 + 19]
+    np.testing.assert_array_equal(start.chosen, [*rows, *(m + np.array(sides)), m + 40])
+    share = near.alpha / program.costs
+    alpha = np.where(share > 0.5, program.costs, 0.0)
+    alpha[rows] = near.alpha[rows]
+    assert np.any(np.abs(share - 0.5) < 0.5)
+    box = np.concatenate([near.low, near.high])
+    np.testing.assert_array_equal(start.dual, [*alpha, *box, near.t])
+    assert (start.best, start.steps) == (near.best, near.steps)
