@@ -61,7 +61,7 @@ def test_the_band_and_what_is_beyond_it_are_all_rows(rows, costs):
     np.testing.assert_array_equal(split.rows.dense(), rows[inside])
     np.testing.assert_allclose(split.summed, costs[beyond] @ rows[beyond], atol=1e-12)
     assert split.summed_cost == pytest.approx(costs[beyond].sum())
-    full = split.multipliers(np.arange(inside.sum(), dtype=float))
+    full = split.multipliers(np.arange(inside.sum(), dtype=float), split.summed)
     np.testing.assert_allclose(full[beyond], costs[beyond])
     np.testing.assert_array_equal(full[inside], np.arange(inside.sum()))
     assert not full[~inside & ~beyond].any()

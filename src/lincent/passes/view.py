@@ -17,12 +17,13 @@ so that one read answers for a Newton step, for a split and for every round.
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 
 from lincent.passes.multipliers import Multipliers
-from lincent.programs.arrays import Checked, Matrix, Vector
+from lincent.programs.arrays import Checked, Matrix, Rows, Vector
 
 Whole = Any
 """``band.RowsAtOnce``, which makes these views and so cannot be imported here."""
@@ -73,12 +74,12 @@ class ViewAtOnce:
     def along(self, other: ViewAtOnce, lengths: Vector) -> Vector:
         """The loss at beta + length (other.beta - beta)."""
         step = other.distance - self.distance
-        return np.array(
-            [
-                -self.whole.total((self.distance + float(length) * step).clip(None, 0.0))
-                for length in lengths
-            ]
-        )
+        losses = []
+        for length in lengths:
+            there = step * float(length)
+            there += self.distance
+            losses.append(-self.whole.total(there.clip(None, 0.0)))
+        return np.array(losses)
 
     def between(self, other: ViewAtOnce, length: float, loss: float) -> ViewAtOnce:
         """The view from beta + length (other.beta - beta), where the loss is known: no read."""
@@ -157,8 +158,15 @@ class SplitAtOnce:
     def __init__(self, whole: Whole, band: Any, outside: Any) -> None:
         self.whole, self.band, self.outside = whole, band, outside
         self.index = whole.place.nonzero(band)
-        self.rows = whole.rows.take(self.index)
         self.costs = whole.costs_at(self.index)
+
+    @cached_property
+    def rows(self) -> Rows:
+        return cast(Rows, self.whole.rows.take(self.index))
+
+    def _let_go(self) -> None:
+        """The rows go before those of a larger band come: a band can be a tenth of the data."""
+        self.__dict__.pop("rows", None)
 
     def sum_up(self) -> None:
         """The rows outside, in one read."""
@@ -174,6 +182,7 @@ class SplitAtOnce:
     def grow(self, checked: Checked) -> SplitAtOnce:
         if not checked.misplaced:
             return self
+        self._let_go()
         wrong, place = checked.found, self.whole.place
         grown = SplitAtOnce(self.whole, self.band | wrong, self.outside & ~wrong)
         left = place.nonzero(wrong & self.outside)
@@ -186,16 +195,17 @@ class SplitAtOnce:
         return grown
 
     def wider(self, view: ViewAtOnce, width: float) -> SplitAtOnce:
+        self._let_go()
         return view.split_at(self.band | view.sides(width)[0])
 
-    def multipliers(self, alpha: Vector) -> Any:
+    def multipliers(self, alpha: Vector, combined: Vector) -> Any:
         whole = self.whole
         if whole.here:
             return whole.full(self.outside, self.index, alpha)
         return Multipliers(
             (whole.rows.shape[0],),
             lambda: whole.full(self.outside, self.index, alpha),
-            self.summed + self.rows.tdot(alpha),
+            combined,
             self.summed_cost + float(alpha.sum()),
         )
 

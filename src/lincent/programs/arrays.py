@@ -129,10 +129,13 @@ class View(Protocol):
 class SplitRows(Protocol):
     """The band, and what the rows beyond it add up to."""
 
-    rows: Rows
     costs: Vector
     summed: Vector
     summed_cost: float
+
+    @property
+    def rows(self) -> Rows:
+        """Those of the band."""
 
     def check(self, beta: Vector) -> Checked:
         """All rows from a new point, against the sides on which this split has them."""
@@ -143,8 +146,8 @@ class SplitRows(Protocol):
     def wider(self, view: Any, width: float) -> SplitRows:
         """The rows within this width from a view, and as far as can be those of this band."""
 
-    def multipliers(self, alpha: Vector) -> Any:
-        """One multiplier per row of all the data, from those of the band."""
+    def multipliers(self, alpha: Vector, combined: Vector) -> Any:
+        """One multiplier per row of all the data, from those of the band; sum_i alpha_i a_i."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def test_views_and_splits_are_those_in_memory(both):
     grown, wanted = split.grow(checked), in_memory.grow(in_memory.check(FURTHER))
     same_numbers(grown.summed, wanted.summed)
     alpha = np.random.default_rng(1).random(len(grown.costs))
-    multipliers = grown.multipliers(alpha)
+    multipliers = grown.multipliers(alpha, grown.summed + grown.rows.tdot(alpha))
     full = np.asarray(multipliers)
     assert multipliers.total == pytest.approx(full.sum())
     same_numbers(multipliers.combined, full @ whole.rows.dense())

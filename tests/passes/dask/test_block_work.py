@@ -87,7 +87,7 @@ def test_a_split_and_its_check_and_its_multipliers(ruler):
     same_numbers(part.summed + found.summed, grown.summed)
     pairs = asked(block_work.multipliers, chained, ruler, points=points, width=0.1)
     outside, joined = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    np.testing.assert_allclose(outside, grown.multipliers(np.zeros(len(grown.costs))))
+    np.testing.assert_allclose(outside, grown.multipliers(np.zeros(len(grown.costs)), BETA))
     np.testing.assert_array_equal(np.flatnonzero(joined >= 0), grown.index)
 
 

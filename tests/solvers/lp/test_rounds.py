@@ -115,7 +115,7 @@ def test_a_bound_is_that_of_its_multipliers_for_all_rows(near_the_optimum):
     point = interior_point.solve(rounds_._restricted(), Controls()).certificate
     rounds_._raise_bound(point)
     first = rounds_.bound.value
-    whole = np.asarray(rounds_.split.multipliers(point.alpha))
+    whole = np.asarray(rounds_.split.multipliers(point.alpha, rounds_.bound.combined))
     assert first == pytest.approx(dual_value(program, whole, rounds_.bound.t), rel=1e-12)
     assert first <= optimum.objective + 1e-9
     # A worse one is not taken.

@@ -170,7 +170,8 @@ def test_scales_of_columns_do_not_matter_to_the_steps():
     ("m", "n", "expected"),
     [
         (200, 6, True),
-        (20_000, 30, True),
+        (19_999, 30, True),
+        (20_000, 30, False),  # a copy of the rows would be held
         (20_000, 8, False),  # screening reads less
         (1_000_000, 2, False),
         (5_000, 100, False),  # too many columns for exchanges

@@ -61,6 +61,14 @@ def test_tall_data_is_read_a_dozen_times():
     assert max(counts.values()) <= 16, counts
 
 
+@pytest.mark.parametrize("shape", [(20_000, 30), (50_000, 100)])
+@pytest.mark.parametrize("kind", ["normal", "t(3)", "one-hot"])
+def test_tall_data_needs_half_of_its_memory_again(kind, shape):
+    X, y = workloads.make(kind, *shape, seed=0)
+    held = reads.extra_bytes(lambda: LCC(random_state=0).fit(X, y))
+    assert held <= 0.5 * X.nbytes
+
+
 def test_reads_are_counted_once_and_memory_is_measured():
     X, y = workloads.make("normal", 9_000, 80, seed=0)
     with reads.counted(len(X)) as found:

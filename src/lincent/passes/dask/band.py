@@ -176,11 +176,11 @@ class SplitOfBlocks:
         """A split of its own: which rows joined before would be asked of every block again."""
         return view.split(width)
 
-    def multipliers(self, alpha: Vector) -> Multipliers:
+    def multipliers(self, alpha: Vector, combined: Vector) -> Multipliers:
         return Multipliers(
             (self.whole.m,),
             lambda: self._full(alpha),
-            self.summed + self.rows.tdot(alpha),
+            combined,
             self.summed_cost + float(alpha.sum()),
         )
 

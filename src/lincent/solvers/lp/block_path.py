@@ -89,7 +89,7 @@ def _only_point(program: Program) -> Certificate:
     seen = program.rows.all_rows(program.costs, program.margin).look(beta, 0)
     split = seen.split(0.0)
     # Rows on the kink itself add nothing to either side.
-    alpha: Any = split.multipliers(np.zeros(len(split.costs)))
+    alpha: Any = split.multipliers(np.zeros(len(split.costs)), split.summed)
     t = program.best_t(split.summed, program.corner_t(split.summed))
     objective = program.value(beta, seen.loss)
     bound = program.bound(split.summed_cost, t, split.summed)

@@ -39,8 +39,8 @@ class Merged:
     def expand(self, solution: Solution) -> Solution:
         """The same solution for the rows as they were: multipliers in proportion to costs."""
         answer = solution.certificate
-        share = self.original.costs / self.program.costs[self.group]
-        alpha = answer.alpha[self.group] * share
+        alpha = (answer.alpha / self.program.costs)[self.group]
+        alpha *= self.original.costs
         return replace(solution, certificate=certify(self.original, answer.beta, alpha, answer.t))
 
 
@@ -64,15 +64,21 @@ def groups(rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
     m, n = rows.shape
     first, second = np.random.default_rng(n).standard_normal((2, n))
     key = rows.dot(first)
-    order = np.argsort(key, kind="stable")
-    ties = key[order[1:]] == key[order[:-1]]
-    if np.count_nonzero(ties) < TUNING.worth * m:
+    if _ties(key) < TUNING.worth * m:
         return None
     check = rows.dot(second)
     order = np.lexsort((check, key))
-    new = np.empty(m, dtype=bool)
-    new[0] = True
-    new[1:] = (key[order[1:]] != key[order[:-1]]) | (check[order[1:]] != check[order[:-1]])
+    new = np.ones(m, dtype=bool)
+    new[1:] = False
+    for part in (key, check):
+        part = part[order]
+        new[1:] |= part[1:] != part[:-1]
     group = np.empty(m, dtype=np.intp)
     group[order] = np.cumsum(new) - 1
     return order[new], group
+
+
+def _ties(key: Vector) -> int:
+    """How many numbers are equal to one before them."""
+    ordered = np.sort(key)
+    return int(np.count_nonzero(ordered[1:] == ordered[:-1]))

@@ -64,6 +64,7 @@ class _Bound:
     value: float = -np.inf
     split: SplitRows | None = None
     alpha: Vector | None = None
+    combined: Vector | None = None
     t: float = 0.0
 
 
@@ -152,7 +153,7 @@ class Rounds:
         t = program.best_t(combined, point.t)
         value = program.bound(total, t, combined)
         if value > self.bound.value:
-            self.bound = _Bound(value, split, point.alpha, t)
+            self.bound = _Bound(value, split, point.alpha, combined, t)
 
     def _lower_objective(self, beta: Vector, checked: Checked) -> None:
         """The new point if it is better, else the best one on the way to it."""
@@ -217,6 +218,7 @@ class Rounds:
         bound = self.bound
         assert bound.split is not None
         assert bound.alpha is not None
-        multipliers = bound.split.multipliers(bound.alpha)
+        assert bound.combined is not None
+        multipliers = bound.split.multipliers(bound.alpha, bound.combined)
         answer = Certificate(self.beta, multipliers, bound.t, self.objective, bound.value)
         return Solution(status, answer, iterations, NAME, scale=self.scale)

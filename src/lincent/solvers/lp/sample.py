@@ -55,6 +55,10 @@ class Sample:
         self.program = replace(program, rows=rows, costs=costs)
         self.all_rows: AllRows = rows.all_rows(costs, program.margin)
 
+    def release(self) -> None:
+        """Let go of the rows: whoever still holds this sample does not hold them."""
+        del self.program, self.all_rows
+
     def repeats(self, rng: np.random.Generator) -> bool:
         """Whether a few rows are mostly repetitions of each other; then so are all of them."""
         rows = self.program.rows.take(np.arange(min(TUNING.sketch_rows, self.program.shape[0])))

@@ -104,6 +104,7 @@ def solve(
     sample = Sample(program, *whole.sample(k, rng))
     merged = merge(program) if whole.here and sample.repeats(rng) else None
     if merged is not None:
+        sample.release()
         controls.tell(f"{merged.program.shape[0]} of {m} rows are distinct")
         return merged.expand(_solve_distinct(merged.program, controls, rng))
     near, whole, ruler, steps = _from_samples(program, whole, sample, k, controls, rng)
@@ -128,14 +129,12 @@ def _from_samples(
     """A point near the optimum, the rows with their sizes, the ruler, and the steps taken."""
     n = program.shape[1]
     k = start_size(n)
-    first = sample.part(k, rng)
-    beta, iterations = first.near_optimum(controls, rng)
-    few_rows = first.program
-    ruler = ruler_of(few_rows, beta, in_doubt(k, n, k, 1.0) / k, rng)
+    beta, iterations, ruler = _measured(sample.part(k, rng), controls, rng)
     if ruler.columns is not None:
         # Few rows are large, and the optimum hangs on them: they are drawn more often.
         whole = whole.sized(ruler.columns)
         if whole.sampled_by_size:
+            sample.release()
             sample = Sample(program, *whole.sample(second, rng))
         sample.all_rows = sample.all_rows.sized(ruler.columns)
         beta, more = sample.part(k, rng).optimum(controls)
@@ -147,12 +146,21 @@ def _from_samples(
             sample.program, sample.all_rows, near, few, TUNING.near_steps, rng, controls.tell
         )
         beta, iterations = near.beta, iterations + steps
-    del sample, first
+    sample.release()
     few = max(per_column(TUNING.exact_rows, n), whole.spare_rows)
     near = _seen_from(program, whole, beta, second)
     steps = 0 if controls.out_of_time() else TUNING.newton_steps
     near, steps = approach(program, whole, near, few, steps, rng, controls.tell)
     return near, whole, ruler, iterations + steps
+
+
+def _measured(
+    first: Sample, controls: Controls, rng: np.random.Generator
+) -> tuple[Vector, int, Ruler]:
+    """A point near the optimum of a small sample, the steps to it, and the ruler there."""
+    beta, steps = first.near_optimum(controls, rng)
+    k, n = first.program.shape
+    return beta, steps, ruler_of(first.program, beta, in_doubt(k, n, k, 1.0) / k, rng)
 
 
 def _seen_from(program: Program, rows: AllRows, beta: Vector, sample: int) -> Near:

@@ -57,6 +57,7 @@ class Tuning:
     little_data: int = 250_000  # entries up to which a band may be too small by far
     few_rows: int = 8_000  # up to which, and
     most_rows: int = 1_500  # per column up to which, screening is no faster
+    tall: int = 20_000  # rows from which on it is as fast, steadier, and holds no copy of them
     most_columns: int = 64  # beyond which exchanges, n at a time, cost more than steps
     rows_that_fill: int = 3  # per column: with fewer the classes are separable, beta at the box
     sample: int = 30  # rows per column that tell the discriminant direction
@@ -97,6 +98,7 @@ LENGTHS_OF_STEPS = np.array([0.0, *TUNING.lengths])
 def worthwhile(m: int, n: int) -> bool:
     """Whether a dense program is so small that calls are what it costs."""
     few = m * n <= TUNING.most_entries and m <= max(TUNING.few_rows, TUNING.most_rows * n)
+    few = few and m < TUNING.tall
     return few and n <= TUNING.most_columns and m >= TUNING.rows_that_fill * n
 
 
