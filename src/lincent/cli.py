@@ -24,7 +24,7 @@ INTERRUPTED = 130
 def _commands() -> Any:
     app = typer.Typer(
         name="lincent",
-        help="Centralization classifiers: rerun the study of the paper, compare on your own table.",
+        help="Centralization classifiers: from a table to a model, a report and scored rows.",
         no_args_is_help=True,
         invoke_without_command=True,
         add_completion=True,
@@ -42,7 +42,7 @@ def _main(
         bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)
     ] = False,
 ) -> None:
-    """Centralization classifiers: from a table to a model, an answer, a comparison."""
+    """Centralization classifiers: from a table to a model, a report and scored rows."""
     if version:
         from lincent import _versions
 
@@ -146,7 +146,10 @@ def reproduce(
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Run the study of the paper again and write a report that sets ours beside theirs."""
+    """Run the study of the paper again, with a report.
+
+    It sets our figures beside those of the paper.
+    """
     study = "reproduce" if seizure is None else "seizure"
     folder = output or Path(f"lincent-{study}-quick" if quick else f"lincent-{study}")
     shared: dict[str, Any] = {
@@ -200,7 +203,10 @@ def compare(
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Compare methods on a table: which, by how much, is it real, how long, and the code."""
+    """Compare methods on a table, with a report.
+
+    Which is best, by how much, is it real, how long does it take, and the code.
+    """
     folder = output or Path(f"lincent-compare-{Path(data).name.split('.')[0]}")
     kept = f"finished fits are kept in {folder}, and the same command goes on from there"
     with _Sentence(kept, "" if quiet else f"reading {data}"):
@@ -260,7 +266,10 @@ def fit(
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Fit a classifier to a table, and say how good it is on rows that were held out."""
+    """Fit a classifier to a table.
+
+    It is said how good it is on rows that were held out.
+    """
     with _Sentence("nothing was written; the same command starts afresh"):
         from lincent.app.commands import run_fit
         from lincent.tables import Wishes
@@ -303,7 +312,10 @@ def predict(
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Add class, score and probability to the rows of a table, which may exceed the memory."""
+    """Score a table with a model.
+
+    Its rows get a class, a score and probabilities; it may exceed the memory.
+    """
     with _Sentence():
         from lincent.app.commands import run_predict
 
@@ -339,7 +351,10 @@ def explain(
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Show what a model uses, where its classes lie, and the rows most at odds with it."""
+    """Show what a model goes by, and how good it is.
+
+    How far each column moves the score, where the classes lie, and the rows most at odds with it.
+    """
     with _Sentence():
         from lincent.app.commands import run_explain
 
@@ -359,7 +374,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Write a model as an ONNX graph, a SQL query or a Python module."""
+    """Write a model as ONNX, SQL or Python code."""
     with _Sentence():
         from lincent.app.commands import run_export
 
@@ -378,7 +393,10 @@ def export(
 def datasets(
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """List data sets: what is there, what can be had, licence and how."""
+    """List the data sets of the paper.
+
+    What is there, what can be had, licence and how.
+    """
     from lincent.study.reports.terminal import dataset_json, dataset_list
 
     (dataset_json if json else dataset_list)()

@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from lincent.pages.blocks import Heading, Page, Paragraph, Section, Table, columns
+from lincent.pages.blocks import Heading, Page, Paragraph, Section, Table, columns, text
 from lincent.pages.rendering import (
     escape_markdown,
     fence,
@@ -175,3 +175,15 @@ def test_lines_of_every_kind_of_method_run(code, comparison):
     assert "._" not in lines
     assert json.loads(method.settings)["class"].startswith(("lincent", "sklearn"))
     exec(compile(lines.replace("print(", "str("), code, "exec"), {})
+
+
+def test_small_tables_in_a_row_share_a_line():
+    def table(columns, mark=""):
+        row = tuple(text("x", mark) for _ in range(columns))
+        return Table(tuple(Heading(str(k)) for k in range(columns)), (row,))
+
+    blocks = (table(2), table(6), Paragraph("between"), table(3), table(7), table(3, "wrap"))
+    html = render_html(Page("t", ("a",), None, (), (Section("s", "S", blocks),), "f"))
+    assert html.count('<div class="tables">') == 2
+    first = html.split('<div class="tables">')[1].split("<p>between")[0]
+    assert first.count("<table") == 2

@@ -45,6 +45,9 @@ Column = tuple[str, Callable[[Any], Any]]
 """A title, and the cell of an item: an ``Item``, or anything for its text."""
 
 
+SMALL = 6
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows of cells under columns."""
@@ -53,6 +56,13 @@ class Table:
     rows: tuple[tuple[Item, ...], ...]
     caption: str = ""
     kind: str = field(default="table", init=False)
+
+    @property
+    def small(self) -> bool:
+        """Whether another may stand beside it on a wide page: few columns, and no sentences."""
+        return len(self.columns) <= SMALL and not any(
+            "wrap" in item.mark for row in self.rows for item in row
+        )
 
 
 def tabulated(items: Iterable[Any], *pairs: Column, caption: str = "") -> Table:

@@ -6,6 +6,7 @@ Identifiers, constants, free text, dates and leaks are left out and named; the u
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -72,6 +73,7 @@ class Wishes:
 
 
 NO_WISHES = Wishes()
+KEEP = "--keep"
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class JudgedColumn:
     role: str
     kind: str
     why: str = ""
-    hint: str = "--keep"
+    hint: str = KEEP
 
     @property
     def sentence(self) -> str:
@@ -93,7 +95,8 @@ class JudgedColumn:
         said = f"column {self.place} ({self.name!r})"
         if self.kind:
             return f"{said}: {self.why}."
-        return f"{said} is left out as {self.role}: {self.why} ({self.hint} uses it)."
+        hint = f"--keep {shlex.quote(self.name)}" if self.hint == KEEP else self.hint
+        return f"{said} is left out as {self.role}: {self.why} ({hint} uses it)."
 
 
 @dataclass(frozen=True)
@@ -285,7 +288,7 @@ def _without_leaks(
             column,
             role=LEAK if column.name in left else column.role,
             kind="" if column.name in left else column.kind,
-            why="alone it tells the class of nearly every row; is it known before the class is",
+            why="alone it tells the class of nearly every row, as if it were noted afterwards",
         )
         if column.name in told
         else column

@@ -167,7 +167,9 @@ def _score_table(found: Comparison) -> Table:
 
 def _scores(found: Comparison) -> Section:
     frame = found.result.frame
-    metrics = [name for name in METRICS if name != "paper_auc"]
+    # Of two classes the hard-label AUC is the balanced accuracy, and would stand there twice.
+    twice = {"paper_auc"} | ({"hard_auc"} if len(found.problem.classes) == 2 else set())
+    metrics = [name for name in METRICS if name not in twice - {found.metric}]
     per_metric = {
         name: {
             line.method: line

@@ -19,7 +19,7 @@ def shorten(label: str, length: int = 28) -> str:
 def score_dots(found: list[Standing], near: set[str], best: str, xlabel: str, scale: float) -> str:
     """Means with the spread over splits; the best and what cannot be told from it stand out."""
     shown = [line for line in found if np.isfinite(line.mean)]
-    with drawing(6.2, 0.9 + 0.29 * len(shown)) as (figure, axes):
+    with drawing(5.4, 0.9 + 0.29 * len(shown)) as (figure, axes):
         for position, line in enumerate(shown):
             name = "best" if line.method == best else "near" if line.method in near else "far"
             mean, spread = scale * line.mean, scale * (line.sd if np.isfinite(line.sd) else 0.0)
@@ -32,7 +32,7 @@ def score_dots(found: list[Standing], near: set[str], best: str, xlabel: str, sc
 
 def forest(found: list[PairedDifference], reference: str, scale: float, xlabel: str) -> str:
     """Paired differences with corrected intervals; right of zero the reference is better."""
-    with drawing(6.2, 0.9 + 0.29 * max(len(found), 1)) as (figure, axes):
+    with drawing(5.4, 0.9 + 0.29 * max(len(found), 1)) as (figure, axes):
         axes.axvline(0, color=COLOR["ink"], lw=1)
         for position, pair in enumerate(found):
             gap = pair.difference
@@ -48,7 +48,7 @@ def forest(found: list[PairedDifference], reference: str, scale: float, xlabel: 
 def time_dots(found: list[Standing]) -> str:
     """Median fit times on a logarithmic axis."""
     shown = sorted((n for n in found if np.isfinite(n.seconds)), key=lambda line: line.seconds)
-    with drawing(6.2, 0.9 + 0.27 * len(shown)) as (figure, axes):
+    with drawing(5.4, 0.9 + 0.27 * len(shown)) as (figure, axes):
         values = [max(line.seconds, 1e-5) for line in shown]
         axes.hlines(range(len(shown)), min(values) / 1.5, values, color=COLOR["line"], lw=1.5)
         axes.plot(values, range(len(shown)), "o", color=COLOR["s1"], ms=6.5)

@@ -29,7 +29,7 @@ from lincent.study.reports.paper_sections import (
     time_section,
     wins_table,
 )
-from lincent.study.reports.settings import settings_section
+from lincent.study.reports.settings import processes, settings_section
 from lincent.study.results import ProblemRecord, StudyResult
 from lincent.study.seizure import CODES, METHODS
 from lincent.study.summary import lines
@@ -88,7 +88,7 @@ def seizure_page(result: StudyResult) -> Page:
         ("Runs", f"{config['runs']} (paper: {paper.RUNS_APPENDIX})"),
         ("Interictal", _rule(config["interictal"])),
         ("Fits", f"{config['cells']}"),
-        ("Wall time", f"{duration(config['wall_seconds'])}, {config['jobs']} process(es)"),
+        ("Wall time", f"{duration(config['wall_seconds'])}, {processes(config['jobs'])}"),
     )
     versions = config["versions"]
     return Page(

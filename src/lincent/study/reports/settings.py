@@ -78,7 +78,7 @@ def settings_section(result: StudyResult, command: str) -> Section:
                     f"Test: {statistics['test']}; zeros: {statistics['zero_rule']}; "
                     f"{statistics['method']}; level {statistics['alpha']}. Intervals: corrected "
                     "resampled t, Nadeau and Bengio 2003; several comparisons: Holm.",
-                    f"Seed {config['seed']}, {config['jobs']} worker process(es) of one thread "
+                    f"Seed {config['seed']}, {processes(config['jobs'])} of one thread "
                     f"each, limit {config['time_limit']:g} s for a fit.",
                     f"Versions: {versions}.",
                     f"Machine: {machine['system']} {machine['architecture']}, "
@@ -91,11 +91,16 @@ def settings_section(result: StudyResult, command: str) -> Section:
     )
 
 
+def processes(jobs: int) -> str:
+    """The number of worker processes in words."""
+    return "1 process" if jobs == 1 else f"{jobs} processes"
+
+
 def wall_time(result: StudyResult) -> str:
     """Return the time of this call and of all fits; a resumed study has more of the latter."""
     config = result.config
     fits = float(result.frame[["fit_seconds", "score_seconds"]].sum().sum())
     return (
-        f"{duration(config['wall_seconds'])} in this call with {config['jobs']} process(es); "
+        f"{duration(config['wall_seconds'])} in this call with {processes(config['jobs'])}; "
         f"all fits {duration(fits)}"
     )
