@@ -224,3 +224,125 @@ def test_hard_rows_are_met_by_the_first_penalty_that_is_large_enough(monkeypatch
     assert penalties == pytest.approx([(1.0 + reach) * 100.0**k for k in range(len(penalties))])
     assert len(penalties) <= 2
     assert found.iterations >= len(penalties)
+
+
+def reasons(m, n, solver="auto", **rows):
+    whole = replace(
+        ordinary(), rows=Shaped((m, n), **rows), costs=np.ones(m), difference=np.ones(n)
+    )
+    whole = replace(whole, lower=-np.ones(n), upper=np.ones(n))
+    found = choose._routes(whole, solver, np.random.default_rng(0))
+    kind = "sparse" if rows.get("sparse") else "dense"
+    shape = f"{kind}, {m} rows, {n} columns"
+    assert all(route.reason.startswith((shape, "asked for")) for route in found)
+    found = choose._routes(whole, solver, np.random.default_rng(0))
+    return [route.reason.removeprefix(shape) for route in found]
+
+
+def test_a_route_says_why_it_is_asked():
+    short, fails = "; what was tried before falls short", "; the interior point falls short"
+    assert reasons(200, 6) == ["", "", fails]
+    assert reasons(300, 200, missed=False)[0] == "; 0 rows missed at the corner of the box"
+    assert reasons(100_000, 20) == ["", short]
+    assert reasons(5_000, 500) == ["", ""]
+    unnamed = "; the rows on the kink were not found"
+    assert reasons(9_000, 2_000, sparse=True) == ["", unnamed, short]
+    assert reasons(1_600, 1_700) == ["", short]
+    assert reasons(200, 6, "highs", sparse=True) == ["asked for"]
+    # Up to a million entries the reference is asked at last.
+    assert routes(1_000_000, 1, "interior-point") == ["interior-point", "highs"]
+    assert routes(1_000_001, 1, "interior-point") == ["interior-point"]
+
+
+@pytest.mark.parametrize("m", [6_000, 6_001])
+def test_wide_sparse_data_of_a_large_matrix_ends_with_what_was_named(m, monkeypatch):
+    whole = replace(ordinary(), rows=Shaped((m, 2 * m), sparse=True), costs=np.ones(m))
+    answer = Certificate(np.zeros(1), np.zeros(1), 0.0, 1.0, 1.0 - 1e-3)
+    found = Solution(Status.STALLED, answer, 1, "")
+    monkeypatch.setattr(dual_identification, "solve", lambda program, controls: found)
+    monkeypatch.setattr(type(whole), "materialize", lambda self: self)
+    names = []
+    for route in choose._routes(whole, "auto", np.random.default_rng(0)):
+        names.append(route.name)
+        if len(names) == 1:
+            route.run(Controls())
+    assert names == ["dual-identification", "interior-point"][: 2 if m == 6_000 else 1]
+
+
+def asked(monkeypatch, answer=None):
+    """The programs, and their controls, that reach the solvers; which all give this answer."""
+    seen, real = [], choose._best_of
+
+    def watched(program, solver, controls, rng):
+        seen.append((program, controls))
+        return real(program, solver, controls, rng) if answer is None else answer
+
+    monkeypatch.setattr(choose, "_best_of", watched)
+    return seen
+
+
+def test_hard_rows_that_no_penalty_meets_go_to_highs(monkeypatch):
+    problem = next(problem for problem in PROBLEMS if problem.name == "hard margin")
+    m, n = problem.program.shape
+    nothing = Certificate(np.zeros(n), np.zeros(m), 0.0, 1.0, 0.0)
+    seen = asked(monkeypatch, Solution(Status.STALLED, nothing, 3, "none"))
+    found = choose.solve(problem.program, "auto", Controls(), np.random.default_rng(0))
+    check(problem, found)
+    assert found.solver == "highs"
+    penalties = [float(program.costs.max()) for program, _ in seen]
+    reach = problem.program.largest_separation / problem.program.margin
+    np.testing.assert_allclose(penalties, (1.0 + reach) * 100.0 ** np.arange(4))
+
+
+def test_steps_of_all_penalties_are_counted(monkeypatch):
+    problem = next(problem for problem in PROBLEMS if problem.name == "hard margin")
+    best = highs.solve(problem.program, Controls()).certificate
+    seen = asked(monkeypatch, Solution(Status.OPTIMAL, best, 3, "some"))
+    found = choose._hard(problem.program, "auto", Controls(watch=len), None)
+    assert (found.iterations, found.solver, len(seen)) == (3, "some", 1)
+    assert seen[0][1].watch is None
+
+
+def test_a_hundredth_of_the_tolerance_is_left_for_rounding(monkeypatch):
+    seen, proofs = asked(monkeypatch), []
+    real = choose.proved
+    monkeypatch.setattr(choose, "proved", lambda *a, **k: proofs.append(a[2]) or real(*a, **k))
+    whole = ordinary()
+    choose.solve(whole, "auto", Controls(tol=1e-8), np.random.default_rng(0))
+    assert seen[0][1].tol == pytest.approx(0.99e-8, rel=1e-12, abs=0.0)
+    assert proofs == [seen[0][1].tol]
+    choose.solve(whole, "auto", Controls(tol=1e-8), np.random.default_rng(0), prove=False)
+    assert len(proofs) == 1
+
+
+@pytest.mark.parametrize("unit", [0.5, 1.5])
+def test_an_objective_below_one_reaches_the_solvers_in_its_own_unit(unit, monkeypatch):
+    whole = replace(ordinary(), offset=-2.0)
+    times = unit / choose._unit(whole)
+    small = replace(whole, costs=whole.costs * times, linear=whole.linear * times)
+    seen = asked(monkeypatch)
+    found = choose._solve(small, "auto", Controls(), np.random.default_rng(0)).certificate
+    given = seen[0][0]
+    assert choose._unit(given) == pytest.approx(max(unit, 1.0))
+    assert given.offset == pytest.approx(-2.0 / min(unit, 1.0))
+    wanted = highs.solve(small, Controls()).certificate
+    assert found.objective == pytest.approx(wanted.objective, rel=1e-9)
+    assert found.t == pytest.approx(wanted.t, rel=1e-6, abs=1e-9)
+
+
+def test_a_large_separation_and_columns_without_a_difference_are_plain():
+    whole = ordinary()
+    far = replace(whole, difference=whole.difference * 64.0)
+    assert choose._plain(replace(far, separation=0.999 * far.largest_separation))
+    assert not choose._plain(replace(far, separation=(1 - 1e-7) * far.largest_separation))
+    flat = whole.difference.copy()
+    flat[1] = 0.0
+    assert choose._plain(replace(whole, difference=flat))
+
+
+def test_what_cannot_be_met_is_told_with_its_numbers():
+    whole = replace(ordinary(), difference=np.array([0.5, -1.0, 0.0, 2.0]), separation=7.5)
+    found = choose.solve(whole, "auto", Controls(), np.random.default_rng(0))
+    assert found.message == "d.beta reaches 3.5 in the box, below the separation 7.5"
+    assert found.certificate.t == 0.0
+    assert not found.certificate.alpha.any()
