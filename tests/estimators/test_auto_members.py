@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from lincent.estimators import auto_members
 from lincent.estimators.auto_members import fit_members, fit_path
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import Blocks
+from lincent.solvers.newton.design import Design
+from lincent.solvers.newton.joint import solve_path
 
 RNG = np.random.default_rng(0)
 CODES = np.arange(60) % 2
@@ -38,3 +41,17 @@ def test_wide_features_are_solved_in_the_space_of_the_rows():
     assert found.objective[0] == pytest.approx(stated)
     # What is at right angles to the rows would only cost.
     np.testing.assert_allclose(rules, np.linalg.pinv(wide) @ (wide @ rules), atol=1e-9)
+
+
+@pytest.mark.parametrize("steps", [0, 25])
+def test_steps_in_single_precision_end_at_the_solution_in_double(steps, monkeypatch):
+    """Where they are not enough, others follow; either way the rules are certified."""
+    monkeypatch.setattr(auto_members, "LIGHT_STEPS", steps)
+    X = RNG.normal(size=(60, 12)) * 10.0 ** np.linspace(-2, 2, 12)
+    coupling = COSTS.coupling(CODES, np.ones(60))
+    scales = [0.1, 1e3]
+    found = fit_path(X, coupling, scales, 1e-9, 200, lambda: False)
+    wanted = solve_path(Design(X, CODES, np.ones(60)), coupling, scales, 1e-10, 200)
+    for mine, other in zip(found, wanted, strict=True):
+        assert mine.relative_gap[0] <= 1e-9
+        np.testing.assert_allclose(mine.objective, other.objective, rtol=1e-8)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lincent.estimators.auto_search import Costs, map_scores, run_search, totals_for
-from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.portfolio import Common, TrainingRows
 from lincent.programs.joint import Native, Separate
 
 RNG = np.random.default_rng(0)
@@ -14,6 +14,7 @@ DATA = TrainingRows(Z, np.arange(90, dtype=np.uint64), CODES, np.ones(90), None)
 FOLDS = [
     (np.arange(90)[np.arange(90) % 3 != k], np.arange(90)[np.arange(90) % 3 == k]) for k in range(3)
 ]
+COMMON = Common(DATA, 0)
 COSTS = Costs(np.array([0.5, 0.5]), (0.0, 2.0))
 
 
@@ -53,7 +54,7 @@ def separation(scores, places):
 def test_the_best_settings_of_the_first_fold_are_tried_on_all():
     told = []
     maps = ["columns", "splines"]
-    found = run_search(DATA, FOLDS, COSTS, maps, 0, separation, 3, tell=told.append)
+    found = run_search(DATA, FOLDS, COSTS, maps, COMMON, separation, 3, tell=told.append)
     tried = np.concatenate([found.tried[name] for name in maps])
     assert sorted(np.unique(tried, return_counts=True)[1]) == [3, len(tried) - 3]
     first = FOLDS[0][1]
@@ -67,5 +68,7 @@ def test_the_best_settings_of_the_first_fold_are_tried_on_all():
 
 
 def test_a_fold_is_not_begun_when_time_is_up():
-    found = run_search(DATA, FOLDS, COSTS, ["columns"], 0, separation, 3, out_of_time=lambda: True)
+    found = run_search(
+        DATA, FOLDS, COSTS, ["columns"], COMMON, separation, 3, out_of_time=lambda: True
+    )
     assert found.done == 1

@@ -8,6 +8,7 @@ from lincent.estimators.portfolio import (
     COLUMNS,
     MAPS,
     Blocks,
+    Common,
     TrainingRows,
     common_units,
     usable_maps,
@@ -90,3 +91,18 @@ def test_a_sample_keeps_repetitions_together_and_small_classes():
     counts = np.unique(rows.keys[few], return_counts=True)[1]
     assert set(counts) == {2}
     assert len(rows.sample(1000)) == 116
+
+
+def test_what_needs_no_classes_is_learned_from_the_rows_of_all_folds():
+    rows = training()
+    common, half = Common(rows, 0), np.arange(0, 120, 2)
+    fold = Blocks.of(rows[half], 0, choosing=True, common=common)
+    everything = Blocks.of(rows.merged(), 0, choosing=True)
+    alone = Blocks.of(rows[half], 0, choosing=True)
+    for name in ("splines + landmarks 1", "centers"):
+        expected = (alone if name == "centers" else everything).features(name, Z[half])
+        found = fold.features(name, fold.Z, np.float32, half)
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+    final = Blocks.of(rows.merged(), 0)
+    common.known_to(final)
+    assert final.block("splines") is common.blocks.block("splines")

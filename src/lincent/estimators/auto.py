@@ -30,6 +30,7 @@ from lincent.estimators.portfolio import (
     MAPS,
     TWO_CLASSES,
     Blocks,
+    Common,
     TrainingRows,
     common_units,
     seen_by,
@@ -246,10 +247,14 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         costs = Costs(shares / shares.sum(), check_hinge_range(self.margin_range))
         totals = total.tolist()
         index = np.arange(len(data.codes)) if own else data.sample(SEARCH_ROWS, totals)
-        chosen = self._search(self._scaled(data[index]), costs, seed, limits.out_of_time)
+        searched = self._scaled(data[index])
+        common = Common(searched, seed)
+        chosen = self._search(searched, costs, common, limits.out_of_time)
         sampled, places = data.sample(FIT_ROWS, totals), index[chosen.judged]
         fitted = self._scaled(data[sampled]).merged()
         blocks = Blocks.of(fitted, seed, remember=len(fitted.Z) <= SEARCH_ROWS)
+        if len(sampled) == len(index):
+            common.known_to(blocks)
         members = fit_members(blocks, costs, chosen.by_map(), *limits)
         unit, unseen = (self.center_, self.scale_), None
         if training is not None:
@@ -354,9 +359,11 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Z /= self.scale_
         return replace(rows, Z=Z)
 
-    def _search(self, data: TrainingRows, costs: Costs, seed: int, out_of_time: Any) -> Verdict:
+    def _search(
+        self, data: TrainingRows, costs: Costs, common: Common, out_of_time: Any
+    ) -> Verdict:
         cv = (FOLDS_MANY if self._many else FOLDS) if self.cv is None else self.cv
-        folds = make_folds(cv, data.Z, data.codes, data.weight, 1, seed)
+        folds = make_folds(cv, data.Z, data.codes, data.weight, 1, common.seed)
         measure = measure_of(self.scoring, self.classes_)
         labels = Rows(data.codes, data.weight, len(self.classes_))
 
@@ -367,7 +374,7 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         kept = KEPT_MANY if self._many else KEPT
         maps = self._maps(data.units)
         search = run_search(
-            data, folds, costs, maps, seed, value, kept, self.n_jobs, out_of_time, tell
+            data, folds, costs, maps, common, value, kept, self.n_jobs, out_of_time, tell
         )
         by_labels = judges_labels(self.scoring, self.classes_)
         return judge(search, labels, measure, self._count(), by_labels)

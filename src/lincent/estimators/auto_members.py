@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,9 @@ from lincent.solvers.newton.joint import JointSolution, solve_path
 MOST_SUM_BYTES = 2**28
 """Where a block would answer with more, for many classes and features, members stay those of the
 sample."""
+
+LIGHT_STEPS = 25
+"""In single precision; some more than are usual."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +123,7 @@ def fit_path(
     if n > m:
         basis, turned = np.linalg.qr(features.T)
         features = np.ascontiguousarray(turned.T)
-    design = Design(features, coupling.codes, coupling.weight)
-    path = solve_path(design, coupling, scales, tol, max_iter, out_of_time=out_of_time)
+    path = _by_light_steps(features, coupling, scales, tol, max_iter, out_of_time)
     if basis is None:
         return path
     return [
@@ -133,3 +135,35 @@ def fit_path(
         )
         for found in path
     ]
+
+
+def _by_light_steps(
+    features: np.ndarray,
+    coupling: Separate | Native,
+    scales: Sequence[float],
+    tol: float,
+    max_iter: int,
+    out_of_time: Callable[[], bool],
+) -> list[JointSolution]:
+    """Rules by steps in single precision to points in double; where these do not arrive, double."""
+    rows = coupling.codes, coupling.weight
+    light = Design(features, *rows, light=features.astype(np.float32))
+    most = min(max_iter, LIGHT_STEPS)
+    path = solve_path(light, coupling, scales, tol, most, out_of_time=out_of_time)
+    design = None
+    for k, found in enumerate(path):
+        if found.relative_gap.max() <= tol or max_iter <= most or out_of_time():
+            continue
+        design = Design(features, *rows) if design is None else design
+        left = max_iter - found.iterations
+        path[k] = solve_path(
+            design,
+            coupling,
+            scales[k : k + 1],
+            tol,
+            left,
+            start=found.rules,
+            out_of_time=out_of_time,
+        )[0]
+        path[k] = replace(path[k], iterations=path[k].iterations + found.iterations)
+    return path

@@ -26,7 +26,7 @@ from lincent.features.weighted import merged, shares_of_classes
 from lincent.passes.place import HERE
 from lincent.passes.source import dense_rows, place_of
 
-COLUMNS = "columns"
+COLUMNS, SPLINES = "columns", "splines"
 EVEN, RELEVANT = "even", "relevant"
 LANDMARKS = 300
 LANDMARKS_MANY = 800
@@ -171,15 +171,29 @@ class PortfolioMap:
         return by_blocks(block.apply, seen) if place_of(Z) is HERE else block.apply(seen)
 
 
+def needs_classes(name: str) -> bool:
+    """Whether a block is learned from the classes of the rows, beside their values."""
+    return name == "centers" or name.startswith(RELEVANT)
+
+
 class Blocks:
     """The blocks of some training rows."""
 
     @classmethod
     def of(
-        cls, rows: TrainingRows, seed: int, *, remember: bool = True, choosing: bool = False
+        cls,
+        rows: TrainingRows,
+        seed: int,
+        *,
+        remember: bool = True,
+        choosing: bool = False,
+        common: Common | None = None,
     ) -> Blocks:
-        """The blocks of these rows; ``remember``: features are kept for the next map."""
-        return cls(rows.Z, rows.codes, rows.weight, seed, rows.units, remember, choosing)
+        """The blocks of these rows; ``remember``: features are kept for the next map.
+
+        ``choosing``: of half the size; ``common``: what all folds of a search have in common.
+        """
+        return cls(rows.Z, rows.codes, rows.weight, seed, rows.units, remember, choosing, common)
 
     def __init__(
         self,
@@ -190,16 +204,19 @@ class Blocks:
         units: np.ndarray | None = None,
         remember: bool = True,
         choosing: bool = False,
+        common: Common | None = None,
     ) -> None:
         self.Z, self.codes, self.weight, self.seed = Z, codes, weight, seed
         self.views = {} if units is None else {EVEN: units}
         self.learned: dict[str, RowMap] = {}
-        self._remember, self._choosing = remember, choosing
+        self._remember, self._choosing, self._common = remember, choosing, common
         self._made: dict[tuple[str, int, str], np.ndarray] = {}
         self._widths: dict[str, int] = {}
 
     def block(self, name: str) -> RowMap:
         """The learned block of this name."""
+        if self._common is not None and not needs_classes(name):
+            return self._common.blocks.block(name)
         if name not in self.learned:
             made = BLOCKS[name](int(self.codes.max()) + 1, self._choosing)
             if name.startswith(RELEVANT) and RELEVANT not in self.views:
@@ -215,13 +232,23 @@ class Blocks:
         blocks = [(name, None if name == COLUMNS else self.block(name)) for name in names]
         return PortfolioMap(center, scale, self.views, blocks, width)
 
-    def features(self, map_name: str, Z: np.ndarray, dtype: type = np.float64) -> np.ndarray:
-        """The features of a map for these rows."""
+    def features(
+        self,
+        map_name: str,
+        Z: np.ndarray,
+        dtype: type = np.float64,
+        places: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """The features of a map for these rows, which have these places in those of ``common``."""
         names = MAPS[map_name]
         widths = np.cumsum([0] + [self.width(name) for name in names])
         out = np.empty((len(Z), widths[-1]), dtype=dtype)
         for name, low, high in zip(names, widths[:-1], widths[1:], strict=True):
-            self._fill(out[:, low:high], name, Z)
+            shared = self._common if name != COLUMNS and not needs_classes(name) else None
+            if shared is None or places is None:
+                self._fill(out[:, low:high], name, Z)
+            else:
+                out[:, low:high] = shared.features(name, places)
         return out
 
     def width(self, name: str) -> int:
@@ -246,3 +273,29 @@ class Blocks:
             out[part] = rows if name == COLUMNS else self.block(name).apply(rows)
         if self._remember and name != COLUMNS:
             self._made[key] = out.copy()
+
+
+class Common:
+    """Blocks that need no classes: learned once, and applied once, for all folds of some rows.
+
+    Rows that are held out take part as they do in the units of the columns: by their values.  Each
+    kind of row is mapped once, in an order that values decide.
+    """
+
+    def __init__(self, rows: TrainingRows, seed: int) -> None:
+        self.blocks, self.seed = Blocks.of(rows.merged(), seed, choosing=True), seed
+        _, first, kind = np.unique(rows.keys, return_index=True, return_inverse=True)
+        self._Z, self._kind = rows.Z[first], kind.reshape(-1)
+        self._features: dict[str, np.ndarray] = {}
+
+    def known_to(self, blocks: Blocks) -> None:
+        """Splines are the same whether choosing or not: these rows need not teach them again."""
+        blocks.learned.update({k: v for k, v in self.blocks.learned.items() if k == SPLINES})
+
+    def features(self, name: str, places: np.ndarray) -> np.ndarray:
+        """The features of a block for the rows in these places, in single precision."""
+        if name not in self._features:
+            out = np.empty((len(self._Z), self.blocks.width(name)), dtype=np.float32)
+            self.blocks._fill(out, name, self._Z)
+            self._features[name] = out
+        return self._features[name][self._kind[places]]

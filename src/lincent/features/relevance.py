@@ -28,24 +28,27 @@ def relevance(Z: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarra
     """A factor for each column of the rows; rounded, as sums in another order must not show."""
     share = weight / np.bincount(codes, weight)[codes]
     share /= share.sum()
-    known = np.array([_information(column, codes, weight, share) for column in Z.T])
-    if not np.any(known > 0):
+    known = np.maximum(_information(Z, codes, weight, share), 0.0)
+    if not known.any():
         return np.ones(Z.shape[1])
-    known = np.maximum(known, 0.0)
     return np.asarray(np.round(np.maximum(np.sqrt(known / known.mean()), LEAST), 6))
 
 
 def _information(
-    column: np.ndarray, codes: np.ndarray, weight: np.ndarray, share: np.ndarray
-) -> float:
+    Z: np.ndarray, codes: np.ndarray, weight: np.ndarray, share: np.ndarray
+) -> np.ndarray:
     """I_j; intervals end at quantiles, so columns of few values have one for each."""
     inner = np.linspace(0.0, 1.0, INTERVALS + 1)[1:-1]
-    interval = np.searchsorted(np.unique(quantiles(column, weight, inner)), column)
-    n_classes = int(codes.max()) + 1
-    joint = np.bincount(interval * n_classes + codes, share, (interval.max() + 1) * n_classes)
-    joint = joint.reshape(-1, n_classes)
-    joint = joint[joint.any(axis=1)]
-    apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-    there = joint > 0
-    chance = (len(joint) - 1) * (np.count_nonzero(joint.any(axis=0)) - 1) / (2 * weight.sum())
-    return float(np.sum(joint[there] * np.log(joint[there] / apart[there])) - chance)
+    n_columns, n_classes = Z.shape[1], int(codes.max()) + 1
+    shape = (n_columns, INTERVALS, n_classes)
+    cell = np.empty(Z.T.shape, dtype=np.intp)
+    for j, column in enumerate(Z.T):
+        cell[j] = np.searchsorted(quantiles(column, weight, inner), column) + j * INTERVALS
+    cell = cell * n_classes + codes
+    joint = np.bincount(cell.ravel(), np.tile(share, n_columns), np.prod(shape)).reshape(shape)
+    apart = joint.sum(axis=2, keepdims=True) * joint.sum(axis=1, keepdims=True)
+    ratio = np.divide(joint, apart, where=joint > 0, out=np.ones(shape))
+    intervals = np.count_nonzero(joint.any(axis=2), axis=1)
+    classes = np.count_nonzero(np.bincount(codes, weight))
+    chance = (intervals - 1) * (classes - 1) / (2 * weight.sum())
+    return np.asarray(np.sum(joint * np.log(ratio), axis=(1, 2)) - chance)

@@ -216,7 +216,8 @@ def _losses(program: Separate | Native, z: Matrix) -> tuple[Vector, Matrix, Matr
     width = program.high - program.low
     short = program.high - z
     bent = (short >= 0.0) & (short <= width)
-    pull = np.clip(short / width, 0.0, 1.0)
+    pull = short / width
+    np.minimum(np.maximum(pull, 0.0, out=pull), 1.0, out=pull)
     alpha = program.costs * pull
     loss = alpha * (short - width / 2 * pull)
     return loss.sum(axis=0, dtype=np.float64), alpha, pull, bent

@@ -115,6 +115,16 @@ def test_a_path_is_the_same_as_single_solves():
         assert found.objective[0] == pytest.approx(alone.objective[0], rel=1e-8)
 
 
+def test_a_small_cost_is_not_left_at_nothing_where_a_step_is_asked_for():
+    """The objective is below any tolerance of one: a rule of zeros would say nothing."""
+    X, y = iris()
+    for least in (0, 1):
+        design = Design(X, y, np.ones(len(y)))
+        path = solve_path(design, native(y), [1e-6], 0.1, 9, certify=False, least_steps=least)
+        assert path[0].iterations == least
+        assert path[0].rules.any() == bool(least)
+
+
 def test_weights_are_repetitions():
     X, y = iris()
     w = np.random.default_rng(0).integers(1, 4, len(y))

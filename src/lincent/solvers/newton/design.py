@@ -10,7 +10,8 @@ between the margins or left:
     G(h) = G(h') + sum over h_i > h'_i of (h_i - h'_i) (x_i, 1)(x_i, 1)' - the same the other way.
 
 Few do near a solution (``rows_read`` counts them).  The matrices give directions only (points are
-judged by their own gradients), so rounding that updates leave behind costs, at worst, a step.
+judged by their own gradients), so rounding that updates leave behind costs, at worst, a step; and
+they may be those of a copy of the rows in single precision, ``light``.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ FEW = 0.8
 
 
 class Design:
-    """Rows with a column of ones, in the precision of ``X``."""
+    """Rows with a column of ones, in the precision of ``X``, and of ``light`` for directions."""
 
-    def __init__(self, X: Matrix, codes: np.ndarray, weight: Vector) -> None:
-        self.X = X
+    def __init__(
+        self, X: Matrix, codes: np.ndarray, weight: Vector, light: Matrix | None = None
+    ) -> None:
+        self.X, self.light = X, X if light is None else light
         self.shape: tuple[int, int] = (X.shape[0], X.shape[1] + 1)
         self._codes, self._weight = codes, weight
         self._last: dict[int, tuple[Vector, Matrix]] = {}
@@ -39,26 +42,27 @@ class Design:
         """Rows that went into Gram matrices so far, each as often as it did."""
 
     def dot(self, rules: Matrix) -> Matrix:
-        scores = self.X @ rules[:-1].astype(self.X.dtype, copy=False)
-        scores += rules[-1].astype(self.X.dtype)
-        return scores
+        return _dot(self.X, rules)
 
     def tdot(self, amounts: Matrix) -> Matrix:
-        out = np.empty((self.shape[1], amounts.shape[1]))
-        out[:-1] = self.X.T @ amounts
-        out[-1] = amounts.sum(axis=0, dtype=np.float64)
-        return out
+        return _tdot(self.X, amounts)
+
+    def light_dot(self, rules: Matrix) -> Matrix:
+        return _dot(self.light, rules)
+
+    def light_tdot(self, amounts: Matrix) -> Matrix:
+        return _tdot(self.light, amounts.astype(self.light.dtype, copy=False))
 
     def gram(self, weight: Vector) -> Matrix:
         """sum of weight (x, 1)(x, 1)' over the rows where it is not zero."""
         rows = np.flatnonzero(weight)
         self.rows_read += len(rows)
-        total = np.zeros((self.shape[1], self.shape[1]), dtype=self.X.dtype)
+        total = np.zeros((self.shape[1], self.shape[1]), dtype=self.light.dtype)
         for start in range(0, len(rows), BLOCK_ROWS):
             some = rows[start : start + BLOCK_ROWS]
-            root = np.sqrt(weight[some]).astype(self.X.dtype)[:, None]
-            scaled = np.empty((len(some), self.shape[1]), dtype=self.X.dtype)
-            np.multiply(self.X[some], root, out=scaled[:, :-1])
+            root = np.sqrt(weight[some]).astype(self.light.dtype)[:, None]
+            scaled = np.empty((len(some), self.shape[1]), dtype=self.light.dtype)
+            np.multiply(self.light[some], root, out=scaled[:, :-1])
             scaled[:, -1:] = root
             total += scaled.T @ scaled
         return total
@@ -94,3 +98,16 @@ class Design:
         """The sums over the rows of each class."""
         there = [self._weight * (self._codes == k) for k in range(int(self._codes.max()) + 1)]
         return np.stack([self.gram(weight) for weight in there])
+
+
+def _dot(X: Matrix, rules: Matrix) -> Matrix:
+    scores: Matrix = X @ rules[:-1].astype(X.dtype, copy=False)
+    scores += rules[-1].astype(X.dtype)
+    return scores
+
+
+def _tdot(X: Matrix, amounts: Matrix) -> Matrix:
+    out = np.empty((X.shape[1] + 1, amounts.shape[1]))
+    out[:-1] = X.T @ amounts
+    out[-1] = amounts.sum(axis=0, dtype=np.float64)
+    return out

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
 
 from lincent.programs.arrays import Matrix, Vector
-from lincent.programs.joint import Coupling, Native
+from lincent.programs.joint import Coupling, Native, Read
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint_pairs import PAIRS, pair_step, work
 
@@ -77,6 +77,7 @@ def solve_path(
     certify: bool = True,
     start: Matrix | None = None,
     out_of_time: Any = None,
+    least_steps: int = 0,
 ) -> list[JointSolution]:
     """The rules for each scale C, each started from the one before."""
     rules = coupling.curvature().shape[0]
@@ -85,7 +86,7 @@ def solve_path(
     for scale in scales:
         walk = _Walk(design, coupling, float(scale), point)
         direct = min(max_iter, DIRECT_STEPS)
-        if not walk.go(tol, direct, certify, out_of_time) and walk.steps < max_iter:
+        if not walk.go(tol, direct, certify, out_of_time, least_steps) and walk.steps < max_iter:
             walk = _from_small(walk, out_of_time)
             walk.go(tol, max_iter, certify, out_of_time)
         point = walk.rules
@@ -128,6 +129,14 @@ def _from_small(walk: _Walk, out_of_time: Any) -> _Walk:
     return begun if begun.objective().sum() < walk.objective().sum() else walk
 
 
+class _End(NamedTuple):
+    """The end of a step: scores there, what the rows say, and the slope along the step."""
+
+    scores: Matrix
+    at: Read
+    slope: Vector
+
+
 class _Walk:
     """The way to the solution for one C."""
 
@@ -144,10 +153,11 @@ class _Walk:
         self.factors: list[Matrix] = []
         n = self.rules.shape[1]
         self.formed = bool(coupling.blocks == n and n * len(self.rules) <= FORMED)
-        self._read()
+        self._stand(coupling.read(self.scores))
 
-    def _read(self) -> None:
-        self.at = self.coupling.read(self.scores)
+    def _stand(self, at: Read) -> None:
+        """Take what the rows say at the scores."""
+        self.at = at
         self.gradient = self.design.tdot(self.scale * self.at.slope)
         self.gradient[:-1] += self.coupling.ridge * self.rules[:-1]
 
@@ -157,20 +167,24 @@ class _Walk:
 
     def _blocks(self, by_rule: Vector) -> Vector:
         """Sums over the rules of each independent problem."""
-        return by_rule if self.coupling.blocks > 1 else by_rule.sum(keepdims=True)
+        alone = self.coupling.blocks == len(by_rule)
+        return by_rule if alone else by_rule.sum(keepdims=True)
 
-    def left(self) -> Vector:
+    def left(self, objective: Vector) -> Vector:
         """About the relative gap: |gradient|^2 / (2 r), as if the offset were at its best."""
         size = (self.gradient[:-1] ** 2).sum(axis=0) / (2 * self.coupling.ridge)
         size += np.abs(self.gradient[-1]) * np.maximum(1.0, np.abs(self.rules[-1]))
-        return np.asarray(self._blocks(size) / np.maximum(1.0, np.abs(self.objective())))
+        return np.asarray(self._blocks(size) / np.maximum(1.0, np.abs(objective)))
 
-    def go(self, tol: float, max_iter: int, certify: bool, out_of_time: Any) -> bool:
+    def go(
+        self, tol: float, max_iter: int, certify: bool, out_of_time: Any, least_steps: int = 0
+    ) -> bool:
         """Whether nothing more is to be done: the end is reached, or time or progress is."""
         least, still, lowest = np.inf, 0, np.inf
         while self.steps < max_iter and still < PATIENCE:
-            left, total = float(self.left().max()), float(self.objective().sum())
-            if left <= tol and (not certify or self.gap() <= tol):
+            objective = self.objective()
+            left, total = float(self.left(objective).max()), float(objective.sum())
+            if left <= tol and self.steps >= least_steps and (not certify or self.gap() <= tol):
                 return True
             if out_of_time is not None and self.steps >= LEAST_STEPS and out_of_time():
                 return True
@@ -202,12 +216,11 @@ class _Walk:
         else:
             exact = self._by_pairs()
             move = self._conjugate_gradients() if exact is None else exact
-        change = self.design.dot(move)
-        length = self._length(move, change)
+        length, end = self._length(move, self.design.dot(move))
         self.short = not self.short and bool(np.any(length < SHORT))
         self.rules += length * move
-        self.scores = self.scores + (length * change).astype(self.scores.dtype)
-        self._read()
+        self.scores = end.scores
+        self._stand(end.at)
 
     # The direction.
 
@@ -221,7 +234,9 @@ class _Walk:
     def _hessians(self) -> Iterator[Matrix]:
         """The factored Hessian of each rule by itself."""
         for k, bent in enumerate(self.coupling.bends(self.at).T):
-            hessian = self.design.gram_by_changes(bent, k) * self.design.X.dtype.type(self.scale)
+            hessian = self.design.gram_by_changes(bent, k) * self.design.light.dtype.type(
+                self.scale
+            )
             yield _factored(hessian, self.coupling.ridge)
 
     def hessian_factor(self) -> list[Matrix]:
@@ -248,7 +263,7 @@ class _Walk:
         direction = scaled
         size = self._inner(residual, scaled)
         first = size
-        enough = first * min(CG_SHARE, float(np.sqrt(self.left().max()))) ** 2
+        enough = first * min(CG_SHARE, float(np.sqrt(self.left(self.objective()).max()))) ** 2
         for step in range(1, CG_STEPS + 1):
             self.spent = step * 3.0 * self.scores.size * len(self.rules)
             product = self._hessian(direction)
@@ -266,8 +281,8 @@ class _Walk:
         return self._blocks(np.einsum("ij,ij->j", a, b))
 
     def _hessian(self, direction: Matrix) -> Matrix:
-        bent = self.coupling.bend(self.at, self.design.dot(direction))
-        out = self.design.tdot(self.scale * bent)
+        bent = self.coupling.bend(self.at, self.design.light_dot(direction))
+        out = self.design.light_tdot(self.scale * bent)
         out[:-1] += self.coupling.ridge * direction[:-1]
         return out
 
@@ -285,7 +300,7 @@ class _Walk:
         One for all rules of the native form, solved for all at once: on ten classes a fifth more
         steps than with one for each, in half the time.
         """
-        grams, kind, weights = self.design.grams, self.design.X.dtype, self.coupling.curvature()
+        grams, kind, weights = self.design.grams, self.design.light.dtype, self.coupling.curvature()
         if self.coupling.blocks == 1:
             weights = weights.mean(axis=0, keepdims=True)
         sums = (np.tensordot((self.scale * row).astype(kind), grams, axes=1) for row in weights)
@@ -293,14 +308,15 @@ class _Walk:
 
     # How far to go.
 
-    def _length(self, move: Matrix, change: Matrix) -> Vector:
+    def _length(self, move: Matrix, change: Matrix) -> tuple[Vector, _End]:
         """For each block a length at which the slope along the step has all but vanished."""
         start = self._inner(self.gradient, move)
         length = np.ones_like(start)
-        slope = self._slope_at(length, move, change)
+        end = self._end(length, move, change)
         low, low_slope = np.zeros_like(start), start
         high, high_slope = np.full_like(start, np.inf), np.full_like(start, np.inf)
         for _ in range(SEARCHES):
+            slope = end.slope
             done = (slope >= FULL_STEP * start) & (slope <= -OVER * start)
             if np.all(done):
                 break
@@ -312,15 +328,17 @@ class _Walk:
                 share = np.clip(low_slope / (low_slope - high_slope), 0.1, 0.9)
                 inner = low + share * (high - low)
             length = np.where(done, length, np.where(np.isinf(high), 2 * length, inner))
-            slope = self._slope_at(length, move, change)
-        return length
+            end = self._end(length, move, change)
+        return length, end
 
-    def _slope_at(self, length: Vector, move: Matrix, change: Matrix) -> Vector:
-        at = self.coupling.read(self.scores + (length * change).astype(change.dtype))
+    def _end(self, length: Vector, move: Matrix, change: Matrix) -> _End:
+        """Where a step of this length leads."""
+        scores = self.scores + (length * change).astype(change.dtype)
+        at = self.coupling.read(scores)
         by_rule = self.scale * np.einsum("ij,ij->j", at.slope, change, dtype=np.float64)
         here = self.rules[:-1] + length * move[:-1]
         by_rule += self.coupling.ridge * np.einsum("ij,ij->j", here, move[:-1])
-        return self._blocks(by_rule)
+        return _End(scores, at, self._blocks(by_rule))
 
 
 def _factored(matrix: Matrix, ridge: float) -> Matrix:
@@ -329,11 +347,11 @@ def _factored(matrix: Matrix, ridge: float) -> Matrix:
     matrix.flat[: n * (n - 1) : n + 1] += ridge
     single = matrix.dtype == np.float32
     factor, more = (lapack.spotrf, 1e-6) if single else (lapack.dpotrf, 1e-13)
-    found, failed = factor(matrix, lower=1)
+    found, failed = factor(matrix.T, lower=1, clean=0)  # columns first, as LAPACK has them: no copy
     while failed:
         # Rounding, or an offset on which no row depends, leaves the matrix not quite definite.
         matrix.flat[:: n + 1] += more * float(matrix.diagonal().max())
-        found, failed = factor(matrix, lower=1)
+        found, failed = factor(matrix.T, lower=1, clean=0)
         more *= 10
     return np.asarray(found)
 
