@@ -84,28 +84,30 @@ def test_large_or_sparse_programs_are_left_to_others():
     def program(m, n):
         return lcc_program(DenseRows(np.zeros((m, n))), np.ones(n), np.ones(m), 0.1)
 
-    assert margin_exchanges.worthwhile(program(100, 5), 15)
-    assert not margin_exchanges.worthwhile(program(100, 5), 16)  # Newton steps pass many at once
+    assert margin_exchanges.worthwhile(program(100, 5), 100)  # calls are what counts
+    assert margin_exchanges.worthwhile(program(4000, 5), 5)
+    assert not margin_exchanges.worthwhile(program(4000, 5), 6)  # Newton steps pass many at once
     assert margin_exchanges.worthwhile(program(20, 5), 20)  # where there are rows to sum up
     assert not margin_exchanges.affordable(program(20_000, 2))
 
 
 @pytest.mark.parametrize(
-    ("m", "n", "doubt", "expected"),
+    ("m", "n", "turned", "expected"),
     [
-        (3000, 10, 30, True),
-        (3001, 10, 30, False),  # too many entries
-        (3000, 10, 31, False),  # too many rows in doubt
-        (300, 64, 192, True),
+        (3000, 10, 10, True),
+        (3001, 10, 10, False),  # too many entries
+        (3000, 10, 11, False),  # too many rows turn
+        (600, 10, 600, True),  # so few entries that calls are what counts
+        (601, 10, 601, False),
         (300, 65, 10, False),  # too many columns
-        (49, 10, 49, True),  # so few rows that steps have nothing to sum up
-        (50, 10, 49, False),
+        (319, 64, 319, True),  # so few rows that steps have nothing to sum up
+        (320, 64, 320, False),
     ],
 )
-def test_worthwhile(m, n, doubt, expected):
+def test_worthwhile(m, n, turned, expected):
     rows = DenseRows(np.ones((m, n)))
     program = lcc_program(rows, np.ones(n), np.ones(m), 0.1)
-    assert margin_exchanges.worthwhile(program, doubt) is expected
+    assert margin_exchanges.worthwhile(program, turned) is expected
     assert margin_exchanges.affordable(program) is (m * n <= 30_000 and n <= 64)
 
 

@@ -294,7 +294,7 @@ def followed(program, last, solver="auto", **controls):
 
 @pytest.mark.parametrize(
     ("margin", "m", "solver"),
-    [(1.9, 200, "exchanges"), (1.0, 200, "simplex"), (1.9, 8000, "simplex")],
+    [(1.9, 200, "exchanges"), (1.0, 3000, "simplex"), (1.9, 8000, "simplex")],
 )
 def test_a_margin_is_solved_from_the_last_one(margin, m, solver):
     program, last = visited(m=m)

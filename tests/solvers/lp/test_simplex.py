@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from lincent import LCC
 from lincent.solvers.lp import box_step, crossover, highs, interior_point, simplex
+from lincent.solvers.lp.foreseen import Point
 from lincent.solvers.solution import Controls, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal, primal_value
@@ -217,6 +218,20 @@ def test_a_start_changes_the_way_and_not_the_optimum(seed):
         found = simplex.solve(near, Controls(), start)
         assert found.certified(1e-9)
         assert found.certificate.objective == pytest.approx(whole.certificate.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("ratio", [0.98, 0.5])
+def test_a_basis_of_another_margin_is_begun_with_instead_of_steps(ratio):
+    program = boxed(2000, 12)
+    last = solved(program).certificate
+    point = Point(program.margin, last.beta, program.rows.dot(last.beta))
+    margin = ratio * program.margin
+    offset = -margin * float(program.costs.sum())
+    other = replace(program, margin=margin, separation=margin, offset=offset)
+    found = simplex.solve(other, Controls(), last.beta, point)
+    assert found.iterations == 0
+    assert found.relative_gap <= 1e-9
+    assert_optimal(other, found)
 
 
 def test_a_solve_from_a_given_point_stands_there():

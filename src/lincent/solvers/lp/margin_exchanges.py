@@ -26,7 +26,8 @@ class Tuning:
 
     most_entries: int = 30_000  # beyond which Newton steps, which pass many hinges at once, pay
     most_columns: int = 64  # beyond which a basis is dear
-    in_doubt: float = 3.0  # rows per column that change sides, beyond which the same holds
+    few_entries: int = 6_000  # up to which calls are all that counts, and exchanges are fewest
+    turned: float = 1.0  # rows per column that turn, beyond which Newton steps pay as well
     steps_above: float = 5.0  # rows per column: with fewer, Newton steps have nothing to sum up
     exchanges: int = 12  # per column and margin
     drift: int = 200  # exchanges after which the tableau is formed anew
@@ -43,10 +44,11 @@ def affordable(program: Program) -> bool:
     return near and m * n <= TUNING.most_entries and n <= TUNING.most_columns
 
 
-def worthwhile(program: Program, doubt: int) -> bool:
-    """Whether this is cheaper than Newton steps, where about ``doubt`` rows change sides."""
+def worthwhile(program: Program, turned: int) -> bool:
+    """Whether this is cheaper than Newton steps, where about so many rows change sides."""
     m, n = program.shape
-    return affordable(program) and (doubt <= TUNING.in_doubt * n or m < TUNING.steps_above * n)
+    short = m * n <= TUNING.few_entries or m < TUNING.steps_above * n
+    return affordable(program) and (short or turned <= TUNING.turned * n)
 
 
 @dataclass(frozen=True)

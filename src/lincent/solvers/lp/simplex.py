@@ -23,6 +23,10 @@ exchanges of the vertex.
    Where the classes are separable and the columns many, an interior point solves the first band:
    Newton steps, which follow rows that turn, come nowhere near the basis there.
 
+On a path of margins where few rows turn between two of them, the basis of the last vertex is the
+first here, and no step is made: multipliers do not depend on right-hand sides, so that as many
+exchanges are left as rows turned.
+
 What this cannot finish (columns that depend on each other, mostly) goes on to the interior point.
 """
 
@@ -39,6 +43,7 @@ from lincent.programs.centralization import Program, certify
 from lincent.solvers.lp import interior_point
 from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.duplicate_rows import merge
+from lincent.solvers.lp.foreseen import Point
 from lincent.solvers.solution import Controls, Solution, Status, silent
 
 NAME = "simplex"
@@ -86,6 +91,7 @@ class Tuning:
     few_wrong: float = 0.5  # of the band: with more rows on the wrong side it was too small
     many_wrong: float = 0.05  # of all rows: on more than little data screening is asked instead
     met: float = 1e-18  # of the mean square of what rows miss: below it a hinge is met
+    on_kink: float = 1e-9  # of the mean distance: the rows that a vertex is made of are nearer
     rounds: int = 8  # of exchanges, the last of them on all rows
     exchanges: int = 12  # per column and round; collinear columns take that many
     repeated: float = 0.05  # share of equal rows from which on they are merged
@@ -103,9 +109,15 @@ def worthwhile(m: int, n: int) -> bool:
 
 
 @np.errstate(all="ignore")  # what is not finite does not get a certificate
-def solve(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
-    """The certified optimal vertex, or what is known where it is not reached."""
+def solve(
+    program: Program, controls: Controls, start: Vector | None = None, vertex: Point | None = None
+) -> Solution:
+    """The certified optimal vertex, or what is known where it is not reached.
+
+    ``vertex`` is the optimum of another margin, few exchanges away: its basis is the first.
+    """
     near = NearVertex(program, start)
+    near.vertex = vertex
     if near.repeats():
         merged = merge(program)
         if merged is not None:
@@ -117,7 +129,7 @@ def solve(program: Program, controls: Controls, start: Vector | None = None) -> 
 
 
 def _finish(program: Program, near: NearVertex, controls: Controls) -> Solution:
-    steps = near.approach(controls)
+    steps = near.approach(controls) if near.vertex is None else 0
     late = _late(controls)
     answer = None if late else _exchanged(program, near, controls)
     if answer is None:
@@ -156,6 +168,7 @@ class NearVertex:
         self.pull = 0.0  # the multiplier of the separation
         self.gain = 1.0  # of the last step, as a share of the loss
         self.exchanged_whole = TUNING.exchanged_whole
+        self.vertex: Point | None = None
         self.band = TUNING.first_band
         if start is None:
             self._start()
@@ -324,11 +337,21 @@ class NearVertex:
         """
         program, missed = self.program, self.missed[index]
         reach = float(program.difference @ self.beta) - program.separation
+        if self.vertex is not None:
+            margin, box, projected = self.vertex
+            missed, reach = margin - projected[index], float(program.difference @ box) - margin
         distance = np.concatenate([missed, box - program.lower, program.upper - box, [reach]])
         distance *= distance
         # Hinges that are met count alike, however small the rounding; all rows tell what small is.
         met = TUNING.met * float(self.missed @ self.missed) / len(self.missed)
         return np.asarray(1.0 / (distance + met + TINY))
+
+    def met(self) -> np.ndarray:
+        """The rows that the vertex of another margin is made of."""
+        assert self.vertex is not None
+        margin, _, projected = self.vertex
+        distance = np.abs(projected - margin)
+        return np.asarray(distance <= TUNING.on_kink * (float(distance.mean()) + margin))
 
     def part(self, index: Index, beyond: Vector) -> Program:
         """The program of some rows, with the multipliers of all others summed up."""
@@ -373,6 +396,8 @@ def _exchanged(program: Program, near: NearVertex, controls: Controls) -> Certif
     band = max(TUNING.band * n, TUNING.least_band)
     most = TUNING.exchanges * n + 20
     chosen, box = near.nearest(band), near.in_the_box()
+    if near.vertex is not None and chosen is not None:
+        chosen |= near.met()
     # Between the rows and the box Newton steps tell little of the basis: exchanges from it are
     # many, and of many columns each is dear.
     open_box = n >= TUNING.interior_columns and box is near.beta and near.separates()
@@ -401,6 +426,7 @@ def _exchanged(program: Program, near: NearVertex, controls: Controls) -> Certif
             return certify(program, found.beta, beyond, found.t)
         if count <= TUNING.few_wrong * len(index):
             near.stand(found.beta, there)
+            near.vertex = None
             chosen |= wrong
             box = near.beta
             continue
@@ -409,6 +435,7 @@ def _exchanged(program: Program, near: NearVertex, controls: Controls) -> Certif
             return None
         # Too far for a band of this size: only part of the way is a descent.
         near.move(found.beta - near.beta, near.missed - there)
+        near.vertex = None
         band *= 3
         chosen, box = near.nearest(band), near.beta
     return None
