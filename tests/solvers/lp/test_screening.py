@@ -2,6 +2,7 @@
 
 import tracemalloc
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import open_source
 from lincent.programs.centralization import certify, lcc_program
 from lincent.solvers.lp import interior_point, screening
-from lincent.solvers.solution import Controls, Status
+from lincent.solvers.lp.sample import in_doubt
+from lincent.solvers.solution import Controls, Solution, Status
 
 TOL = 1e-9
 
@@ -242,3 +244,169 @@ def test_sparse_rows_are_never_made_dense():
         tracemalloc.stop()
     assert model.duality_gap_ <= TOL * max(1.0, abs(model.objective_))
     assert peak < 0.75 * (X.shape[0] * X.shape[1] * 8)
+
+
+def test_sizes_of_samples_follow_the_shape():
+    for n, rows in ((50, 1_500), (100, 3_000), (200, 3_000), (750, 3_000), (1_000, 4_000)):
+        assert screening.per_column(30, n) == rows
+        assert screening.start_size(n) == rows + 500
+    for m, n in ((10_000, 7), (123_456, 20), (5_000_000, 3)):
+        assert screening.sample_size(m, n) == int(2 * np.cbrt(m * m * n)) + 1
+
+
+@pytest.mark.parametrize(
+    ("n", "sparse", "most"),
+    [(20, False, 4_000), (100, False, 9_800), (1_000, False, 12_600), (1_000, True, 85_400)],
+)
+def test_a_sample_pays_from_so_many_rows_on(n, sparse, most):
+    assert not screening.worthwhile(most, n, sparse=sparse)
+    assert screening.worthwhile(most + 1, n, sparse=sparse)
+
+
+def test_rows_in_doubt_after_a_sample_are_those_that_chance_leaves_so():
+    program = program_from(*normal(9_000, 3))
+    m, n = program.shape
+    whole = program.rows.all_rows(program.costs, program.margin)
+    beta = 0.1 * program.farthest_point
+    missed = program.rows.dot(beta) < program.margin
+    below = program.costs[missed].sum() / program.costs.sum()
+    for sample in (300, 100_000):
+        near = screening._seen_from(program, whole, beta, sample)
+        assert near.band == max(in_doubt(m, n, sample, below), 91)
+        np.testing.assert_array_equal(near.beta, program.feasible(beta))
+
+
+@pytest.mark.parametrize(("band", "spare", "few"), [(500, 0, 60), (0, 0, 60), (0, 99, 99)])
+def test_a_guess_is_brought_closer_with_its_rows_in_doubt(band, spare, few, monkeypatch):
+    program = program_from(*normal(2_000, 6))
+    rows = program.rows.all_rows(program.costs, program.margin)
+    whole = SimpleNamespace(look=rows.look, spare_rows=spare)
+    asked = []
+
+    def approach(program, whole, near, few, steps, rng, tell):
+        asked.append((near.band, few, steps))
+        return near, 3
+
+    monkeypatch.setattr(screening, "approach", approach)
+    guess = screening.Guess(0.5 * program.farthest_point, band)
+    near, steps = screening._from_guess(program, whole, guess, Controls(), None)
+    assert (near.band, few, 8) == asked[0]
+    assert near.band == max(band, few // 2)
+    assert steps == 3
+
+
+class Stub:
+    """A sample whose optimum is told, and which says how many rows it was asked for."""
+
+    def __init__(self, program, rows=None, repeated=False):
+        self.program, self.rows, self.repeated = program, rows, repeated
+        self.all_rows = SimpleNamespace(sized=lambda columns: ("sized", columns))
+        self.parts = []
+
+    def repeats(self, rng):
+        return self.repeated
+
+    def part(self, k, rng):
+        self.parts.append(k)
+        self.program = SimpleNamespace(shape=(k, self.program.shape[1]))
+        return self
+
+    def near_optimum(self, controls, rng):
+        return np.full(2, 0.1), 5
+
+    def optimum(self, controls):
+        return np.full(2, 0.2), 7
+
+    def release(self):
+        pass
+
+
+def drawn(monkeypatch, m, n, most=10**9, repeated=False, here=True):
+    """How many rows the first sample has; and whether distinct rows are solved instead."""
+    seen = {}
+
+    def sample(k, rng):
+        seen["k"] = k
+        return (None,)
+
+    whole = SimpleNamespace(most_sampled=most, sample=sample, here=here)
+    rows = SimpleNamespace(all_rows=lambda costs, margin: whole)
+    program = SimpleNamespace(rows=rows, costs=None, margin=None, shape=(m, n))
+    merged = SimpleNamespace(program=program, expand=lambda found: found)
+    monkeypatch.setattr(screening, "Sample", lambda p, r: Stub(p, r, repeated))
+    monkeypatch.setattr(screening, "merge", lambda program: merged)
+    monkeypatch.setattr(screening, "_solve_distinct", lambda *_: "distinct")
+    monkeypatch.setattr(screening, "_from_samples", lambda *a: ("near", "whole", "ruler", a[3]))
+    ended = SimpleNamespace(run=lambda steps: steps)
+    monkeypatch.setattr(screening, "Rounds", lambda *_: ended)
+    found = screening.solve(program, Controls(), np.random.default_rng(0))
+    assert found in (seen["k"], "distinct")
+    return found
+
+
+def test_a_second_sample_is_drawn_where_it_is_larger_than_the_first_and_small(monkeypatch):
+    assert drawn(monkeypatch, 8_000, 2) == 560  # the second would have 1,008 rows
+    assert drawn(monkeypatch, 20_000, 2) == 1_857
+    assert drawn(monkeypatch, 20_000, 2, most=1_500) == 1_500
+    assert drawn(monkeypatch, 20_000, 2, most=1_120) == 560
+    assert drawn(monkeypatch, 20_000, 2, most=1_121) == 1_121
+    # Above a third of all rows it costs what the whole does.
+    assert drawn(monkeypatch, 40_000, 200) == 3_500
+    assert drawn(monkeypatch, 50_000, 200) == 15_875
+    assert drawn(monkeypatch, 20_000, 2, repeated=True) == "distinct"
+    assert drawn(monkeypatch, 20_000, 2, repeated=True, here=False) == 1_857
+
+
+@pytest.mark.parametrize("m", [4_000, 4_001])
+def test_distinct_rows_are_screened_where_they_are_many(m, monkeypatch):
+    program = SimpleNamespace(shape=(m, 3), materialize=lambda: "whole")
+    found = Solution(Status.OPTIMAL, None, 1, "other")
+    monkeypatch.setattr(screening, "solve", lambda *_: "screened")
+    monkeypatch.setattr(interior_point, "solve", lambda *_: found)
+    wanted = "screened" if m > 4_000 else replace(found, solver="screening")
+    assert screening._solve_distinct(program, None, None) == wanted
+
+
+def stages(monkeypatch, second, columns, by_size=False, late=False, spare=0):
+    """From which samples, to how few rows and in how many steps the whole is approached."""
+    asked, drawn = [], []
+
+    def approach(program, whole, near, few, steps, rng, tell):
+        asked.append((near.sample, few, steps, float(near.beta[0])))
+        return SimpleNamespace(beta=near.beta + 0.5), 1
+
+    def seen(program, rows, beta, sample):
+        return SimpleNamespace(beta=beta, sample=sample)
+
+    whole = SimpleNamespace(spare_rows=spare, sampled_by_size=by_size)
+    whole.sized = lambda columns: whole
+    whole.sample = lambda k, rng: drawn.append(k) or (None,)
+    monkeypatch.setattr(screening, "approach", approach)
+    monkeypatch.setattr(screening, "_seen_from", seen)
+    shares = []
+
+    def ruler(program, beta, share, rng):
+        shares.append(share)
+        return SimpleNamespace(columns=columns)
+
+    monkeypatch.setattr(screening, "ruler_of", ruler)
+    monkeypatch.setattr(screening, "Sample", lambda p, r: Stub(p, r))
+    program = SimpleNamespace(shape=(20_000, 2))
+    controls = Controls(deadline=0.0 if late else np.inf)
+    first = Stub(program)
+    *_, steps = screening._from_samples(program, whole, first, second, controls, None)
+    assert shares == [in_doubt(560, 2, 560, 1.0) / 560]
+    assert first.parts[0] == 560
+    return asked, drawn, steps
+
+
+def test_the_whole_is_approached_by_way_of_a_second_sample(monkeypatch):
+    # Of one sample, its optimum; of a larger one, Newton steps on it; then on the whole.
+    assert stages(monkeypatch, 560, None) == ([(560, 60, 7, 0.1)], [], 6)
+    two = [(560, 60, 8, 0.1), (1_800, 60, 7, 0.6)]
+    assert stages(monkeypatch, 1_800, None) == (two, [], 7)
+    # Where rows differ in size, the exact optimum of a sample in sizes, drawn by them if it can.
+    assert stages(monkeypatch, 560, "sizes") == ([(560, 60, 7, 0.2)], [], 13)
+    assert stages(monkeypatch, 560, "sizes", by_size=True)[1:] == ([560], 13)
+    assert stages(monkeypatch, 560, None, spare=70)[0] == [(560, 70, 7, 0.1)]
+    assert stages(monkeypatch, 560, None, late=True)[0] == [(560, 60, 0, 0.1)]

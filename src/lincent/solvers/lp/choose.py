@@ -186,11 +186,7 @@ def _routes(program: Program, solver: str, rng: Draws) -> Iterator[Route]:
         yield Route(simplex.NAME, shape, lambda c: simplex.solve(whole(), c))
     if auto and near and row_generation.worth_a_look(m, n):
         yield from _from_the_corner(program, shape)
-    screened = (
-        auto
-        and m > screening.TUNING.small
-        and screening.worthwhile(m, n, sparse=program.rows.sparse)
-    )
+    screened = auto and screening.worthwhile(m, n, sparse=program.rows.sparse)
     here = auto and not screened
     sparse = program.rows.sparse
     named = here and identification.worthwhile(m, n, sparse)

@@ -112,7 +112,7 @@ def solve(
 
 
 def _solve_distinct(program: Program, controls: Controls, rng: np.random.Generator) -> Solution:
-    if worthwhile(*program.shape) and program.shape[0] > TUNING.small:
+    if worthwhile(*program.shape):
         return solve(program, controls, rng)
     found = interior_point.solve(program.materialize(), controls)
     return replace(found, solver=NAME)
