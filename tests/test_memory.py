@@ -7,7 +7,7 @@ import pytest
 
 from lincent import _memory
 
-VARIABLES = ("MIMALLOC_ARENA_RESERVE", "MALLOC_ARENA_MAX", "OPENBLAS_NUM_THREADS")
+VARIABLES = ("ARROW_DEFAULT_MEMORY_POOL", "MALLOC_ARENA_MAX", "OPENBLAS_NUM_THREADS")
 
 
 @pytest.fixture
@@ -22,11 +22,12 @@ def started(monkeypatch):
 
 def test_a_sample_is_what_there_is_room_for(monkeypatch):
     monkeypatch.setattr(_memory, "room", lambda: float("inf"))
-    assert _memory.entries(1_000) == 1_000
-    monkeypatch.setattr(_memory, "room", lambda: 6_400.0)
-    assert _memory.entries(1_000) == 100
+    assert _memory.entries(10**9) == 10**9
+    monkeypatch.setattr(_memory, "room", lambda: 64e6)
+    assert _memory.entries(10**9) == 10**6
     monkeypatch.setattr(_memory, "room", lambda: -1.0)
-    assert _memory.entries(1_000) == 0
+    assert _memory.entries(10**9) == _memory.LEAST
+    assert _memory.entries(1_000) == 1_000
 
 
 def test_a_tight_limit_is_worth_a_second_start(monkeypatch, started):
@@ -37,7 +38,7 @@ def test_a_tight_limit_is_worth_a_second_start(monkeypatch, started):
     assert program == command[0] == sys.executable
     assert command[1:] == sys.orig_argv[1:]
     found = [environment[name] for name in VARIABLES]
-    assert found == ["8192", "7", "2"]  # a user's own word stands
+    assert found == ["system", "7", "2"]  # a user's own word stands
     for name in VARIABLES:
         monkeypatch.setenv(name, "1")
     _memory.spare_addresses()

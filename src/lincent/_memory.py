@@ -15,8 +15,10 @@ LITTLE = 8 * 2**30
 BLAS_THREAD = 2**30
 """Bytes of the limit for each thread of BLAS, which takes 40 MB of addresses in each of two copies
 of it (NumPy's and SciPy's)."""
-LATER = 80 * 10**6
-"""Bytes of the limit that these two copies take with the first product."""
+LATER = 125 * 10**6
+"""Bytes of the limit that libraries take with the first product, thread and rows."""
+
+LEAST = 250_000
 
 
 def room() -> float:
@@ -25,8 +27,11 @@ def room() -> float:
 
 
 def entries(most: int) -> int:
-    """Numbers (eight bytes) in a sample that is solved here: ``most``, or an eighth of the room."""
-    return int(min(most, max(0.0, room()) / (8 * 8)))
+    """Numbers (eight bytes) in a sample that is solved here: ``most``, or an eighth of the room.
+
+    Never fewer than ``LEAST``: a sample that says nothing costs reads without end.
+    """
+    return int(min(most, max(LEAST, room() / (8 * 8))))
 
 
 def spare_addresses() -> None:
@@ -36,7 +41,7 @@ def spare_addresses() -> None:
     """
     limit = _address_limit()
     wanted = {
-        "MIMALLOC_ARENA_RESERVE": "8192",  # kB; else Arrow's allocator takes a gigabyte at once
+        "ARROW_DEFAULT_MEMORY_POOL": "system",  # Arrow's own takes a gigabyte at once
         "MALLOC_ARENA_MAX": "1",  # else 64 MB for each thread
         "OPENBLAS_NUM_THREADS": str(max(1, int(limit / BLAS_THREAD))) if limit < LITTLE else "",
     }

@@ -10,17 +10,19 @@ import pytest
 from lincent._errors import AppError
 from lincent.app import large_file, memory
 from lincent.app.fit import fit_table
+from lincent.app.storage import load_model
 from lincent.tables import AS_FOUND, Wishes
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pq = pytest.importorskip("pyarrow.parquet")
+pd = pytest.importorskip("pandas")
 
 
 SPARING = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "1",
-    "MIMALLOC_ARENA_RESERVE": "8192",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 """What the command line sets for itself under a limit."""
 
@@ -67,7 +69,18 @@ def test_the_same_model_as_in_memory(tmp_path, monkeypatch, little_room, kind, m
     assert model.summary["classes"] == plain.summary["classes"]
     held, whole = (m.summary["held_out"]["scores"][0]["value"] for m in (model, plain))
     assert held == pytest.approx(whole, abs=0.03)
-    assert "1000 rows, scored by a fit to all others" in model.summary["held_out"]["how"]
+    assert "800 rows, scored by a fit to all others" in model.summary["held_out"]["how"]
+
+
+def test_a_sample_of_all_rows_leaves_most_to_the_fit_that_is_judged(tmp_path, little_room):
+    passes = []
+    model = fit_table(
+        write(tmp_path, m=500), "label", method="quick",
+        stage=lambda what, *_: passes.append(what),
+    )  # fmt: skip
+    assert "100 rows, scored by a fit to all others" in model.summary["held_out"]["how"]
+    assert "fitting RegularizedLCC on all rows, 3 columns" in passes
+    assert "pass 2 over the rows" in passes
 
 
 @pytest.mark.parametrize("method", ["linear", "additive"])
@@ -115,41 +128,36 @@ def test_groups_need_memory(tmp_path, little_room):
 
 def test_a_table_with_room_is_read_whole(tmp_path):
     assert large_file.find_large(write(tmp_path), AS_FOUND, Wishes(), 0) is None
+    row = 2 * memory.NUMBER + 2 * memory.TEXT
+    assert memory.needed(write(tmp_path)) == memory.COPIES * row * 4_000
     assert memory.needed("-") == memory.needed({"a": [1]}) == 0.0
     assert memory.needed(tmp_path / "nothing.parquet") == 0.0
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
 @pytest.mark.slow
-def test_a_limit_of_the_process(tmp_path):
-    """Under ``ulimit -v`` a fit that would take more reads in batches, and ends at the same."""
-    rng = np.random.default_rng(0)
-    m = 1_200_000
-    data = {f"x{k}": np.round(rng.standard_normal(m), 2) for k in range(12)}
-    data["label"] = (data["x0"] + data["x1"] + rng.standard_normal(m) > 0).astype(int)
-    path = tmp_path / "table.parquet"
-    pq.write_table(pa.table(data), path, row_group_size=50_000)
-    code = (
-        "import sys, json; from lincent.app.fit import fit_table; from lincent import _memory\n"
-        "told = []\n"
-        "import sklearn.compose, sklearn.impute, pandas, pyarrow.parquet, resource\n"
-        "size = _memory._fields(_memory.Path('/proc/self/status'))['VmSize']\n"
-        "if sys.argv[2] != 'all':\n"
-        "    most = int(size) + int(sys.argv[2])\n"
-        "    resource.setrlimit(resource.RLIMIT_AS, (most, most))\n"
-        "model = fit_table(sys.argv[1], 'label', method='quick', tell=told.append)\n"
-        "print(json.dumps([told[0], model.pipeline[-1].coef_.tolist()]))\n"
+def test_the_command_under_a_limit(tmp_path):
+    """Under ``ulimit -v`` a table that would take more is read in batches; the model is the same."""
+    path, models = write(tmp_path, m=200_000), []
+    loaded = (
+        "import lincent.app.fit, lincent.app.terms, pandas, pyarrow.parquet, sklearn.compose\n"
+        "from lincent import _memory\n"
+        "print(int(_memory._fields(_memory.Path('/proc/self/status'))['VmSize'] / 1024))"
     )
-    import json
+    taken = int(_run([sys.executable, "-c", loaded], os.environ | SPARING).stdout)
+    command = [sys.executable, "-m", "lincent", "fit", str(path), "--target", "label", "--quick"]
+    for limit in (taken + 160_000, "unlimited"):
+        model = tmp_path / f"{limit}.lincent"
+        limited = ["bash", "-c", f'ulimit -v {limit}; exec "$@"', "-", *command]
+        done = _run([*limited, "--output", str(model)], os.environ)
+        assert ("it is read in batches" in done.stderr) == (limit != "unlimited")
+        models.append(load_model(model).pipeline)
+    frame = pd.DataFrame(columns(m=1_000, seed=1)).drop(columns="label")
+    one, other = (model.decision_function(frame) for model in models)
+    np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7 * np.abs(other).max())
 
-    answers = []
-    for limit in (str(500_000_000), "all"):
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(path), limit], capture_output=True, text=True,
-            timeout=200, env=os.environ | SPARING,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr[-2000:]
-        answers.append(json.loads(done.stdout.splitlines()[-1]))
-    assert "read in batches" in answers[0][0]
-    assert "read in batches" not in answers[1][0]
-    np.testing.assert_allclose(answers[0][1], answers[1][1], atol=1e-6)
+
+def _run(command, environment):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done

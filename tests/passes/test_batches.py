@@ -139,7 +139,18 @@ def test_missing_columns_and_files_are_named(data, tmp_path):
 def test_text_columns_are_named(tmp_path):
     pq.write_table(pa.table({"a": ["x", "y"], "b": [0, 1]}), tmp_path / "a.parquet")
     batches = lincent.batches(tmp_path / "a.parquet", target="b")
-    with pytest.raises(ValueError, match="column 'a' has values that are not numbers"):
+    with pytest.raises(ValueError, match=r"a.parquet: column 'a' has values .* encode text and"):
+        LCC().fit(batches, batches.target)
+
+
+def test_a_damaged_file_is_named(data, tmp_path):
+    X, y, _ = data
+    table = pa.table({**{f"x{k}": X[:, k] for k in range(N)}, "label": y})
+    for k in range(4):
+        pq.write_table(table.slice(1_000 * k, 1_000), tmp_path / f"part-{k}.parquet")
+    (tmp_path / "part-2.parquet").write_bytes(b"PAR1 torn PAR1")
+    batches = lincent.batches(str(tmp_path / "part-*.parquet"), target="label")
+    with pytest.raises(ValueError, match=r"In batch 2 .*part-2.parquet cannot be read: Arrow"):
         LCC().fit(batches, batches.target)
 
 

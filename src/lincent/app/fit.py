@@ -188,7 +188,8 @@ def _fitted(
         classifier.set_params(cv=make_splits(known, seed))
     pipeline = with_preparation(classifier, scale=not isinstance(classifier, TABLE_MODELS))
     rows, columns = known.frame.shape
-    stage(f"fitting {type(classifier).__name__} on {rows} rows, {columns} columns", 0, 0)
+    those = f"{rows} rows" if large is None else "all rows"
+    stage(f"fitting {type(classifier).__name__} on {those}, {columns} columns", 0, 0)
     caught: list[str] = []
     with _noting(caught), _progress.listening(stage):
         if large is not None:

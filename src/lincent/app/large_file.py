@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
+from lincent import _progress
 from lincent._errors import AppError
 from lincent._memory import entries, room
 from lincent.app.held_out import FOLDS, HeldOut
@@ -173,6 +174,13 @@ class LargeFit:
         self.numbers, table = file.sampled()
         self.known: Understood = understand(table, target, wishes)
         self.classes: Counter[Any] = Counter()
+        self.passes = 1  # that of the sample
+
+    def _batches(self) -> Iterator[tuple[np.ndarray, UserTable]]:
+        """One pass over the rows, which is told: there are a dozen, and each takes long."""
+        self.passes += 1
+        _progress.step(f"pass {self.passes} over the rows", 0, 0)
+        yield from self.file.batches()
 
     def fitted(self, pipeline: Any) -> HeldOut | None:
         """Fit a pipeline to all rows; what a second fit, without the sample, says of that."""
@@ -182,19 +190,27 @@ class LargeFit:
         rows = self._stream(prepare, np.empty(0, dtype=np.intp))
         method = _probability_later(classifier)
         classifier.fit(rows, rows.target)
-        if set(self.classes) != set(np.unique(known.labels).tolist()):
-            return None  # a class so rare that the sample does not have it
-        rest = self._stream(prepare, self.numbers)
+        places = self._judges()
+        labels = known.labels[places]
+        judged = Counter(labels.tolist())
+        if any(not 0 < judged[name] < count for name, count in self.classes.items()):
+            return None  # a class so rare that it is not on both sides
+        rest = self._stream(prepare, self.numbers[places])
         unseen = clone(classifier).fit(rest, rest.target)
-        seen = prepare.transform(known.frame)
-        parts = np.random.default_rng(self.file.seed).permutation(len(known.labels)) % FOLDS
+        seen = prepare.transform(known.frame.iloc[places])
+        parts = np.random.default_rng(self.file.seed).permutation(len(places)) % FOLDS
         if method is not None:
-            _calibrate(classifier, unseen, seen, known.labels, parts, method)
+            _calibrate(classifier, unseen, seen, labels, parts, method)
         chances = unseen.predict_proba(seen) if hasattr(unseen, "predict_proba") else None
-        how = f"{len(known.labels)} rows, scored by a fit to all others"
-        places = np.arange(len(known.labels))
+        how = f"{len(places)} rows, scored by a fit to all others"
         scores = np.asarray(unseen.decision_function(seen))
-        return HeldOut(places, known.labels, scores, chances, parts, how)
+        return HeldOut(places, labels, scores, chances, parts, how)
+
+    def _judges(self) -> np.ndarray:
+        """Places of the rows of the sample that the second fit does not see: most rows stay."""
+        most = sum(self.classes.values()) // FOLDS
+        keys = _keys(self.numbers, self.file.seed)
+        return np.sort(np.argsort(keys, kind="stable")[:most])
 
     def _labels(self, part: UserTable) -> np.ndarray:
         return read_labels(part, self.target).astype(self.known.labels.dtype.type)
@@ -203,7 +219,7 @@ class LargeFit:
         """Means and deviations over all rows, in place of those of the sample; the classes."""
         found, nothing = StandardScaler(), np.zeros(len(prepare.unit_))
         prepare.in_units(nothing, nothing + 1.0)
-        for _, part in self.file.batches():
+        for _, part in self._batches():
             self.classes.update(self._labels(part).tolist())
             if prepare.scale:
                 found.partial_fit(prepare.transform(to_frame(self.known.schema, part)))
@@ -214,7 +230,7 @@ class LargeFit:
         """The rows as numbers, but for those with these (sorted) row numbers."""
 
         def start() -> Iterator[tuple[Any, Any, Any]]:
-            for numbers, part in self.file.batches():
+            for numbers, part in self._batches():
                 X = prepare.transform(to_frame(self.known.schema, part))
                 weight = np.isin(numbers, without, invert=True).astype(np.float64)
                 yield X, self._labels(part), weight if len(without) else None

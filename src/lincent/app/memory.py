@@ -11,6 +11,8 @@ from lincent.tables.source import CSV, PARQUET, kind_by_name
 
 COPIES = 6
 """A fit in memory holds a table about so often: as read, as a frame, as numbers, and its folds."""
+NUMBER, TEXT = 8, 20
+"""Bytes of a cell: words are objects of their own for a while."""
 TEXT_COPIES = 8
 """The same for a text file, by its size on disk: cells are read as text first."""
 
@@ -25,7 +27,9 @@ def needed(data: Any, format: str | None = None) -> float:
             from pyarrow.parquet import read_metadata
 
             found = read_metadata(data)
-            return float(COPIES * 8 * found.num_rows * found.num_columns)
+            kinds = (found.schema.column(k).physical_type for k in range(found.num_columns))
+            row = sum(TEXT if kind == "BYTE_ARRAY" else NUMBER for kind in kinds)
+            return float(COPIES * found.num_rows * row)
         if kind == CSV and Path(data).suffix.lower() not in (".gz", ".bz2", ".xz", ".zip"):
             return float(TEXT_COPIES * os.path.getsize(data))
     except Exception:  # whatever is wrong with the file, reading it says so

@@ -13,6 +13,7 @@ import glob
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from lincent._lazy import public
-from lincent.passes.dask.run import BlockError, Merge
+from lincent.passes.dask.run import ENCODE, BlockError, Merge
 from lincent.passes.together import Halted, Request, Tell, fulfil
 
 BATCH_ROWS = 2**16
@@ -173,11 +174,25 @@ def _parquet(files: list[str], target: Any, weight: Any, columns: Any, rows: int
 
     def start() -> Iterator[Batch]:
         for name in files:
-            with ParquetFile(name) as file:
+            with _named(name), ParquetFile(name) as file:
                 for part in file.iter_batches(batch_size=rows, columns=wanted):
                     yield _of_arrow(part, names, target, weight)
 
     return Batches(start, names)
+
+
+@contextmanager
+def _named(file: str) -> Iterator[None]:
+    """What is wrong in a file is told with its name."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except BlockError as error:
+        raise BlockError(f"{file}: {error}") from error
+    except Exception as error:
+        told = f"{file} cannot be read: {type(error).__name__}: {error}"
+        raise BlockError(told) from error
 
 
 def _arrow(parts: list[Any], target: Any, weight: Any, columns: Any) -> Batches:
@@ -196,7 +211,9 @@ def _of_arrow(part: Any, names: Sequence[str], target: Any, weight: Any) -> Batc
         try:
             rows[:, k] = part.column(name).to_numpy(zero_copy_only=False)
         except (TypeError, ValueError) as error:
-            raise BlockError(f"column {name!r} has values that are not numbers.") from error
+            raise BlockError(
+                f"column {name!r} has values that are not numbers; {ENCODE}."
+            ) from error
     labels, weights = (
         None if name is None else part.column(name).to_numpy(zero_copy_only=False)
         for name in (target, weight)

@@ -11,6 +11,7 @@ import codecs
 import csv
 import io
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lincent.tables.errors import TableError
@@ -95,9 +96,10 @@ def find_encoding(data: bytes) -> str:
     return "utf-8"
 
 
-def records(text: str, separator: str, count: int = SAMPLE_ROWS) -> list[list[str]]:
-    """The first rows as lists of cells; the last one of a sample may be cut short."""
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+def records(text: str | Iterable[str], separator: str, count: int = SAMPLE_ROWS) -> list[list[str]]:
+    """The first rows, of a text or its lines, as lists of cells; the last may be cut short."""
+    lines = io.StringIO(text, newline="") if isinstance(text, str) else text
+    rows = csv.reader(lines, delimiter=separator)
     found: list[list[str]] = []
     try:
         for row in rows:

@@ -13,9 +13,11 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from lincent._errors import AppError, first_line
+from lincent._memory import entries, room
 from lincent.tables import formats
 from lincent.tables.dialect import Dialect, find_dialect, records
 from lincent.tables.errors import TableError, arrow
@@ -34,6 +36,9 @@ from lincent.tables.source import (
 
 BATCH_ROWS = 16_384
 BLOCK_BYTES = 1 << 23
+LEAST_BLOCK = 1 << 20
+ENOUGH = 1 << 30
+"""Where so many bytes are free and memory runs out all the same, the file asks for nonsense."""
 MISSING_WORDS = (
     "", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "None",
     "<NA>",
@@ -142,8 +147,9 @@ def _names(source: OpenedTable, dialect: Dialect) -> list[str]:
             f"{source.name}: row 1 goes on for more than {HEAD_BYTES >> 20} MB without a line end; "
             "this is not a table with a header."
         )
-    text = head.decode(dialect.encoding, "replace").removeprefix("\ufeff")
-    found = records(text, dialect.separator, 1)
+    lines = io.TextIOWrapper(io.BytesIO(head), dialect.encoding, "replace", newline="")
+    first = next(lines, "").removeprefix("\ufeff")
+    found = records(chain([first], lines), dialect.separator, 1)
     return found[0] if found else []
 
 
@@ -158,7 +164,7 @@ def _csv_options(source: OpenedTable, dialect: Dialect, types: Mapping[str, Any]
         # One thread, so that the number of a bad row is known.
         "read_options": csv.ReadOptions(
             use_threads=bool(types),
-            block_size=BLOCK_BYTES,
+            block_size=_block_bytes(names),
             column_names=names,
             skip_rows_after_names=1,
             encoding=encoding,
@@ -170,6 +176,12 @@ def _csv_options(source: OpenedTable, dialect: Dialect, types: Mapping[str, Any]
             decimal_point=dialect.decimal,
         ),
     }
+
+
+def _block_bytes(names: list[str]) -> int:
+    """Bytes that Arrow reads at once: fewer where memory is short, but some rows at least."""
+    row = sum(map(len, names))
+    return min(BLOCK_BYTES, max(entries(BLOCK_BYTES), LEAST_BLOCK, 20 * row))
 
 
 def _csv_table(source: OpenedTable, reading: Reading) -> UserTable:
@@ -287,6 +299,8 @@ def _readable(source: OpenedTable) -> Iterator[None]:
     except (AppError, BrokenPipeError):
         raise
     except (arrow().ArrowException, *UNREADABLE, ValueError) as error:
+        if isinstance(error, MemoryError) and room() < ENOUGH:
+            raise
         text = first_line(error).rstrip(".")
         if source.kind == CSV and ("UTF8" in text or isinstance(error, UnicodeError)):
             text += "; say how the file is written with --encoding, such as latin-1"

@@ -66,7 +66,7 @@ def test_columns_in_another_order_are_put_right_and_others_refused():
 @pytest.mark.parametrize(
     ("x", "sentence"),
     [
-        (np.array([["1", "two"]], dtype=object), "not numbers"),
+        (np.array([["1", "two"]], dtype=object), r"'two' in column 1 \(counted from 0\); blocks"),
         (np.ones((2, 3)), r"shape \(2, 3\), where 2 columns"),
         (np.ones(2), "where 2 columns"),
     ],

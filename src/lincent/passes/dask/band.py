@@ -21,7 +21,8 @@ from lincent.programs.arrays import Checked, Matrix, Rows, Vector
 SPARE_ENTRIES = 3_000_000
 SPARE_WORK = 60_000_000
 """A band up to this size, and whose rows times columns squared are up to this number, is solved as
-it is: about a second, where a Newton step would cost another read."""
+it is: about a second, where a Newton step would cost another read.  Smaller where memory is
+short."""
 SAMPLE_ENTRIES = 50_000_000
 """The largest sample that is brought to the client: 400 MB, less where memory is short."""
 REMEMBERED = 100_000
@@ -43,7 +44,7 @@ class BlocksAtOnce:
         self.remembered: Rows | None = None
         self.m, n = int(lengths.sum()), len(setting.center)
         self.most_sampled = max(entries(SAMPLE_ENTRIES) // n, 1)
-        self.spare_rows = min(SPARE_ENTRIES // n, SPARE_WORK // n**2)
+        self.spare_rows = min(entries(SPARE_ENTRIES) // n, SPARE_WORK // n**2)
 
     def run(self, verb: str, function: Any, **how: Any) -> Any:
         return self._run(verb, function, setting=self.setting, **how)

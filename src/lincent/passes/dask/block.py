@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from lincent.passes.band import RowsAtOnce
-from lincent.passes.dask.run import BlockError
+from lincent.passes.dask.run import ENCODE, BlockError
 from lincent.passes.dense import DenseSource
 from lincent.passes.landmarks import Mapped, MappedRows
 from lincent.passes.protocol import Source
@@ -191,10 +191,21 @@ def tidy(x: Any, n: int) -> Any:
             x = np.asarray(x)
             x = x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise BlockError(f"X has values that are not numbers ({error}).") from error
+            raise BlockError(f"{_no_number(x)}; {ENCODE}.") from error
     if x.ndim != 2 or x.shape[1] != n:
         raise BlockError(f"X has shape {x.shape}, where {n} columns are expected.")
     return x
+
+
+def _no_number(x: Any) -> str:
+    """The first column that has something else, and what."""
+    for j in range(x.shape[1] if x.ndim == 2 else 0):
+        for value in x[:, j]:
+            try:
+                float(value)
+            except (TypeError, ValueError):
+                return f"X has {value!r} in column {j} (counted from 0)"
+    return "X has values that are not numbers"
 
 
 def sliced(merge: Callable[[list[Any]], Any]) -> Callable[[Function], Function]:

@@ -43,6 +43,11 @@ ENOUGH_TASKS = 16
 """With fewer blocks, requests that are read together have several tasks for a block, so that more
 workers have something to do."""
 
+ENCODE = (
+    "blocks and batches are numbers: encode text and categories first, give X in memory, or use "
+    "'lincent fit', which encodes them in files of any size"
+)
+
 Merge = Callable[[list[Any]], Any]
 
 
