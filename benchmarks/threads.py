@@ -78,7 +78,7 @@ def once(kind, X, y):
 
 
 def compare(name, shape):
-    """Medians of (wall, processor) with one thread and with the default, in turns."""
+    """Least (wall, processor) with one thread and with the default, in turns: others work, too."""
     X, y = make("normal", *shape, seed=0)
     kind = build(name)
     one, default = [], []
@@ -88,7 +88,7 @@ def compare(name, shape):
         default.append(once(kind, X, y))
         if turn and sum(wall for wall, _ in one + default) > 10.0:
             break
-    return np.median(one[1:], axis=0), np.median(default[1:], axis=0)
+    return np.min(one[1:], axis=0), np.min(default[1:], axis=0)
 
 
 warnings.simplefilter("ignore")

@@ -46,7 +46,7 @@ def test_the_procedure_goes_on_to_a_certified_local_optimum(seed):
     """The point found minimizes its own model, and nothing was lost on the way."""
     program = overlapping(seed)
     start = start_of(program)
-    assert worthwhile(program, beyond_at(program, start))
+    assert worthwhile(program)
     rng = np.random.default_rng(0)
     found = convex_concave.solve(program, start, "auto", Controls(), rng, 100)
     assert found.status is Status.OPTIMAL
@@ -94,13 +94,28 @@ def test_a_step_ends_at_the_box():
 
 def test_where_steps_do_not_pay_the_first_model_is_minimized():
     program = overlapping(0)
-    many = np.ones(program.shape[0], dtype=bool)
-    few = np.zeros(program.shape[0], dtype=bool)
-    assert worthwhile(program, many)
-    assert not worthwhile(program, few)
-    assert not worthwhile(overlapping(0, m=300), many[:300])
-    hard = np.where(np.arange(len(many)) == 3, np.inf, 1.0)
-    assert not worthwhile(replace(program, costs=hard), many)
-    source = SparseSource(sp.csr_array(program.rows.dense()))
-    rows = SignedRows(source, np.ones(len(many)), np.zeros(program.shape[1]))
-    assert not worthwhile(replace(program, rows=rows), many)
+    m, n = program.shape
+    assert worthwhile(program)
+    assert not worthwhile(overlapping(0, m=300))
+    assert not worthwhile(replace(program, costs=np.where(np.arange(m) == 3, np.inf, 1.0)))
+    rows = SignedRows(SparseSource(sp.csr_array(program.rows.dense())), np.ones(m), np.zeros(n))
+    assert not worthwhile(replace(program, rows=rows))
+
+
+@pytest.mark.parametrize(("lengths", "bands"), [
+    ([0.0] * 9, [32, 64, 128, 256, 512, 1024, 1500]),  # until every row is in it
+    ([1.0, 0.0, 1.0, 1.0, 1.0], [32, 16, 32]),  # and no narrower one is tried again
+])  # fmt: skip
+def test_a_band_that_leads_nowhere_grows_and_two_flat_steps_are_the_last(
+    lengths, bands, monkeypatch
+):
+    program, tried = overlapping(0), []
+
+    def step(self, band):
+        tried.append(band)
+        return lengths[len(tried) - 1], 0.0
+
+    monkeypatch.setattr(_NearLocal, "step", step)
+    start = start_of(program)
+    np.testing.assert_array_equal(approach(program, start, Controls()), start)
+    assert tried == bands

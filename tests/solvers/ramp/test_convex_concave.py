@@ -64,7 +64,7 @@ def test_lines_lower_the_objective_and_stay_monotone():
 
 
 def test_a_first_model_solved_from_the_start_ends_where_one_solved_afresh_does(monkeypatch):
-    monkeypatch.setattr(convex_concave, "worthwhile", lambda program, beyond: False)
+    monkeypatch.setattr(convex_concave, "worthwhile", lambda program: False)
     rng = np.random.default_rng(3)
     X = rng.standard_normal((2000, 20))
     sign = np.where(X[:, 0] + rng.standard_normal(2000) > 0, 1.0, -1.0)

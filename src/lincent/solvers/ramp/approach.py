@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lincent.programs.arrays import Vector
-from lincent.programs.ramp import Mask, RampProgram
+from lincent.programs.ramp import RampProgram
 from lincent.solvers.lp import simplex
 from lincent.solvers.solution import Controls
 
@@ -28,12 +28,11 @@ class Tuning:
     """What steps trade; measured on ``benchmarks/workloads.py`` at 1,000 x 24 to 20,000 x 30."""
 
     least_entries: int = 20_000  # below which the walk from the first model is short
-    beyond: float = 2.0  # rows per column beyond the wrong center: with fewer J hardly changes
     first_band: float = 4.0  # rows per column whose hinges the first step smooths
     last_band: float = 2.0  # and of the last, at least
     shrink: float = 0.25  # of a band, at most, from one step to the next
     grow: float = 2.0  # of a band that led nowhere
-    steps: int = 28  # at most: what is left costs the walk less
+    steps: int = 64  # at most: what is left costs the walk less
     lengths: tuple[float, ...] = (8.0, 4.0, 2.0, 1.0, 0.5, 0.2, 0.05)  # of a step, by F
     gain: float = 1e-4  # of the objective: a step that lowers it by less is flat
     patience: int = 2  # flat steps in a row after which the walk goes on
@@ -43,13 +42,12 @@ TUNING = Tuning()
 LENGTHS = np.array([0.0, *TUNING.lengths])
 
 
-def worthwhile(program: RampProgram, beyond: Mask) -> bool:
-    """Whether so many rows, and so many of J, that Newton steps pay, but not too many for them."""
+def worthwhile(program: RampProgram) -> bool:
+    """Whether there are so many rows that Newton steps pay, but not too many for them."""
     m, n = program.shape
     dense = not (program.rows.sparse or program.rows.far)
     usual = not program.hard and bool(program.costs.min() > 0)
-    many = m * n > TUNING.least_entries and np.count_nonzero(beyond) > TUNING.beyond * n
-    return bool(dense and usual and many and simplex.worthwhile(m, n))
+    return bool(dense and usual and m * n > TUNING.least_entries and simplex.worthwhile(m, n))
 
 
 @np.errstate(all="ignore")  # a point that is not finite has no objective and is not taken
@@ -57,16 +55,19 @@ def approach(program: RampProgram, start: Vector, controls: Controls) -> Vector:
     """A point near a local optimum of F, at most as high as the start."""
     m, n = program.shape
     near = _NearLocal(program, start)
-    band, flat = TUNING.first_band * n, 0
+    band, least, flat = TUNING.first_band * n, TUNING.last_band * n, 0
     for _ in range(TUNING.steps):
         before = near.beyond
         length, gain = near.step(min(int(band), m // 2))
-        flat = 0 if gain > TUNING.gain else flat + 1
-        if flat == TUNING.patience or controls.out_of_time():
+        stuck = length == 0.0 and band >= m // 2
+        flat = 0 if gain > TUNING.gain else flat + (length > 0.0)
+        if stuck or flat == TUNING.patience or controls.out_of_time():
             break
-        turned = np.count_nonzero(before != near.beyond)
-        wanted = TUNING.grow * band if length == 0.0 else turned / length
-        band = max(wanted, TUNING.shrink * band, TUNING.last_band * n)
+        if length == 0.0:  # so narrow a band leads nowhere here, and would not later
+            band = least = TUNING.grow * band
+        else:
+            turned = np.count_nonzero(before != near.beyond)
+            band = max(turned / length, TUNING.shrink * band, least)
     return near.beta
 
 

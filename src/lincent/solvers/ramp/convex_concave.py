@@ -115,7 +115,7 @@ def _step(
 ) -> tuple[Certificate, Mask]:
     """A certified minimizer of a model, and the J of that model: by a walk, after the first."""
     program = state.program
-    near = not state.steps and solver == "auto" and worthwhile(program, state.beyond)
+    near = not state.steps and solver == "auto" and worthwhile(program)
     if near:
         start = _best_length(program.upper_model(state.beyond), state)
         state.offer(approach(program, start, controls))

@@ -41,7 +41,7 @@ class Tuning:
     """What a walk trades; measured on ``benchmarks/workloads.py`` at 300 x 8 to 50,000 x 50."""
 
     most_columns: int = 300  # beyond, an exchange costs as much as a step of the interior point
-    rows_per_column: int = 20  # of a band: fewer must be taken anew more often, more cost more
+    rows_per_column: int = 12  # of a band: fewer must be taken anew more often, more cost more
     least_rows: int = 320  # of a band: below it an exchange is all overhead
     wider: int = 8  # times that width, to which a band that lost rows grows
     stride: int = 16  # exchanges before the first look at all rows
