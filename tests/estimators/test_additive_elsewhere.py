@@ -164,7 +164,7 @@ def test_few_reads(monkeypatch):
     ("model", "sentence"),
     [
         (AdditiveLCC(monotonic_cst=[1, 0, 0, 0]), "monotonic_cst needs X in memory"),
-        (AdditiveLCC(categorical_features=[3]), "categorical_features needs X in memory"),
+        (AdditiveLCC(categorical_features=[3]), "categorical_features needs X as a table"),
         (AdditiveLCCCV(cv=KFold(3)), "no places to index"),
     ],
 )

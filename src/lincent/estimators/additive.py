@@ -9,43 +9,28 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from lincent._lazy import public
-from lincent.estimators import dispatch
 from lincent.estimators.additive_data import AdditiveBlocks
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
-from lincent.estimators.answers import score, where_rows_live
-from lincent.estimators.auto_choice import hard_labels
+from lincent.estimators.answers import where_rows_live
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.calibration import fold_of_rows
 from lincent.estimators.choices import Calibrated
-from lincent.estimators.classifier import whole_or_nothing
 from lincent.estimators.encoded import of_encoded_rows
-from lincent.estimators.joint_blocks import plain_encoder, sample_of_blocks
+from lincent.estimators.encoded_model import EncodedModel
+from lincent.estimators.joint_blocks import sample_of_blocks
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.probabilities import Probabilities, Unseen, check_probability
-from lincent.estimators.problem import BlockTraining, in_blocks, in_parts, open_training
+from lincent.estimators.problem import in_blocks, in_parts
 from lincent.estimators.regularized import check_hinge_range
-from lincent.estimators.validation import (
-    check_class_weight,
-    check_count,
-    check_nonnegative,
-    check_positive,
-    check_weights,
-    read_labels,
-    refuse_namespace,
-)
-from lincent.estimators.watching import CallbackSupportMixin, with_callbacks
-from lincent.features.table import TableEncoder, named_columns
+from lincent.estimators.validation import check_class_weight, check_nonnegative, check_positive
 from lincent.features.transformer import check_least
 from lincent.features.weighted import SAMPLE_ROWS, quantiles
-from lincent.passes.row_hash import row_keys
 from lincent.passes.source import Kind, kind_of, place_of
 
 GRID = 100
@@ -53,7 +38,7 @@ BAND = (0.1, 0.9)
 """The band of a curve holds this part of the resampled curves at each place."""
 
 
-class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class AdditiveModel(EncodedModel):
     """What AdditiveLCC and AdditiveLCCCV share: terms, scores, curves, probabilities.
 
     Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and say how these
@@ -65,31 +50,6 @@ class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     ) -> tuple[Terms, float]:
         """The terms, with smoothing and pairs, and C per row; ``rows`` are as they were given."""
         raise NotImplementedError
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Find the curves.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Missing values and, in a frame, text and categories are accepted. Also a Dask array or
-            dataframe of numbers, batches, or a torch or CuPy array, which are read in place five to
-            nine times, and sparse matrices, which are read a part at a time.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; any nonnegative numbers.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        with whole_or_nothing(self, X, y):
-            if get_config()["array_api_dispatch"]:
-                return dispatch.fit(self, X, y, sample_weight)
-            return self._fit_rows(X, y, sample_weight)
 
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._check_params()
@@ -129,35 +89,10 @@ class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 del self.held_out_scores_, self.held_out_probabilities_
         return self
 
-    _accept_sparse: Any = "csr"
-
     @property
     def _own_folds(self) -> bool:
         """Whether folds of the user's own name rows by their places."""
         return False
-
-    def _open_table(self, X: Any, y: Any, sample_weight: Any, seed: int) -> TrainingRows:
-        refuse_namespace(self, X)
-        table = named_columns(self, X, self.categorical_features, reset=True)
-        codes = self._codes(y, table.shape[0])
-        weight = check_weights(sample_weight, table.shape[0])
-        self.encoder_ = TableEncoder.learn(table, weight)
-        Z = self.encoder_.encode(table)
-        return TrainingRows(Z, row_keys(Z, seed), codes, weight, None)
-
-    def _open_blocks(self, X: Any, y: Any, sample_weight: Any) -> BlockTraining:
-        if self.categorical_features is not None:
-            raise ValueError(
-                "categorical_features needs X in memory: encode these columns first, or compute() "
-                "X."
-            )
-        training = open_training(self, X, y, sample_weight)
-        assert isinstance(training, BlockTraining)
-        self.encoder_ = plain_encoder(self)
-        return training
-
-    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        """Rows are read wherever they are."""
 
     def _calibrate(self, rows: TrainingRows, scores: np.ndarray) -> None:
         """Probabilities from scores of unseen rows; they and the rows may be merged ones."""
@@ -180,16 +115,9 @@ class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _check_params(self) -> None:
         check_probability(self, in_memory=True)
         check_least("n_knots", self.n_knots, 3)
-        check_count("max_iter", self.max_iter)
-        check_positive("tol", self.tol)
+        self._check_limits()
         check_hinge_range(self.margin_range)
         check_nonnegative("n_resamples", self.n_resamples)
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
-
-    def _codes(self, y: Any, n_samples: int) -> np.ndarray:
-        self.classes_, codes = read_labels(type(self).__name__, y, n_samples)
-        return codes
 
     def _ways(self, names: list[str]) -> np.ndarray:
         """1, -1 or 0 for each column, from ``monotonic_cst``."""
@@ -288,10 +216,6 @@ class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         parts = of_encoded_rows(self, self._parts, X)
         return parts[:, :, 0] if parts.shape[2] == 1 else parts
 
-    def _decisions(self, X: Any) -> np.ndarray:
-        scores = of_encoded_rows(self, self._block_scores, X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
     def _block_scores(self, Z: Any) -> Any:
         return self._parts(Z).sum(axis=1) + place_of(Z).send(self.intercept_)
 
@@ -304,45 +228,6 @@ class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         for term, (low, high) in enumerate(pairwise(ends)):
             out[:, term] = features[:, low:high] @ place.send(self.coef_[low:high])
         return out
-
-    def _rows_scores(self, X: Any) -> np.ndarray:
-        scores = self._decisions(X)
-        return scores.reshape(len(scores), -1)
-
-    score = score
-
-    @where_rows_live
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Signed scores: positive means ``classes_[1]``; with more classes the largest wins.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The scores.
-        """
-        return self._decisions(X)
-
-    @where_rows_live
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The classes.
-        """
-        scores = self._decisions(X)
-        return np.asarray(self.classes_[hard_labels(scores.reshape(len(scores), -1))])
 
     def shape(self, column: Any, rule: int = 0) -> dict[str, np.ndarray]:
         """The curve of one column, with a band from resampling.
@@ -396,12 +281,6 @@ class AdditiveModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Z[:, mine[0]] = x
         Z[:, mine[1:]] = 0.0
         return x, Z
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
 
 
 @public

@@ -8,23 +8,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from lincent._lazy import public
-from lincent.estimators import dispatch
-from lincent.estimators.answers import score, where_rows_live
-from lincent.estimators.auto_choice import Rows, hard_labels, judges_labels, measure_of
+from lincent.estimators.auto_choice import Rows, judges_labels, measure_of
 from lincent.estimators.auto_large import best_few, judges_of, refit_in_memory
 from lincent.estimators.auto_members import Member, fit_members, refit_members
 from lincent.estimators.auto_search import Costs, run_search
 from lincent.estimators.auto_verdict import Verdict, judge
-from lincent.estimators.classifier import whole_or_nothing
-from lincent.estimators.encoded import of_encoded_rows
+from lincent.estimators.encoded_model import EncodedModel, flat
 from lincent.estimators.folds import make_folds, number_of_folds
-from lincent.estimators.joint_blocks import Limits, plain_encoder, sample_of_blocks
+from lincent.estimators.joint_blocks import Limits, sample_of_blocks
 from lincent.estimators.portfolio import (
     COLUMNS,
     MAPS,
@@ -36,20 +31,11 @@ from lincent.estimators.portfolio import (
     seen_by,
     usable_maps,
 )
-from lincent.estimators.problem import BlockTraining, in_blocks, in_parts, open_training
+from lincent.estimators.probabilities import Calibration, Probabilities
+from lincent.estimators.problem import BlockTraining, in_blocks, in_parts
 from lincent.estimators.regularized import check_hinge_range
-from lincent.estimators.validation import (
-    check_class_weight,
-    check_count,
-    check_positive,
-    check_weights,
-    read_labels,
-    refuse_namespace,
-)
-from lincent.estimators.watching import CallbackSupportMixin, with_callbacks
-from lincent.features.table import TableEncoder, named_columns
+from lincent.estimators.validation import check_class_weight, check_count
 from lincent.features.weighted import Columns, mean_and_deviation
-from lincent.passes.row_hash import row_keys
 from lincent.passes.source import Kind, kind_of, place_of
 from lincent.solvers.solution import silent
 
@@ -71,7 +57,7 @@ MEMBERS_MANY = 4
 
 
 @public
-class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class AutoLCC(Probabilities, EncodedModel):
     """The estimator to use when the best answer is wanted and little is known about the data.
 
     Centralization (RegularizedLCC) on a portfolio of maps: the columns, splines, local centers,
@@ -169,7 +155,7 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     (2, 2)
     """
 
-    _accept_sparse: Any = "csr"
+    probability = "sigmoid"  # at no further fit, so it is not asked for
 
     def __init__(
         self,
@@ -202,31 +188,6 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AutoLCC:
-        """Choose maps and C by cross-validation, and fit the best.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Missing values and, in a frame, text and categories are accepted. Also a Dask array or
-            dataframe of numbers, or batches, read in place about six times, and torch or CuPy
-            arrays, whose rows are mapped and read on their device.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; any nonnegative numbers.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        with whole_or_nothing(self, X, y):
-            if get_config()["array_api_dispatch"]:
-                return dispatch.fit(self, X, y, sample_weight)
-            return self._fit_rows(X, y, sample_weight)
-
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> AutoLCC:
         self._check_params()
         ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
@@ -238,10 +199,10 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             X = X.toarray()
         X, y, sample_weight = in_parts(self, X, y, sample_weight)
         if in_blocks(X):
-            training, data = self._open_blocks(X, y, sample_weight, seed)
+            training, data = self._sampled_rows(X, y, sample_weight, seed)
             total = training.totals
         else:
-            training, data = None, self._open_table(X, y, sample_weight, seed)
+            training, data = None, self._table_rows(X, y, sample_weight, seed)
             total = np.bincount(data.codes, weights=data.weight)
         shares = total * check_class_weight(self.class_weight, self.classes_, total).factor
         costs = Costs(shares / shares.sum(), check_hinge_range(self.margin_range))
@@ -272,44 +233,26 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self._keep(members, chosen, blocks)
         return self
 
-    def _open_table(self, X: Any, y: Any, sample_weight: Any, seed: int) -> TrainingRows:
-        refuse_namespace(self, X)
-        table = named_columns(self, X, self.categorical_features, reset=True)
-        codes = self._codes(y, table.shape[0])
-        weight = check_weights(sample_weight, table.shape[0])
-        self.encoder_ = TableEncoder.learn(table, weight)
-        encoded = self.encoder_.encode(table)
-        center, spread = mean_and_deviation(encoded, weight)
-        rows = TrainingRows(encoded, row_keys(encoded, seed), codes, weight, None)
-        counted = encoded if weight.all() else encoded[weight > 0]
+    def _table_rows(self, X: Any, y: Any, sample_weight: Any, seed: int) -> TrainingRows:
+        rows = self._open_table(X, y, sample_weight, seed)
+        counted = rows.Z if rows.weight.all() else rows.Z[rows.weight > 0]
         low, high = counted.min(axis=0), counted.max(axis=0)
+        center, spread = mean_and_deviation(rows.Z, rows.weight)
         return self._with_units(rows, Columns(center, spread, low, high))
 
-    def _open_blocks(
+    def _sampled_rows(
         self, X: Any, y: Any, sample_weight: Any, seed: int
     ) -> tuple[BlockTraining, TrainingRows]:
         """Rows that are read in place, and a sample of them here."""
-        if self.categorical_features is not None:
-            raise ValueError(
-                "categorical_features needs X as a table in memory: encode these columns first."
-            )
         number_of_folds(self.cv, elsewhere=True)
-        training = open_training(self, X, y, sample_weight)
-        assert isinstance(training, BlockTraining)
-        self.encoder_ = plain_encoder(self)
+        training = self._open_blocks(X, y, sample_weight)
         found = sample_of_blocks(training, seed)
         return training, self._with_units(found.rows, found.columns)
-
-    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        """Rows are read wherever they are."""
 
     def _check_params(self) -> None:
         if self.n_members is not None:
             check_count("n_members", self.n_members)
-        check_count("max_iter", self.max_iter)
-        check_positive("tol", self.tol)
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
+        self._check_limits()
         check_hinge_range(self.margin_range)
         if self.maps is not None and not (len(self.maps) and set(self.maps) <= set(MAPS)):
             raise ValueError(
@@ -336,10 +279,6 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if self.n_members is not None:
             return int(self.n_members)
         return MEMBERS_MANY if self._many else MEMBERS
-
-    def _codes(self, y: Any, n_samples: int) -> np.ndarray:
-        self.classes_, codes = read_labels(type(self).__name__, y, n_samples)
-        return codes
 
     def _with_units(self, rows: TrainingRows, columns: Columns) -> TrainingRows:
         """Learn center and scale of the columns, and whether they have a unit in common.
@@ -386,8 +325,8 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.cv_results_ = verdict.table()
         scores = np.full((n_samples, len(verdict.shift)), np.nan)
         scores[places] = verdict.blended
-        self.held_out_probabilities_ = self._probabilities(scores)
-        self.held_out_scores_ = self._decisions(scores)
+        self.held_out_probabilities_ = self._chances().probability(scores)
+        self.held_out_scores_ = flat(self._moved(scores))
 
     def _keep(self, members: list[Member], verdict: Verdict, blocks: Blocks) -> None:
         """The members added up, block by block: one linear rule on the union of the blocks."""
@@ -429,10 +368,6 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 stacklevel=4,
             )
 
-    def _scores(self, X: Any) -> np.ndarray:
-        """Scores (rows, rules), before the cut is moved."""
-        return of_encoded_rows(self, self._block_scores, X)
-
     def _block_scores(self, encoded: Any) -> Any:
         send = place_of(encoded).send
         Z = (encoded - send(self.center_)) / send(self.scale_)
@@ -443,83 +378,9 @@ class AutoLCC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             out = out + block
         return out
 
-    def _decisions(self, scores: np.ndarray) -> np.ndarray:
-        moved = scores + self.shift_
-        return moved if moved.shape[1] > 1 else moved[:, 0]
+    def _moved(self, scores: np.ndarray) -> np.ndarray:
+        return np.asarray(scores + self.shift_)
 
-    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(self.calibrator_.probability(scores))
-
-    score = score
-
-    @where_rows_live
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Signed scores: positive means ``classes_[1]``; with more classes the largest wins.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The scores.
-        """
-        return self._decisions(self._scores(X))
-
-    @where_rows_live
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The classes.
-        """
-        scores = self._scores(X)
-        return np.asarray(self.classes_[hard_labels(scores + self.shift_)])
-
-    @where_rows_live
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, calibrated on rows that the rules had not seen.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            The probabilities, in the order of ``classes_``.
-        """
-        return self._probabilities(self._scores(X))
-
-    @where_rows_live
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Logarithms of the probabilities.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            The logarithms, in the order of ``classes_``.
-        """
-        chances = self._probabilities(self._scores(X))
-        return np.log(np.maximum(chances, np.finfo(np.float64).tiny))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
+    def _chances(self) -> Calibration:
+        found: Calibration = self.calibrator_
+        return found

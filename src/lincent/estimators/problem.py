@@ -35,12 +35,11 @@ from lincent.estimators.validation import (
     check_device_rows,
     check_targets,
     check_training_data,
-    check_weights,
     plain,
 )
 from lincent.features.clusters import CenterSet, centers_of_sample, find_local_centers
 from lincent.features.similarity import entry_variance
-from lincent.features.weighted import SAMPLE_ROWS
+from lincent.features.weighted import SAMPLE_ROWS, check_weights
 from lincent.passes.batches import batches_of
 from lincent.passes.class_sample import ClassSample
 from lincent.passes.landmarks import RowMapping, mapped_rows

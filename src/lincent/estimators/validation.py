@@ -282,34 +282,6 @@ def check_batch_columns(estimator: Any, X: Any, *, reset: bool) -> None:
         estimator.feature_names_in_ = np.array(X.names, dtype=object)
 
 
-def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
-    """One finite, nonnegative weight per row, not all zero."""
-    if sample_weight is None:
-        return np.ones(n_samples)
-    if isinstance(sample_weight, numbers.Number):
-        sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
-    weight = np.array(sample_weight, dtype=np.float64)
-    if weight.shape != (n_samples,):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape}; give one weight for each of the {n_samples} "
-            "rows."
-        )
-    if not np.all(np.isfinite(weight)):
-        row = int(np.flatnonzero(~np.isfinite(weight))[0])
-        raise ValueError(f"sample_weight[{row}] is {weight[row]}; weights must be finite numbers.")
-    if np.any(weight < 0):
-        row = int(np.flatnonzero(weight < 0)[0])
-        raise ValueError(
-            f"sample_weight[{row}] is {weight[row]}, below zero; a weight counts repetitions of a "
-            "row, so give zero or a positive number."
-        )
-    if not np.any(weight > 0):
-        raise ValueError(
-            "All sample weights are zero, so no row counts; give some row a positive weight."
-        )
-    return weight
-
-
 def check_class_totals(classes: np.ndarray, totals: np.ndarray) -> None:
     """Every class must count."""
     if np.any(totals <= 0):

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dtrmm
 
-from lincent.features.similarity import similarity, total_variance, triangular_whitening
-from lincent.features.transformer import RowMap, check_least, check_width
+from lincent.features.near_points import NearPoints
+from lincent.features.similarity import total_variance, triangular_whitening
+from lincent.features.transformer import check_least
 from lincent.features.weighted import sample_by_key
 from lincent.passes.place import HERE
 from lincent.passes.row_hash import row_keys
-from lincent.passes.source import place_of
 
 
-class KernelLandmarks(RowMap):
+class KernelLandmarks(NearPoints):
     """Features whose inner products approximate the Gaussian kernel (Williams and Seeger, 2001).
 
     Parameters
@@ -54,6 +54,8 @@ class KernelLandmarks(RowMap):
     (200, 52)
     """
 
+    kind = "landmark"
+
     def __init__(
         self,
         n_landmarks: int = 300,
@@ -72,7 +74,7 @@ class KernelLandmarks(RowMap):
         self.random_state = random_state
 
     def _check_params(self) -> None:
-        check_width(self.gamma)
+        super()._check_params()
         check_least("n_landmarks", self.n_landmarks, 1)
         if not 0 < self.max_share <= 1:
             raise ValueError(
@@ -91,24 +93,11 @@ class KernelLandmarks(RowMap):
         )
         return self
 
-    def apply(self, Z: Any) -> Any:
-        place = place_of(Z)
-        near = self._near(Z)
-        if place is HERE:  # in place, and half the work: the root is triangular
-            near = dtrmm(1.0, self.whitening_, near.T, trans_a=1, overwrite_b=1).T
-        else:
-            near = near @ place.send(self.whitening_)
-        return place.beside([Z, near]) if self.include_columns else near
+    def _points(self) -> np.ndarray:
+        return self.landmarks_
 
-    def scores(self, Z: Any, coef: np.ndarray) -> Any:
-        place, own = place_of(Z), Z.shape[1] if self.include_columns else 0
-        # A rule on the whitened similarities is one on the similarities: a product less.
-        scores = self._near(Z) @ place.send(self.whitening_ @ coef[own:])
-        return scores + Z[:, :own] @ place.send(coef[:own]) if own else scores
-
-    def _near(self, Z: Any) -> Any:
-        return similarity(Z, self.landmarks_, self.gamma / self.variance_)
-
-    def _names(self, columns: list[str]) -> list[str]:
-        near = [f"landmark {j}" for j in range(len(self.landmarks_))]
-        return [*columns, *near] if self.include_columns else near
+    def _whitened(self, near: Any, place: Any) -> Any:
+        if place is not HERE:
+            return super()._whitened(near, place)
+        # In place, and half the work: the root is triangular.
+        return dtrmm(1.0, self.whitening_, near.T, trans_a=1, overwrite_b=1).T

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from lincent.features.clusters import find_local_centers
-from lincent.features.similarity import similarity
-from lincent.features.transformer import RowMap, check_least, check_width, class_numbers
-from lincent.passes.source import place_of
+from lincent.features.near_points import NearPoints
+from lincent.features.transformer import check_least, class_numbers
 
 
-class LocalCenters(RowMap):
+class LocalCenters(NearPoints):
     """How near each row is to the local centers of the classes, found by k-means in each.
 
     Parameters
@@ -52,6 +51,8 @@ class LocalCenters(RowMap):
     (200, 12)
     """
 
+    kind = "center"
+
     def __init__(
         self,
         n_centers: int = 30,
@@ -68,7 +69,7 @@ class LocalCenters(RowMap):
         self.random_state = random_state
 
     def _check_params(self) -> None:
-        check_width(self.gamma)
+        super()._check_params()
         check_least("n_centers", self.n_centers, 1)
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray:
@@ -84,23 +85,8 @@ class LocalCenters(RowMap):
         self.whitening_ = found.whitening(self.gamma)
         return self
 
-    def apply(self, Z: Any) -> Any:
-        place = place_of(Z)
-        near = self._near(Z) @ place.send(self.whitening_)
-        return place.beside([Z, near]) if self.include_columns else near
-
-    def scores(self, Z: Any, coef: np.ndarray) -> Any:
-        place, own = place_of(Z), Z.shape[1] if self.include_columns else 0
-        # A rule on the whitened similarities is one on the similarities: a product less.
-        scores = self._near(Z) @ place.send(self.whitening_ @ coef[own:])
-        return scores + Z[:, :own] @ place.send(coef[:own]) if own else scores
-
-    def _near(self, Z: Any) -> Any:
-        return similarity(Z, self.centers_, self.gamma / self.variance_)
-
-    def _names(self, columns: list[str]) -> list[str]:
-        near = [f"center {j}" for j in range(len(self.centers_))]
-        return [*columns, *near] if self.include_columns else near
+    def _points(self) -> np.ndarray:
+        return self.centers_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d
 
 from lincent.features.table import TableEncoder, named_columns
+from lincent.features.weighted import check_weights
 from lincent.passes.source import place_of
 
 BLOCK_ROWS = 1024
@@ -107,7 +108,7 @@ class RowMap(TransformerMixin, BaseEstimator):
         """
         self._check_params()
         table = named_columns(self, X, self.categorical_features, reset=True)
-        weight = _weights(sample_weight, table.shape[0])
+        weight = check_weights(sample_weight, table.shape[0])
         codes = self._codes(y, table.shape[0])
         self.encoder_ = TableEncoder.learn(table, weight)
         seed = int(check_random_state(self.random_state).randint(2**31))
@@ -170,20 +171,6 @@ def by_blocks(function: Any, Z: np.ndarray, rows: int = BLOCK_ROWS) -> np.ndarra
     for start in range(rows, len(Z), rows):
         out[start : start + rows] = function(Z[start : start + rows])
     return out
-
-
-def _weights(sample_weight: Any, n_samples: int) -> np.ndarray:
-    if sample_weight is None:
-        return np.ones(n_samples)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n_samples,) or not np.all(np.isfinite(weight)) or np.any(weight < 0):
-        raise ValueError(
-            f"sample_weight must be {n_samples} finite numbers of at least 0, one for each row; "
-            f"its shape is {weight.shape}."
-        )
-    if not np.any(weight > 0):
-        raise ValueError("All sample weights are zero; give some row a positive weight.")
-    return weight
 
 
 def check_width(gamma: Any) -> None:

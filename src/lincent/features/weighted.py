@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +31,34 @@ class Columns:
         """
         least = self.mean * (1.0 - self.mean) - 1e-9
         return (self.low == 0.0) & (self.high == 1.0) & (self.deviation**2 >= least)
+
+
+def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
+    """One finite, nonnegative weight per row, not all zero."""
+    if sample_weight is None:
+        return np.ones(n_samples)
+    if isinstance(sample_weight, numbers.Number):
+        sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
+    weight = np.array(sample_weight, dtype=np.float64)
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}; give one weight for each of the {n_samples} "
+            "rows."
+        )
+    if not np.all(np.isfinite(weight)):
+        row = int(np.flatnonzero(~np.isfinite(weight))[0])
+        raise ValueError(f"sample_weight[{row}] is {weight[row]}; weights must be finite numbers.")
+    if np.any(weight < 0):
+        row = int(np.flatnonzero(weight < 0)[0])
+        raise ValueError(
+            f"sample_weight[{row}] is {weight[row]}, below zero; a weight counts repetitions of a "
+            "row, so give zero or a positive number."
+        )
+    if not np.any(weight > 0):
+        raise ValueError(
+            "All sample weights are zero, so no row counts; give some row a positive weight."
+        )
+    return weight
 
 
 def sample_by_key(keys: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
