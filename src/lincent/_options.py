@@ -56,6 +56,10 @@ Table = Annotated[
 Target = Annotated[str, typer.Option(help="Column to predict.")]
 NewModel = Annotated[str, typer.Option("-o", "--output", help="Model file to write.")]
 Report = Annotated[bool, typer.Option("--report", help="Write an HTML page beside the model.")]
+LearningCurve = Annotated[
+    bool,
+    typer.Option("--learning-curve", help="Also say how the score grows with the rows."),
+]
 Method = Annotated[
     str | None,
     typer.Option(help="auto (default), linear, additive, structured, kernel, lcc or a class."),

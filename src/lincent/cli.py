@@ -237,6 +237,7 @@ def fit(
     method: options.Method = None,
     quick: options.Quick = False,
     report: options.Report = False,
+    learning_curve: options.LearningCurve = False,
     metric: options.CutMetric = None,
     threshold: options.Threshold = None,
     positive: options.Positive = None,
@@ -281,6 +282,7 @@ def fit(
         rule |= {"C": C, "margin": margin, "discriminator": discriminator, "balanced": balanced}
         rule |= {"tune": tune, "multi_class": multi_class, "probability": _or_none(probability)}
         rule |= {"metric": metric, "threshold": threshold, "positive": positive}
+        rule |= {"learning_curve": learning_curve}
         run: dict[str, Any] = {"target": target, "jobs": jobs or _cores(), "seed": seed}
         shown = {"report": report, "force": force, "quiet": quiet, "json": json}
         code = run_fit(data, model, wishes=wishes, reading=reading, **rule, **run, **shown)

@@ -17,8 +17,8 @@ from lincent.tables import AS_FOUND, Reading, Understood, UserTable, read_table,
 from lincent.tables.target import read_labels
 
 KEPT = (
-    "estimator", "method", "settings", "certificate", "tuned", "tuning", "effects", "columns",
-    "remarks", "data", "versions", "made", "seconds", "cut", "warnings",
+    "estimator", "method", "settings", "certificate", "tuned", "tuning", "learning_curve",
+    "effects", "columns", "remarks", "data", "versions", "made", "seconds", "cut", "warnings",
 )  # fmt: skip
 """What a model file tells of its training."""
 

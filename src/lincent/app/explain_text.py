@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lincent._errors import printable
+from lincent.app.learning_curve import curve_text
 from lincent.app.scores import TITLES
 from lincent.app.verdict import QUANTILES
 
@@ -28,6 +29,8 @@ def explain_text(found: dict[str, Any]) -> str:
     if found["judged"]:
         lines += ["", *scores_text(found["judged"], found["judged_on"])]
         lines += ["", *_confusion_text(found)]
+    if found["learning_curve"]:
+        lines += ["", curve_text(found["learning_curve"])]
     if found["effects"]:
         lines += ["", *_effects_text(found["effects"])]
     for problem in found["problems"]:

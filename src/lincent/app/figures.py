@@ -125,6 +125,32 @@ def _shape(axes: Any, curve: dict[str, Any]) -> None:
         axes.set_xticklabels(labels, rotation=30, ha="right")
 
 
+def growth(points: list[dict[str, float]]) -> str:
+    """The held-out score along the number of rows, with the range over the splits."""
+    rows = [point["rows"] for point in points]
+    with drawing(5.4, 2.8) as (figure, axes):
+        low, high = ([point[name] for point in points] for name in ("low", "high"))
+        axes.fill_between(rows, low, high, color=COLOR["s1"], alpha=0.2, lw=0)
+        axes.plot(rows, [p["score"] for p in points], "o-", color=COLOR["s1"], lw=1.8, ms=5)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(rows, [f"{count:,}" for count in rows])
+        axes.minorticks_off()
+        axes.set_xlabel("training rows")
+        axes.set_ylabel("balanced accuracy")
+        axes.grid(linewidth=0.7)
+        return to_svg(figure, "growth")
+
+
+def maps(names: list[str], values: list[float], used: list[bool]) -> str:
+    """A dot for each map, its best figure; strong where it is in use."""
+    with drawing(5.4, 0.9 + 0.29 * len(names)) as (figure, axes):
+        colors = [COLOR["best"] if use else COLOR["far"] for use in used]
+        axes.scatter(values, range(len(names)), color=colors, s=36)
+        rows_of_dots(axes, [short(name) for name in names])
+        axes.set_xlabel("cross-validated figure at its best C")
+        return to_svg(figure, "maps")
+
+
 def tuning(curve: dict[str, Any]) -> str:
     """The cross-validated figure along the parameter that was chosen."""
     xs, ys = zip(*curve["points"], strict=True)

@@ -20,11 +20,13 @@ from lincent.app.cut import Cut, check_classes, chosen_cut, codes_of, given_cut
 from lincent.app.effects import column_effects
 from lincent.app.held_out import HeldOut, held_out, make_splits
 from lincent.app.large_file import LargeFit, about_memory, find_large
+from lincent.app.learning_curve import measure_growth
 from lincent.app.methods import AUTO, PAPER_METHOD, QUICK, find_method, make_classifier
 from lincent.app.model import Model
 from lincent.app.onnx_tables import TABLE_MODELS
 from lincent.app.progress import Stage
 from lincent.app.scores import CUT_METRICS
+from lincent.app.tuning import tuning_of
 from lincent.app.verdict import describe_held_out, disagreement, most_at_odds
 from lincent.estimators.validation import plain
 from lincent.tables import (
@@ -70,6 +72,7 @@ def fit_table(
     drop: Iterable[str] = (),
     ids: Iterable[str] = (),
     reading: Reading = AS_FOUND,
+    learning_curve: bool = False,
     jobs: int | None = None,
     seed: int = 0,
     tell: Tell = silent,
@@ -119,6 +122,9 @@ def fit_table(
         Columns that identify a row, kept for ``predict``. Added to the wishes.
     reading : Reading
         How the file is written, where that is not to be found out.
+    learning_curve : bool, default=False
+        Also fit growing parts of the rows: ``summary["learning_curve"]`` has the held-out score
+        along their number. About eight times the time of the fit.
     jobs : int, default=None
         Parallel folds, where the method has them.
     seed : int, default=0
@@ -153,6 +159,8 @@ def fit_table(
         "unit": unit,
         "effects": column_effects(pipeline, known.frame, known.schema, unit, seed),
     }
+    if learning_curve and large is None:
+        summary["learning_curve"] = measure_growth(pipeline, known, seed, stage)
     _forget_training_rows(pipeline[-1])
     summary["warnings"] = sorted({*caught, *summary["warnings"]})
     summary["seconds"] = round(time.perf_counter() - started, 3)
@@ -349,7 +357,7 @@ def _facts(classifier: Any, known: Understood) -> dict[str, Any]:
         "shares": _shares(known),
         "data": {"name": known.table.name, "fingerprint": fingerprint(known)},
         "versions": _versions.versions(),
-        **_tuning(classifier),
+        **tuning_of(classifier),
     }
 
 
@@ -381,37 +389,3 @@ def fingerprint(known: Understood) -> str:
     state.update(np.ascontiguousarray(hash_pandas_object(known.frame, index=False)).tobytes())
     state.update("\x1f".join(map(str, known.labels)).encode())
     return state.hexdigest()[:16]
-
-
-def _tuning(classifier: Any) -> dict[str, Any]:
-    """The tuning curve of an estimator that has one."""
-    if hasattr(classifier, "best_score_"):
-        results = classifier.cv_results_
-        return {
-            "tuned": {
-                "scoring": str(classifier.scoring),
-                "mean_test_score": float(classifier.best_score_),
-                "relative_margin": np.atleast_1d(classifier.relative_margin_).tolist(),
-                "margin": np.atleast_1d(classifier.margin_).tolist(),
-                "folds": int(classifier.n_splits_),
-            },
-            "tuning": _curve("relative margin", results, "param_relative_margin"),
-        }
-    if hasattr(classifier, "scores_") and hasattr(classifier, "Cs_"):
-        scores = np.asarray(classifier.scores_)
-        while scores.ndim > 1:
-            scores = scores.max(axis=0) if scores.shape[0] < 10 else scores.mean(axis=0)
-        points = [[float(c), float(s)] for c, s in zip(classifier.Cs_, scores, strict=True)]
-        return {"tuning": {"parameter": "C", "points": points}}
-    return {}
-
-
-def _curve(title: str, results: Mapping[str, Any], name: str) -> dict[str, Any]:
-    if name not in results:
-        return {}
-    points = [
-        [float(x), float(y)]
-        for x, y in zip(results[name], results["mean_test_score"], strict=True)
-        if np.isfinite(y)
-    ]
-    return {"parameter": title, "points": sorted(points)}

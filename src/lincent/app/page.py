@@ -6,6 +6,7 @@ from typing import Any
 
 from lincent.app import figures
 from lincent.app.explain_text import side_names, term_name
+from lincent.app.page_search import tuning_sections
 from lincent.app.page_sections import (
     columns_section,
     confusion_table,
@@ -24,7 +25,6 @@ from lincent.pages.blocks import (
     Heading,
     Item,
     Page,
-    Paragraph,
     Section,
     Table,
     number,
@@ -48,7 +48,7 @@ def _page(found: dict[str, Any]) -> Page:
     sections += [_uses(k, problem) for k, problem in enumerate(found["problems"])]
     sections += [line_section(found)] if found["line"] else []
     sections += [rows_section(found)] if found["impact"] else []
-    sections += [_tuning(found)] if (found.get("tuning") or {}).get("points") else []
+    sections += tuning_sections(found)
     sections += [columns_section(found)] if found["columns"] else []
     sections += [use_section(found)] if found.get("model") else []
     sections.append(made_section(found))
@@ -260,18 +260,3 @@ def _uses(k: int, problem: dict[str, Any]) -> Section:
 
 def _value(value: float) -> Item:
     return Item(f"{value:+.4g}".replace("-", "−"), float(value))
-
-
-def _tuning(found: dict[str, Any]) -> Section:
-    curve = found["tuning"]
-    rows = tuple((text(f"{x:.4g}"), number(y, 4)) for x, y in curve["points"])
-    drawn = Figure(
-        "tuning",
-        figures.tuning(curve),
-        f"The cross-validated figure along {curve['parameter']}",
-        f"The cross-validated figure along {curve['parameter']}. A flat curve means that the "
-        "choice matters little.",
-        Table((Heading(curve["parameter"]), Heading("Figure", True)), rows),
-    )
-    lead = Paragraph("The choice was made inside the folds; the held-out score above is apart.")
-    return Section("tuning", "How it was tuned", (lead, drawn))

@@ -63,11 +63,14 @@ def fit_summary(model: Model, data: str, path: str, page: str | None) -> dict[st
 def fit_text(found: dict[str, Any]) -> str:
     """The summary of a fit in a few lines, the held-out score first."""
     from lincent.app.explain_text import scores_text
+    from lincent.app.learning_curve import curve_text
 
     held = found["held_out"]
     lines = scores_text(held, "held-out rows") if held else ["No row could be held out."]
     if held and "at_cut" in held:
         lines.append(at_the_cut(held["positive"], **held["at_cut"]))
+    if found.get("learning_curve"):
+        lines.append(curve_text(found["learning_curve"]))
     used = sum(bool(column["used_as"]) for column in found["columns"])
     classes = ", ".join(f"{k} ({n})" for k, n in found["classes"].items())
     proof = found["certificate"]
