@@ -277,15 +277,13 @@ def fit(
 
         wishes = Wishes(**_wishes(group, drop, keep, role, dates, text), ids=tuple(id or ()))
         reading = _reading(format, separator, encoding, decimal, sheet)
-        said = options.parse_settings(set)
-        rule: dict[str, Any] = {"method": method, "quick": quick, "settings": said}
+        rule: Any = {"settings": options.parse_settings(set), "method": method, "quick": quick}
         rule |= {"C": C, "margin": margin, "discriminator": discriminator, "balanced": balanced}
-        rule |= {"tune": tune, "multi_class": multi_class, "probability": _or_none(probability)}
-        rule |= {"metric": metric, "threshold": threshold, "positive": positive}
-        rule |= {"learning_curve": learning_curve}
-        run: dict[str, Any] = {"target": target, "jobs": jobs or _cores(), "seed": seed}
+        rule |= {"multi_class": multi_class, "probability": _or_none(probability), "seed": seed}
+        rule |= {"metric": metric, "threshold": threshold, "positive": positive, "tune": tune}
+        rule |= {"target": target, "jobs": jobs or _cores(), "learning_curve": learning_curve}
         shown = {"report": report, "force": force, "quiet": quiet, "json": json}
-        code = run_fit(data, model, wishes=wishes, reading=reading, **rule, **run, **shown)
+        code = run_fit(data, model, wishes=wishes, reading=reading, **rule, **shown)
     raise typer.Exit(code)
 
 

@@ -70,3 +70,24 @@ def test_no_error_in_few_rows_is_no_certainty():
     found = hard_scores(np.arange(10) % 2, np.arange(10) % 2, 2, 1, "balanced_accuracy")[0]
     assert found.value == 1.0
     assert found.low < 0.9
+
+
+@pytest.mark.parametrize("name", ["balanced_accuracy", "accuracy", "mcc"])
+def test_a_share_of_the_rows_has_the_interval_of_so_many_fewer(name):
+    once = hard_scores(TRUTH, ANSWERS, 3, 1, name)[0]
+    thrice = hard_scores(np.tile(TRUTH, 3), np.tile(ANSWERS, 3), 3, 1, name, share=1 / 3)[0]
+    assert thrice.value == pytest.approx(once.value)
+    assert thrice.low == pytest.approx(once.low, abs=1e-9)
+    assert thrice.high == pytest.approx(once.high, abs=1e-9)
+
+
+def test_figures_of_folds_have_the_variance_of_folds_that_share_rows():
+    """The figure of rules fitted anew is spread more than rows alone spread it."""
+    from lincent.app.held_out import FOLDS, SHARE
+
+    assert pytest.approx(FOLDS * (1 / FOLDS + 1 / (FOLDS - 1))) == 1 / SHARE
+    scores = np.random.default_rng(0).normal(size=200) + np.repeat([0.0, 1.0], 100)
+    positive = np.repeat([False, True], 100)
+    alone, folds = area_score(scores, positive), area_score(scores, positive, SHARE)
+    ratio = (folds.high - folds.value) / (alone.high - alone.value)
+    assert ratio == pytest.approx(SHARE**-0.5)

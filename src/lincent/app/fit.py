@@ -140,17 +140,15 @@ def fit_table(
         With figures from rows that its rules had not seen in ``summary["held_out"]``.
     """
     name = _method_name(method, quick, tune, [C, margin, discriminator])
-    usual = {"C": C, "margin": margin, "discriminator": discriminator, "multi_class": multi_class}
-    given = dict(settings or {}) | {k: value for k, value in usual.items() if value is not None}
-    classifier = _classifier(name, given, tune, balanced, probability, seed, jobs)
+    said = _said(settings, C=C, margin=margin, discriminator=discriminator, multi_class=multi_class)
+    classifier = _classifier(name, said, tune, balanced, probability, seed, jobs)
     _check_cut(metric, threshold)
     started = time.perf_counter()
     wishes = replace(wishes, drop=(*wishes.drop, *drop), ids=(*wishes.ids, *ids))
     known, large = _understood(data, target, reading, wishes, seed, tell)
     check_classes(np.unique(known.labels), metric, threshold, positive)
     pipeline, held, caught = _fitted(classifier, known, seed, stage, large)
-    unit = _score_unit(pipeline, known, held)
-    held = None if held is None else held.in_units(unit)
+    unit, held = _in_units(pipeline, known, held)
     summary: dict[str, Any] = {
         "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": name,
@@ -158,9 +156,8 @@ def fit_table(
         **_judgement(pipeline[-1], known, held, metric, threshold, positive),
         "unit": unit,
         "effects": column_effects(pipeline, known.frame, known.schema, unit, seed),
+        "learning_curve": measure_growth(pipeline, known, seed, stage) if learning_curve else None,
     }
-    if learning_curve and large is None:
-        summary["learning_curve"] = measure_growth(pipeline, known, seed, stage)
     _forget_training_rows(pipeline[-1])
     summary["warnings"] = sorted({*caught, *summary["warnings"]})
     summary["seconds"] = round(time.perf_counter() - started, 3)
@@ -211,6 +208,11 @@ def _forget_training_rows(classifier: Any) -> None:
     """Take out what tells about the training rows, one by one: no part of a model to hand on."""
     for name in ("held_out_scores_", "held_out_probabilities_"):
         vars(classifier).pop(name, None)
+
+
+def _said(settings: Mapping[str, Any] | None, **usual: Any) -> dict[str, Any]:
+    """The settings with those among the usual ones that were said."""
+    return dict(settings or {}) | {k: value for k, value in usual.items() if value is not None}
 
 
 def _method_name(method: str | None, quick: bool, tune: bool, of_lcc: list[Any]) -> str:
@@ -318,6 +320,14 @@ def _score_unit(pipeline: Any, known: Understood, held: HeldOut | None) -> float
     else:
         scores, labels = held.scores, held.labels
     return score_unit(scores, np.searchsorted(pipeline[-1].classes_, labels))
+
+
+def _in_units(
+    pipeline: Any, known: Understood, held: HeldOut | None
+) -> tuple[float, HeldOut | None]:
+    """The unit of the scores, and held-out scores in it."""
+    unit = _score_unit(pipeline, known, held)
+    return unit, None if held is None else held.in_units(unit)
 
 
 def _doubts(said: dict[str, Any]) -> list[str]:

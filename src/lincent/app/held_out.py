@@ -19,6 +19,8 @@ from lincent.app.curves import line_unit
 from lincent.tables import Understood
 
 FOLDS = 5
+SHARE = 1 / (1 + FOLDS / (FOLDS - 1))
+"""Of rows held out in folds, for intervals: see ``scores``."""
 Report = Callable[[int, int], None]
 
 
@@ -40,6 +42,8 @@ class HeldOut:
         A part for each row, in which a cut may be chosen on the other parts.
     how : str
         Where the scores come from, in words.
+    share : float
+        As many times fewer rows have the interval of a figure, where several rules were judged.
     """
 
     rows: np.ndarray
@@ -48,6 +52,7 @@ class HeldOut:
     chances: np.ndarray | None
     folds: np.ndarray
     how: str
+    share: float = 1.0
 
     def in_units(self, unit: float) -> HeldOut:
         """The same with scores divided by a unit."""
@@ -103,6 +108,7 @@ def _kept_by(classifier: Any, known: Understood, seed: int) -> HeldOut | None:
         None if chances is None else np.asarray(chances)[there],
         parts,
         f"{len(there)} rows, each scored by rules that had not seen it",
+        SHARE,
     )
 
 
@@ -133,4 +139,4 @@ def _cross_fitted(pipeline: Any, known: Understood, splits: Any, report: Report)
     report(len(splits), len(splits))
     by = "" if known.groups is None else ", groups kept together"
     how = f"{rows} rows in {len(splits)} folds{by}"
-    return HeldOut(np.arange(rows), known.labels, scores, chances, parts, how)
+    return HeldOut(np.arange(rows), known.labels, scores, chances, parts, how, SHARE)

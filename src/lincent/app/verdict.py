@@ -29,7 +29,7 @@ def describe_held_out(
     """Figures with intervals and baselines, the confusion table, and curves of two classes."""
     truth = np.searchsorted(classes, held.labels)
     side = positive_code(classes, positive)
-    scores = hard_scores(truth, answers, len(classes), side, metric)
+    scores = hard_scores(truth, answers, len(classes), side, metric, held.share)
     found: dict[str, Any] = {"how": held.how, "rows": len(truth), "metric": metric}
     if len(classes) == 2:
         values = side_values(side, held.scores, None)
@@ -39,7 +39,7 @@ def describe_held_out(
             "rows": int(np.count_nonzero(is_positive)),
             "called": int(np.count_nonzero(called)),
         }
-        scores.append(area_score(values, is_positive))
+        scores.append(area_score(values, is_positive, held.share))
         found["curves"] = {
             **curves.two_class_curves(values, is_positive),
             "line": curves.line_histogram(held.scores, truth, classes),
