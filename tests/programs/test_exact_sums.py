@@ -142,3 +142,33 @@ def test_sums_of_runs_are_those_of_their_terms(seed):
 def test_no_runs_are_no_sums():
     nothing = sums_of_runs(np.empty(0), np.empty(0), np.zeros(4, dtype=int))
     assert nothing.value.tolist() == nothing.error.tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("power", [0, -480])  # the second are products near the smallest doubles
+def test_errors_are_what_their_derivation_says(power):
+    a = np.ldexp(np.array([3.0, 1.0 + 2.0**-40, -5.0, 7.0, 1.0 / 3.0]), power)
+    b = np.ldexp(np.array([1.0, 1.0 + 2.0**-40, 0.5, 1.0, 1.0 / 3.0]), power)
+    unit, least = 2.0**-53, 2.0**-1000
+    # Runs of three, none and two: above 2 k times the largest product are 32 and 32.
+    size = 2.0 ** (2 * power)
+    found = sums_of_runs(a, b, np.array([0, 3, 3, 5]))
+    for place, k in ((0, 3), (2, 2)):
+        expected = 4 * k * k * unit**2 * 32.0 * size + unit * abs(found.low[place]) + k * least
+        np.testing.assert_allclose(found.error[place], expected, rtol=1e-14)
+    assert found.error[1] == 0.0
+    one = product_sums(a[:3], b[:3], axis=0)
+    np.testing.assert_allclose(one.error, found.error[0], rtol=1e-14)
+    # Sums, multiples and parts inherit errors and add a few roundings of what is small.
+    two = product_sums(a[3:], b[3:], axis=0)
+    rest = two_sum(one.high, two.high)[1]
+    small = np.abs(rest) + np.abs(one.low) + np.abs(two.low)
+    np.testing.assert_allclose((one + two).error, one.error + two.error + 4 * unit * small)
+    rest = two_product(two.high, -0.3)[1]
+    small = np.abs(rest) + np.abs(two.low * 0.3)
+    np.testing.assert_allclose(two.times(-0.3).error, 0.3 * two.error + 4 * unit * small)
+    third = two.over(-0.3)
+    np.testing.assert_allclose(third.error, two.error / 0.3 + 8 * unit * np.abs(third.low))
+
+
+def test_the_value_is_the_sum_of_both_parts():
+    assert Pair(np.float64(1.0), np.float64(0.25), np.float64(0.0)).value == 1.25

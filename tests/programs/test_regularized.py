@@ -81,3 +81,32 @@ def test_bounds_of_costs_whose_squares_vanish():
     alpha, nothing = program.costs / 3, np.zeros(program.shape[1])
     assert tiny.dual_l1(alpha * 2.0**-700) == program.dual_l1(alpha) * 2.0**-700
     assert tiny.dual(alpha * 2.0**-700, nothing) == program.dual(alpha, nothing) * 2.0**-700
+
+
+def test_both_bounds_are_those_of_their_formulas():
+    program = make(*PROBLEMS["uneven costs"])
+    rng = np.random.default_rng(4)
+    alpha, beta = program.costs * rng.random(90), rng.normal(size=5)
+    z = rng.normal(size=90)
+    combined = program.rows.tdot(alpha)
+    low, high = program.low, program.high
+    bound = high * alpha.sum() - (high - low) / 2 * (alpha**2 / program.costs).sum()
+    assert program.dual_l1(alpha) == pytest.approx(bound, rel=1e-12)
+    assert program.dual(alpha, combined) == pytest.approx(
+        bound - combined @ combined / 2, rel=1e-12
+    )
+    u = program.pull(z)
+    loss = program.loss(z, u)
+    assert program.primal(beta, z, u) == pytest.approx((beta**2).sum() / 2 + loss, rel=1e-12)
+    assert program.primal_l1(beta, z, u) == pytest.approx(np.abs(beta).sum() + loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("heavier", [-1.0, 1.0])
+def test_either_class_may_be_the_heavier_one(heavier):
+    program = make(*PROBLEMS["plain"])
+    alpha = np.where(program.sign == heavier, 30.0, 1.0)
+    even = program.balanced(alpha)
+    np.testing.assert_array_equal(even[program.sign != heavier], 1.0)
+    assert even @ program.sign == pytest.approx(0.0, abs=1e-9)
+    # A class without multipliers leaves the other none.
+    assert not program.balanced(np.where(program.sign == heavier, 1.0, 0.0)).any()

@@ -1,13 +1,18 @@
 """Naming the free columns and finishing in the null space: the optimum of HiGHS, certified."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from lincent.programs.arrays import Certificate
 from lincent.solvers.lp import dual_identification, highs
 from lincent.solvers.lp.dual_identification import Tuning
+from lincent.solvers.lp.dual_lagrangian import TUNING as NAMING
+from lincent.solvers.lp.dual_lagrangian import Named
 from lincent.solvers.lp.working_set import WorkingSet
-from lincent.solvers.solution import Controls, Status
+from lincent.solvers.solution import Controls, Solution, Status
 from support.judge import assert_optimal
 from support.programs import program_of_rows, wide
 
@@ -108,3 +113,180 @@ def test_a_small_face_is_finished_in_the_null_space_and_a_large_one_by_rows(monk
     assert bool(asked) == (most_face == 0)
     assert solution.status is Status.OPTIMAL
     assert_optimal(program, solution)
+
+
+def test_naming_columns_pays_on_sparse_data_with_enough_rows_and_columns():
+    worthwhile = dual_identification.worthwhile
+    assert worthwhile(500, 250, True)
+    assert worthwhile(1_000, 500, True)
+    assert not worthwhile(500, 250, False)
+    assert not worthwhile(499, 9_999, True)
+    assert not worthwhile(1_000, 499, True)
+
+
+def gap_of(gap):
+    return Certificate(np.zeros(1), np.zeros(1), 0.0, 1.0, 1.0 - gap)
+
+
+def solved(monkeypatch, gap, spare=0, between=100, rows=50, finished=(), steps=70, **controls):
+    """How a solve goes on from what is named: shares asked for, vertices tried, rows solved."""
+    point = SimpleNamespace(spare=spare, between=between, rows=range(rows), steps=steps, best=None)
+    shares, gaps = [], iter(finished)
+    count = {"finish": 0, "rows": 0}
+
+    def identify(program, point, share, most, controls):
+        assert (most, controls.max_iter) == (100, 10 * 400)
+        shares.append(share)
+        point.best = point.best or gap_of(gap)
+        return point
+
+    def finish(program, point, controls, tuning):
+        count["finish"] += 1
+        point.best = gap_of(next(gaps, gap))
+
+    def by_rows(program, point, controls):
+        count["rows"] += 1
+        return 4
+
+    monkeypatch.setattr(dual_identification, "start", lambda program: point)
+    monkeypatch.setattr(dual_identification, "identify", identify)
+    monkeypatch.setattr(dual_identification, "_finish", finish)
+    monkeypatch.setattr(dual_identification, "_by_rows", by_rows)
+    found = dual_identification.solve(None, Controls(max_iter=400, **controls))
+    assert found.iterations == max(steps // 10 + 4 * count["rows"], 1)
+    return found.status, len(shares), count["finish"], count["rows"]
+
+
+def test_a_vertex_is_tried_near_the_optimum_and_rows_are_solved_on_a_face(monkeypatch):
+    def run(*given, **options):
+        return solved(monkeypatch, *given, **options)
+
+    optimal, stalled = Status.OPTIMAL, Status.STALLED
+    assert run(1e-12) == (optimal, 1, 0, 0)
+    assert run(1e-12, steps=3) == (optimal, 1, 0, 0)
+    assert run(2.0 * NAMING.near) == (stalled, 1, 0, 0)
+    assert run(1e-3, deadline=0.0)[:3] == (Status.TIME_LIMIT, 1, 0)
+    # Few columns are spare: the vertex, until it is found or no fewer are.
+    assert run(1e-3, finished=[1e-12]) == (optimal, 1, 1, 0)
+    assert run(1e-3, finished=[1e-4, 1e-12]) == (optimal, 2, 2, 0)
+    assert run(1e-3) == (stalled, 4, 4, 1)
+    assert run(1e-3, spare=12) == (stalled, 2, 2, 1)
+    # A face: the vertex once where it is small, else the rows.
+    assert run(1e-3, spare=13) == (stalled, 1, 1, 1)
+    assert run(1e-3, spare=40) == (stalled, 1, 1, 1)
+    assert run(1e-3, spare=41) == (stalled, 1, 0, 1)
+    assert run(1e-3, spare=300, between=1_000) == (stalled, 1, 1, 1)
+    assert run(1e-3, spare=301, between=1_000) == (stalled, 1, 0, 1)
+    # Matrices that are too large are not formed.
+    assert run(1e-3, between=6_000) == (stalled, 4, 4, 1)
+    assert run(1e-3, between=6_001) == (stalled, 4, 0, 1)
+    assert run(1e-3, rows=6_000)[3] == 1
+    assert run(1e-3, rows=6_001)[3] == 0
+
+
+def named(program, seed=0):
+    """Five working rows, some at a bound, and a few free columns."""
+    rng = np.random.default_rng(seed)
+    n = program.shape[1]
+    rows = np.array([3, 17, 8, 30, 21])
+    over = np.array([0.0, 0.3, 0.0, 0.0, 0.1, 0.0])
+    missed = np.array([0.0, 0.0, 0.2, 0.0, 0.0, 0.0])
+    x = np.append(rng.uniform(0.1, 0.4, 5) * program.costs[rows], 0.6)
+    beyond = rng.permutation(np.linspace(-0.3, 1.0, n))
+    beta = rng.uniform(-1.0, 1.0, n)
+    return Named(beta, beyond, rows, x, over, missed, 1.0, steps=6, best=gap_of(0.1))
+
+
+def test_rows_near_a_bound_are_those_least_firmly_there():
+    point = named(wide(40, 60, 0))
+    # Places 0 and 3 are between; then 4 (0.1 over), 2 (0.2 missed), 1 (0.3 over).
+    for spare, places in ((0, [0, 3]), (1, [0, 3, 4]), (2, [0, 3, 4, 2]), (9, [0, 3, 4, 2, 1])):
+        assert dual_identification._near_rows(point, 5, spare).tolist() == places
+    assert dual_identification._near_rows(point, 4, 1).tolist() == [0, 3, 2]
+
+
+@pytest.mark.parametrize("count", [0, 1, 4, 99])
+def test_rows_that_the_point_is_nearest_to_missing_join(count):
+    program = wide(40, 60, 0)
+    point = named(program)
+    over = program.rows.dot(point.beta) - program.margin
+    others = np.setdiff1d(np.arange(40), point.rows)
+    wanted = others[np.argsort(over[others])][:count]
+    places = dual_identification._nearest(program, point, count)
+    assert set(point.rows[places].tolist()) == set(wanted.tolist())
+    assert len(point.rows) == 5 + min(count, 35)
+    np.testing.assert_allclose(point.over[places], np.maximum(over[point.rows[places]], 0.0))
+    np.testing.assert_array_equal(point.over[:5], named(program).over[:5])
+
+
+@pytest.mark.parametrize("keep", [[0, 3], [0, 3, 4, 2, 1]])
+@pytest.mark.parametrize("sure", [1, 2])
+def test_a_start_has_the_free_columns_the_nearest_ones_and_the_rows_at_a_bound(keep, sure):
+    program = wide(40, 60, 0)
+    point = named(program)
+    hinges, start = dual_identification.working_start(program, point, np.array(keep), sure)
+    rows = point.rows[keep]
+    # Rows that are not kept are at the bound that they miss.
+    fixed = np.zeros(40)
+    fixed[8] = program.costs[8]
+    fixed[rows] = 0.0
+    np.testing.assert_array_equal(hinges.fixed, fixed)
+    np.testing.assert_array_equal(hinges.rows, rows)
+    free = np.flatnonzero(point.beyond < 0)
+    near = len(free) + int(0.05 * len(rows)) + 1
+    columns = np.sort(np.argsort(point.beyond)[:near])
+    sides = np.concatenate([point.over[[*keep, 5]], point.missed[[*keep, 5]]])
+    k = len(keep) + 1
+    held = [i for i in range(2 * k) if sides[i] > 0 or sure <= i < k - 1]
+    np.testing.assert_array_equal(start.chosen, [*columns, *(60 + np.array(held, dtype=int))])
+    np.testing.assert_array_equal(start.dual, [*(point.beta - program.lower), *sides])
+    assert (start.best, start.steps) == (point.best, 6)
+
+
+def test_rows_that_a_vertex_misses_join_until_none_does(monkeypatch):
+    program = wide(40, 60, 0)
+    missed = [np.array([1]), np.array([2, 5]), np.empty(0, dtype=int)]
+    asked = []
+
+    def working_start(program, point, keep, sure):
+        asked.append((point.rows[keep].tolist(), sure))
+        return SimpleNamespace(missed=missed[min(len(asked) - 1, ends)]), None
+
+    found = Solution(Status.STALLED, gap_of(0.05), 1, "")
+    monkeypatch.setattr(dual_identification, "working_start", working_start)
+    monkeypatch.setattr(dual_identification, "finish", lambda *_: found)
+    ends, point = 2, named(program)
+    count = int(0.1 * point.between) + max(point.spare, 0) + 1
+    nearest = named(program)
+    places = dual_identification._nearest(program, nearest, count)
+    near = dual_identification._near_rows(point, 5, count)
+    first = [*point.rows[near], *nearest.rows[places]]
+    dual_identification._finish(program, point, Controls(), Tuning())
+    assert [len(rows) - len(first) for rows, _ in asked] == [0, 1, 3]
+    assert asked[0] == (first, len(first))
+    assert asked[2] == ([*first, 1, 2, 5], len(first))
+    assert point.best.relative_gap == pytest.approx(0.05)
+    # So often at most; and not after the optimum.
+    asked.clear()
+    ends, point = 0, named(program)
+    dual_identification._finish(program, point, Controls(), Tuning())
+    assert len(asked) == 8
+    asked.clear()
+    found = Solution(Status.OPTIMAL, gap_of(0.0), 1, "")
+    dual_identification._finish(program, named(program), Controls(), Tuning())
+    assert len(asked) == 1
+
+
+def test_rows_that_mattered_and_some_near_them_are_solved_by_rows(monkeypatch):
+    program = wide(40, 60, 0)
+    point, firsts = named(program), []
+
+    def generate(program, controls, first):
+        firsts.append(len(first))
+        return Solution(Status.OPTIMAL, gap_of(0.01), 9, "")
+
+    monkeypatch.setattr(dual_identification.row_generation, "solve", generate)
+    assert dual_identification._by_rows(program, point, Controls(deadline=0.0)) == 0
+    assert dual_identification._by_rows(program, point, Controls()) == 9
+    assert firsts == [6]  # a tenth of three between, and one
+    assert point.best.relative_gap == pytest.approx(0.01)
