@@ -197,6 +197,9 @@ def _refined(
     r_j is zero at the optimum where beta_j is inside the box.  alpha in doubles leaves r_j at
     u |alpha| |a_j|, and columns of large scale make that a gap.  The rows on the kink have room on
     both sides: a correction of their alpha, and of t, takes r_j to the square of u.
+
+    Every column counts in its own scale at first.  Where more columns are inside than a vertex has
+    (an optimum that is not unique), not all r_j can vanish: then they count as they do in (D).
     """
     beta, alpha, costs = answer.beta, np.asarray(answer.alpha), np.asarray(program.costs)
     inside = np.flatnonzero((beta > program.lower) & (beta < program.upper))
@@ -217,24 +220,26 @@ def _refined(
         return dual
     free = np.append(room[kink], float(answer.t))
     inside, unit = inside[kept], unit[kept]
-    system = system[kept] / unit[:, None] * free
+    system = system[kept] * free
     bound = dual.bound(program).value
-    for _ in range(REFINEMENTS):
-        step = np.linalg.lstsq(system, dual.rest.value[inside] / unit, rcond=None)[0]
-        if not np.all(np.abs(step) < 1.0):  # of the room on either side
-            break
-        step = step * free
-        moved = data.combined(X, step[:-1] * data.sign[kink])
-        moved = _around(moved, step[:-1] * data.sign[kink], given.center)
-        better = _Dual(
-            dual.rest + moved.times(-1.0) + given.difference.times(-float(step[-1])),
-            dual.total + sums(step[:-1], axis=0),
-            dual.t + pair(step[-1]),
-        )
-        higher = better.bound(program).value
-        if higher <= bound:
-            break
-        dual, bound = better, higher
+    for scale in (unit, np.full_like(unit, unit.max())):
+        for _ in range(REFINEMENTS):
+            rest = dual.rest.value[inside] / scale
+            step = np.linalg.lstsq(system / scale[:, None], rest, rcond=None)[0]
+            if not np.all(np.abs(step) < 1.0):  # of the room on either side
+                break
+            step = step * free
+            moved = data.combined(X, step[:-1] * data.sign[kink])
+            moved = _around(moved, step[:-1] * data.sign[kink], given.center)
+            better = _Dual(
+                dual.rest + moved.times(-1.0) + given.difference.times(-float(step[-1])),
+                dual.total + sums(step[:-1], axis=0),
+                dual.t + pair(step[-1]),
+            )
+            higher = better.bound(program).value
+            if higher <= bound:
+                break
+            dual, bound = better, higher
     return dual
 
 

@@ -247,8 +247,12 @@ class Tableau:
         if nearest is not None and nearest.relative_gap <= TUNING.closed:
             return nearest
         # A row was on the way to the nearest point, beyond which the vertex is no longer optimal.
+        # Objectives tell that also where the rounding of multipliers is most of both gaps.
         vertex = certify(program, beta, alpha, t)
-        return vertex if nearest is None or vertex.gap < nearest.gap else nearest
+        if nearest is None or vertex.gap < nearest.gap:
+            return vertex
+        worse = nearest.objective - vertex.objective
+        return vertex if worse > TUNING.closed * max(1.0, abs(vertex.objective)) else nearest
 
 
 @lru_cache(maxsize=16)
