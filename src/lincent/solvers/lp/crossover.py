@@ -25,7 +25,9 @@ exchanges, each of which costs a fraction of such a step when the problem is sma
 
 Right-hand sides are spread by a part in 1e9, so that no two rows bend at the same place: ties
 could make the exchanges go round in circles.  A basis that is optimal with these is optimal without
-them, since the multipliers do not depend on h.
+them, since the multipliers do not depend on h.  Where hundreds of rows meet (one-hot columns), the
+point is soon right, and exchanges would still go through the order of that spread; multipliers of
+all that meet are then looked for at once, as A'alpha = rest with 0 <= alpha <= c.
 
 Collinear and constant columns leave directions in which nothing changes, and a vertex lies where
 they meet the box: at a coefficient of 1 for a column that says nothing.  There the multiplier of
@@ -60,6 +62,13 @@ class Tuning:
     loose: float = 1e-9  # of a column's pull below which a side of the box holds nothing
     tiny_rate: float = 1e-9  # of the largest: a slower hinge would divide by rounding
     closed: float = 1e-10  # relative gap up to which the point nearest to the start is as good
+    many_ties: int = 2  # per column: before the first exchange only so many are worth a look
+    tied: float = 100.0  # times the spread: rows nearer to the kink than that are on it
+    between_ties: int = 8  # exchanges, beside one for every two columns, between looks for ties
+    fits: float = 1e-14  # of all that tied rows can pull: what their multipliers may leave
+    ridge: float = 1e-11  # of the trace: dependent columns, which ask for nothing
+    tied_steps: int = 14  # that look for the multipliers of tied rows
+    falls: float = 0.75  # of what the last step left: more, and there are none
     nearest: int = 64  # hinges that are sorted first; seldom are more passed
 
 
@@ -75,9 +84,18 @@ def crossover(
     the size of the columns where it is known.
     """
     tableau = Tableau(program, stiffness, unit)
-    if not tableau.usable or not tableau.descend(most):
+    if not tableau.usable:
         return None
-    return tableau.certificate(start)
+    n = program.shape[1]
+    stage, ties = TUNING.between_ties + n // 2, TUNING.many_ties * n
+    while most >= 0 and not tableau.stuck:
+        tied = tableau.tied(start, ties)
+        if tied is not None:
+            return tied
+        if tableau.descend(min(stage, most)):
+            return tableau.certificate(start)
+        most, ties = most - stage - 1, n
+    return None
 
 
 class Tableau:
@@ -101,7 +119,7 @@ class Tableau:
         self.limits[m : m + n] = unit * program.lower
         self.limits[m + n : -1] = -unit * program.upper
         self._set_limits(program)
-        self.exchanges = 0
+        self.exchanges, self.stuck = 0, False
         weight = np.sqrt(stiffness)
         weight[m:-1].reshape(2, n)[:] /= unit
         self.basis = _independent(self.hinges * weight[:, None])
@@ -141,7 +159,8 @@ class Tableau:
         bends = self.limits.copy()
         beyond = T[:m, :n] @ bends[basis] - program.margin
         # The basis stays where its hinges bend: their shifts move the vertex.
-        bends[:m] -= TUNING.spread * float(np.abs(beyond).mean()) * _scattered(m)
+        self.spread = TUNING.spread * float(np.abs(beyond).mean())
+        bends[:m] -= self.spread * _scattered(m)
         T[:-1, n] = T[:-1, :n] @ bends[basis] - bends
         T[basis, n] = 0.0
         self.side = np.where(T[:-1, n] < 0, -1.0, 1.0)
@@ -172,6 +191,7 @@ class Tableau:
                 np.negative(rate, out=rate)
             entering = self._passed(rate, -float(wrong[k]))
             if entering < 0:
+                self.stuck = True
                 return False
             if not upwards:
                 T[-1, k] -= cost[k]
@@ -214,7 +234,38 @@ class Tableau:
             side[passed] = -turned
         return int(near[order[place]])
 
-    def certificate(self, start: Vector) -> Certificate | None:
+    def tied(self, start: Vector, ties: int) -> Certificate | None:
+        """The vertex here if more than so many rows meet in it and it is optimal.
+
+        Exchanges among tied rows change the multipliers and hardly the point.  Multipliers of all
+        of them that fit together are found at once (``_fitting``).
+        """
+        program, basis = self.program, self.basis
+        m, n = program.shape
+        kink = np.abs(self.T[:m, n]) <= TUNING.tied * self.spread
+        if np.count_nonzero(kink) <= ties:
+            return None
+        on, alpha = kink.nonzero()[0], np.where(self.side[:m] < 0, program.costs, 0.0)
+        alpha[on] = 0.0
+        costs, apart = program.costs[on], (basis == m + 2 * n).nonzero()[0]
+        if len(apart):  # around what it is now, as if it had a cost
+            costs = np.append(costs, 2.0 * max(float(self.T[-1, apart[0]]), 0.0))
+        at = basis[(basis >= m) & (basis < m + 2 * n)] - m
+        free = np.ones(n, dtype=bool)
+        free[at % n] = False
+        rest = program.linear - program.rows.tdot(alpha)
+        rows, unit = self.hinges[np.append(on, basis[apart])], self.hinges[m : m + n].diagonal()
+        fitting = _fitting((rows / unit)[:, free], (rest / unit)[free], costs)
+        if fitting is None:
+            return None
+        alpha[on], t = fitting[: len(on)], float(fitting[len(on) :].sum())
+        multiplier = ((rest - fitting @ rows) / unit)[at % n]
+        multiplier[at >= n] *= -1.0
+        beta = lapack.dgesv(self.hinges[basis], self.limits[basis])[2]
+        found = self._judged(start, (beta, alpha, t), at, multiplier)
+        return found if found.relative_gap <= TUNING.closed else None
+
+    def certificate(self, start: Vector) -> Certificate:
         """The vertex judged on the program itself, without penalty and without the spread."""
         program, basis = self.program, self.basis
         m, n = program.shape
@@ -228,7 +279,18 @@ class Tableau:
         alpha[rows] = multiplier[basis < m]
         t = max(float(multiplier[basis == m + 2 * n].sum()), 0.0)
         sides = (basis >= m) & (basis < m + 2 * n)
-        at = basis[sides] - m
+        return self._judged(start, (beta, alpha, t), basis[sides] - m, multiplier[sides])
+
+    def _judged(
+        self,
+        start: Vector,
+        point: tuple[Vector, Vector, float],
+        at: NDArray[np.intp],
+        multiplier: Vector,
+    ) -> Certificate:
+        """The vertex, or the point nearest to the start without the sides that hold nothing."""
+        program, (beta, alpha, t) = self.program, point
+        m, n = program.shape
         column = at % n
         # Exactly: a solve beside rows of a larger scale leaves a digit or two.
         beta[column] = np.where(at < n, program.lower[column], program.upper[column])
@@ -236,14 +298,14 @@ class Tableau:
         pull = self.costs[m : m + n] / TUNING.penalty
         width = -self.limits[m : m + n] - self.limits[m + n : -1]
         mute = pull * width <= TUNING.nothing * program.margin * float(program.costs.sum())
-        held = column[(multiplier[sides] > TUNING.loose * pull[column]) & ~mute[column]]
+        held = column[(multiplier > TUNING.loose * pull[column]) & ~mute[column]]
         if len(held) == len(column):
             return certify(program, beta, alpha, t)
-        point, free, kink = start.copy(), ~mute, np.zeros(m, dtype=bool)
-        point[held] = beta[held]
-        free[held], kink[rows] = False, True
-        met = bool(np.any(basis == m + 2 * n))
-        nearest = to_vertex(program, point, alpha, t, kink, free, met)
+        near, free, kink = start.copy(), ~mute, np.zeros(m, dtype=bool)
+        near[held] = beta[held]
+        free[held], kink[self.basis[self.basis < m]] = False, True
+        met = bool(np.any(self.basis == m + 2 * n))
+        nearest = to_vertex(program, near, alpha, t, kink, free, met)
         if nearest is not None and nearest.relative_gap <= TUNING.closed:
             return nearest
         # A row was on the way to the nearest point, beyond which the vertex is no longer optimal.
@@ -253,6 +315,37 @@ class Tableau:
             return vertex
         worse = nearest.objective - vertex.objective
         return vertex if worse > TUNING.closed * max(1.0, abs(vertex.objective)) else nearest
+
+
+def _fitting(rows: Matrix, rest: Vector, costs: Vector) -> Vector | None:
+    """alpha in [0, c] with sum_i alpha_i a_i = rest, next to the middle; None where none is found.
+
+    alpha = c clip(1/2 + A lambda, 0, 1) for some lambda, which Newton steps find: each solves the
+    equations for the multipliers that the last one left inside.
+    """
+    point, small = np.zeros(len(rest)), TUNING.fits * float(costs @ np.abs(rows).sum(axis=1))
+    last = np.inf
+    for _ in range(TUNING.tied_steps):
+        share = rows @ point
+        share += 0.5
+        alpha = np.minimum(np.maximum(share, 0.0), 1.0)
+        inside = (alpha == share).nonzero()[0]
+        alpha *= costs
+        short = rest - alpha @ rows
+        left = float(np.abs(short).max())
+        if left <= small:
+            return np.asarray(alpha)
+        if not left < TUNING.falls * last:
+            return None
+        last = left
+        some = rows.take(inside, axis=0)
+        normal = (some.T * costs.take(inside)) @ some
+        normal.flat[:: len(rest) + 1] += TUNING.ridge * (normal.trace() + 1e-300)
+        step, info = lapack.dposv(normal, short)[1:]
+        if info != 0:
+            return None
+        point += step
+    return None
 
 
 @lru_cache(maxsize=16)

@@ -90,7 +90,7 @@ class MarginExchanges:
         if not tableau.descend(TUNING.exchanges * program.shape[1] + 20):
             return None
         answer = tableau.certificate(program.feasible(last.beta))
-        if answer is None or answer.relative_gap > controls.tol:
+        if answer.relative_gap > controls.tol:
             return None
         self._tableau = tableau
         return Solution(Status.OPTIMAL, answer, tableau.exchanges - before, NAME)
