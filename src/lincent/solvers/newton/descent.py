@@ -35,6 +35,8 @@ UNEVEN = 1e-6
 """The share of the last gap that an inexact threshold may add to the next."""
 ROUNDING = 1e-13
 """Both classes pull the same when they differ by this share of the whole."""
+LAST_DIGITS = 1e-15
+"""The share of a number that its last few bits are."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,21 @@ class Start:
 
     beta: Vector
     t: float
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """After so many steps a relative gap above this ends a walk: it leads nowhere soon."""
+
+    steps: float = np.inf
+    gap: float = np.inf
+
+    def about(self, steps: int, gap: float) -> bool:
+        # A gap with more digits than a number has is rounding, on any way.
+        return steps >= self.steps and self.gap < gap < 1 / LAST_DIGITS
+
+
+NO_DOUBT = Doubt()
 
 
 class Best:
@@ -82,10 +99,11 @@ def descend(
     curvature: Curvature,
     controls: Controls,
     start: Start | None = None,
+    doubt: Doubt = NO_DOUBT,
 ) -> Solution:
     """Follow the steps of ``curvature`` until the gap is below ``tol``."""
     reader = Reader(program)
-    walk = _walk(reader, curvature, controls, start)
+    walk = _walk(reader, curvature, controls, start, doubt=doubt)
     return Solution(walk.status, walk.best.certificate(reader), walk.steps, NAME)
 
 
@@ -104,9 +122,10 @@ def lead(
     controls: Controls,
     start: Start | None = None,
     goal: float = -1.0,
+    doubt: Doubt = NO_DOUBT,
 ) -> Led:
     """It ends at ``tol``, or when the next step can be expected to bring the gap below ``goal``."""
-    walk = _walk(Reader(program), curvature, controls, start, goal)
+    walk = _walk(Reader(program), curvature, controls, start, goal, doubt)
     point = walk.best.low
     if walk.status is not Status.OPTIMAL:
         return Led(Start(point.beta, point.t), walk.status, walk.steps)
@@ -128,6 +147,7 @@ def _walk(
     controls: Controls,
     start: Start | None,
     goal: float = -1.0,
+    doubt: Doubt = NO_DOUBT,
 ) -> _Walk:
     point = _begin(reader, curvature, start)
     best = Best(point, reader.unit)
@@ -138,7 +158,7 @@ def _walk(
         controls.reached(f"step {steps}", best.low.objective, gap)
         if gap <= controls.tol or (last < np.inf and _next_gap(last, gap) <= goal):
             status = Status.OPTIMAL
-        elif since >= PATIENCE or curvature.coarse:
+        elif since >= PATIENCE or curvature.coarse or doubt.about(steps, gap):
             status = Status.STALLED
         elif controls.out_of_time():
             status = Status.TIME_LIMIT
@@ -219,15 +239,16 @@ def _along(
             low, low_slope, again = length, slope, max(again, 0) + 1
         else:
             high, high_slope, again = length, slope, min(again, 0) - 1
+        last = length
         if np.isinf(high):
             length *= 2.0
         else:
-            # The slope is piecewise linear: the secant, kept off the ends of the bracket, and far
-            # off the end that moved twice, lest it creep.
-            share = low_slope / (low_slope - high_slope)
-            least, most = (0.9 if again > 1 else 0.05), (0.1 if again < -1 else 0.95)
-            length = low + min(max(share, least), most) * (high - low)
-        guess = place.t
+            # The slope is piecewise linear: the secant, kept off the ends of the bracket; the
+            # middle where one end moved twice, lest it creep.
+            share = low_slope / (low_slope - high_slope) if abs(again) < 2 else 0.5
+            length = low + min(max(share, 0.05), 0.95) * (high - low)
+        # Along a straight way the best threshold is nearly straight as well.
+        guess = origin.t + (place.t - origin.t) * (length / last)
     return place, length
 
 
@@ -247,15 +268,19 @@ def _place(
     if not program.free:
         return _Place(beta, 0.0, projected, program.pull_sums(projected, 0.0, along))
     low, high = -np.inf, np.inf
-    t = guess
+    t, stride = guess, program.width
     for _ in range(SEARCHES):
         sums = program.pull_sums(projected, t, along)
-        if abs(sums.excess) <= max(ROUNDING * sums.total, uneven / max(1.0, abs(t))):
+        # What the last digits of t make: few pulls of rows far from zero cannot be more even.
+        digits = LAST_DIGITS * sums.rise * abs(t)
+        if abs(sums.excess) <= max(ROUNDING * sums.total, digits, uneven / max(1.0, abs(t))):
             break
         low, high = (low, t) if sums.excess > 0 else (t, high)
         target = t - sums.excess / sums.rise if sums.rise > 0 else np.nan
         if not low < target < high:
-            target = _inside(program, projected, low, high)
+            # The middle; where an end is open, further and further out.
+            target = (max(low, t - stride) + min(high, t + stride)) / 2
+            stride *= 4
         if target == t:
             break
         t = target
@@ -272,9 +297,3 @@ def _objective(program: RegularizedProgram, place: _Place) -> float:
 def best_threshold(program: RegularizedProgram, projected: Vector, guess: float) -> float:
     """The t at which both classes pull the same for these projections."""
     return _place(program, projected, projected, guess, 0.0).t
-
-
-def _inside(program: RegularizedProgram, projected: Vector, low: float, high: float) -> float:
-    """The middle of the bracket; an open end is closed where every row is past both margins."""
-    reach = float(np.max(np.abs(projected))) + abs(program.high) + abs(program.low) + 1.0
-    return (max(low, -reach) + min(high, reach)) / 2

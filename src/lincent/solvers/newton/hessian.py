@@ -119,6 +119,14 @@ class Whole:
         self.torn: Inside | None = None
         self.crossed: Inside | None = None
 
+    def with_costs(self, program: RegularizedProgram, ratio: float) -> None:
+        """The same rows from here on, at costs that are so many times those before."""
+        self.program, self.dual = program, Dual(program)
+        self.gram, self.v = self.gram * ratio, self.v * ratio
+        self.total *= ratio
+        self.factor = self.changed = None
+        self.torn = self.crossed = None
+
     def at(self, inside: Inside) -> tuple[Matrix, Vector, float]:
         """A'DA, v and s where these rows are between the margins."""
         self._update(inside)

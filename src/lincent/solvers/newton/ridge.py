@@ -14,8 +14,10 @@ Keerthi and DeCoste 2005).
     more            Newton on a copy of the rows in single precision, the last step and the
                     certificate on the rows themselves: one read of them, as a rule.  With hundreds
                     of columns conjugate gradients first, while they converge fast.
-    few decide      after ten steps, if few rows are short of the upper margin: those alone, in
-                    rounds that all rows check (``support_rows``).
+    far away        where three steps leave a gap far above the objective, through the optima for
+                    smaller costs (``costs``).
+    few decide      there, or after ten steps, if few rows are short of the upper margin: those
+                    alone, in rounds that all rows check (``support_rows``).
     many            Newton on a sample, then corrections over all rows with the curvature of the
                     sample.  A correction reads the rows once; a handful is enough.
 """
@@ -32,7 +34,8 @@ from lincent.passes.dense import DenseRows
 from lincent.programs.arrays import Index, Vector
 from lincent.programs.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import support_rows
-from lincent.solvers.newton.descent import NAME, Start, descend, lead
+from lincent.solvers.newton.costs import approach, scaled
+from lincent.solvers.newton.descent import NAME, NO_DOUBT, Doubt, Start, descend, lead
 from lincent.solvers.newton.hessian import Conjugate, Curvature, LightFirst, Sampled, Whole
 from lincent.solvers.solution import Controls, Solution, Status
 
@@ -75,6 +78,10 @@ class Tuning:
 
 
 TUNING = Tuning()
+FAR = Doubt(3, 100.0)
+"""Steps after which a gap so far above the objective leads to smaller costs first,"""
+LONG = Doubt(20, 1.0)
+"""and the same with hundreds of columns, where a new factor for each cost is dear."""
 
 
 def solve(program: RegularizedProgram, controls: Controls, rng: np.random.Generator) -> Solution:
@@ -120,21 +127,41 @@ def _solve_one(
     n = program.shape[1]
     usual = TUNING.sparse_factor_limit if program.rows.sparse else TUNING.factor_limit
     if n <= min(usual, TUNING.factor_limit):
-        return descend(program, Whole(program), controls, start)
+        return _exact(program, controls, start)
     can_factor = n <= TUNING.factor_limit
     most = min(TUNING.conjugate_steps, controls.max_iter) if can_factor else controls.max_iter
     found = descend(program, Conjugate(program), replace(controls, max_iter=most), start)
     if not can_factor or found.status in (Status.OPTIMAL, Status.TIME_LIMIT):
         return found
     point = found.certificate
-    left = replace(controls, max_iter=max(controls.max_iter - found.iterations, 1))
+    left = _left(controls, found.iterations)
     last = descend(program, Whole(program), left, Start(point.beta, point.t))
     return replace(last, iterations=found.iterations + last.iterations)
 
 
-def scaled(program: RegularizedProgram, scale: float) -> RegularizedProgram:
-    """The same program with all costs times the scale."""
-    return program if scale == 1.0 else replace(program, costs=program.costs * scale)
+def _exact(program: RegularizedProgram, controls: Controls, start: Start | None = None) -> Solution:
+    """Newton on the rows themselves, through smaller costs where that leads nowhere soon."""
+    curvature = Whole(program)
+    found = descend(program, curvature, controls, start, FAR)
+    if found.status is not Status.STALLED or not FAR.about(found.iterations, found.relative_gap):
+        return found
+    return _by_costs(program, curvature, controls, found.iterations)
+
+
+def _by_costs(
+    program: RegularizedProgram, curvature: Whole, controls: Controls, steps: int
+) -> Solution:
+    """After so many steps that led nowhere: through smaller costs."""
+    loose = replace(_left(controls, steps), tol=max(TUNING.level_tol, controls.tol))
+    led = approach(program, curvature, loose, controls.tol / 2)
+    steps += led.steps
+    last = descend(program, curvature, _left(controls, steps), led.start)
+    return replace(last, iterations=steps + last.iterations)
+
+
+def _left(controls: Controls, steps: int) -> Controls:
+    """What is left after these steps, one at least."""
+    return replace(controls, max_iter=max(controls.max_iter - steps, 1))
 
 
 def without_free_rows(
@@ -203,16 +230,24 @@ def _from_level(
     light = level.shape == program.shape and level.shape[1] >= TUNING.light_columns
     curvature = LightFirst(level) if light else Whole(level, rough=True)
     goal, most = controls.tol / 2, min(TUNING.before_few, controls.max_iter)
-    led = lead(level, curvature, replace(loose, max_iter=most), start, goal)
+    brief = replace(loose, max_iter=most)
+    led = lead(level, curvature, brief, start, goal, NO_DOUBT if light else FAR)
     steps = led.steps
+    far = not light and led.status is Status.STALLED and not curvature.coarse
     if led.status in (Status.ITERATION_LIMIT, Status.STALLED) and steps < controls.max_iter:
-        left = replace(controls, max_iter=controls.max_iter - steps)
-        few = support_rows.solve(program, led.start, left)
+        few = support_rows.solve(program, led.start, _left(controls, steps))
         if few is not None:
             return replace(few, iterations=steps + few.iterations)
+        if far:  # rows of such sizes that single precision may not tell where to go
+            return _by_costs(program, Whole(program), controls, steps)
         if not curvature.coarse:
-            led = lead(level, curvature, replace(loose, max_iter=left.max_iter), led.start, goal)
+            doubt = LONG if light else NO_DOUBT
+            led = lead(level, curvature, _left(loose, steps), led.start, goal, doubt)
             steps += led.steps
+            if isinstance(curvature, LightFirst) and led.status is Status.STALLED:
+                curvature = curvature.exact
+                led = approach(level, curvature, _left(loose, steps), goal)
+                steps += led.steps
     start = led.start
     if not curvature.coarse:
         brief = replace(controls, max_iter=min(TUNING.corrections, controls.max_iter))
@@ -223,7 +258,7 @@ def _from_level(
             return replace(found, iterations=steps)
         start = Start(found.certificate.beta, found.certificate.t)
     # Few heavy rows, columns that are nearly dependent: exact steps from where it led.
-    found = descend(program, Whole(program), controls, start)
+    found = _exact(program, controls, start)
     return replace(found, iterations=steps + found.iterations)
 
 

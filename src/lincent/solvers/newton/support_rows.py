@@ -4,7 +4,7 @@ A row beyond the upper margin costs nothing and pulls nothing.  So the program o
 is below the whole one, its multipliers with zeros for all other rows are multipliers of the whole,
 and its optimum is that of the whole once no row outside W is short of the margin:
 
-    solve     the rows of W, by their products with each other (``dual``)
+    solve     the rows of W, by their products with each other where they are few (``dual``)
     read      all rows there: their objective, beside the bound of W, is an honest gap
     choose    rows short of the margin join, the shortest first; rows well beyond it leave
 
@@ -23,6 +23,7 @@ from lincent.programs.arrays import Certificate, Index, Matrix, Vector
 from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers.newton.descent import NAME, Start, descend
 from lincent.solvers.newton.dual import Dual
+from lincent.solvers.newton.hessian import Whole
 from lincent.solvers.newton.oracle import Inside
 from lincent.solvers.solution import Controls, Solution, Status
 
@@ -41,6 +42,8 @@ class Tuning:
     supporting: float = 0.35
     """Rows with a multiplier, per column (and ``near`` more), from which on exact steps over all
     rows are cheaper."""
+    few_beside: float = 2.0
+    """Rows of a choice, per column, up to which their products with each other are less work."""
     beyond: float = 1.0
     """How far beyond the margin a row leaves."""
     loose: float = 1e-4
@@ -55,12 +58,14 @@ TUNING = Tuning()
 
 
 class _Choice:
-    """Some rows, with their products with each other."""
+    """Some rows, with their products with each other where they are few beside the columns."""
 
     def __init__(self, program: RegularizedProgram, index: Index) -> None:
         self.program, self.index = program, index
         self.rows: Matrix = program.rows.take(index).dense()
-        self.outer: Matrix = self.rows @ self.rows.T
+        self.outer: Matrix | None = None
+        if len(index) <= TUNING.few_beside * program.shape[1]:
+            self.outer = self.rows @ self.rows.T
 
     def part(self) -> RegularizedProgram:
         p, index = self.program, self.index
@@ -69,16 +74,17 @@ class _Choice:
 
     def change(self, keep: Inside, joining: Index) -> None:
         """Only those to keep, and the joining ones: products of those alone are new."""
-        new = self.program.rows.take(joining).dense()
-        old, kept = self.rows[keep], self.outer[np.ix_(keep, keep)]
-        across = old @ new.T
-        self.outer = np.block([[kept, across], [across.T, new @ new.T]])
+        new, old = self.program.rows.take(joining).dense(), self.rows[keep]
+        if self.outer is not None:
+            kept, across = self.outer[np.ix_(keep, keep)], old @ new.T
+            self.outer = np.block([[kept, across], [across.T, new @ new.T]])
         self.rows = np.vstack([old, new])
         self.index = np.concatenate([self.index[keep], joining])
 
     def solve(self, controls: Controls, start: Start) -> Solution:
         part = self.part()
-        return descend(part, Dual(part, self.outer), controls, start)
+        curvature = Whole(part) if self.outer is None else Dual(part, self.outer)
+        return descend(part, curvature, controls, start)
 
 
 def solve(program: RegularizedProgram, at: Start, controls: Controls) -> Solution | None:
