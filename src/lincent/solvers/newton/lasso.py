@@ -21,10 +21,11 @@ import numpy as np
 from lincent.programs.arrays import Index, Matrix, Vector
 from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers.newton import ridge
+from lincent.solvers.newton.costs import scaled
 from lincent.solvers.newton.descent import PATIENCE, STILL, Best, Start, best_threshold
 from lincent.solvers.newton.hessian import Whole
 from lincent.solvers.newton.oracle import Reader, Reading
-from lincent.solvers.newton.ridge import scaled, without_free_rows
+from lincent.solvers.newton.ridge import without_free_rows
 from lincent.solvers.newton.signs import minimize
 from lincent.solvers.newton.start import even_at_zero
 from lincent.solvers.solution import Controls, Solution, Status
