@@ -71,3 +71,14 @@ def test_scores_are_the_rules_on_the_features(kind, columns):
     np.testing.assert_allclose(
         model.scores(Z, coef), features @ coef, atol=1e-9 * np.abs(features).max()
     )
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_similarity_is_that_of_each_pair_wherever_the_rows_are(offset):
+    rng = np.random.default_rng(0)
+    X, points = rng.normal(size=(300, 4)) + offset, rng.normal(size=(900, 4)) + offset
+    points[:300] = X
+    near = similarity(X, points, 0.7)
+    wanted = np.exp(-0.7 * np.square(X[:, None] - points).sum(axis=2))
+    np.testing.assert_allclose(near, wanted, rtol=1e-12)
+    assert near.max() <= 1.0

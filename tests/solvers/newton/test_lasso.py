@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.programs.regularized import certify_l1
+from lincent.passes.dense import DenseRows
+from lincent.programs.regularized import RegularizedProgram, certify_l1
 from lincent.solvers.newton import lasso
 from lincent.solvers.solution import Controls, Status
 from support.regularized_problems import PROBLEMS, make
@@ -130,3 +131,20 @@ def test_limits_are_kept_and_told():
         assert short.status is Status.ITERATION_LIMIT
         assert short.relative_gap > 1e-9
         assert solve(program, deadline=time.monotonic() - 1).status is Status.TIME_LIMIT
+
+
+@pytest.mark.parametrize(("few", "size"), [(4, 5.0), (1, 20.0)])
+def test_columns_whose_own_gap_is_small_are_solved_all_the_same(few, size):
+    # At zero the classes pull unevenly: what evens them is steep in a column that is not yet chosen
+    # (the eleventh), so that the gap of all columns is far above that of the ten that are.
+    m, n, rng = 100, 260, np.random.default_rng(0)
+    sign = np.where(np.arange(m) < few, 1.0, -1.0)
+    A = 1e-3 * rng.standard_normal((m, n))
+    A[:few, :10] += 1.02 / few
+    pull = (3.0 - 3.0 * (m - 2 * few) / m) / 4.0
+    A[:few, 10], A[few:, 10] = size, (0.9 - few * size) / (pull * (m - few))
+    program = RegularizedProgram(DenseRows(A), sign, np.ones(m), -1.0, 3.0)
+    found = solve(program)
+    assert found.status is Status.OPTIMAL
+    assert certify_l1(program, found.certificate.beta, found.certificate.t).relative_gap <= 1e-9
+    assert found.certificate.beta[10] != 0.0

@@ -128,7 +128,9 @@ def _solve(program: RegularizedProgram, controls: Controls, start: Start | None)
         chosen, new = _choose(point, most)
         part = SparseReader(_cut(program, chosen))
         begin = part.at(point.beta[chosen], point.t, point.projected)
-        loose = TUNING.loose * best.relative_gap if new > TUNING.few_new else 0.0
+        # Their own gap may be smaller than that of all columns: no step at all would be no gain.
+        open_gap = min(best.relative_gap, Best(begin, part.unit).relative_gap)
+        loose = TUNING.loose * open_gap if new > TUNING.few_new else 0.0
         tol = max(TUNING.part_tol * controls.tol, loose)
         limits = replace(controls, tol=tol, max_iter=controls.max_iter - steps, watch=None)
         status, found, more = descend(part, begin, limits)

@@ -71,8 +71,9 @@ def _solve(G: Matrix, b: Vector) -> Vector:
 def _toward(G: Matrix, slope: Vector, x: Vector, target: Vector) -> Vector | None:
     """The lowest of the points on the way to the target where a coordinate is zero, or its end."""
     step = target - x
-    crossing = x * target < 0.0
-    lengths = np.append(np.unique(-x[crossing] / step[crossing]), 1.0)
+    crossing = np.flatnonzero(x * target < 0.0)
+    zero_at = -x[crossing] / step[crossing]
+    lengths = np.append(zero_at, 1.0)
     points = x + lengths[:, None] * step
     curve, down = float(step @ (G @ step)), float(slope @ step)
     values = lengths * down + lengths**2 * (curve / 2) + np.abs(points).sum(axis=1)
@@ -81,5 +82,5 @@ def _toward(G: Matrix, slope: Vector, x: Vector, target: Vector) -> Vector | Non
         return None
     best: Vector = points[k]
     if lengths[k] < 1.0:
-        best[crossing & np.isclose(-x / np.where(step == 0, 1, step), lengths[k], 1e-12)] = 0.0
+        best[crossing[np.abs(zero_at - lengths[k]) <= 1e-12 * lengths[k]]] = 0.0
     return best
