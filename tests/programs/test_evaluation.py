@@ -157,3 +157,21 @@ def test_what_is_not_known_of_r_is_taken_from_the_bound():
     found = evaluation._Dual(rest, pair(0.0), pair(0.0)).bound(program)
     reach = 1e-3 * 1.0 + 2e-3 * 4.0  # the farther end of the box in each column
     assert reach <= found.error <= 2 * reach + 1e-14
+
+
+@pytest.mark.parametrize("seed", [4, 15, 16, 18, 20, 22])  # the last four hang on the separation
+def test_multipliers_near_the_optimal_ones_are_brought_to_them(seed):
+    """The rows on the kink and t have room: what r is off by is taken out, with its square."""
+    X, sign, weight, margin = problem("plain", seed)
+    program = program_of(X, sign, weight, margin)
+    answer = solved(program)
+    alpha = np.asarray(answer.alpha)
+    room = np.minimum(alpha, program.costs - alpha)
+    noise = np.random.default_rng(seed).uniform(-1e-4, 1e-4, len(alpha))
+    moved = replace(answer, alpha=alpha + room * noise, t=answer.t * (1 + 1e-4))
+    assert certify(program, moved.beta, moved.alpha, moved.t).gap > 1e-6
+    data = LabeledRows(X.__getitem__, sign, weight, X.shape)
+    for rows in (None, data):
+        found = evaluated(program, moved, rows, 0.0)
+        assert found.objective - found.dual_objective <= 1e-13
+        assert found.t == pytest.approx(answer.t, rel=1e-9)

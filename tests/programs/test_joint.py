@@ -104,3 +104,43 @@ def test_flows_that_nearly_balance_are_nearly_kept():
         assert factor[flow > 0].min() >= 1.0 - 4 * excess
         left = flow * factor
         np.testing.assert_allclose(left.sum(axis=0), left.sum(axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0])
+def test_the_bound_of_native_problems_is_the_stated_one(scale):
+    """Amounts at pairs, made feasible, as a loop over rows and rules."""
+    rng = np.random.default_rng(5)
+    program, X = native(rng), rng.normal(size=(40, 4))
+    pull = rng.random((40, 3))
+    alpha = scale * program.costs * pull
+    flow = np.array([alpha[program.codes == k].sum(axis=0) for k in range(3)])
+    alpha = alpha * feasible(flow)[program.codes]
+    square, away = 0.0, np.zeros((40, 3))
+    for i, y in enumerate(program.codes):
+        for k in range(3):
+            if k != y:
+                square += alpha[i, k] ** 2 / (scale * program.costs[i, k])
+                away[i, k] -= alpha[i, k]
+                away[i, y] += alpha[i, k]
+    pulled = X.T @ away
+    stated = 3.0 * alpha.sum() - 4.0 / 2 * square - (pulled**2).sum() / 4
+    found = program.bound(pull, scale, lambda amounts: X.T @ amounts)
+    np.testing.assert_allclose(found, [stated], rtol=1e-12, atol=0.0)
+
+
+@pytest.mark.parametrize("make", [separate, native])
+def test_curvature_is_the_most_that_a_row_of_each_class_bends_each_rule(make):
+    program = make(np.random.default_rng(6))
+    inside = program.read(np.full((40, len(program.curvature())), 0.0))
+    assert inside.bent.all()
+    bends = program.bends(inside) / program.weight[:, None]
+    for y in range(3):
+        for row in np.flatnonzero(program.codes == y):
+            np.testing.assert_allclose(bends[row], program.curvature()[:, y], rtol=1e-12)
+
+
+def test_flows_of_any_size_are_balanced_alike():
+    flow = np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 3.0], [2.0, 1.5, 0.0]])
+    for size in (1e-200, 1e-9, 1.0, 1e9):
+        np.testing.assert_allclose(feasible(size * flow), feasible(flow), rtol=1e-9)
+    assert feasible(flow)[flow > 0].min() > 0.5
