@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +23,7 @@ from lincent.estimators.direction import (
 from lincent.estimators.multiclass import STRATEGIES
 from lincent.estimators.native import ALL_CLASSES, fit_native, native_losses
 from lincent.estimators.probabilities import Probabilities
-from lincent.estimators.problem import HostTraining, TwoClass
+from lincent.estimators.problem import HostTraining, TwoClass, tasks
 from lincent.estimators.regularized_fit import RegularizedFit, check_problem_finite
 from lincent.estimators.renamed import UNUSED, margin_range_of
 from lincent.estimators.validation import ClassCosts, check_choice, check_count, check_positive
@@ -102,6 +103,10 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
         Largest number of steps in one solve.
     time_limit : float, default=None
         Seconds after which the best point so far is taken, with a ConvergenceWarning.
+    warm_start : bool, default=False
+        Begin at the solution of the last ``fit``, if it was one of as many columns and problems:
+        fewer steps where rows were added or ``C`` was changed, and the same solution. Not with
+        ``multi_class="native"`` or ``norm="linf"``, nor for rows that are not in memory.
     n_jobs : int, default=None
         Parallel two-class problems.
     random_state : int, RandomState instance or None, default=None
@@ -173,6 +178,7 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
         tol: float = 1e-9,
         max_iter: int = 200,
         time_limit: float | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -188,6 +194,7 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -263,16 +270,29 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
             part = self._fit_box(problem)
         else:
             seed = int(generator(self).integers(2**31))
+            limits = solve_controls(self, problem)
+            start = self._last_point(problem) if self.warm_start else None
             fit = RegularizedFit(
                 self._range(),
                 bool(self.fit_threshold),
-                solve_controls(self, problem),
+                replace(limits, start=start),
                 seed,
                 SOLVERS[self.norm],
             )
             part = fit.directions(problem, (float(self.C),))[0]
+            if start is not None and not part.solution.certified(self.tol):  # it has misled
+                part = replace(fit, controls=limits).directions(problem, (float(self.C),))[0]
         judge(self, problem, self._range()[0], part.solution)
         return part
+
+    def _last_point(self, problem: TwoClass) -> tuple[np.ndarray, float] | None:
+        """Where the last fit has ended, if it was one of as many columns and problems."""
+        coef = vars(self).get("coef_")
+        todo = tasks(len(self.classes_), self.multi_class)
+        if not isinstance(coef, np.ndarray) or coef.shape != (len(todo), problem.X.shape[1]):
+            return None
+        k = [task.labels(self.classes_) for task in todo].index(problem.labels)
+        return coef[k], float(np.ravel(self.threshold_)[k])
 
     def _fit_native(self, training: HostTraining, costs: ClassCosts) -> list[Direction]:
         limits = watched(controls(self, training.began), self, ALL_CLASSES.name)

@@ -69,6 +69,8 @@ class Controls:
     """When to stop and whom to tell.
 
     ``watch`` is for the whole program: a solver of a part of it, or of a sample, has none.
+    ``start`` is a point (beta and t) to begin at, for solvers that begin at one: it changes the way
+    to the optimum, not the place.
     """
 
     tol: float = 1e-9
@@ -76,6 +78,7 @@ class Controls:
     deadline: float = float("inf")
     tell: Callable[[str], None] = field(default=silent)
     watch: Watch | None = None
+    start: tuple[np.ndarray, float] | None = None
 
     def reached(self, where: str, objective: float, gap: float, more: str = "") -> None:
         """Tell of a point, and show it to the watch."""

@@ -103,7 +103,7 @@ def solve_path(
     if program.shape[0] * program.shape[1] <= ridge.TUNING.whole_entries:
         program = replace(program, rows=program.rows.materialize())
     found: list[Solution] = []
-    start: Start | None = None
+    start = None if controls.start is None else Start(*controls.start)
     for scale in scales:
         found.append(_solve(scaled(program, scale), controls, start))
         start = Start(found[-1].certificate.beta, found[-1].certificate.t)

@@ -108,7 +108,7 @@ def solve_path(
     elif n <= TUNING.factor_limit and not by_products:
         level = _level(program, rng)
     found: list[Solution] = []
-    start: Start | None = None
+    start = None if controls.start is None else Start(*controls.start)
     for scale in scales:
         lighter = None if level is None else scaled(level, scale)
         found.append(_solve_one(scaled(program, scale), lighter, controls, start))
@@ -201,6 +201,10 @@ def _rotated(
     triangle = factor[:rank, :rank]
     solutions = []
     start: Start | None = None
+    if controls.start is not None:  # the point of the small space with the same scores
+        beta, t = controls.start
+        own = program.rows.dot(beta)[order[:rank]]
+        start = Start(solve_triangular(triangle, own, lower=True), t)
     for scale in scales:
         problem = replace(small, costs=small.costs * scale)
         # The rotation squares the condition of the rows: aim below tol, then judge the real one.
