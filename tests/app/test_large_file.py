@@ -137,7 +137,7 @@ def test_a_table_with_room_is_read_whole(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
 @pytest.mark.slow
 def test_the_command_under_a_limit(tmp_path):
-    """Under ``ulimit -v`` a table that would take more is read in batches; the model is the same."""
+    """Under ``ulimit -v`` a table that takes more is read in batches; the model is the same."""
     path, models = write(tmp_path, m=200_000), []
     loaded = (
         "import lincent.app.fit, lincent.app.terms, pandas, pyarrow.parquet, sklearn.compose\n"

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
 
+from lincent.passes.dask.heap import keep_buffers
 from lincent.passes.together import Halted, Request, Tell, fulfil
 
 PATIENCE = 20.0
@@ -142,6 +143,7 @@ def _tasks(requests: Sequence[GraphRequest], stem: str) -> list[Any]:
 
 
 def _answers(works: list[Callable[..., Any]], asked: list[Any]) -> list[Any]:
+    keep_buffers()
     return [work(*block) for work, block in zip(works, asked, strict=True)]
 
 
