@@ -1,4 +1,5 @@
-"""The figures of doc/family.md that no study has: FQCC against general solvers, kernel times.
+"""The figures of doc/family.md that no study has: what LCCCV and FQCC cost, FQCC against general
+solvers, kernel times.
 
     python benchmarks/family.py                     every section, about 20 minutes
     python benchmarks/family.py drift times         some of them
@@ -26,8 +27,9 @@ from scipy.optimize import BFGS, Bounds, LinearConstraint, NonlinearConstraint, 
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
+from workloads import DENSE, make, missing
 
-from lincent import FQCC, LCC
+from lincent import FQCC, LCC, LCCCV
 from lincent.datasets import load_dataset
 from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import lcc_program
@@ -236,7 +238,43 @@ def nystroem():
     return lines
 
 
-SECTIONS = {f.__name__: f for f in (drift, problems, fresh, times, nystroem)}
+def least(kind, X, y, repeats):
+    """The least processor time of several fits."""
+    spent = []
+    for _ in range(repeats):
+        start = time.process_time()
+        kind().fit(X, y)
+        spent.append(time.process_time() - start)
+    return min(spent)
+
+
+def fits():
+    """LCCCV and FQCC in units of a fit of LCC, over the dense kinds of ``workloads.py``."""
+    lines = [
+        "| rows × columns | kinds | LCCCV, median | worst | above 30 | FQCC, median | worst "
+        "| above 4 |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    kinds = [kind for kind in DENSE if not missing(kind)]
+    for kind in (LCC, LCCCV, FQCC):  # the first fit pays for imports
+        kind().fit(*make("normal", 60, 3))
+    for m, n in ((200, 6), (1_000, 24), (5_000, 20), (2_000, 50)):
+        ratios = []
+        for kind in kinds:
+            X, y = make(kind, m, n, seed=1)
+            one = least(LCC, X, y, 6)
+            ratios.append([least(LCCCV, X, y, 2) / one, least(FQCC, X, y, 3) / one])
+        cells = [f"{m:,} × {n}", str(len(kinds))]
+        for column, bar in zip(np.transpose(ratios), (30, 4), strict=True):
+            worst = int(column.argmax())
+            cells += [f"{np.median(column):.1f}", f"{column[worst]:.1f} ({kinds[worst]})"]
+            cells += [str(np.count_nonzero(column > bar))]
+        lines.append("| " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+SECTIONS = {f.__name__: f for f in (fits, drift, problems, fresh, times, nystroem)}
 
 
 def stamp(name, seconds):

@@ -2,6 +2,7 @@
 
 import threading
 
+import joblib
 import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
@@ -113,3 +114,6 @@ def test_tasks_side_by_side_share_the_cores(libraries, monkeypatch):
         assert counts(libraries) == {1}
     with _threads.side_by_side(None, tasks=3):
         assert counts(libraries) == {4}
+    assert [_threads.running(n_jobs) for n_jobs in (None, 1, 3, -1, -2)] == [1, 1, 3, 4, 3]
+    with joblib.parallel_config(n_jobs=2):
+        assert _threads.running(None) == 2

@@ -137,11 +137,15 @@ def for_data(X: Any) -> Any:
     return for_size(*shape) if known else at_most(cores() if shape else 1)
 
 
-def side_by_side(n_jobs: int | None, tasks: int) -> Any:
-    """``at_most`` the share of each of several tasks that run as threads at the same time."""
+def running(n_jobs: int | None) -> int:
+    """How many tasks run at the same time: what ``n_jobs`` says, or else joblib's setting."""
     from joblib.parallel import get_active_backend
 
     wanted: Any = get_active_backend()[1] if n_jobs is None else n_jobs
     wanted = wanted if isinstance(wanted, int) else 1
-    running = cores() + 1 + wanted if wanted < 0 else wanted
-    return at_most(cores() // max(1, min(running, tasks)))
+    return cores() + 1 + wanted if wanted < 0 else wanted
+
+
+def side_by_side(n_jobs: int | None, tasks: int) -> Any:
+    """``at_most`` the share of each of several tasks that run as threads at the same time."""
+    return at_most(cores() // max(1, min(running(n_jobs), tasks)))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.metrics import get_scorer
+from sklearn.model_selection import StratifiedKFold
 
 from lincent import LCC
 from lincent.estimators.cv_data import Answered, RowsElsewhere, open_folds
@@ -35,6 +36,27 @@ def test_blocks_hold_out_the_rows_of_memory(scoring, weigh):
         extra = {"sample_weight": weight[held]} if weigh else {}
         wanted = get_scorer(scoring)(fitted, X[held], Y[held], **extra)
         assert found[0][k] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("folds", [2, 3, 5])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_folds_are_those_of_scikit_learn(folds, classes):
+    rng = np.random.default_rng(folds)
+    y = np.array(["d", "b", "a", "c"])[rng.permutation(np.arange(83) ** 2 % 31 % classes)]
+    rows = rng.normal(size=(83, 2))
+    found = open_folds(open_training(LCC(), rows, y, None), folds, False, "accuracy").splits
+    for ours, theirs in zip(found, StratifiedKFold(folds).split(rows, y), strict=True):
+        for mine, other in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(mine, other)
+
+
+def test_folds_that_scikit_learn_complains_about_are_its_own():
+    y = np.array([0] * 60 + [1] * 3)
+    training = open_training(LCC(), np.random.default_rng(0).normal(size=(63, 2)), y, None)
+    with pytest.warns(UserWarning, match="least populated class"):
+        assert open_folds(training, 5, False, "accuracy").n_splits == 5
+    with pytest.raises(ValueError, match="at least one"):
+        open_folds(training, 1, False, "accuracy")
 
 
 def test_a_part_is_what_is_not_held_out():

@@ -76,7 +76,9 @@ class HostFolds:
         cv = cv if numbers is None else PredefinedSplit(numbers)
         if cv is None:
             cv = stratified_folds(cv, np.bincount(codes))
-        self.splits = list(check_cv(cv, self.y, classifier=True).split(training.X, self.y))
+        self.splits = _dealt(cv, codes)
+        if not self.splits:
+            self.splits = list(check_cv(cv, self.y, classifier=True).split(training.X, self.y))
         self.n_splits = len(self.splits)
 
     def part(self, split: int) -> HostTraining | DeviceTraining:
@@ -99,6 +101,25 @@ class HostFolds:
         if np.any(np.bincount(asked, minlength=self.training.shape[0]) != 1):
             return ()
         return [(model, *split) for model, split in zip(models, self.splits, strict=True)]
+
+
+def _dealt(cv: Any, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The splits of scikit-learn's ``StratifiedKFold``, without checks that take as long as a fit.
+
+    None where ``cv`` is no number of folds, or one that it would complain about.
+    """
+    counts = np.bincount(codes)
+    if type(cv) is not int or not 2 <= cv <= counts[counts > 0].min():
+        return []
+    # Classes in the order in which they come, so that the first rows are in the first folds.
+    first = np.unique(codes, return_index=True)[1]
+    rank = np.argsort(np.argsort(first))[codes]
+    ordered = np.sort(rank)
+    share = np.array([np.bincount(ordered[k::cv], minlength=len(first)) for k in range(cv)])
+    fold = np.empty(len(codes), dtype=int)
+    for k in range(len(first)):
+        fold[rank == k] = np.repeat(np.arange(cv), share[:, k])
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(cv)]
 
 
 class BlockFolds:

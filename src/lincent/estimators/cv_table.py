@@ -133,16 +133,20 @@ def asks_probabilities(scorer: Any) -> bool:
 
 
 def balanced_accuracy(
-    y: np.ndarray, predicted: np.ndarray, sample_weight: np.ndarray | None = None
+    y: np.ndarray,
+    predicted: np.ndarray,
+    sample_weight: np.ndarray | None = None,
+    *,
+    classes: np.ndarray,
 ) -> float:
     """scikit-learn's balanced accuracy, without checks that take longer than a point of a path.
 
-    Classes that have no weight in y do not count.
+    ``classes`` are in order; those that have no weight in y do not count.
     """
-    weight = np.ones(len(y)) if sample_weight is None else sample_weight
-    codes = np.unique(y, return_inverse=True)[1].reshape(-1)
-    total = np.bincount(codes, weights=weight)
-    right = np.bincount(codes, weights=weight * (y == predicted))
+    codes, correct = np.searchsorted(classes, y), y == predicted
+    weight = correct if sample_weight is None else sample_weight * correct
+    total = np.bincount(codes, weights=sample_weight)
+    right = np.bincount(codes, weights=weight)
     counts = total > 0
     return float(np.mean(right[counts] / total[counts]))
 

@@ -352,7 +352,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
 
     def _measure(self, scorer: Any, model: Any, X: Any, y: Any, extra: dict[str, Any]) -> float:
         if self.scoring == BALANCED:
-            return balanced_accuracy(y, model.predict(X), **extra)
+            return balanced_accuracy(y, model.predict(X), classes=self.classes_, **extra)
         try:
             return float(scorer(model, X, y, **extra))
         except AttributeError as error:

@@ -92,6 +92,9 @@ def test_separable_classes_in_many_columns_begin_with_an_interior_point(noise, a
     program = program_of(X, sign)
     assert_optimal(program, solved(program))
     assert calls == asked * [{"boxed": True}]
+    near = simplex.solve(program, Controls(), solved(program).certificate.beta)
+    assert_optimal(program, near)
+    assert len(calls) == 2 * asked  # that of the optimum begun at: a start tells the basis
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)

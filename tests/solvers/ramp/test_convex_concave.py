@@ -63,6 +63,22 @@ def test_lines_lower_the_objective_and_stay_monotone():
     assert max(gains) > 1e-3
 
 
+def test_where_no_newton_step_leads_lower_the_first_model_is_minimized(monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((2000, 20))
+    lcc = program_of(X, np.where(X[:, 0] + rng.standard_normal(2000) > 0, 1.0, -1.0))
+    program = RampProgram(lcc.rows, lcc.costs, lcc.margin, lcc.difference)
+    start = choose.solve(lcc, "auto", Controls(), rng).certificate.beta
+    monkeypatch.setattr(convex_concave, "approach", lambda program, start, controls: start)
+    minimized, plain = [], convex_concave._minimum
+    monkeypatch.setattr(
+        convex_concave, "_minimum", lambda *given: minimized.append(1) or plain(*given)
+    )
+    found = convex_concave.solve(program, start, "auto", Controls(), rng, 100)
+    assert minimized
+    assert found.status is Status.OPTIMAL
+
+
 def test_a_first_model_solved_from_the_start_ends_where_one_solved_afresh_does(monkeypatch):
     monkeypatch.setattr(convex_concave, "worthwhile", lambda program: False)
     rng = np.random.default_rng(3)

@@ -175,15 +175,14 @@ class Tableau:
         """Exchange until the vertex is optimal; False if that takes more than ``most``."""
         T, costs, basis, side = self.T, self.costs, self.basis, self.side
         n = T.shape[1] - 1
+        multiplier, cost = T[-1, :n], costs[basis]
         for _ in range(most + 1):
-            multiplier, cost = T[-1, :n], costs[basis]
-            wrong = np.maximum(-multiplier, multiplier - cost) - TUNING.optimal * cost
+            wrong = np.maximum(-multiplier, multiplier - cost)
+            wrong -= TUNING.optimal * cost
             asked = (wrong > 0.0).nonzero()[0]
             if len(asked) == 0:
                 return True
-            columns = T[:-1, asked]
-            length = np.einsum("ij,ij->j", columns, columns)
-            k = int(asked[(wrong[asked] / np.sqrt(length)).argmax()])
+            k = int(asked[0] if len(asked) == 1 else self._steepest(asked, wrong))
             leaving, upwards = basis[k], multiplier[k] < 0
             side[leaving] = 1.0 if upwards else -1.0
             rate = side * T[:-1, k]
@@ -202,10 +201,16 @@ class Tableau:
             change /= T[entering, k]
             # In place: T is in the order of columns.
             blas.dger(-1.0, T[:, k].copy(), change, a=T, overwrite_a=1)
-            basis[k] = entering
+            basis[k], cost[k] = entering, costs[entering]
             self.exchanges += 1
             self._exchanged()
         return False
+
+    def _steepest(self, asked: NDArray[np.intp], wrong: Vector) -> int:
+        """Of some columns, the one along which the objective falls most per length."""
+        columns = self.T[:-1, asked]
+        length = np.einsum("ij,ij->j", columns, columns)
+        return int(asked[(wrong[asked] / np.sqrt(length)).argmax()])
 
     def _exchanged(self) -> None:
         """For a form whose objective depends on the vertex (``solvers.ramp``); here it does not."""

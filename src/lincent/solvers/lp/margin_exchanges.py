@@ -44,11 +44,16 @@ def affordable(program: Program) -> bool:
     return near and m * n <= TUNING.most_entries and n <= TUNING.most_columns
 
 
+def short(program: Program) -> bool:
+    """Whether exchanges are cheaper than Newton steps, however many rows change sides."""
+    m, n = program.shape
+    return affordable(program) and (m * n <= TUNING.few_entries or m < TUNING.steps_above * n)
+
+
 def worthwhile(program: Program, turned: int) -> bool:
     """Whether this is cheaper than Newton steps, where about so many rows change sides."""
-    m, n = program.shape
-    short = m * n <= TUNING.few_entries or m < TUNING.steps_above * n
-    return affordable(program) and (short or turned <= TUNING.turned * n)
+    few = turned <= TUNING.turned * program.shape[1]
+    return short(program) or (few and affordable(program))
 
 
 @dataclass(frozen=True)

@@ -137,8 +137,9 @@ class Follower:
         doubt = _in_doubt(program, last)
         ahead, turned = last.point, doubt
         if self._screens(program) and (_little(program) or margin_exchanges.affordable(program)):
-            ahead = self._foreseen(program, last, guide)
-            turned = ahead.turned(last.point)
+            if not margin_exchanges.short(program):
+                ahead = self._foreseen(program, last, guide)
+                turned = ahead.turned(last.point)
             if margin_exchanges.worthwhile(program, turned):
                 vertex = Vertex(last.program, last.certificate.beta, last.projected)
                 found = self._exchanges.solve(program, vertex, self.controls)

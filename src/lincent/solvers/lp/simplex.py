@@ -21,7 +21,7 @@ exchanges of the vertex.
    rows.  Where many are, the band was too small: the way to the vertex is gone as far as the
    objective falls, and a larger band is taken from there.
    Where the classes are separable and the columns many, an interior point solves the first band:
-   Newton steps, which follow rows that turn, come nowhere near the basis there.
+   Newton steps, which follow rows that turn, come nowhere near the basis there; a start does.
 
 On a path of margins where few rows turn between two of them, the basis of the last vertex is the
 first here, and no step is made: multipliers do not depend on right-hand sides, so that as many
@@ -156,6 +156,8 @@ def row_sizes(rows: Matrix, weight: Vector) -> Vector:
 class NearVertex:
     """A point on its way to the optimum, and what each row misses there."""
 
+    vertex: Point | None
+
     def __init__(self, program: Program, start: Vector | None) -> None:
         self.program, self.rows = program, program.rows.dense()
         rows, m = self.rows, len(self.rows)
@@ -168,7 +170,7 @@ class NearVertex:
         self.pull = 0.0  # the multiplier of the separation
         self.gain = 1.0  # of the last step, as a share of the loss
         self.exchanged_whole = TUNING.exchanged_whole
-        self.vertex: Point | None = None
+        self.vertex, self.started = None, start is not None
         self.band = TUNING.first_band
         if start is None:
             self._start()
@@ -400,7 +402,8 @@ def _exchanged(program: Program, near: NearVertex, controls: Controls) -> Certif
         chosen |= near.met()
     # Between the rows and the box Newton steps tell little of the basis: exchanges from it are
     # many, and of many columns each is dear.
-    open_box = n >= TUNING.interior_columns and box is near.beta and near.separates()
+    unknown = n >= TUNING.interior_columns and not near.started
+    open_box = unknown and box is near.beta and near.separates()
     for _ in range(TUNING.rounds):
         if chosen is None:
             if controls.tell is not silent:

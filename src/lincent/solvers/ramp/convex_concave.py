@@ -118,7 +118,10 @@ def _step(
     near = not state.steps and solver == "auto" and worthwhile(program)
     if near:
         start = _best_length(program.upper_model(state.beyond), state)
-        state.offer(approach(program, start, controls))
+        point = approach(program, start, controls)
+        near = not np.array_equal(point, start)  # else no step led lower: the walk would be long
+        if near:
+            state.offer(point)
     if (state.steps or near) and solver == "auto":
         found = walk(program, state.beta, state.projected, controls)
         good = found is not None and found[0].relative_gap <= controls.tol
