@@ -136,13 +136,13 @@ def balanced_accuracy(
     y: np.ndarray,
     predicted: np.ndarray,
     sample_weight: np.ndarray | None = None,
-    *,
-    classes: np.ndarray,
+    classes: np.ndarray | None = None,
 ) -> float:
     """scikit-learn's balanced accuracy, without checks that take longer than a point of a path.
 
-    ``classes`` are in order; those that have no weight in y do not count.
+    ``classes``, in order, saves looking for them; those that have no weight in y do not count.
     """
+    classes = np.unique(y) if classes is None else classes
     codes, correct = np.searchsorted(classes, y), y == predicted
     weight = correct if sample_weight is None else sample_weight * correct
     total = np.bincount(codes, weights=sample_weight)
