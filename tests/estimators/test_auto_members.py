@@ -50,7 +50,7 @@ def test_steps_in_single_precision_end_at_the_solution_in_double(steps, monkeypa
     X = RNG.normal(size=(60, 12)) * 10.0 ** np.linspace(-2, 2, 12)
     coupling = COSTS.coupling(CODES, np.ones(60))
     scales = [0.1, 1e3]
-    found = fit_path(X, coupling, scales, 1e-9, 200, lambda: False)
+    found = fit_path(X, coupling, scales, 1e-9, 200, lambda: False, light=True)
     wanted = solve_path(Design(X, CODES, np.ones(60)), coupling, scales, 1e-10, 200)
     for mine, other in zip(found, wanted, strict=True):
         assert mine.relative_gap[0] <= 1e-9
