@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from lincent.programs.arrays import Certificate
 from lincent.solvers.lp import choose, highs, interior_point
 from lincent.solvers.lp.interior_point import TUNING, InteriorPoint, _Best
-from lincent.solvers.solution import Controls, Status
+from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal, dual_value, primal_value
 from support.real import CODES, split
@@ -451,3 +452,244 @@ def test_degenerate_problems(publish):
     check(outcomes)
     # The generator must keep reaching what it is there for.
     assert sum(not o.reference_certified for o in outcomes) < 0.02 * DEGENERATE
+
+
+def answer_with(gap):
+    return Certificate(np.zeros(1), np.zeros(1), 0.0, 1.0, 1.0 - gap)
+
+
+def corner_with_a_flat_column():
+    """The largest separation leaves a corner, but for a column with equal centers."""
+    program = random_program(40, 4)
+    difference = program.difference.copy()
+    difference[2] = 0.0
+    program = replace(program, difference=difference)
+    return replace(program, separation=program.largest_separation)
+
+
+@pytest.mark.parametrize("entries", [(40 + 2 * 4) * 4, (40 + 2 * 4) * 4 - 1])
+def test_a_corner_is_left_and_flat_columns_are_found_by_exchanges(entries, monkeypatch):
+    program = corner_with_a_flat_column()
+    monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, rescue_entries=entries))
+    found = interior_point.solve(program, Controls())
+    best = highs.solve(program, Controls()).certificate
+    assert found.iterations == 1
+    corner = program.farthest_point
+    kept = [0, 1, 3]
+    np.testing.assert_allclose(found.certificate.beta[kept], corner[kept], atol=1e-9)
+    if entries == (40 + 2 * 4) * 4:
+        assert found.status is Status.OPTIMAL
+        assert found.certificate.objective == pytest.approx(best.objective, rel=1e-8)
+    else:
+        assert found.status is Status.STALLED
+        assert found.certificate.objective > best.objective + 1e-3
+    # Without such a column nothing is solved.
+    whole = random_program(40, 4)
+    whole = replace(whole, separation=whole.largest_separation)
+    monkeypatch.setattr(interior_point, "crossover", None)
+    found = interior_point.solve(whole, Controls())
+    assert found.status is Status.OPTIMAL
+    np.testing.assert_array_equal(found.certificate.beta, whole.farthest_point)
+
+
+@pytest.mark.parametrize(
+    ("m", "start", "boxed", "absorbs"),
+    [(15, False, False, False), (14, False, False, True), (14, True, False, False),
+     (14, True, True, True), (15, False, True, True)],
+)  # fmt: skip
+def test_a_second_start_follows_a_stall_and_the_better_one_is_the_answer(
+    m, start, boxed, absorbs, monkeypatch
+):
+    program, asked = random_program(m, 5), []
+    start = program.farthest_point if start else None
+    gaps = iter([0.2, 0.1, 0.1, 0.2, 0.1])
+    status = Status.STALLED
+
+    def point(program, start=None, *, absorb=False, raised=False):
+        asked.append((start is not None, absorb, raised))
+
+    def drive(program, controls, point):
+        return Solution(status, answer_with(next(gaps)), 3 if len(asked) % 2 else 5, "")
+
+    monkeypatch.setattr(interior_point, "InteriorPoint", point)
+    monkeypatch.setattr(interior_point, "_drive", drive)
+    for _ in range(2):
+        found = interior_point._solve(program, Controls(), start, boxed)
+        assert (found.iterations, found.relative_gap) == (8, pytest.approx(0.1))
+    assert asked[:2] == [(start is not None, absorbs, False), (False, True, True)]
+    status = Status.ITERATION_LIMIT
+    assert interior_point._solve(program, Controls(), start, boxed).iterations == 3
+
+
+class Driven:
+    """A point whose gaps are told."""
+
+    column_scale = np.ones(1)
+
+    def __init__(self, gaps, vertices=(), rescued=None, started_in=0.0, fails=99):
+        self.gaps, self.vertices = iter(gaps), iter(vertices)
+        self.rescued, self.started_in, self.fails = rescued, started_in, fails
+        self.steps = 0
+
+    def residuals(self):
+        pass
+
+    def finish(self, gap, tol):
+        return next(self.vertices, None)
+
+    def step(self):
+        self.steps += 1
+        if self.steps >= self.fails:
+            raise ArithmeticError
+
+    def rescue(self, answer, tol, *, stalled):
+        self.stalled = stalled
+        return answer if self.rescued is None else self.rescued
+
+
+def driven(monkeypatch, gaps, late=None, **options):
+    point = Driven(gaps, **options)
+
+    class Best:
+        primal = 1.0
+
+        def __init__(self, program):
+            pass
+
+        def offer(self, point):
+            self.gap = next(point.gaps)
+
+        def relative_gap(self):
+            return self.gap
+
+        def certificate(self):
+            return answer_with(self.gap)
+
+    ahead = []
+
+    class Late(Controls):
+        def out_of_time(self, more=0.0):
+            ahead.append(more)
+            return late is not None and len(ahead) >= late
+
+    monkeypatch.setattr(interior_point, "_Best", Best)
+    found = interior_point._drive(None, Late(max_iter=40), point)
+    return found, point, ahead
+
+
+def test_a_drive_ends_with_the_gap_the_vertex_the_patience_or_the_time(monkeypatch):
+    found, point, _ = driven(monkeypatch, [0.5, 0.1, 1e-12])
+    assert (found.status, found.iterations, point.steps) == (Status.OPTIMAL, 2, 2)
+    found, point, _ = driven(monkeypatch, [1e-12])
+    assert (found.status, found.iterations, point.steps) == (Status.OPTIMAL, 1, 0)
+    # A vertex counts where it reaches ``tol``.
+    vertices = [None, answer_with(1e-3), answer_with(1e-13)]
+    found, point, _ = driven(monkeypatch, [0.5] * 9, vertices=vertices)
+    assert (found.certificate, found.iterations) == (vertices[2], 2)
+    found, _, _ = driven(monkeypatch, [1e-12], vertices=[answer_with(1e-10)])
+    assert found.relative_gap == pytest.approx(1e-12, rel=1e-3)
+    # Fifteen steps in which the gap does not halve; each time it does they are counted anew.
+    found, point, _ = driven(monkeypatch, [0.5] * 99)
+    assert (found.status, point.steps, point.stalled) == (Status.STALLED, 16, True)
+    found, point, _ = driven(monkeypatch, [0.5] * 10 + [0.2] * 99)
+    assert (found.status, found.iterations) == (Status.STALLED, 26)
+    found, point, _ = driven(monkeypatch, 0.9 ** np.arange(99))
+    assert (found.status, point.steps, point.stalled) == (Status.ITERATION_LIMIT, 41, False)
+    assert found.iterations == 40
+    found, point, ahead = driven(monkeypatch, [0.5] * 99, late=3, started_in=2.0)
+    assert (found.status, found.iterations, point.stalled) == (Status.TIME_LIMIT, 2, False)
+    # A step that will end half a second too late is not begun; the next one is fast.
+    assert ahead[0] == pytest.approx(1.5)
+    assert ahead[1] == 0.0
+    found, point, _ = driven(monkeypatch, [0.5] * 99, fails=4)
+    assert (found.status, found.iterations, point.stalled) == (Status.STALLED, 3, True)
+    found, _, _ = driven(monkeypatch, [0.5] * 99, fails=4, rescued=answer_with(0.0))
+    assert found.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("less", [0, 1])
+def test_little_data_is_that_of_a_small_tableau(less, monkeypatch):
+    m, n = 60, 5
+    changed = replace(TUNING, little_enough=(m + 2 * n) * n - less, little_data=m * n - less)
+    monkeypatch.setattr(interior_point, "TUNING", changed)
+    point = InteriorPoint(random_program(m, n))
+    assert point.long_step == (TUNING.long_step if less else TUNING.long_enough)
+    assert point.cross_below == (0.0 if less else pytest.approx(0.1 * point.mu()))
+    changed = replace(changed, near=30.0)
+    monkeypatch.setattr(interior_point, "TUNING", changed)
+    point = InteriorPoint(random_program(m, n))
+    assert point.cross_below == (0.0 if less else pytest.approx(0.1**1.5 * point.mu()))
+    assert point.started_in >= 0.0
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """A point whose vertices are told, and what was asked for."""
+    point, asked = InteriorPoint(random_program(60, 5)), []
+    point.residuals()
+    point.told = {}
+
+    def cross():
+        asked.append("cross")
+        return point.told.get("cross")
+
+    def vertex(*, exact_count):
+        asked.append(exact_count)
+        return point.told.get("vertex")
+
+    monkeypatch.setattr(point, "_cross", cross)
+    monkeypatch.setattr(point, "vertex", vertex)
+    return point, asked
+
+
+def test_vertices_are_looked_for_by_exchanges_where_they_are_cheap(watched):
+    point, asked = watched
+    mu = point.mu()
+
+    def looked(gap, tol, below):
+        asked.clear()
+        point.cross_below = below
+        point.finish(gap, tol)
+        return asked.copy()
+
+    assert looked(0.5, 1e-9, 1.1 * mu) == ["cross"]
+    assert point.cross_below == pytest.approx(0.011 * mu)
+    assert looked(1e-3, 1e-9, 0.9 * mu) == []
+    assert looked(1e-3, 1e-9, 0.0) == [True]
+    assert looked(1e-10, 1e-9, 0.0) == [False]
+    assert looked(0.02, 1e-9, 0.0) == []
+    # A rough answer is not worth exchanges.
+    assert looked(1e-3, 1e-5, 1.1 * mu) == [True]
+    assert looked(1e-6, 1e-5, 1.1 * mu) == [True]
+
+
+@pytest.mark.parametrize("entries", [70 * 5, 70 * 5 - 1])
+def test_the_best_of_what_is_near_rescues_a_stall(watched, entries, monkeypatch):
+    point, asked = watched
+    monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, rescue_entries=entries))
+    old, better, best = answer_with(0.3), answer_with(0.2), answer_with(0.1)
+    crosses = entries == 70 * 5
+    assert point.rescue(old, 1e-9, stalled=True) is old
+    assert asked == [False, "cross"][: 1 + crosses]
+    point.told = {"vertex": better}
+    assert point.rescue(old, 1e-9, stalled=True) is better
+    assert point.rescue(best, 1e-9, stalled=True) is best
+    point.told = {"vertex": better, "cross": best}
+    assert point.rescue(old, 1e-9, stalled=True) is (best if crosses else better)
+    assert point.rescue(old, 1e-9, stalled=False) is better
+    assert point.rescue(old, 0.25, stalled=True) is better
+    point.told = {"vertex": best, "cross": better}
+    assert point.rescue(old, 1e-9, stalled=True) is best
+
+
+def test_exchanges_begin_with_the_stiffest_hinges(program, monkeypatch):
+    point, asked = InteriorPoint(program), []
+    monkeypatch.setattr(interior_point, "crossover", lambda *given: asked.append(given))
+    point._cross()
+    (given, beta, stiffness, most), n = asked[0], program.shape[1]
+    p, xi, low, high, q = blocks(point, point.P)
+    alpha, rest, z_low, z_high, t = blocks(point, point.Z)
+    wanted = [1 / (p / alpha + xi / rest), z_low / low, z_high / high, t / q]
+    np.testing.assert_allclose(stiffness, np.concatenate(wanted), rtol=1e-12)
+    assert (given, most) == (program, 5 * n + 20)
+    assert beta is point.beta
