@@ -15,7 +15,8 @@ Keerthi and DeCoste 2005).
                     certificate on the rows themselves: one read of them, as a rule.  With hundreds
                     of columns conjugate gradients first, while they converge fast.
     far away        where three steps leave a gap far above the objective, through the optima for
-                    smaller costs (``costs``).
+                    smaller costs (``costs``); with hundreds of columns, or where these lead nowhere
+                    either, an interior point (``barrier``).
     few decide      there, or after ten steps, if few rows are short of the upper margin: those
                     alone, in rounds that all rows check (``support_rows``).
     many            Newton on a sample, then corrections over all rows with the curvature of the
@@ -33,7 +34,7 @@ from scipy.linalg import lapack, solve_triangular
 from lincent.passes.dense import DenseRows
 from lincent.programs.arrays import Index, Vector
 from lincent.programs.regularized import RegularizedProgram, certify
-from lincent.solvers.newton import support_rows
+from lincent.solvers.newton import barrier, support_rows
 from lincent.solvers.newton.costs import approach, scaled
 from lincent.solvers.newton.descent import NAME, NO_DOUBT, Doubt, Start, descend, lead
 from lincent.solvers.newton.hessian import Conjugate, Curvature, LightFirst, Sampled, Whole
@@ -69,6 +70,8 @@ class Tuning:
     before_few: int = 10
     """Steps after which few rows may decide, if few are short of the margin; most ways are
     shorter."""
+    rising: int = 60
+    """Steps through smaller costs at most; 10 to 40 are usual."""
     corrections: int = 25
     """After this many corrections a level has misled, and exact steps follow."""
     single_range: float = 1e8
@@ -80,8 +83,8 @@ class Tuning:
 TUNING = Tuning()
 FAR = Doubt(3, 100.0)
 """Steps after which a gap so far above the objective leads to smaller costs first,"""
-LONG = Doubt(20, 1.0)
-"""and the same with hundreds of columns, where a new factor for each cost is dear."""
+LONG = Doubt(40, 1.0)
+"""and to an interior point with hundreds of columns, where a factor for each cost is dear."""
 
 
 def solve(program: RegularizedProgram, controls: Controls, rng: np.random.Generator) -> Solution:
@@ -153,10 +156,21 @@ def _by_costs(
 ) -> Solution:
     """After so many steps that led nowhere: through smaller costs."""
     loose = replace(_left(controls, steps), tol=max(TUNING.level_tol, controls.tol))
-    led = approach(program, curvature, loose, controls.tol / 2)
+    rising = replace(loose, max_iter=min(TUNING.rising, loose.max_iter))
+    led = approach(program, curvature, rising, controls.tol / 2)
     steps += led.steps
-    last = descend(program, curvature, _left(controls, steps), led.start)
-    return replace(last, iterations=steps + last.iterations)
+    brief = replace(controls, max_iter=min(TUNING.corrections, _left(controls, steps).max_iter))
+    last = descend(program, curvature, brief, led.start)
+    last = replace(last, iterations=steps + last.iterations)
+    if last.status in (Status.OPTIMAL, Status.TIME_LIMIT) or last.iterations >= controls.max_iter:
+        return last
+    return _interior(program, controls, last.iterations)
+
+
+def _interior(program: RegularizedProgram, controls: Controls, steps: int) -> Solution:
+    """After so many steps that led nowhere: an interior point, which minds no row's size."""
+    found = barrier.solve(program, _left(controls, steps))
+    return replace(found, iterations=steps + found.iterations)
 
 
 def _left(controls: Controls, steps: int) -> Controls:
@@ -248,10 +262,8 @@ def _from_level(
             doubt = LONG if light else NO_DOUBT
             led = lead(level, curvature, _left(loose, steps), led.start, goal, doubt)
             steps += led.steps
-            if isinstance(curvature, LightFirst) and led.status is Status.STALLED:
-                curvature = curvature.exact
-                led = approach(level, curvature, _left(loose, steps), goal)
-                steps += led.steps
+            if light and led.status is Status.STALLED and steps < controls.max_iter:
+                return _interior(program, controls, steps)
     start = led.start
     if not curvature.coarse:
         brief = replace(controls, max_iter=min(TUNING.corrections, controls.max_iter))

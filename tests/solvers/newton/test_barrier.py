@@ -1,0 +1,83 @@
+"""An interior point for the regularized program: equations of its steps, the optimum, the end."""
+
+import time
+
+import numpy as np
+import pytest
+
+from lincent import RegularizedLCC
+from lincent.passes.dense import DenseRows
+from lincent.programs.regularized import RegularizedProgram
+from lincent.solvers.newton import barrier
+from lincent.solvers.newton.descent import descend
+from lincent.solvers.newton.hessian import Whole
+from lincent.solvers.solution import Controls, Status
+from support.regularized_problems import PROBLEMS, make
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_optimum_is_that_of_newton(name):
+    program = make(*PROBLEMS[name])
+    found = barrier.solve(program, Controls())
+    wanted = descend(program, Whole(program), Controls())
+    assert found.status is Status.OPTIMAL
+    assert found.certificate.objective == pytest.approx(wanted.certificate.objective, rel=1e-8)
+    # The multipliers prove the bound by themselves.
+    alpha = found.certificate.alpha
+    assert np.all(alpha >= 0.0)
+    assert np.all(alpha <= program.costs * (1 + 1e-12))
+    assert not program.free or abs(alpha @ program.sign) <= 1e-9 * alpha.sum()
+    bound = program.dual(alpha, program.rows.tdot(alpha))
+    assert bound == pytest.approx(found.certificate.dual_objective, rel=1e-12)
+
+
+def of_all_sizes(m=120, n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    sign = np.where(rng.random(m) < 0.4, 1.0, -1.0)
+    A = rng.standard_normal((m, n)) * 10.0 ** rng.uniform(0, 5, m)[:, None]
+    return RegularizedProgram(DenseRows(A + sign[:, None]), sign, np.ones(m), -1.0, 3.0)
+
+
+def test_a_full_step_takes_out_what_is_unmet():
+    program = of_all_sizes()
+    at = barrier._begin(program)
+    at.p += np.linspace(0.5, 1.5, len(at.p))
+    step = barrier._advance(program, at)
+
+    def unmet(p):
+        z = program.positions(program.rows.dot(p.beta), p.t)
+        curved = program.high - z - program.width * p.u + p.p - p.q
+        pulled = program.costs * p.u
+        return program.rows.tdot(pulled) - p.beta, program.sign @ pulled, curved
+
+    # All linear equations are then missed by the same share of what they were missed by.
+    before, after = unmet(at), unmet(step)
+    share = after[1] / before[1]
+    assert 0.0 <= share < 1.0
+    np.testing.assert_allclose(after[0], share * before[0], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(after[2], share * before[2], atol=1e-6 * np.abs(before[2]).max())
+    for inside in (step.u, 1.0 - step.u, step.p, step.q):
+        assert np.all(inside > 0.0)
+
+
+def test_rows_of_five_orders_of_magnitude():
+    found = barrier.solve(of_all_sizes(), Controls())
+    assert found.status is Status.OPTIMAL
+    assert found.iterations <= 60
+
+
+def test_it_ends_in_time_and_after_its_steps():
+    program = of_all_sizes()
+    late = barrier.solve(program, Controls(deadline=time.monotonic() - 1))
+    assert late.status is Status.TIME_LIMIT
+    brief = barrier.solve(program, Controls(max_iter=2))
+    assert brief.iterations == 2
+    assert brief.status is Status.ITERATION_LIMIT
+
+
+def test_a_fit_comes_to_it_by_itself():
+    rng = np.random.default_rng(1)
+    y = (rng.random(450) < 0.2).astype(int)
+    X = rng.standard_normal((450, 310)) * 10.0 ** rng.uniform(0, 5, 450)[:, None] + 3 * y[:, None]
+    model = RegularizedLCC().fit(X, y)
+    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
