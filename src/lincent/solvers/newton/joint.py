@@ -254,7 +254,7 @@ class _Walk:
         if pairs > PAIRS or work(pairs) > self.spent:
             return None
         ridge, codes = self.coupling.ridge, self.coupling.codes
-        return pair_step(self.design.X, codes, curved, ridge, -self.gradient)
+        return pair_step(self.design.light, codes, curved, ridge, -self.gradient)
 
     def _conjugate_gradients(self) -> Matrix:
         x = np.zeros_like(self.rules)

@@ -17,6 +17,8 @@ B the rows e_y - e_k.  M is positive definite and as large as there are pairs, w
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
@@ -36,15 +38,15 @@ def pair_step(
 ) -> Matrix | None:
     """The solution of H (move) = wanted, or None where rounding leaves M indefinite.
 
-    ``curved`` are the d_p, rows by rules, zero where nothing bends; ``wanted`` is columns, and the
+    In the precision of X: its matrix gives a direction.  ``curved`` are the d_p, rows by rules, zero where nothing bends; ``wanted`` is columns, and the
     offset last, by rules.
     """
     rows, rules = np.nonzero(curved)
     own = codes[rows].astype(np.intp)
     kinds, place = np.unique(rows, return_inverse=True)
     some = X[kinds]
-    inner = (some @ some.T).astype(np.float64)[np.ix_(place, place)]
-    inner *= _couplings(own, rules) / ridge
+    inner = (some @ some.T)[np.ix_(place, place)]
+    inner *= _couplings(own, rules, X.dtype) / X.dtype.type(ridge)
     inner.flat[:: len(rows) + 1] += 1.0 / curved[rows, rules]
     try:
         factor = cho_factor(inner, lower=True, overwrite_a=True, check_finite=False)
@@ -54,9 +56,9 @@ def pair_step(
     ahead = (some @ wanted[:-1].astype(X.dtype, copy=False)).astype(np.float64)[place]
     ahead = _difference(ahead, own, rules) / ridge
     signs = np.eye(n_rules)[own] - np.eye(n_rules)[rules]
-    by_offset = cho_solve(factor, signs, check_finite=False)
+    by_offset = cho_solve(factor, signs.astype(X.dtype), check_finite=False).astype(np.float64)
     offset = np.linalg.lstsq(signs.T @ by_offset, wanted[-1] - by_offset.T @ ahead, rcond=1e-12)[0]
-    w = cho_solve(factor, ahead, check_finite=False) + by_offset @ offset
+    w = cho_solve(factor, ahead.astype(X.dtype), check_finite=False) + by_offset @ offset
     amounts = np.zeros((len(kinds), n_rules))
     np.add.at(amounts, (place, own), w)
     np.add.at(amounts, (place, rules), -w)
@@ -66,9 +68,9 @@ def pair_step(
     return move
 
 
-def _couplings(own: np.ndarray, other: np.ndarray) -> Matrix:
+def _couplings(own: np.ndarray, other: np.ndarray, kind: np.dtype[Any]) -> Matrix:
     """s_pq of all pairs."""
-    s: Matrix = (own[:, None] == own).astype(np.float64)
+    s: Matrix = (own[:, None] == own).astype(kind)
     s += other[:, None] == other
     s -= own[:, None] == other
     s -= other[:, None] == own
