@@ -150,6 +150,26 @@ def time_line(board, about):
     )
 
 
+FORMS = {
+    "RegularizedLCC": ("one-vs-one", ["one-vs-rest", "native"]),
+    "StructuredLCC": ("one-vs-rest", ["one-vs-one"]),
+}
+"""For more than two classes: the default, and the forms that are tried beside it."""
+
+
+def form_lines(board):
+    """The default form of each estimator against the others, over all sets."""
+    lines = []
+    for name, (default, others) in FORMS.items():
+        for measure, word in MEASURES.items():
+            told = []
+            for other in others:
+                w, t, l, mean, p = against(board.all[measure], name, f"{name}, {other}")
+                told.append(f"{mean:+.2f} points against {other} ({w}/{t}/{l}, p {small(p)})")
+            lines.append(f"- {name}, {word}: {default}, the default, has {'; '.join(told)}.")
+    return "\n".join(lines)
+
+
 def set_table(table, about):
     shown = [method for method in SHOWN if method in table]
     lines = ["| set | source | rows x columns | " + " | ".join(shown) + " |"]
@@ -169,6 +189,8 @@ def section(board, name, about):
     if name == "two":
         text += [READABLE, additive_lines(board), "### Time"]
         text.append(time_line(board, about))
+    else:
+        text += ["### Which form for many classes", form_lines(board)]
     for where, tables in board.tables():
         text += [f"### {where.capitalize()} ({len(tables['hard'])})", main_table(board, tables)]
     for measure, word in MEASURES.items():

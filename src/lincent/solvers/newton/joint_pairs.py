@@ -38,8 +38,8 @@ def pair_step(
 ) -> Matrix | None:
     """The solution of H (move) = wanted, or None where rounding leaves M indefinite.
 
-    In the precision of X: its matrix gives a direction.  ``curved`` are the d_p, rows by rules, zero where nothing bends; ``wanted`` is columns, and the
-    offset last, by rules.
+    In the precision of X: it gives a direction.  ``curved`` are the d_p, rows by rules, zero where
+    nothing bends; ``wanted`` is columns, and the offset last, by rules.
     """
     rows, rules = np.nonzero(curved)
     own = codes[rows].astype(np.intp)
