@@ -8,9 +8,10 @@ import scipy.sparse as sp
 
 from lincent.programs.arrays import Certificate
 from lincent.solvers.lp import dual_identification, highs
-from lincent.solvers.lp.dual_identification import Tuning
+from lincent.solvers.lp.dual_identification import FINISH, Tuning, _at_vertex, working_start
 from lincent.solvers.lp.dual_lagrangian import TUNING as NAMING
-from lincent.solvers.lp.dual_lagrangian import Named
+from lincent.solvers.lp.dual_lagrangian import Named, identify, start
+from lincent.solvers.lp.null_space import finish
 from lincent.solvers.lp.working_set import WorkingSet
 from lincent.solvers.solution import Controls, Solution, Status
 from support.judge import assert_optimal
@@ -94,6 +95,34 @@ def test_classes_that_overlap_are_handed_on_soon():
     assert solution.certificate.dual_objective <= solution.certificate.objective
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_a_vertex_misses_join_it_where_it_is(seed):
+    program = wide(200, 600, seed, noise=True)
+    point = identify(program, start(program), 0.12, 100, Controls(max_iter=2_000))
+    firm = (point.over + point.missed)[:-1]
+    keep = np.argsort(firm, kind="stable")[: point.between - 5]
+    hinges, begin = working_start(program, point, keep, len(keep))
+    finish(hinges, begin, Controls(), FINISH)
+    assert len(hinges.missed)
+    new = point.places(hinges.missed)
+    vertex = _at_vertex(program, point, hinges, keep)
+    assert vertex is not None
+    # The optimum of these rows: every slope leads to the side that its column is at ...
+    slopes, beta = hinges.slopes(), vertex.beta
+    atol = 1e-9 * np.abs(slopes).max()
+    assert np.all(slopes[beta > program.lower] < atol)
+    assert np.all(slopes[beta < program.upper] > -atol)
+    # ... and a vertex: as many columns inside as rows (or d) on the margin, but for those missed.
+    others = np.setdiff1d(np.arange(len(point.rows)), np.append(keep, new))
+    assert len(vertex.free) == vertex.between
+    np.testing.assert_array_equal(vertex.x[others], hinges.fixed[point.rows[others]])
+    slack = program.rows.dot(beta) - program.margin
+    np.testing.assert_allclose((vertex.over - vertex.missed)[:-1], slack[point.rows], atol=1e-9)
+    # Where the columns are not at their sides it is not the optimum, and none is said to be.
+    hinges.judged = (1.01 * hinges.judged[0], hinges.judged[1])
+    assert _at_vertex(program, point, hinges, keep) is None
+
+
 def small_face():
     """0/1 columns, the optimum a face of few dimensions: columns are sums of others."""
     rng = np.random.default_rng(3)
@@ -152,7 +181,8 @@ def solved(monkeypatch, gap, spare=0, between=100, rows=50, finished=(), steps=7
     monkeypatch.setattr(dual_identification, "identify", identify)
     monkeypatch.setattr(dual_identification, "_finish", finish)
     monkeypatch.setattr(dual_identification, "_by_rows", by_rows)
-    found = dual_identification.solve(None, Controls(max_iter=400, **controls))
+    program = SimpleNamespace(shape=(9_000, 10_000))
+    found = dual_identification.solve(program, Controls(max_iter=400, **controls))
     assert found.iterations == max(steps // 10 + 4 * count["rows"], 1)
     return found.status, len(shares), count["finish"], count["rows"]
 
@@ -245,8 +275,7 @@ def test_a_start_has_the_free_columns_the_nearest_ones_and_the_rows_at_a_bound(k
 
 def test_rows_that_a_vertex_misses_join_until_none_does(monkeypatch):
     program = wide(40, 60, 0)
-    missed = [np.array([1]), np.array([2, 5]), np.empty(0, dtype=int)]
-    asked = []
+    missed, asked = [], []
 
     def working_start(program, point, keep, sure):
         asked.append((point.rows[keep].tolist(), sure))
@@ -255,16 +284,19 @@ def test_rows_that_a_vertex_misses_join_until_none_does(monkeypatch):
     found = Solution(Status.STALLED, gap_of(0.05), 1, "")
     monkeypatch.setattr(dual_identification, "working_start", working_start)
     monkeypatch.setattr(dual_identification, "finish", lambda *_: found)
+    monkeypatch.setattr(dual_identification, "_at_vertex", lambda *_: None)
     ends, point = 2, named(program)
     count = int(0.1 * point.between) + max(point.spare, 0) + 1
     nearest = named(program)
     places = dual_identification._nearest(program, nearest, count)
     near = dual_identification._near_rows(point, 5, count)
     first = [*point.rows[near], *nearest.rows[places]]
+    others = np.setdiff1d(np.arange(40), nearest.rows)
+    missed += [others[:1], others[1:3], others[:0]]
     dual_identification._finish(program, point, Controls(), Tuning())
     assert [len(rows) - len(first) for rows, _ in asked] == [0, 1, 3]
     assert asked[0] == (first, len(first))
-    assert asked[2] == ([*first, 1, 2, 5], len(first))
+    assert asked[2] == ([*first, *others[:3]], len(first))
     assert point.best.relative_gap == pytest.approx(0.05)
     # So often at most; and not after the optimum.
     asked.clear()

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from lincent.solvers.lp import highs
-from lincent.solvers.lp.dual_lagrangian import TUNING, _Held, _Smoothed, identify, start
+from lincent.solvers.lp.dual_lagrangian import (
+    TUNING,
+    _Held,
+    _Smoothed,
+    identify,
+    others_are_asked,
+    start,
+)
 from lincent.solvers.solution import Controls
 from support.programs import wide
 
@@ -193,8 +200,39 @@ def test_rounds_end_where_they_are_told_to():
     patient = rounds(Controls(tol=0.0, max_iter=5_000), patience=1, near_face=1.0)
     assert patient <= rounds(Controls(tol=0.0, max_iter=5_000), patience=1, near_face=0.0)
     assert rounds(Controls(tol=0.0, max_iter=5_000), patience=0, near_face=1.0) < usual
-    many = {"patience": 0, "near_face": 1.0, "many_rows": 0}
-    assert rounds(Controls(tol=0.0, max_iter=5_000), many_rows_face=0.0, **many) > 3
+    many = {"patience": 0, "near_face": 1.0, "interior_rows": 0}
+    assert rounds(Controls(tol=0.0, max_iter=5_000), alone_face=0.0, **many) > 3
+
+
+def test_the_stiffness_is_held_near_the_optimum_where_rounds_are_hard():
+    program = wide(120, 400, 0)
+
+    def stiffness(**tuning):
+        found = identify(
+            program, start(program), -1.0, 0, MANY, replace(TUNING, rounds=6, **tuning)
+        )
+        return found.stiffness / TUNING.growth**6
+
+    assert stiffness(hold=np.inf, easy_steps=0) == TUNING.growth**-6
+    assert stiffness(hold=np.inf, easy_steps=10**6, late_steps=10**6) == pytest.approx(1.0)
+    assert stiffness(hold=0.0, easy_steps=0) == pytest.approx(1.0)
+    # Nearly at a vertex more steps are not hard yet, and after a hard round it is tried.
+    near = {"hold": np.inf, "easy_steps": 0, "nearly": np.inf, "nearly_spare": np.inf}
+    assert stiffness(late_steps=10**6, **near) == pytest.approx(1.0)
+    found = identify(program, start(program), -1.0, 0, MANY, replace(TUNING, late_steps=0, **near))
+    assert found.rounds == 1
+
+
+def test_an_interior_point_is_asked_for_few_rows_alone():
+    program = wide(60, 200, 0)
+    point = replace(start(program), rows=np.arange(40))
+    assert others_are_asked(program, point)
+    assert not others_are_asked(program, point, replace(TUNING, interior_rows=39))
+    huge = {"wide": 199, "interior_rows": 59}
+    assert not others_are_asked(program, point, replace(TUNING, wide_rows=39, **huge))
+    assert others_are_asked(program, point, replace(TUNING, wide_rows=40, **huge))
+    assert others_are_asked(program, point, replace(TUNING, wide_rows=39, wide=200))
+    assert others_are_asked(program, point, replace(TUNING, wide_rows=39, wide=199))
 
 
 def test_so_many_steps_come_near():

@@ -68,11 +68,29 @@ class ColumnHinges(Hinges):
         return np.concatenate([self.E.dot(point) + self.g, -point, point + costs])
 
     def judge(self, point: Vector, dual: Vector) -> Certificate:
+        self.judged = (point, dual)
         alpha = self.fixed.copy()
         alpha[self.rows] = -point[:-1]
         self.missed = self._missed(self.program.lower + dual[: self.n])
         self.lacking = len(self.missed) > 0
         return certify(self.program, self.program.lower + dual[: self.n], alpha, -float(point[-1]))
+
+    @property
+    def x(self) -> Vector:
+        """The multipliers of the rows and of d, as judged last."""
+        return -self.judged[0]
+
+    def parts(self) -> tuple[Vector, Vector, Vector]:
+        """v, p and q, as judged last."""
+        v, p, q = np.split(self.judged[1], [self.n, self.n + self.k])
+        return v, p, q
+
+    def slopes(self) -> Vector:
+        """r = g - E'x of every column, as judged last.
+
+        The vertex is optimal for these rows where none leads away from the side of its column.
+        """
+        return np.asarray(self.E.dot(self.judged[0]) + self.g)
 
     def _missed(self, beta: Vector) -> Index:
         """Rows whose multiplier is fixed at the wrong bound."""

@@ -3,11 +3,13 @@
 1. an augmented Lagrangian of the dual names the columns inside the box and the rows that matter:
    products with few rows alone;
 2. the null-space program finds the vertex exactly, with one matrix as large as those rows;
-3. rows that this vertex misses join, and 2 is done again; where it was not near, 1 goes on; where
-   the optimum is not a vertex but a face, an interior point solves the rows that matter.
+3. rows that this vertex misses join, and 2 is done again from there, as a smaller program; where
+   it was not near, 1 goes on; where the optimum is not a vertex but a face, an interior point
+   solves the rows that matter.
 
 Where the rows that matter are above ``largest_matrix`` no matrix is formed, and the gap that the
-first step can certify is the answer; a warning names it.
+first step can certify is the answer; a warning names it.  So it is with a face of many rows in
+more than 20,000 columns (``others_are_asked``).
 """
 
 from __future__ import annotations
@@ -21,7 +23,13 @@ from lincent.programs.centralization import Program
 from lincent.solvers.lp import null_space, row_generation
 from lincent.solvers.lp.column_hinges import ColumnHinges
 from lincent.solvers.lp.dual_lagrangian import TUNING as NAMING
-from lincent.solvers.lp.dual_lagrangian import Named, better_sides, identify, start
+from lincent.solvers.lp.dual_lagrangian import (
+    Named,
+    better_sides,
+    identify,
+    others_are_asked,
+    start,
+)
 from lincent.solvers.lp.null_space import Start, finish
 from lincent.solvers.solution import Controls, Solution, Status
 
@@ -49,9 +57,6 @@ class Tuning:
     """Times that rows may join before the first step goes on."""
     largest_matrix: int = 6000
     """Rows that matter up to which their matrix is factored (288 MB, some ten seconds)."""
-    largest_interior: int = 6000
-    """Rows that have mattered up to which an interior point solves them where no vertex was found
-    (twenty steps of one to five seconds each)."""
     least_rows: int = 500
     """With fewer rows the whole is solved as fast."""
     least_columns: float = 0.5
@@ -64,6 +69,9 @@ class Tuning:
 TUNING = Tuning()
 FINISH = null_space.Tuning(most_joining=8.0)
 """Where few columns are spare many may be misplaced, and joining is cheap."""
+
+OPTIMAL = 1e-7
+"""A vertex of the working rows is optimal for them up to this share of the largest slope."""
 
 
 def worthwhile(m: int, n: int, sparse: bool) -> bool:
@@ -88,7 +96,7 @@ def solve(program: Program, controls: Controls, tuning: Tuning = TUNING) -> Solu
             break
     iterations = point.steps // tuning.short_steps
     near = controls.tol < _gap(point) <= NAMING.near
-    if near and len(point.rows) <= tuning.largest_interior:
+    if near and others_are_asked(program, point):
         iterations += _by_rows(program, point, controls)
     assert point.best is not None
     status = Status.OPTIMAL if _closed(point, controls) else Status.STALLED
@@ -126,14 +134,49 @@ def _finish(program: Program, point: Named, controls: Controls, tuning: Tuning) 
     joined = _nearest(program, point, count)
     keep = np.concatenate([_near_rows(point, len(point.rows) - len(joined), count), joined])
     sure = len(keep)
+    at, places, known = point, keep, sure
     for _ in range(tuning.joins):
-        hinges, begin = working_start(program, point, keep, sure)
+        hinges, begin = working_start(program, at, places, known)
         found = finish(hinges, begin, controls, FINISH)
         assert point.best is not None
         point.best = better_sides(point.best, found.certificate)
-        if found.status is not Status.STALLED or not len(hinges.missed):
+        if found.status is not Status.STALLED:
             break
-        keep = np.concatenate([keep, point.places(hinges.missed)])
+        first = at is point
+        new = point.places(hinges.missed)
+        if first and not len(new):
+            break
+        vertex = _at_vertex(program, point, hinges, keep) if first else None
+        keep = np.concatenate([keep, np.setdiff1d(new, keep)])
+        if vertex is None:
+            at, places, known = point, keep, sure
+        else:
+            # Next to a vertex few rows and columns are in doubt: the next program is a small one.
+            vertex.over[new] = vertex.missed[new] = 0.0
+            near = _near_rows(vertex, len(point.rows), int(tuning.near_rows * point.between) + 1)
+            near = near[~np.isin(near, new)]
+            at, places, known = vertex, np.concatenate([near, new]), len(near)
+
+
+def _at_vertex(program: Program, point: Named, hinges: ColumnHinges, keep: Index) -> Named | None:
+    """The point at the vertex found for the working rows at these places, if it is optimal."""
+    v, p, q = hinges.parts()
+    slopes, top = hinges.slopes(), hinges.top[: hinges.n]
+    room = np.minimum(v, top - v)
+    wrong = np.where(v == 0.0, -slopes, np.where(v == top, slopes, np.abs(slopes)))
+    if float(wrong.max()) > OPTIMAL * float(np.abs(slopes).max()):
+        return None
+    beta = program.lower + v
+    empty = np.isinf(point.beyond)  # columns without entries stay inside the box, and are not free
+    # A slope counts by the size of its column, as where columns are named.
+    pull = np.abs(slopes) / np.where(empty, 1.0, program.rows.column_scale())
+    beyond = np.where(empty, np.inf, np.where(room > 0.0, -room, pull))
+    slack = np.append(program.rows.dot(beta)[point.rows] - program.margin, 0.0)
+    over, missed = np.maximum(slack, 0.0), np.maximum(-slack, 0.0)
+    x = np.append(hinges.fixed[point.rows], 0.0)
+    places = np.append(keep, len(point.rows))
+    x[places], over[places], missed[places] = hinges.x, p, q
+    return replace(point, beta=beta, beyond=beyond, x=x, over=over, missed=missed)
 
 
 def _near_rows(point: Named, have: int, spare: int) -> Index:
