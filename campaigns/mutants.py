@@ -324,7 +324,7 @@ def main() -> int:
     for file in files:
         print(f"{file}: {counts[file]['killed']} of {counts[file]['mutants']}")
     for file in bad:
-        print(f"the tests of {file} fail, or take {MOST} seconds, without any change: not counted")
+        print(f"the tests of {file} fail, are skipped or take {MOST} s unchanged: not counted")
     return 1 if bad else 0
 
 

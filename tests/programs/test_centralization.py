@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -30,6 +29,7 @@ def solved(program):
 
 
 def cvxpy_optimum(program):
+    cp = pytest.importorskip("cvxpy")
     beta = cp.Variable(program.shape[1])
     missed = cp.pos(program.margin - program.rows.dense() @ beta)
     problem = cp.Problem(
