@@ -143,7 +143,7 @@ def _starts(
 
 
 def _sample_size(m: int, n: int) -> int:
-    return min(m, max(ROWS_PER_COLUMN * n, entries(SAMPLE_ENTRIES) // max(1, n)))
+    return min(m, max(1, entries(max(SAMPLE_ENTRIES, ROWS_PER_COLUMN * n * n)) // max(1, n)))
 
 
 Walk = Generator[Start, Pulls, Solution]
