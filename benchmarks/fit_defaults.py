@@ -11,8 +11,8 @@ all threads, with one BLAS thread unless ``--threads`` says more (more make the 
 flatter us: 11 s for 0.9); the bar is on the ratio to the regression on the table as it is, and the
 ratio to the other stands beside it.  The regression is measured without the start of Python and
 the imports, about two seconds of the command; so the work of the command by itself, ``fit_table``
-in this process, is measured too, and held against both.  Also: wall and processor seconds until the command first says
-something (on a busy machine only the second means anything).
+in this process, is measured too, and held against both.  Also: wall and processor seconds until
+the command first says something (on a busy machine only the second means anything).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def regression(X, y):
 
 
 def work(X, y):
-    """The same table, read, judged, fitted and explained in this process, which has imported all."""
+    """The same table, read, judged, fitted and explained in this process, all imported."""
     with tempfile.TemporaryDirectory() as folder:
         table = written(X, y, folder)
         fit_table(table, "y", settings={"maps": ["columns"]})  # imports
