@@ -175,3 +175,28 @@ def test_multipliers_near_the_optimal_ones_are_brought_to_them(seed):
         found = evaluated(program, moved, rows, 0.0)
         assert found.objective - found.dual_objective <= 1e-13
         assert found.t == pytest.approx(answer.t, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_add_nothing_are_not_evaluated(seed, monkeypatch):
+    """Beyond the margin by more than rounding and without a multiplier: all others are."""
+    rng = np.random.default_rng(seed)
+    rows, alpha = rng.normal(size=(200, 3)) + 2.0, np.zeros(200)
+    beta = np.array([0.5, 0.3, -0.2])
+    rows[0] *= 0.1 / (rows[0] @ beta)  # on the kink
+    alpha[1] = 0.5
+    d = rows.mean(axis=0)
+    program = Program(DenseRows(rows), np.ones(200), 0.1, -d, d, 0.1, -np.ones(3), np.ones(3))
+    answer = certify(program, beta, alpha, 0.0)
+    exact, evaluations = ExactProgram.of(program), []
+    projected = LabeledRows.projected
+
+    def counted(data, X, v):
+        evaluations.append(len(X))
+        return projected(data, X, v)
+
+    monkeypatch.setattr(LabeledRows, "projected", counted)
+    found = evaluated(program, answer, None, enough=np.inf)
+    missed = np.count_nonzero(rows @ beta < 0.1)
+    assert missed + 1 <= sum(evaluations) <= missed + 2
+    assert abs(exact.primal(beta) - Fraction(found.objective)) <= Fraction(found.rounding)

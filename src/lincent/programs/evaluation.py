@@ -33,6 +33,8 @@ MOST_KINKS = 4
 MOST_REFINED = 4_000_000
 """Entries of the system that corrects multipliers: its least squares take seconds beyond."""
 REFINEMENTS = 3
+SAFE = 16.0
+"""Times n u the size of its terms: more than a product of n terms in doubles can be off by."""
 
 Mask = NDArray[np.bool_]
 
@@ -149,21 +151,30 @@ def _judged(
 def _read_once(
     program: Program, answer: Certificate, data: LabeledRows, given: _Given
 ) -> tuple[Pair, Pair] | None:
-    """sum_i alpha_i a_i and the loss."""
+    """sum_i alpha_i a_i and the loss.
+
+    A row without a multiplier that is beyond the margin by more than rounding adds to neither.
+    """
     costs = np.asarray(program.costs)
     signed = np.asarray(answer.alpha) * data.sign
     cut = _dot(given.center, answer.beta).times(-1.0)
     combined, loss = [], []
     for part in data.parts():
         X = data.read(part)
-        if not data.largest(X) <= LARGEST:
+        largest = data.largest(X)
+        if not largest <= LARGEST:
             return None
-        combined.append(data.combined(X, signed[part]))
+        beyond = data.sign[part] * (X @ answer.beta + float(cut.value)) - program.margin
+        size = (largest + np.abs(given.center.high).max()) * float(np.abs(answer.beta).sum())
+        sure = beyond > SAFE * X.shape[1] * UNIT * (size + program.margin)
+        rows = np.flatnonzero(~sure | (signed[part] != 0.0))
+        X, rows = X[rows], part.start + rows
+        combined.append(data.combined(X, signed[rows]))
         line = data.projected(X, answer.beta) + _spread(cut, X.shape[0])
-        missed = pair(np.full(X.shape[0], program.margin)) + line.times(-data.sign[part])
+        missed = pair(np.full(X.shape[0], program.margin)) + line.times(-data.sign[rows])
         counts = missed.value > 0
         high, low = (np.where(counts, entry, 0.0) for entry in (missed.high, missed.low))
-        loss.append(_dot(Pair(high, low, missed.error), costs[part]))
+        loss.append(_dot(Pair(high, low, missed.error), costs[rows]))
     return _around(_total(iter(combined)), signed, given.center), _total(iter(loss))
 
 
