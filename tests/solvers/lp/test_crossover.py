@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 
 from lincent.solvers.lp import highs
-from lincent.solvers.lp.crossover import (
-    TUNING,
-    Tableau,
-    _fitting,
-    _independent,
-    _scattered,
-    crossover,
-)
+from lincent.solvers.lp.crossover import TUNING, Tableau, _independent, _scattered, crossover
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal
@@ -285,19 +278,6 @@ def test_a_singular_basis_and_scattered_numbers():
     assert 0 <= numbers.min() < 0.01
     assert 0.99 < numbers.max() < 1.0
     assert np.abs(np.diff(numbers)).min() > 0.3  # neighbors are far apart
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_multipliers_of_tied_rows_fit_together(seed):
-    rng = np.random.default_rng(seed)
-    rows, costs = rng.standard_normal((60, 5)), rng.uniform(0.5, 3.0, 60)
-    rows[:, 4] = rows[:, 0] + rows[:, 1]  # dependent columns ask for nothing
-    rest = (costs * (rng.random(60) > 0.5)) @ rows * 0.9
-    alpha = _fitting(rows, rest, costs)
-    assert np.all((alpha >= 0) & (alpha <= costs))
-    np.testing.assert_allclose(alpha @ rows, rest, atol=1e-10)
-    most = costs @ np.abs(rows)
-    assert _fitting(rows, 1.1 * most, costs) is None
 
 
 def test_a_vertex_in_which_many_rows_meet_is_proved_at_once():

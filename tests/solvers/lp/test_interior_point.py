@@ -668,6 +668,8 @@ def test_the_best_of_what_is_near_rescues_a_stall(watched, entries, monkeypatch)
     point, asked = watched
     monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, rescue_entries=entries))
     old, better, best = answer_with(0.3), answer_with(0.2), answer_with(0.1)
+    tied = []
+    monkeypatch.setattr(point, "tied", lambda answer: tied[0] if tied else None)
     crosses = entries == 70 * 5
     assert point.rescue(old, 1e-9, stalled=True) is old
     assert asked == [False, "cross"][: 1 + crosses]
@@ -680,6 +682,9 @@ def test_the_best_of_what_is_near_rescues_a_stall(watched, entries, monkeypatch)
     assert point.rescue(old, 0.25, stalled=True) is better
     point.told = {"vertex": best, "cross": better}
     assert point.rescue(old, 1e-9, stalled=True) is best
+    point.told, tied = {"vertex": better}, [best]
+    assert point.rescue(old, 1e-9, stalled=True) is best
+    assert point.rescue(old, 1e-9, stalled=False) is better
 
 
 def test_exchanges_begin_with_the_stiffest_hinges(program, monkeypatch):
@@ -693,3 +698,17 @@ def test_exchanges_begin_with_the_stiffest_hinges(program, monkeypatch):
     np.testing.assert_allclose(stiffness, np.concatenate(wanted), rtol=1e-12)
     assert (given, most) == (program, 5 * n + 20)
     assert beta is point.beta
+
+
+def test_a_point_in_which_many_rows_meet_is_proved_by_all_of_them():
+    rng = np.random.default_rng(3)
+    levels = rng.integers(0, 4, (400, 3))
+    X = np.concatenate([levels[:, [k]] == np.arange(4) for k in range(3)], axis=1).astype(float)
+    program = program_of(X, np.where(rng.random(400) < 0.5, 1.0, -1.0), C=1.0)
+    known = interior_point.solve(program, Controls()).certificate
+    point = interior_point.InteriorPoint(program)
+    point.Z[point.apart], point.P[point.apart] = 0.8 * known.t, 0.0
+    found = point.tied(replace(known, alpha=np.zeros(400), t=0.0))
+    assert found.relative_gap <= 1e-12
+    assert_optimal(program, Solution(Status.OPTIMAL, found, 1, "interior-point"))
+    assert point.tied(replace(known, beta=known.beta * 1.1)) is None

@@ -12,9 +12,10 @@ from lincent import LCC
 from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import open_source
 from lincent.programs.centralization import certify, lcc_program
-from lincent.solvers.lp import interior_point, screening
+from lincent.solvers.lp import choose, interior_point, screening
 from lincent.solvers.lp.sample import in_doubt
 from lincent.solvers.solution import Controls, Solution, Status
+from support.degenerate import program_of
 
 TOL = 1e-9
 
@@ -410,3 +411,14 @@ def test_the_whole_is_approached_by_way_of_a_second_sample(monkeypatch):
     assert stages(monkeypatch, 560, "sizes", by_size=True)[1:] == ([560], 13)
     assert stages(monkeypatch, 560, None, spare=70)[0] == [(560, 70, 7, 0.1)]
     assert stages(monkeypatch, 560, None, late=True)[0] == [(560, 60, 0, 0.1)]
+
+
+def test_thousands_of_tied_rows_are_certified_here():
+    """One-hot columns whose combinations seldom repeat: most rows are on the kink."""
+    rng = np.random.default_rng(3)
+    levels = rng.integers(0, 5, (20_000, 6))
+    X = np.concatenate([levels[:, [k]] == np.arange(5) for k in range(6)], axis=1).astype(float)
+    sign = np.where(rng.random(20_000) < 0.3 + 0.1 * levels[:, 0], 1.0, -1.0)
+    found = choose.solve(program_of(X, sign), "auto", Controls(), np.random.default_rng(3))
+    assert found.solver == screening.NAME
+    assert found.certified(Controls().tol)

@@ -152,3 +152,16 @@ def test_the_largest_system_is_still_solved(monkeypatch):
         monkeypatch.setattr(vertex, "TUNING", replace(vertex.TUNING, largest_system=limit))
         arguments = (program, answer.beta, answer.alpha, answer.t, kink, free, touches)
         assert (vertex.to_vertex(*arguments) is not None) == tried
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_multipliers_of_tied_rows_fit_together(seed):
+    rng = np.random.default_rng(seed)
+    rows, costs = rng.standard_normal((60, 5)), rng.uniform(0.5, 3.0, 60)
+    rows[:, 4] = rows[:, 0] + rows[:, 1]  # dependent columns ask for nothing
+    rest = (costs * (rng.random(60) > 0.5)) @ rows * 0.9
+    alpha = vertex.fitting(rows, rest, costs)
+    assert np.all((alpha >= 0) & (alpha <= costs))
+    np.testing.assert_allclose(alpha @ rows, rest, atol=1e-10)
+    most = costs @ np.abs(rows)
+    assert vertex.fitting(rows, 1.1 * most, costs) is None

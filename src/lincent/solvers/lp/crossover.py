@@ -46,7 +46,7 @@ from scipy.linalg import blas, lapack
 
 from lincent.programs.arrays import Certificate, Matrix, Vector
 from lincent.programs.centralization import Program, certify
-from lincent.solvers.lp.vertex import to_vertex
+from lincent.solvers.lp.vertex import fitting, to_vertex
 
 GOLDEN = 0.6180339887498949
 
@@ -65,10 +65,6 @@ class Tuning:
     many_ties: int = 2  # per column: before the first exchange only so many are worth a look
     tied: float = 100.0  # times the spread: rows nearer to the kink than that are on it
     between_ties: int = 8  # exchanges, beside one for every two columns, between looks for ties
-    fits: float = 1e-14  # of all that tied rows can pull: what their multipliers may leave
-    ridge: float = 1e-11  # of the trace: dependent columns, which ask for nothing
-    tied_steps: int = 14  # that look for the multipliers of tied rows
-    falls: float = 0.75  # of what the last step left: more, and there are none
     nearest: int = 64  # hinges that are sorted first; seldom are more passed
 
 
@@ -243,7 +239,7 @@ class Tableau:
         """The vertex here if more than so many rows meet in it and it is optimal.
 
         Exchanges among tied rows change the multipliers and hardly the point.  Multipliers of all
-        of them that fit together are found at once (``_fitting``).
+        of them that fit together are found at once (``fitting``).
         """
         program, basis = self.program, self.basis
         m, n = program.shape
@@ -260,15 +256,15 @@ class Tableau:
         free[at % n] = False
         rest = program.linear - program.rows.tdot(alpha)
         rows, unit = self.hinges[np.append(on, basis[apart])], self.hinges[m : m + n].diagonal()
-        fitting = _fitting((rows / unit)[:, free], (rest / unit)[free], costs)
-        if fitting is None:
+        found = fitting((rows / unit)[:, free], (rest / unit)[free], costs)
+        if found is None:
             return None
-        alpha[on], t = fitting[: len(on)], float(fitting[len(on) :].sum())
-        multiplier = ((rest - fitting @ rows) / unit)[at % n]
+        alpha[on], t = found[: len(on)], float(found[len(on) :].sum())
+        multiplier = ((rest - found @ rows) / unit)[at % n]
         multiplier[at >= n] *= -1.0
         beta = lapack.dgesv(self.hinges[basis], self.limits[basis])[2]
-        found = self._judged(start, (beta, alpha, t), at, multiplier)
-        return found if found.relative_gap <= TUNING.closed else None
+        answer = self._judged(start, (beta, alpha, t), at, multiplier)
+        return answer if answer.relative_gap <= TUNING.closed else None
 
     def certificate(self, start: Vector) -> Certificate:
         """The vertex judged on the program itself, without penalty and without the spread."""
@@ -320,37 +316,6 @@ class Tableau:
             return vertex
         worse = nearest.objective - vertex.objective
         return vertex if worse > TUNING.closed * max(1.0, abs(vertex.objective)) else nearest
-
-
-def _fitting(rows: Matrix, rest: Vector, costs: Vector) -> Vector | None:
-    """alpha in [0, c] with sum_i alpha_i a_i = rest, next to the middle; None where none is found.
-
-    alpha = c clip(1/2 + A lambda, 0, 1) for some lambda, which Newton steps find: each solves the
-    equations for the multipliers that the last one left inside.
-    """
-    point, small = np.zeros(len(rest)), TUNING.fits * float(costs @ np.abs(rows).sum(axis=1))
-    last = np.inf
-    for _ in range(TUNING.tied_steps):
-        share = rows @ point
-        share += 0.5
-        alpha = np.minimum(np.maximum(share, 0.0), 1.0)
-        inside = (alpha == share).nonzero()[0]
-        alpha *= costs
-        short = rest - alpha @ rows
-        left = float(np.abs(short).max())
-        if left <= small:
-            return np.asarray(alpha)
-        if not left < TUNING.falls * last:
-            return None
-        last = left
-        some = rows.take(inside, axis=0)
-        normal = (some.T * costs.take(inside)) @ some
-        normal.flat[:: len(rest) + 1] += TUNING.ridge * (normal.trace() + 1e-300)
-        step, info = lapack.dposv(normal, short)[1:]
-        if info != 0:
-            return None
-        point += step
-    return None
 
 
 @lru_cache(maxsize=16)

@@ -41,7 +41,7 @@ from lincent.solvers.linear_system import FactorizationError
 from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.duplicate_rows import merge
 from lincent.solvers.lp.normal_equations import normal_equations
-from lincent.solvers.lp.vertex import to_vertex
+from lincent.solvers.lp.vertex import fitting, to_vertex
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "interior-point"
@@ -77,6 +77,9 @@ class Tuning:
     little_enough: int = 60_000  # entries of a tableau whose exchanges are cheaper than steps
     rescue_entries: int = 2_000_000  # entries of a tableau where the steps have stalled
     near: float = 650.0  # a crossover starts at a mu of (near / entries)^1.5, at most a tenth
+    tied: float = (
+        1e-7  # of the mean distance: rows nearer to the kink, where steps stall, are on it
+    )
     rows_that_fill: int = 3  # per column: with fewer the classes are separable, beta at the box
 
 
@@ -408,14 +411,41 @@ class InteriorPoint:
     def rescue(self, answer: Certificate, tol: float, *, stalled: bool) -> Certificate:
         """The best of the answer and the vertices near a point where the steps end."""
         m, n = self.program.shape
-        vertex = self.vertex(exact_count=False)
-        if vertex is not None and vertex.relative_gap < answer.relative_gap:
-            answer = vertex
+        vertices = [self.vertex(exact_count=False), self.tied(answer) if stalled else None]
+        for vertex in vertices:
+            if vertex is not None and vertex.relative_gap < answer.relative_gap:
+                answer = vertex
         if stalled and answer.relative_gap > tol and (m + 2 * n) * n <= TUNING.rescue_entries:
             vertex = self._cross()
             if vertex is not None and vertex.relative_gap < answer.relative_gap:
                 answer = vertex
         return answer
+
+    def tied(self, answer: Certificate) -> Certificate | None:
+        """The answer with other multipliers, of all rows that meet there.
+
+        Thousands of tied rows (one-hot columns) have no vertex that the iterates approach: the
+        point is soon right, and products of the tied rows stay where they are.
+        """
+        program, n = self.program, self.program.shape[1]
+        distance = program.rows.dot(answer.beta) - program.margin
+        size = float(np.abs(distance).mean())
+        on = np.flatnonzero(np.abs(distance) <= TUNING.tied * size)
+        if len(on) <= n or len(on) * n > TUNING.rescue_entries:
+            return None
+        alpha = np.where(distance < 0, program.costs, 0.0)
+        alpha[on] = 0.0
+        room = np.minimum(answer.beta - program.lower, program.upper - answer.beta)
+        free = room > TUNING.tied * (program.upper - program.lower)
+        rows, costs = program.rows.take(on).dense(), program.costs[on]
+        if self.t * size > self.P[self.apart]:  # the separation is met: as a row around its t
+            rows, costs = np.vstack([rows, program.difference]), np.append(costs, 2.0 * self.t)
+        rest = (program.linear - program.rows.tdot(alpha)) / self.column_scale
+        found = fitting((rows / self.column_scale)[:, free], rest[free], costs)
+        if found is None:
+            return None
+        alpha[on] = found[: len(on)]
+        return certify(program, answer.beta, alpha, float(found[len(on) :].sum()))
 
     def _cross(self) -> Certificate | None:
         """The vertex reached by exchanges from here."""

@@ -9,6 +9,9 @@ Holding these as equations,
 
 gives beta and (alpha, t) by two linear least-squares corrections.  The guess may be wrong: the
 caller judges the result by its certificate and keeps the better one.
+
+Where more rows are on the kink than a vertex has equations, least squares may lead out of [0, c];
+``fitting`` finds multipliers inside.
 """
 
 from __future__ import annotations
@@ -28,6 +31,10 @@ class Tuning:
 
     largest_system: int = 4_000_000  # entries of a system worth solving
     singular: float = 1e-13  # reciprocal condition below which elimination is not trusted
+    fits: float = 1e-14  # of all that tied rows can pull: what their multipliers may leave
+    ridge: float = 1e-11  # of the trace: dependent columns, which ask for nothing
+    fitting_steps: int = 14  # that look for the multipliers of tied rows
+    falls: float = 0.75  # of what the last step left: more, and there are none
     least_squares: int = 400  # columns up to which least squares, tens of times slower, are tried
 
 
@@ -96,3 +103,34 @@ def to_vertex(
     if touches:
         t = max(t + float(change[-1]), 0.0)
     return certify(program, beta, alpha, t)
+
+
+def fitting(rows: Matrix, rest: Vector, costs: Vector) -> Vector | None:
+    """alpha in [0, c] with sum_i alpha_i a_i = rest, next to the middle; None where none is found.
+
+    alpha = c clip(1/2 + A lambda, 0, 1) for some lambda, which Newton steps find: each solves the
+    equations for the multipliers that the last one left inside.
+    """
+    point, small = np.zeros(len(rest)), TUNING.fits * float(costs @ np.abs(rows).sum(axis=1))
+    last = np.inf
+    for _ in range(TUNING.fitting_steps):
+        share = rows @ point
+        share += 0.5
+        alpha = np.minimum(np.maximum(share, 0.0), 1.0)
+        inside = (alpha == share).nonzero()[0]
+        alpha *= costs
+        short = rest - alpha @ rows
+        left = float(np.abs(short).max())
+        if left <= small:
+            return np.asarray(alpha)
+        if not left < TUNING.falls * last:
+            return None
+        last = left
+        some = rows.take(inside, axis=0)
+        normal = (some.T * costs.take(inside)) @ some
+        normal.flat[:: len(rest) + 1] += TUNING.ridge * (normal.trace() + 1e-300)
+        step, info = lapack.dposv(normal, short)[1:]
+        if info != 0:
+            return None
+        point += step
+    return None
