@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
+from lincent import KernelLCC
 from lincent.passes.dense import DenseRows
 from lincent.programs.regularized import RegularizedProgram, certify_l1
 from lincent.solvers.newton import lasso
@@ -148,3 +150,14 @@ def test_columns_whose_own_gap_is_small_are_solved_all_the_same(few, size):
     assert found.status is Status.OPTIMAL
     assert certify_l1(program, found.certificate.beta, found.certificate.t).relative_gap <= 1e-9
     assert found.certificate.beta[10] != 0.0
+
+
+def test_of_points_that_differ_by_rounding_the_one_with_the_better_bound_goes_on():
+    # Rows of a real table with a little noise: kernel columns that are nearly equal.
+    X, y = load_breast_cancer(return_X_y=True)
+    rng = np.random.default_rng([1, 1000, 20, *b"real: wdbc"])
+    columns = rng.permutation(X.shape[1])[:20]
+    index = np.append([y.argmin(), y.argmax()], rng.integers(0, len(X), 998))
+    noise = 0.1 * X[:, columns].std(axis=0) * rng.standard_normal((1000, 20))
+    model = KernelLCC(norm="l1").fit(X[index][:, columns] + noise, y[index])
+    assert model.duality_gap_ <= 1e-9 * model.objective_

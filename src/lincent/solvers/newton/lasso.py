@@ -136,7 +136,8 @@ def _solve(program: RegularizedProgram, controls: Controls, start: Start | None)
         status, found, more = descend(part, begin, limits)
         steps += more
         # The point with the highest bound: at the end all are the lowest, up to rounding.
-        last = found.low if loose else found.high
+        rounding = found.low.objective + STILL * abs(found.low.objective)
+        last = found.low if loose and found.high.objective > rounding else found.high
         beta = np.zeros(n)
         beta[chosen] = last.beta
         point = reader.at(beta, last.t, last.projected)
