@@ -145,9 +145,13 @@ def _solve_one(
 def _exact(program: RegularizedProgram, controls: Controls, start: Start | None = None) -> Solution:
     """Newton on the rows themselves, through smaller costs where that leads nowhere soon."""
     curvature = Whole(program)
-    found = descend(program, curvature, controls, start, FAR)
-    if found.status is not Status.STALLED or not FAR.about(found.iterations, found.relative_gap):
+    light = program.shape[1] >= TUNING.light_columns
+    doubt = LONG if light else FAR
+    found = descend(program, curvature, controls, start, doubt)
+    if found.status is not Status.STALLED or not doubt.about(found.iterations, found.relative_gap):
         return found
+    if light:
+        return _interior(program, controls, found.iterations)
     return _by_costs(program, curvature, controls, found.iterations)
 
 
@@ -262,7 +266,8 @@ def _from_level(
             doubt = LONG if light else NO_DOUBT
             led = lead(level, curvature, _left(loose, steps), led.start, goal, doubt)
             steps += led.steps
-            if light and led.status is Status.STALLED and steps < controls.max_iter:
+            stuck = light and led.status is Status.STALLED and not curvature.coarse
+            if stuck and steps < controls.max_iter:
                 return _interior(program, controls, steps)
     start = led.start
     if not curvature.coarse:
@@ -274,8 +279,10 @@ def _from_level(
             return replace(found, iterations=steps)
         start = Start(found.certificate.beta, found.certificate.t)
     # Few heavy rows, columns that are nearly dependent: exact steps from where it led.
-    found = _exact(program, controls, start)
-    return replace(found, iterations=steps + found.iterations)
+    found = descend(program, Whole(program), controls, start, LONG)
+    found = replace(found, iterations=steps + found.iterations)
+    stuck = found.status is Status.STALLED and LONG.about(found.iterations, found.relative_gap)
+    return _interior(program, controls, found.iterations) if stuck else found
 
 
 def _for_all(program: RegularizedProgram, curvature: Whole | LightFirst, at: Start) -> Curvature:
