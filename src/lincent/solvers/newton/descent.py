@@ -114,6 +114,7 @@ class Led:
     start: Start
     status: Status
     steps: int
+    gap: float = np.inf
 
 
 def lead(
@@ -128,7 +129,8 @@ def lead(
     walk = _walk(Reader(program), curvature, controls, start, goal, doubt)
     point = walk.best.low
     if walk.status is not Status.OPTIMAL:
-        return Led(Start(point.beta, point.t), walk.status, walk.steps)
+        end = Start(point.beta, point.t)
+        return Led(end, walk.status, walk.steps, walk.best.relative_gap)
     # One more step, not looked at here: that is for the program which goes on from there.
     step, shift = curvature.step(point)
     return Led(Start(point.beta + step, point.t + shift), walk.status, walk.steps)

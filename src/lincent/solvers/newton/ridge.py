@@ -36,7 +36,7 @@ from lincent.programs.arrays import Index, Vector
 from lincent.programs.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import barrier, support_rows
 from lincent.solvers.newton.costs import approach, scaled
-from lincent.solvers.newton.descent import NAME, NO_DOUBT, Doubt, Start, descend, lead
+from lincent.solvers.newton.descent import NAME, NO_DOUBT, Doubt, Led, Start, descend, lead
 from lincent.solvers.newton.hessian import Conjugate, Curvature, LightFirst, Sampled, Whole
 from lincent.solvers.solution import Controls, Solution, Status
 
@@ -255,7 +255,7 @@ def _from_level(
     brief = replace(loose, max_iter=most)
     led = lead(level, curvature, brief, start, goal, NO_DOUBT if light else FAR)
     steps = led.steps
-    far = not light and led.status is Status.STALLED and not curvature.coarse
+    far = not light and _nowhere(led, curvature, FAR)
     if led.status in (Status.ITERATION_LIMIT, Status.STALLED) and steps < controls.max_iter:
         few = support_rows.solve(program, led.start, _left(controls, steps))
         if few is not None:
@@ -266,8 +266,7 @@ def _from_level(
             doubt = LONG if light else NO_DOUBT
             led = lead(level, curvature, _left(loose, steps), led.start, goal, doubt)
             steps += led.steps
-            stuck = light and led.status is Status.STALLED and not curvature.coarse
-            if stuck and steps < controls.max_iter:
+            if light and _nowhere(led, curvature, LONG) and steps < controls.max_iter:
                 return _interior(program, controls, steps)
     start = led.start
     if not curvature.coarse:
@@ -283,6 +282,11 @@ def _from_level(
     found = replace(found, iterations=steps + found.iterations)
     stuck = found.status is Status.STALLED and LONG.about(found.iterations, found.relative_gap)
     return _interior(program, controls, found.iterations) if stuck else found
+
+
+def _nowhere(led: Led, curvature: Curvature, doubt: Doubt) -> bool:
+    """Whether a way ended in doubt, not by rounding."""
+    return led.status is Status.STALLED and led.gap > doubt.gap and not curvature.coarse
 
 
 def _for_all(program: RegularizedProgram, curvature: Whole | LightFirst, at: Start) -> Curvature:
