@@ -286,7 +286,8 @@ def _from_level(
 
 def _nowhere(led: Led, curvature: Curvature, doubt: Doubt) -> bool:
     """Whether a way ended in doubt, not by rounding."""
-    return led.status is Status.STALLED and led.gap > doubt.gap and not curvature.coarse
+    ended = led.status is Status.STALLED and doubt.about(led.steps, led.gap)
+    return ended and not curvature.coarse
 
 
 def _for_all(program: RegularizedProgram, curvature: Whole | LightFirst, at: Start) -> Curvature:
