@@ -171,3 +171,46 @@ def test_a_column_whose_class_means_agree_up_to_rounding_has_no_difference():
     centers = np.array([[0.1, 1e6, 0.0, 0.5], [0.1, 1e6, 1e-20, 0.25]])
     centers[1, :2] = np.nextafter(centers[1, :2], np.inf)
     np.testing.assert_array_equal(difference_of(centers), [0.0, 0.0, 1e-20, -0.25])
+
+
+def seen_to_degrees(*, linear, difference, separation=0.01):
+    """A program whose box and d are told; its rows do not count here."""
+    program = noisy_program(0, n=len(linear))
+    return replace(
+        program,
+        linear=np.array(linear),
+        difference=np.array(difference),
+        separation=separation,
+        lower=-np.ones(len(linear)),
+        upper=np.ones(len(linear)),
+    )
+
+
+def test_a_corner_is_led_to_by_all_columns_that_are_not_nearly_flat():
+    program = seen_to_degrees(linear=[1.0, 4.0, 9.0, 3.0], difference=[0.2, -0.05, 1e-6, 1e-4])
+    combined = np.array([0.0, 1.0, 1.0, 0.0])
+    # |rest / d| is 5, 60, 8e6 and 30,000: the third column is below 1e-4 of the steepest.
+    assert program.corner_t(combined) == pytest.approx(30_000.0)
+
+
+def test_a_point_that_falls_short_is_scaled_where_the_box_has_room():
+    program = seen_to_degrees(linear=[0.0, 0.0], difference=[1.0, 0.5], separation=0.5)
+    np.testing.assert_allclose(program.feasible(np.array([0.2, -0.1])), [2 / 3, -1 / 3])
+    backwards = program.feasible(np.array([-0.2, -0.1]))
+    np.testing.assert_allclose(program.difference @ backwards, 0.5)
+    assert np.all(backwards > [-0.2, -0.1])
+    barely = replace(program, difference=np.array([1.0, 1e-14]), separation=1.0)
+    np.testing.assert_array_equal(barely.feasible(np.array([-0.2, -0.1])), [1.0, -0.1])
+
+
+def test_a_kink_that_rounding_alone_would_see_is_no_candidate():
+    program = seen_to_degrees(
+        linear=[1.0, 1.0, 1.0], difference=[1.0, 0.5, 1e-15], separation=1.5 - 1e-16
+    )
+    # The slope stays positive up to the kinks of the first two columns, at 1 and 2.
+    assert program.best_t(np.zeros(3), 0.0) <= 2.0
+
+
+def test_means_agree_within_eight_roundings():
+    centers = np.array([[1.0, 1.0], [1.0 + 2.0**-49, 1.0 + 2.0**-48]])
+    np.testing.assert_array_equal(difference_of(centers), [0.0, 2.0**-48])

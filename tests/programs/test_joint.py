@@ -28,6 +28,12 @@ def native(rng, m=40):
     return Native(np.arange(m) % 3, rng.uniform(1, 2, m), rng.uniform(0.5, 2, (3, 3)), -1.0, 3.0)
 
 
+def test_a_block_is_a_rule_of_separate_problems_and_all_rules_of_native_ones():
+    rng = np.random.default_rng(0)
+    assert separate(rng).blocks == 2
+    assert native(rng).blocks == 1
+
+
 @pytest.mark.parametrize("make", [separate, native])
 def test_slope_and_curvature_are_those_of_the_loss(make):
     rng = np.random.default_rng(1)

@@ -134,7 +134,7 @@ class Separate:
         up, down = (np.where(self.sign * way > 0, alpha, 0.0).sum(axis=0) for way in (1, -1))
         least = np.minimum(up, down)
         keep_up, keep_down = (least / np.maximum(side, 1e-300) for side in (up, down))
-        alpha *= np.where(self.sign > 0, np.minimum(keep_up, 1.0), np.minimum(keep_down, 1.0))
+        alpha *= np.where(self.sign > 0, keep_up, keep_down)
         combined = combine(self.sign * alpha)
         spread = np.divide(alpha * alpha, scale * self.costs, where=self.costs > 0, out=alpha * 0)
         total = self.high * alpha.sum(axis=0) - (self.high - self.low) / 2 * spread.sum(axis=0)
