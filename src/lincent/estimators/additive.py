@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -38,7 +39,7 @@ BAND = (0.1, 0.9)
 """The band of a curve holds this part of the resampled curves at each place."""
 
 
-class AdditiveModel(EncodedModel):
+class AdditiveModel(BaseEstimator):
     """What AdditiveLCC and AdditiveLCCCV share: terms, scores, curves, probabilities.
 
     Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and say how these
@@ -284,7 +285,7 @@ class AdditiveModel(EncodedModel):
 
 
 @public
-class AdditiveLCC(Probabilities, AdditiveModel):
+class AdditiveLCC(Probabilities, AdditiveModel, EncodedModel):
     """Centralization on splines per column: a model that can be read curve by curve.
 
     Every column gets a natural cubic spline (few-valued columns and categories one number per

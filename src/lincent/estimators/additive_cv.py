@@ -15,6 +15,7 @@ from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_choice import Rows, measure_of
 from lincent.estimators.auto_search import NATIVE_TOL, SEARCH_TOL, totals_for
 from lincent.estimators.choices import Calibrated
+from lincent.estimators.encoded_model import EncodedModel
 from lincent.estimators.folds import make_folds, number_of_folds
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.probabilities import Probabilities
@@ -29,7 +30,7 @@ COLUMNS_FOR_PAIRS = 60
 
 
 @public
-class AdditiveLCCCV(Probabilities, AdditiveModel):
+class AdditiveLCCCV(Probabilities, AdditiveModel, EncodedModel):
     """AdditiveLCC with C, the smoothing of the curves and pairs of columns by cross-validation.
 
     Parameters

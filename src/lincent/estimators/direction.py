@@ -54,9 +54,10 @@ class Direction:
     def half(self) -> float:
         """Half the distance of the centers: the unit in which directions are comparable."""
         length = float(np.linalg.norm(self.beta))
-        # Centers that coincide give no unit; the length of beta does.
+        # Centers that coincide give no unit; the length of beta does, and of no direction nothing:
+        # divided by next to nothing, the rounding of its scores would be all that is calibrated.
         half = self.width / 2
-        return half if half > 1e-9 * length else max(length, 1e-300)
+        return half if half > 1e-9 * length else length or 1.0
 
     def score(self, X: Any) -> np.ndarray:
         """The score of each row by the rule on the line."""
