@@ -33,15 +33,16 @@ from lincent.study.results import run_study
 TIME_LIMIT = 120.0
 
 
-def plan(sets, n_splits):
-    """Every method on every set, split by split: what is there is complete for the first splits."""
+def plan(sets, n_splits, chosen):
+    """Every method, or the chosen ones, on every set: first splits are complete first."""
     problems = [Problem(name, X, y, title=name, origin=source) for name, source, X, y in sets]
     methods = two_class_methods() if len(np.unique(sets[0][3])) == 2 else many_class_methods()
+    methods = {name: method for name, method in methods.items() if not chosen or name in chosen}
     whole = procedure1(problems, methods.items(), runs=n_splits)
     return replace(whole, cells=tuple(sorted(whole.cells, key=lambda cell: cell.split)))
 
 
-def run(path, rows_path, n_splits, jobs, minutes, only):
+def run(path, rows_path, n_splits, jobs, minutes, only, methods):
     """Run what is not yet there: two classes in half of the time, more classes in what is left."""
     began = time.time()
     ends = {"two": began + 30 * minutes, "many": began + 60 * minutes}
@@ -54,8 +55,8 @@ def run(path, rows_path, n_splits, jobs, minutes, only):
         folder = rows_path.with_suffix("") / kind
         with progress_bar() as progress:
             result = run_study(
-                "leaderboard", plan(part, n_splits), {"runs": n_splits}, (), seed=0, jobs=jobs,
-                time_limit=TIME_LIMIT, folder=folder, progress=progress, retry=False,
+                "leaderboard", plan(part, n_splits, methods), {"runs": n_splits}, (), seed=0,
+                jobs=jobs, time_limit=TIME_LIMIT, folder=folder, progress=progress, retry=False,
                 budget=max(0.0, ends[kind] - time.time()),
             )  # fmt: skip
         result.save(folder)
@@ -103,11 +104,13 @@ def main():
     parser.add_argument("--jobs", type=int, default=1, help="fits at a time")
     parser.add_argument("--minutes", type=float, default=1e6, help="begin no fit after so many")
     parser.add_argument("--only", nargs="*", default=[], help="names of sets")
+    parser.add_argument("--methods", nargs="*", default=[], help="names of methods")
     given = parser.parse_args()
     if given.what == "export":
         export(given.file)
     elif given.what == "run":
-        run(given.file, given.rows, given.splits, given.jobs, given.minutes, given.only)
+        limits = given.splits, given.jobs, given.minutes
+        run(given.file, given.rows, *limits, given.only, given.methods)
     else:
         from leaderboard_page import write_page
 

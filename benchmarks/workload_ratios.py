@@ -78,7 +78,9 @@ GROUPS = {
         "200 x 6 to 1,000 x 24", ((200, 6), (400, 12), (1_000, 24)), "LinearSVC()", 1.5, 3
     ),
     "wide": Group(
-        "10,000 x 500, 2,000 x 1,000", ((10_000, 500), (2_000, 1_000)), "LinearSVC()", 1.5, 5
+        "10,000 x 500, 2,000 x 1,000", ((10_000, 500), (2_000, 1_000)), "LinearSVC()", 1.5, 5,
+        # LinearSVC does not end in minutes on columns of such scales, and cannot be stopped.
+        kinds=tuple(kind for kind in DENSE if kind != "scales"),
     ),
     "sparse": Group(
         "sparse 50,000 x 5,000", ((50_000, 5_000),), "LinearSVC()", 10, 30, kinds=tuple(SPARSE)

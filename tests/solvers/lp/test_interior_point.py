@@ -502,23 +502,25 @@ def test_a_second_start_follows_a_stall_and_the_better_one_is_the_answer(
 ):
     program, asked = random_program(m, 5), []
     start = program.farthest_point if start else None
-    gaps = iter([0.2, 0.1, 0.1, 0.2, 0.1])
+    gaps = iter([0.2, 0.1, 0.1, 0.2, 0.04, 0.1])
     status = Status.STALLED
 
     def point(program, start=None, *, absorb=False, raised=False):
         asked.append((start is not None, absorb, raised))
 
-    def drive(program, controls, point):
+    def drive(program, controls, point, enough=0.0):
         return Solution(status, answer_with(next(gaps)), 3 if len(asked) % 2 else 5, "")
 
     monkeypatch.setattr(interior_point, "InteriorPoint", point)
     monkeypatch.setattr(interior_point, "_drive", drive)
     for _ in range(2):
-        found = interior_point._solve(program, Controls(), start, boxed)
+        found = interior_point._solve(program, Controls(), start, boxed, enough=0.05)
         assert (found.iterations, found.relative_gap) == (8, pytest.approx(0.1))
     assert asked[:2] == [(start is not None, absorbs, False), (False, True, True)]
-    status = Status.ITERATION_LIMIT
-    assert interior_point._solve(program, Controls(), start, boxed).iterations == 3
+    # Nor where the gap is small enough for the caller, or the first start had an end of its own.
+    assert interior_point._solve(program, Controls(), start, boxed, enough=0.05).iterations == 3
+    status, asked[:] = Status.ITERATION_LIMIT, []
+    assert interior_point._solve(program, Controls(), start, boxed, enough=0.05).iterations == 3
 
 
 class Driven:
@@ -547,7 +549,7 @@ class Driven:
         return answer if self.rescued is None else self.rescued
 
 
-def driven(monkeypatch, gaps, late=None, **options):
+def driven(monkeypatch, gaps, late=None, enough=0.0, **options):
     point = Driven(gaps, **options)
 
     class Best:
@@ -573,7 +575,7 @@ def driven(monkeypatch, gaps, late=None, **options):
             return late is not None and len(ahead) >= late
 
     monkeypatch.setattr(interior_point, "_Best", Best)
-    found = interior_point._drive(None, Late(max_iter=40), point)
+    found = interior_point._drive(None, Late(max_iter=40), point, enough)
     return found, point, ahead
 
 
@@ -593,6 +595,9 @@ def test_a_drive_ends_with_the_gap_the_vertex_the_patience_or_the_time(monkeypat
     assert (found.status, point.steps, point.stalled) == (Status.STALLED, 16, True)
     found, point, _ = driven(monkeypatch, [0.5] * 10 + [0.2] * 99)
     assert (found.status, found.iterations) == (Status.STALLED, 26)
+    # Three where it is small enough for the caller.
+    found, point, _ = driven(monkeypatch, [0.5] * 5 + [1e-5] * 99, enough=1e-5)
+    assert (found.status, found.iterations) == (Status.STALLED, 8)
     found, point, _ = driven(monkeypatch, 0.9 ** np.arange(99))
     assert (found.status, point.steps, point.stalled) == (Status.ITERATION_LIMIT, 41, False)
     assert found.iterations == 40

@@ -140,9 +140,10 @@ def watched(program, monkeypatch, tuning=SMALL, first=None, **controls):
     """The tolerances and the rows of every round."""
     asked, real = [], row_generation.interior_point.solve
 
-    def solve(some, within):
+    def solve(some, within, enough):
+        assert enough == Controls(**controls).tol
         asked.append((within.tol, some.shape[0]))
-        return real(some, within)
+        return real(some, within, enough=enough)
 
     with monkeypatch.context() as patch:
         patch.setattr(row_generation.interior_point, "solve", solve)

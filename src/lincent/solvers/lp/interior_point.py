@@ -68,6 +68,7 @@ class Tuning:
     spread: float = 10.0  # products further than this from their mean are pulled back
     worth: float = 0.05  # a corrector must lengthen the steps by this much to stay
     patience: int = 15  # steps in which the gap must halve
+    patience_below: int = 2  # the same where it is small enough for the caller
     raised: float = 0.01  # of what the box must absorb: the products of a second, safer start
     late: float = 0.5  # seconds by which a step may end after the time limit
     vertex_below: float = 1e-2  # relative gap from which on the vertex is guessed
@@ -89,11 +90,17 @@ _Step = tuple[Vector, Vector, Vector]
 
 
 def solve(
-    program: Program, controls: Controls, start: Vector | None = None, *, boxed: bool = False
+    program: Program,
+    controls: Controls,
+    start: Vector | None = None,
+    *,
+    boxed: bool = False,
+    enough: float = 0.0,
 ) -> Solution:
     """Bring the program to ``controls.tol``, or as near as it gets.
 
-    ``boxed`` says that the optimum is known to sit at the box.
+    ``boxed`` says that the optimum is known to sit at the box; a gap of ``enough`` is worth no
+    long wait and no second start.
     """
     if program.one_point:
         return _only_point(program, controls)
@@ -101,16 +108,18 @@ def solve(
     with _threads.for_size(*program.shape):
         merged = merge(program)
         if merged is not None:
-            return merged.expand(_solve(merged.program, controls, start, boxed))
-        return _solve(program, controls, start, boxed)
+            return merged.expand(_solve(merged.program, controls, start, boxed, enough))
+        return _solve(program, controls, start, boxed, enough)
 
 
-def _solve(program: Program, controls: Controls, start: Vector | None, boxed: bool) -> Solution:
+def _solve(
+    program: Program, controls: Controls, start: Vector | None, boxed: bool, enough: float
+) -> Solution:
     m, n = program.shape
     # With few rows for the columns the classes are separable and the optimum sits at the box.
     boxed = boxed or (start is None and m < TUNING.rows_that_fill * n)
-    first = _drive(program, controls, InteriorPoint(program, start, absorb=boxed))
-    if first.status is not Status.STALLED:
+    first = _drive(program, controls, InteriorPoint(program, start, absorb=boxed), enough)
+    if first.status is not Status.STALLED or first.relative_gap <= enough:
         return first
     second = _drive(program, controls, InteriorPoint(program, absorb=True, raised=True))
     best = min(first, second, key=lambda solution: solution.relative_gap)
@@ -139,7 +148,9 @@ def _only_point(program: Program, controls: Controls) -> Solution:
 
 
 @np.errstate(all="ignore")  # a step that is not finite ends the drive as stalled
-def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Solution:
+def _drive(
+    program: Program, controls: Controls, point: InteriorPoint, enough: float = 0.0
+) -> Solution:
     best = _Best(program)
     status = Status.ITERATION_LIMIT
     waiting, record = 0, np.inf
@@ -158,7 +169,7 @@ def _drive(program: Program, controls: Controls, point: InteriorPoint) -> Soluti
             status = Status.OPTIMAL
             break
         waiting, record = (0, gap) if gap < 0.5 * record else (waiting + 1, record)
-        if waiting > TUNING.patience:
+        if waiting > (TUNING.patience_below if gap <= enough else TUNING.patience):
             status = Status.STALLED
             break
         # With thousands of columns a step takes seconds and cannot be stopped: it is not begun.

@@ -112,7 +112,7 @@ def solve(
         some = program if len(index) == m else _part(program, index)
         least = tuning.last_share * controls.tol
         within = replace(controls, tol=max(tol, least), watch=None)
-        found = interior_point.solve(some, within)
+        found = interior_point.solve(some, within, enough=controls.tol)
         iterations += found.iterations
         missed = best.offer(found.certificate, index)
         joining = ~chosen & (missed > 0.0)
