@@ -16,6 +16,7 @@ for each face.  Each is a sum over rows, so rows in blocks add theirs.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,8 @@ class FacePulls:
     def joined_each(cls, parts: list[list[FacePulls]]) -> list[FacePulls]:
         """Those of several blocks, for several points: one list of each block."""
         return [
-            cls(*(np.sum([getattr(one, f.name) for one in same], axis=0) for f in fields(cls)))
+            # One after the other: a stack of matrices would be as large as all of them.
+            cls(*(reduce(np.add, [getattr(one, f.name) for one in same]) for f in fields(cls)))
             for same in zip(*parts, strict=True)
         ]
 
