@@ -209,6 +209,13 @@ def certify(program: Program, beta: Vector, alpha: Vector, t: float) -> Certific
     return Certificate(beta, alpha, t, objective, bound)
 
 
+def better_sides(one: Certificate, other: Certificate) -> Certificate:
+    """The lower point of the two with the higher bound: either may come first."""
+    lower = min(one, other, key=lambda side: side.objective)
+    higher = max(one, other, key=lambda side: side.dual_objective)
+    return replace(higher, beta=lower.beta, objective=lower.objective)
+
+
 def difference_of(centers: Matrix) -> Vector:
     """d of two centers, zero where they agree up to rounding.
 

@@ -5,15 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lincent.programs.centralization import better_sides
 from lincent.solvers.lp import highs
-from lincent.solvers.lp.augmented_lagrangian import (
-    TUNING,
-    Identified,
-    _better_sides,
-    _Held,
-    _Smoothed,
-    identify,
-)
+from lincent.solvers.lp.augmented_lagrangian import TUNING, Identified, _Held, _Smoothed, identify
 from lincent.solvers.solution import Controls
 from support.judge import dual_value, primal_value
 from support.programs import overlapping
@@ -191,7 +185,7 @@ def test_what_is_certified_is_true_and_either_side_may_be_the_better():
         assert answer.dual_objective <= best + 1e-9
         assert answer.objective >= best - 1e-9
     assert late.relative_gap < early.relative_gap
-    mixed = _better_sides(
+    mixed = better_sides(
         replace(early, objective=late.objective - 1, beta=late.beta + 1), replace(late, t=7.0)
     )
     np.testing.assert_array_equal(mixed.beta, late.beta + 1)

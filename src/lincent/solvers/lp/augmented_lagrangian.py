@@ -22,13 +22,13 @@ The last digits are slow this way: J is what it is for.  Nothing of size n x n i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lincent.programs.arrays import Certificate, Rows, Vector
-from lincent.programs.centralization import Program, certify
+from lincent.programs.centralization import Program, better_sides, certify
 from lincent.solvers.conjugate_gradients import conjugate_gradients
 from lincent.solvers.linear_system import PositiveDefinite
 from lincent.solvers.solution import Controls
@@ -112,7 +112,7 @@ def identify(
         smooth.minimize(point, controls)
         judged = certify(program, point.beta, point.alpha, point.t)
         last = np.inf if point.best is None else point.best.relative_gap
-        point.best = judged if point.best is None else _better_sides(point.best, judged)
+        point.best = judged if point.best is None else better_sides(point.best, judged)
         stalled = 0 if point.best.relative_gap < 0.9 * last else stalled + 1
         gap = point.best.relative_gap
         controls.reached(
@@ -125,13 +125,6 @@ def identify(
             break
         point.rho *= tuning.growth
     return point
-
-
-def _better_sides(one: Certificate, other: Certificate) -> Certificate:
-    """The lower point of the two with the higher bound: either may come first."""
-    lower = min(one, other, key=lambda side: side.objective)
-    higher = max(one, other, key=lambda side: side.dual_objective)
-    return replace(higher, beta=lower.beta, objective=lower.objective)
 
 
 class _Smoothed:

@@ -19,17 +19,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lincent.programs.arrays import Index
-from lincent.programs.centralization import Program
+from lincent.programs.centralization import Program, better_sides
 from lincent.solvers.lp import null_space, row_generation
 from lincent.solvers.lp.column_hinges import ColumnHinges
 from lincent.solvers.lp.dual_lagrangian import TUNING as NAMING
-from lincent.solvers.lp.dual_lagrangian import (
-    Named,
-    better_sides,
-    identify,
-    others_are_asked,
-    start,
-)
+from lincent.solvers.lp.dual_lagrangian import Named, identify, others_are_asked, start
 from lincent.solvers.lp.null_space import Start, finish
 from lincent.solvers.solution import Controls, Solution, Status
 

@@ -26,13 +26,13 @@ Rows that keep the margin with x_i = 0 say nothing: they are left out until a po
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from lincent.passes.corrected import Corrected
 from lincent.programs.arrays import Certificate, Index, Vector
-from lincent.programs.centralization import Program, certify
+from lincent.programs.centralization import Program, better_sides, certify
 from lincent.solvers.conjugate_gradients import conjugate_gradients
 from lincent.solvers.solution import Controls
 
@@ -212,13 +212,6 @@ def others_are_asked(program: Program, point: Named, tuning: Tuning = TUNING) ->
     m, n = program.shape
     huge = n > tuning.wide and m > tuning.interior_rows
     return len(point.rows) <= (tuning.wide_rows if huge else tuning.interior_rows)
-
-
-def better_sides(one: Certificate, other: Certificate) -> Certificate:
-    """The lower point of the two with the higher bound: either may come first."""
-    lower = min(one, other, key=lambda side: side.objective)
-    higher = max(one, other, key=lambda side: side.dual_objective)
-    return replace(higher, beta=lower.beta, objective=lower.objective)
 
 
 class _Rows:

@@ -45,7 +45,8 @@ class _Point:
 
 def solve(program: RegularizedProgram, controls: Controls) -> Solution:
     """The optimum from (beta, t) for its objective and from u for its bound."""
-    now, best, since = _begin(program), _certificate(program, _begin(program)), 0
+    now, since = _begin(program), 0
+    best = _certificate(program, now)
     for steps in range(1, min(STEPS, controls.max_iter) + 1):
         now = _advance(program, now)
         gap = best.relative_gap
@@ -73,7 +74,7 @@ def _certificate(program: RegularizedProgram, at: _Point) -> Certificate:
 
 
 def _better(one: Certificate, two: Certificate) -> Certificate:
-    """The lower objective and the higher bound of both."""
+    """The lower objective, with its threshold, and the higher bound of both."""
     low = min(one, two, key=lambda found: found.objective)
     high = max(one, two, key=lambda found: found.dual_objective)
     return replace(low, alpha=high.alpha, dual_objective=high.dual_objective)
