@@ -26,7 +26,7 @@ from lincent.solvers.solution import Controls, Status
 
 @dataclass(frozen=True)
 class Tuning:
-    """How costs rise; steps counted on rows of 2,000 x 50 with sizes over six orders."""
+    """How costs rise; steps counted on kinds of ``benchmarks/workloads.py`` at 2,000 x 50."""
 
     loose: float = 0.3
     """The relative gap to which the optimum for smaller costs is found."""
