@@ -280,8 +280,8 @@ def workload_table(arguments: argparse.Namespace) -> str:
             f"{r.ratio:7.2f}  {r.iterations:4d} {r.solver} {r.relative_gap:.0e}{counts}{mark}",
             flush=True,
         )
-    if arguments.json:
-        workload_table.write(found, arguments.json)
+        if arguments.json:
+            workload_table.write(found, arguments.json)
     source = "`benchmarks/bench_solver.py --workloads`"
     return f"Measured {date.today()} by {source} on {machine()}.\n\n{workload_table.table(found)}"
 
