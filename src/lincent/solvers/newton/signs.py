@@ -3,8 +3,8 @@
     minimize over x    x'Gx / 2 + b.x + |x|_1,        G positive definite
 
 If the zeros and the signs s of the solution are known, the others solve G x = -(b + s).  So guess
-them, solve, and go toward that point as far as the objective falls, at most until a coordinate
-reaches zero, where it stays.  When no sign is wrong any more, zeros that want to move (a slope
+them, solve, and go toward that point as far as the objective falls; a coordinate that reaches zero
+on the way stays there.  When no sign is wrong any more, zeros that want to move (a slope
 above 1) are let go, several at once.  Every round lowers the objective, so no guess comes twice and
 the last one is right (the feature-sign search of Lee, Battle, Raina and Ng 2007).
 """
@@ -21,15 +21,17 @@ WRONG = 1e-12
 """A slope is above 1 if it is by this much, relative to the size of its terms."""
 ENTER_SHARE = 0.5
 """Zeros whose slope is beyond 1 by this share of the most are let go together."""
+STILL = 1e-15
+"""The share of the objective by which it must fall."""
+PLACES = 2 ** np.arange(20) - 1
 Index = NDArray[np.intp]
 
 
 def minimize(G: Matrix, b: Vector, x: Vector) -> Vector:
     """The solution, begun at x."""
-    x = x.copy()
+    x, slope = x.copy(), G @ x + b
     settled = alone = False
     for _ in range(100 + 20 * len(x)):
-        slope = G @ x + b
         signs = np.sign(x)
         if settled or not np.any(signs):
             enter = _entering(slope, x, b, alone)
@@ -37,19 +39,22 @@ def minimize(G: Matrix, b: Vector, x: Vector) -> Vector:
                 return x
             signs[enter] = -np.sign(slope[enter])
         free = np.flatnonzero(signs)
-        target = np.zeros_like(x)
-        target[free] = _solve(G[np.ix_(free, free)], -(b[free] + signs[free]))
-        if np.array_equal(np.sign(target), signs):
-            x, settled, alone = target, True, False
-            continue
-        moved = _toward(G, slope, x, target)
-        if moved is not None:
-            x, settled, alone = moved, False, False
-        elif not alone:
-            # Several at once were too many; one at a time the objective is sure to fall.
-            alone = True
-        else:
-            return x  # nothing falls any more: rounding
+        part = G[np.ix_(free, free)]
+        target = _solve(part, -(b[free] + signs[free]))
+        settled = np.array_equal(np.sign(target), signs[free])
+        if not settled:
+            nearer = _toward(part, b[free], signs[free], x[free], target)
+            if nearer is None:
+                if alone:
+                    return x  # nothing falls any more: rounding
+                # Several at once were too many; one at a time the objective is sure to fall.
+                settled = alone = True
+                continue
+            target = nearer
+        alone = False
+        x = np.zeros_like(x)
+        x[free] = target
+        slope = G @ x + b
     return x
 
 
@@ -68,19 +73,19 @@ def _solve(G: Matrix, b: Vector) -> Vector:
     return np.asarray(x)
 
 
-def _toward(G: Matrix, slope: Vector, x: Vector, target: Vector) -> Vector | None:
-    """The lowest of the points on the way to the target where a coordinate is zero, or its end."""
-    step = target - x
+def _toward(G: Matrix, b: Vector, signs: Vector, x: Vector, target: Vector) -> Vector | None:
+    """The lowest of some points on the way to the target, on which coordinates stay at zero once
+    they have reached it: the first, the second, the fourth ... of these places, and the end.
+    """
     crossing = np.flatnonzero(x * target < 0.0)
-    zero_at = -x[crossing] / step[crossing]
-    lengths = np.append(zero_at, 1.0)
-    points = x + lengths[:, None] * step
-    curve, down = float(step @ (G @ step)), float(slope @ step)
-    values = lengths * down + lengths**2 * (curve / 2) + np.abs(points).sum(axis=1)
+    zero_at = np.full(len(x), np.inf)
+    zero_at[crossing] = x[crossing] / (x[crossing] - target[crossing])
+    places = np.sort(zero_at[crossing])
+    lengths = np.append(places[PLACES[: np.searchsorted(PLACES, len(places))]], 1.0)[:, None]
+    points = np.where(zero_at <= lengths, 0.0, x + lengths * (target - x))
+    # Coordinates that were let go and want to go the other way stay, or do so.
+    points = np.concatenate([np.where(points * signs < 0.0, 0.0, points), points])
+    values = np.einsum("ij,ij->i", points @ G / 2 + b, points) + np.abs(points).sum(axis=1)
     k = int(values.argmin())
-    if not values[k] < float(np.abs(x).sum()) * (1.0 - 1e-15):
-        return None
-    best: Vector = points[k]
-    if lengths[k] < 1.0:
-        best[crossing[np.abs(zero_at - lengths[k]) <= 1e-12 * lengths[k]]] = 0.0
-    return best
+    before = float(x @ (G @ x / 2 + b)) + float(np.abs(x).sum())
+    return points[k] if values[k] < before - STILL * abs(before) else None
