@@ -171,6 +171,8 @@ def test_a_column_whose_class_means_agree_up_to_rounding_has_no_difference():
     centers = np.array([[0.1, 1e6, 0.0, 0.5], [0.1, 1e6, 1e-20, 0.25]])
     centers[1, :2] = np.nextafter(centers[1, :2], np.inf)
     np.testing.assert_array_equal(difference_of(centers), [0.0, 0.0, 1e-20, -0.25])
+    # Sums of thousandths that cancel: what is left of them tells of nothing.
+    np.testing.assert_array_equal(difference_of(centers, 1e-3), [0.0, 0.0, 0.0, -0.25])
 
 
 def seen_to_degrees(*, linear, difference, separation=0.01):

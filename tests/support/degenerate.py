@@ -14,7 +14,8 @@ def program_of(X, sign, weight=None, C=2.0, margin=0.01):
     sign = np.asarray(sign, dtype=float)
     centers = source.class_means(sign, weight)
     rows = SignedRows(source, sign, centers.mean(axis=0)).materialize()
-    return lcc_program(rows, difference_of(centers), C * weight, margin)
+    difference = difference_of(centers, np.ptp(source.X, axis=0))
+    return lcc_program(rows, difference, C * weight, margin)
 
 
 def degenerate_program(seed):
@@ -42,7 +43,7 @@ def degenerate_program(seed):
     weight = 10.0 ** rng.uniform(-5, 5, len(X)) if rng.random() < 0.3 else np.ones(len(X))
     C = 10.0 ** rng.uniform(-3, 3) if rng.random() < 0.5 else 2.0
     centers = DenseSource(X).class_means(sign, weight)
-    largest = float(np.abs(difference_of(centers)).sum())
+    largest = float(np.abs(difference_of(centers, np.ptp(X, axis=0))).sum())
     if largest == 0.0:
         return None
     share = rng.choice([1.0, 0.999999, 0.5, 0.1, 1e-3, 1e-6]) if rng.random() < 0.6 else 1e-2

@@ -151,7 +151,7 @@ class TwoClass:
 
     @cached_property
     def difference(self) -> np.ndarray:
-        return difference_of(self.means)
+        return difference_of(self.means, self.source.seen_spread)
 
     @property
     def offset(self) -> Any:

@@ -133,21 +133,20 @@ def some_rows(m: int) -> slice:
 
 def origin_of(some: np.ndarray[Any, Any]) -> Vector | None:
     """The offsets to take out of the columns, or None where all are harmless."""
-    if len(some) < 2:  # a single row tells no spread
-        return None
-    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is found by its sums
-        return _origin(np.asarray(some, dtype=np.float64))
+    return None if len(some) < 2 else looked_at(some)[0]  # a single row tells no spread
 
 
-def _origin(some: Matrix) -> Vector | None:
-    first = some[0]
-    spread = np.asarray(some.max(axis=0) - some.min(axis=0))
-    moving = spread > 0
+@np.errstate(invalid="ignore", over="ignore")  # what is not finite is found by its sums
+def looked_at(some: np.ndarray[Any, Any]) -> tuple[Vector | None, Vector]:
+    """The same of two rows or more, and the spread of each column."""
+    some = np.asarray(some, dtype=np.float64)
+    first, spread = some[0], np.asarray(some.max(axis=0) - some.min(axis=0))
+    moving, usual = spread > 0, spread
     if not moving.all():
         # A column that seems constant is compared with what the others amount to.
-        spread[~moving] = np.median(spread[moving]) if moving.any() else 0.0
-    far = np.abs(first) > HARMLESS * spread
-    return np.where(far, first, 0.0) if far.any() else None
+        usual = np.where(moving, spread, np.median(spread[moving]) if moving.any() else 0.0)
+    far = np.abs(first) > HARMLESS * usual
+    return (np.where(far, first, 0.0) if far.any() else None), spread
 
 
 class DenseSource(Source):
@@ -159,7 +158,7 @@ class DenseSource(Source):
         self, X: np.ndarray[Any, Any], origin: Vector | None = None, *, centered: bool = False
     ) -> None:
         if centered:
-            origin = origin_of(X[some_rows(X.shape[0])])
+            origin, self.seen_spread = looked_at(X[some_rows(X.shape[0])])
         self.X, self.origin = X, origin
         self.shape: tuple[int, int] = (X.shape[0], X.shape[1])
         self.dtype = X.dtype

@@ -41,6 +41,8 @@ class Source(Protocol):
     """Where vectors as long as the data live."""
     origin: Vector | None = None
     """What is taken off every row before anything else (see ``dense``)."""
+    seen_spread: Vector | float = 0.0
+    """How far some rows of each column are apart, where that was looked at."""
     swept: bool = False
     """Whether ``sweep`` is one read."""
     formed: bool = False

@@ -216,14 +216,15 @@ def better_sides(one: Certificate, other: Certificate) -> Certificate:
     return replace(higher, beta=lower.beta, objective=lower.objective)
 
 
-def difference_of(centers: Matrix) -> Vector:
+def difference_of(centers: Matrix, spread: Vector | float = 0.0) -> Vector:
     """d of two centers, zero where they agree up to rounding.
 
     A constant column has rows of zeros; with a d_j of one rounding it would still be seen by
-    d.beta >= separation, and take part in bases that are singular but for that digit.
+    d.beta >= separation, and take part in bases that are singular but for that digit.  Where both
+    centers are about zero, the spread of a column tells what its sums are rounded by.
     """
     d = np.asarray(centers[1] - centers[0])
-    d[np.abs(d) <= ONE_MEAN * np.abs(centers[0])] = 0.0
+    d[np.abs(d) <= ONE_MEAN * np.maximum(np.abs(centers[0]), spread)] = 0.0
     return d
 
 

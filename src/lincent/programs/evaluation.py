@@ -28,8 +28,6 @@ from lincent.programs.labeled_rows import LabeledRows, SparseLabeledRows
 
 ROOM = 1e-9
 """A multiplier at this share of its cost from both ends can be corrected."""
-MOST_KINKS = 4
-"""Rows on the kink per column: more belong to no vertex and would make the correction dear."""
 MOST_REFINED = 4_000_000
 """Entries of the system that corrects multipliers: its least squares take seconds beyond."""
 REFINEMENTS = 3
@@ -216,7 +214,7 @@ def _refined(
     inside = np.flatnonzero((beta > program.lower) & (beta < program.upper))
     room = np.minimum(alpha, costs - alpha)
     kink = np.flatnonzero(room > ROOM * costs)
-    if not inside.size or kink.size > MOST_KINKS * beta.size or not (kink.size or answer.t > 0):
+    if not inside.size or not (kink.size or answer.t > 0):
         return dual
     if inside.size * kink.size > MOST_REFINED:
         return dual

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from lincent.estimators.problem import TwoClass
 from lincent.programs.arrays import Certificate
 from lincent.solvers.lp import choose, dual_identification, highs, screening
 from lincent.solvers.solution import Controls, Solution, Status
@@ -60,6 +61,7 @@ def test_screening_on_many_copies(problem):
 # constant, or have equal class means, and of which rounding left d a digit.
 SOLVED = [2515, 2956, 8950, 2728, 4249, 6356, 7015, 2833, 12927, 16170, 17633, 23868, 33383, 36874]
 SOLVED += [95180, 96762]  # an optimum that is not unique beside multipliers of large rounding
+SOLVED += [127130]  # dependent columns that pull with millions of times the objective
 
 
 @pytest.mark.parametrize("seed", SOLVED)
@@ -70,6 +72,36 @@ def test_programs_that_once_went_to_highs(seed):
     assert solution.solver != highs.NAME
     assert solution.relative_gap <= Controls().tol
     assert_optimal(program, solution)
+
+
+def one_hot(rng, m, n):
+    return np.eye(n)[rng.integers(0, n, m)]
+
+
+DEPENDENT = {
+    "rank one": lambda rng: (np.outer(rng.normal(size=150), rng.normal(size=17)) + 1e5, 1e-5, 2.0),
+    "rank two": lambda rng: (
+        rng.integers(-3, 4, (90, 2)) @ rng.normal(size=(2, 20)) + 1e4, 1e-3, 500.0,
+    ),
+    "one-hot": lambda rng: (1e5 * np.tile(one_hot(rng, 100, 14), (5, 1)), 1e-5, 2.0),
+    "large and small": lambda rng: (
+        rng.integers(0, 2, (150, 22)) * 10.0 ** rng.uniform(5, 13, 22), 1e-5, 2.0,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DEPENDENT)
+@pytest.mark.parametrize("seed", range(4))
+def test_dependent_columns_are_certified_without_highs(kind, seed):
+    """Rounding is all that tells such columns apart, and a small margin makes it a gap."""
+    rng = np.random.default_rng(seed)
+    X, share, C = DEPENDENT[kind](rng)
+    sign = np.where(rng.random(len(X)) < 0.4, 1.0, -1.0)
+    problem = TwoClass(np.asarray(X, dtype=float), sign, np.ones(len(X)), np.ones(len(X)))
+    program = problem.program(problem.costs(C), share * problem.largest_margin)
+    solution = choose.solve(program, "auto", Controls(), np.random.default_rng(0))
+    assert solution.solver != highs.NAME
+    assert solution.relative_gap <= Controls().tol
 
 
 def ordinary(m=60, n=4, seed=0):

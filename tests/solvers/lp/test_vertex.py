@@ -165,3 +165,7 @@ def test_multipliers_of_tied_rows_fit_together(seed):
     np.testing.assert_allclose(alpha @ rows, rest, atol=1e-10)
     most = costs @ np.abs(rows)
     assert vertex.fitting(rows, 1.1 * most, costs) is None
+
+
+def test_tied_rows_without_a_free_column_fit_as_they_are():
+    np.testing.assert_array_equal(vertex.fitting(np.ones((3, 0)), np.ones(0), np.ones(3)), 0.5)

@@ -113,7 +113,9 @@ def _scaled(program: Program, solver: str, controls: Controls, rng: Draws, prove
         answer = found.certificate
         if scaled.near is not scaled.whole:
             answer = certify(scaled.whole, answer.beta, answer.alpha, answer.t)
-        return _proved(scaled.whole, replace(found, certificate=answer), controls)
+        # In these units an objective below one may be a large one.
+        small = replace(controls, tol=controls.tol * scaled.size(answer))
+        return _proved(scaled.whole, replace(found, certificate=answer), small)
 
     found = proof(_solve(scaled.near, solver, controls, rng))
     if scaled.held(found.certificate.beta):

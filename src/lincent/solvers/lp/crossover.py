@@ -57,7 +57,8 @@ class Tuning:
 
     spread: float = 1e-9  # of right-hand sides: less lets ties cycle, more moves the vertex
     penalty: float = 1e3  # times the most that a column can pull: above any multiplier
-    optimal: float = 1e-11  # of a cost by which a multiplier may be beyond it
+    optimal: float = 1e-11  # of a cost by which a multiplier may be beyond it, and
+    exact: float = 3e-18  # where that leaves a gap: a dozen roundings of a side's pull
     nothing: float = 1e-13  # of the objective: a column that can change no more is mute
     loose: float = 1e-9  # of a column's pull below which a side of the box holds nothing
     tiny_rate: float = 1e-9  # of the largest: a slower hinge would divide by rounding
@@ -84,14 +85,19 @@ def crossover(
         return None
     n = program.shape[1]
     stage, ties = TUNING.between_ties + n // 2, TUNING.many_ties * n
+    best: Certificate | None = None
     while most >= 0 and not tableau.stuck:
         tied = tableau.tied(start, ties)
         if tied is not None:
             return tied
         if tableau.descend(min(stage, most)):
-            return tableau.certificate(start)
+            answer = tableau.certificate(start)
+            if best is None or answer.gap < best.gap:
+                best = answer
+            if best.relative_gap <= TUNING.closed or not tableau.tighten():
+                return best
         most, ties = most - stage - 1, n
-    return None
+    return best
 
 
 class Tableau:
@@ -115,7 +121,8 @@ class Tableau:
         self.limits[m : m + n] = unit * program.lower
         self.limits[m + n : -1] = -unit * program.upper
         self._set_limits(program)
-        self.exchanges, self.stuck = 0, False
+        self.exchanges, self.stuck, self.optimal = 0, False, TUNING.optimal
+        self.looked = 0  # exchanges that were made when the tableau was formed
         weight = np.sqrt(stiffness)
         weight[m:-1].reshape(2, n)[:] /= unit
         self.basis = _independent(self.hinges * weight[:, None])
@@ -128,7 +135,7 @@ class Tableau:
 
     def _look(self) -> bool:
         """Form the tableau at the vertex of the basis; False where the basis is singular."""
-        hinges, basis = self.hinges, self.basis
+        hinges, basis, self.looked = self.hinges, self.basis, self.exchanges
         count, n = hinges.shape
         factor, pivots, info = lapack.dgetrf(hinges[basis])
         if info != 0:
@@ -174,7 +181,7 @@ class Tableau:
         multiplier, cost = T[-1, :n], costs[basis]
         for _ in range(most + 1):
             wrong = np.maximum(-multiplier, multiplier - cost)
-            wrong -= TUNING.optimal * cost
+            wrong -= self.optimal * cost
             asked = (wrong > 0.0).nonzero()[0]
             if len(asked) == 0:
                 return True
@@ -201,6 +208,18 @@ class Tableau:
             self.exchanges += 1
             self._exchanged()
         return False
+
+    def tighten(self) -> bool:
+        """Ask for multipliers as good as rounding lets them be; False where these are.
+
+        Where margins are small, columns pull with millions of times the objective, and the part of
+        a pull that is else let pass is a gap.  The tableau is formed anew, without the rounding of
+        the exchanges that were made.
+        """
+        if self.optimal == TUNING.exact and self.exchanges == self.looked:
+            return False
+        self.optimal = TUNING.exact
+        return self._look()
 
     def _steepest(self, asked: NDArray[np.intp], wrong: Vector) -> int:
         """Of some columns, the one along which the objective falls most per length."""
@@ -307,6 +326,9 @@ class Tableau:
         free[held], kink[self.basis[self.basis < m]] = False, True
         met = bool(np.any(self.basis == m + 2 * n))
         nearest = to_vertex(program, near, alpha, t, kink, free, met)
+        if nearest is not None and nearest.relative_gap > TUNING.closed:
+            # The way from the start was long: its rounding is a gap where the point is small.
+            nearest = to_vertex(program, nearest.beta, nearest.alpha, nearest.t, kink, free, met)
         if nearest is not None and nearest.relative_gap <= TUNING.closed:
             return nearest
         # A row was on the way to the nearest point, beyond which the vertex is no longer optimal.

@@ -52,6 +52,11 @@ class Scaled:
         high = (beta >= near.upper * AT_THE_BOX) & (near.upper < whole.upper)
         return bool(np.any(low | high))
 
+    def size(self, answer: Certificate) -> float:
+        """The least that a gap is measured against in the units of the program as it was, here."""
+        unit = self.rows / self.point
+        return min(max(abs(answer.objective), min(1.0, self.rows) / unit), 1.0)
+
     def back(self, answer: Certificate) -> Certificate:
         """The certificate of the program as it was."""
         if self.rows == self.point == 1.0:

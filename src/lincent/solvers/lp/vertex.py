@@ -120,7 +120,7 @@ def fitting(rows: Matrix, rest: Vector, costs: Vector) -> Vector | None:
         inside = (alpha == share).nonzero()[0]
         alpha *= costs
         short = rest - alpha @ rows
-        left = float(np.abs(short).max())
+        left = float(np.abs(short).max(initial=0.0))
         if left <= small:
             return np.asarray(alpha)
         if not left < TUNING.falls * last:
