@@ -32,6 +32,8 @@ from lincent.passes.view import ViewAtOnce
 from lincent.programs.arrays import Index, Matrix, Rows, Vector, Weigh
 
 FEW_ENTRIES = 2**18
+PART = 2**15
+"""Rows whose distances, with what is made of them, stay in the cache."""
 TINY = 1e-9
 """The least size of a row, where a typical one is 1: a row at the midpoint moves nowhere."""
 
@@ -104,7 +106,9 @@ class RowsAtOnce:
             return self
         other = copy(self)
         size = self.rows.sizes_there(ruler)
-        other.size = size + TINY
+        size += TINY
+        # A size is known to a quarter: here, where memory counts, half of its digits do.
+        other.size = size.astype(np.float32) if self.here else size
         return other
 
     def look(self, beta: Vector, band: int = 0) -> ViewAtOnce:
@@ -115,23 +119,35 @@ class RowsAtOnce:
         if isinstance(self.size, float) and isinstance(self.cost, float):
             index, count = self.place.distinct(rng.integers(0, m, k))
             return self.rows.take(index), count * (self.cost * m / k)
-        share = np.broadcast_to(self.costs, m) / float(np.sum(self.costs))
-        if not isinstance(self.size, float):
-            # Half in proportion to cost alone, half to cost times size: it is few rows that are
-            # large, and the optimum hangs on them.  What a row costs then stands for its share.
-            large = share * np.asarray(self.place.fetch(self.size))
-            share = (share + large / float(large.sum())) / 2
-        cumulative = np.cumsum(share)
+        # Half in proportion to cost alone, half to cost times size: it is few rows that are large,
+        # and the optimum hangs on them.  What a row costs then stands for its share.
+        size = np.broadcast_to(np.asarray(self.place.fetch(self.size)), m)
+        even, large = 0.5 / float(np.sum(self.costs)), 0.5 / float(self.costs @ size)
+        cumulative = np.multiply(size, large, dtype=np.float64)
+        cumulative += even
+        cumulative *= self.costs
+        np.cumsum(cumulative, out=cumulative)
         chosen = drawn(cumulative, rng.random(k) * float(cumulative[-1]))
         index, count = self.place.distinct(chosen)
-        here = self.place.fetch(index)
-        return self.rows.take(index), count * self.costs_at(index) / (k * share[here])
+        return self.rows.take(index), count / (k * (even + large * self.sizes_at(index)))
 
-    def total(self, amount: Any) -> float:
-        """sum_i c_i amount_i"""
+    def parts(self) -> Iterator[slice]:
+        """All rows, here in parts whose vectors stay in the cache, on a device at once."""
+        m = self.rows.shape[0]
+        step = PART if self.here else max(m, 1)
+        for start in range(0, m, step):
+            yield slice(start, min(start + step, m))
+
+    def loss(self, distance: Any) -> float:
+        """sum_i c_i (-z_i)_+"""
+        return sum(self.loss_in(part, distance[part]) for part in self.parts())
+
+    def loss_in(self, part: slice, distance: Any) -> float:
+        """The same for the rows of a part, at these distances."""
+        short = distance.clip(None, 0.0)
         if isinstance(self.cost, float):
-            return self.cost * float(amount.sum())
-        return float(self.cost @ amount)
+            return -self.cost * float(short.sum())
+        return -float(self.cost[part] @ short)
 
     def costs_at(self, index: Any) -> Vector:
         if isinstance(self.cost, float):
@@ -142,7 +158,7 @@ class RowsAtOnce:
         """The sizes of these rows, or the one size of all."""
         if isinstance(self.size, float):
             return self.size
-        return np.asarray(self.place.fetch(self.size[index]))
+        return np.asarray(self.place.fetch(self.size[index]), dtype=np.float64)
 
     def gram_of(self, index: Any, scale: float) -> Matrix:
         """scale * sum_i c_i / size_i a_i a_i' over these rows."""
@@ -170,6 +186,6 @@ class RowsAtOnce:
 
     def full(self, outside: Any, index: Any, alpha: Vector) -> Vector:
         """The multipliers of all rows: the cost outside, alpha in the band, zero elsewhere."""
-        full = np.array(self.place.fetch(self.place.where(outside, self.cost)))
+        full: Vector = np.require(self.place.fetch(self.place.where(outside, self.cost)), None, "W")
         full[self.place.fetch(index)] = alpha
         return full

@@ -16,7 +16,6 @@ so that one read answers for a Newton step, for a split and for every round.
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cached_property
 from typing import Any, cast
 
@@ -47,7 +46,7 @@ class ViewAtOnce:
         else:
             self.distance = whole.rows.measure(beta)
         self.distance -= whole.margin
-        self.loss = -whole.total(self.distance.clip(None, 0.0))
+        self.loss = whole.loss(self.distance)
 
     def _costs_below(self, part: slice, projected: Vector) -> Vector:
         """The costs of rows below the kink, else zero."""
@@ -66,28 +65,36 @@ class ViewAtOnce:
     @property
     def away(self) -> Any:
         """How far each row is from the kink, in its own size."""
-        away = self.whole.place.xp.abs(self.distance)
+        return self._away(slice(None))
+
+    def _away(self, part: slice) -> Any:
+        away = self.whole.place.xp.abs(self.distance[part])
         if not isinstance(self.whole.size, float):
-            away /= self.whole.size
+            away /= self.whole.size[part]
         return away
 
     def along(self, other: ViewAtOnce, lengths: Vector) -> Vector:
         """The loss at beta + length (other.beta - beta)."""
-        step = other.distance - self.distance
-        losses = []
-        for length in lengths:
-            there = step * float(length)
-            there += self.distance
-            losses.append(-self.whole.total(there.clip(None, 0.0)))
-        return np.array(losses)
+        losses = np.zeros(len(lengths))
+        for part in self.whole.parts():
+            step = other.distance[part] - self.distance[part]
+            for k, length in enumerate(lengths):
+                there = step * float(length)
+                there += self.distance[part]
+                losses[k] += self.whole.loss_in(part, there)
+        return losses
 
     def between(self, other: ViewAtOnce, length: float, loss: float) -> ViewAtOnce:
-        """The view from beta + length (other.beta - beta), where the loss is known: no read."""
-        view = copy(self)
-        view.beta = self.beta + length * (other.beta - self.beta)
-        view.distance = self.distance + length * (other.distance - self.distance)
-        view.loss, view.tangent = loss, None
-        return view
+        """The other view from beta + length (other.beta - beta), where the loss is known: no read.
+
+        Its distances are changed in place.
+        """
+        other.beta = self.beta + length * (other.beta - self.beta)
+        other.distance -= self.distance
+        other.distance *= length
+        other.distance += self.distance
+        other.loss, other.tangent = loss, None
+        return other
 
     def crossed(self, other: ViewAtOnce, width: float) -> float:
         """How many rows beyond the band are on the other side from there; by some, of many."""
@@ -98,9 +105,23 @@ class ViewAtOnce:
         return float(stride * self.whole.place.count(beyond & ((here < 0) != (there < 0))))
 
     def width(self, k: int) -> float:
-        xp, away = self.whole.place.xp, self.away
-        nearest = kth_smallest(away, min(k, len(away) - 1), xp)
-        return max(nearest, TIED * float(away.mean()))
+        """The k-th smallest distance, counted from zero.
+
+        Of many a systematic sample says where to cut; only those below are sorted.
+        """
+        m, xp = len(self.distance), self.whole.place.xp
+        k = min(k, m - 1)
+        step = m // FEW if m > 4 * FEW else 1
+        away = self._away(slice(None, None, step))
+        least, rank = TIED * float(away.mean()), k // step
+        if step > 1:
+            away = xp.sort(away)
+            cut = away[min(rank + 4 * int(rank**0.5) + 8, len(away) - 1)]
+            parts = [near[near <= cut] for near in map(self._away, self.whole.parts())]
+            kept = np.concatenate(parts) if xp is np else parts[0]
+            away = kept if len(kept) > k else self.away
+        nearest = np.partition(away, k)[k] if xp is np else xp.sort(away)[k]
+        return max(float(nearest), least)
 
     def smoothed(self, width: float, most: int, rng: np.random.Generator) -> tuple[Vector, Matrix]:
         """The multipliers of the smoothed program combined, and its Hessian from ``most`` rows."""
@@ -208,21 +229,3 @@ class SplitAtOnce:
             combined,
             self.summed_cost + float(alpha.sum()),
         )
-
-
-def kth_smallest(values: Any, k: int, xp: Any) -> float:
-    """The k-th smallest value, counted from zero.
-
-    Of many values a systematic sample says where to cut; only those below are sorted.
-    """
-    m = len(values)
-    if m > 4 * FEW:
-        step = m // FEW
-        rank = k // step
-        guess = xp.sort(values[::step])
-        kept = values[values <= guess[min(rank + 4 * int(rank**0.5) + 8, len(guess) - 1)]]
-        if len(kept) > k:
-            values = kept
-    if xp is np:
-        return float(np.partition(values, k)[k])
-    return float(xp.sort(values)[k])

@@ -111,7 +111,7 @@ class View(Protocol):
         """The loss at some points on the way to where another view is from."""
 
     def between(self, other: Any, length: float, loss: float) -> View | None:
-        """The view from a point on that way; None where it takes a look."""
+        """The other view, taken back to a point on that way; None where that takes a look."""
 
     def crossed(self, other: Any, width: float) -> float:
         """About how many rows beyond this width are on the other side of the kink from there."""

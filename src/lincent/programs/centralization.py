@@ -117,7 +117,8 @@ class Program:
         """The objective of (P), infinite if not feasible; ``projected`` is ``rows.dot(beta)``."""
         if not self._reaches(beta):
             return np.inf
-        violation = np.maximum(self.margin - projected, 0.0)
+        violation = self.margin - projected
+        np.maximum(violation, 0.0, out=violation)
         value = self.offset + float(self.linear @ beta)
         if not self.hard:
             return value + float(self.costs @ violation)
@@ -198,7 +199,8 @@ class Program:
 def certify(program: Program, beta: Vector, alpha: Vector, t: float) -> Certificate:
     """Judge a claimed solution from the problem alone: two products with the rows, nothing else."""
     beta = program.feasible(np.asarray(beta, dtype=np.float64))
-    alpha = np.minimum(np.maximum(alpha, 0.0), program.costs)
+    alpha = np.maximum(alpha, 0.0)
+    np.minimum(alpha, program.costs, out=alpha)
     combined = program.rows.tdot(alpha)
     objective = program.primal(beta, program.rows.dot(beta))
     t = max(t, 0.0)

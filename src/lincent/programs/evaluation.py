@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from lincent.programs.arrays import Certificate, Vector
 from lincent.programs.centralization import Program
-from lincent.programs.exact_sums import LARGEST, UNIT, Pair, pair, product_sums, sums
+from lincent.programs.exact_sums import LARGEST, UNIT, Pair, pair, product_sums, sums, total
 from lincent.programs.labeled_rows import LabeledRows, SparseLabeledRows
 
 ROOM = 1e-9
@@ -87,10 +87,9 @@ def _centers(data: LabeledRows) -> tuple[Pair, Pair]:
     means = []
     for side in (-1.0, 1.0):
         members = data.sign == side
-        total = sums(data.weight[members], axis=0)
-        found = _total(_sums_of(data, members))
-        mean = found.over(float(total.high))
-        means.append(mean + mean.times(-float(total.low) / float(total.high)))
+        weight = sums(data.weight[members], axis=0)
+        mean = total(_sums_of(data, members)).over(float(weight.high))
+        means.append(mean + mean.times(-float(weight.low) / float(weight.high)))
     low, high = means
     return high + low.times(-1.0), (high + low).times(0.5)
 
@@ -103,13 +102,6 @@ def _sums_of(data: LabeledRows, members: Mask) -> Iterator[Pair]:
             yield data.combined(data.read(index), data.weight[index])
 
 
-def _total(parts: Iterator[Pair]) -> Pair:
-    found = next(parts)
-    for part in parts:
-        found = found + part
-    return found
-
-
 def _evaluate(
     program: Program, answer: Certificate, data: LabeledRows, given: _Given, enough: float
 ) -> Certificate | None:
@@ -118,9 +110,9 @@ def _evaluate(
     if read is None:
         return None
     away, loss = read
-    total = sums(np.asarray(answer.alpha), axis=0)
+    alone = sums(np.asarray(answer.alpha), axis=0)
     rest = given.linear + away.times(-1.0) + given.difference.times(-answer.t)
-    dual = _Dual(rest, total, pair(float(answer.t)))
+    dual = _Dual(rest, alone, pair(float(answer.t)))
     objective = given.offset + _dot(given.linear, answer.beta) + loss
     found = _judged(program, answer, given, objective, dual)
     if found.gap <= enough:
@@ -173,7 +165,7 @@ def _read_once(
         counts = missed.value > 0
         high, low = (np.where(counts, entry, 0.0) for entry in (missed.high, missed.low))
         loss.append(_dot(Pair(high, low, missed.error), costs[rows]))
-    return _around(_total(iter(combined)), signed, given.center), _total(iter(loss))
+    return _around(total(combined), signed, given.center), total(loss)
 
 
 def _around(combined: Pair, signed: Vector, center: Pair) -> Pair:
@@ -212,8 +204,7 @@ def _refined(
     """
     beta, alpha, costs = answer.beta, np.asarray(answer.alpha), np.asarray(program.costs)
     inside = np.flatnonzero((beta > program.lower) & (beta < program.upper))
-    room = np.minimum(alpha, costs - alpha)
-    kink = np.flatnonzero(room > ROOM * costs)
+    kink = np.flatnonzero((alpha > ROOM * costs) & (alpha < (1 - ROOM) * costs))
     if not inside.size or not (kink.size or answer.t > 0):
         return dual
     if inside.size * kink.size > MOST_REFINED:
@@ -227,7 +218,8 @@ def _refined(
     kept = unit > UNIT * unit.max()
     if not kept.any():
         return dual
-    free = np.append(room[kink], float(answer.t))
+    room = np.minimum(alpha[kink], costs[kink] - alpha[kink])
+    free = np.append(room, float(answer.t))
     inside, unit = inside[kept], unit[kept]
     system = system[kept] * free
     bound = dual.bound(program).value
@@ -259,5 +251,5 @@ def _spread(one: Pair, count: int) -> Pair:
 def _dot(vector: Pair, weights: Vector) -> Pair:
     """sum of vector_i weights_i."""
     parts = np.concatenate([vector.high, vector.low])
-    total = product_sums(parts, np.concatenate([weights, weights]), axis=0)
-    return Pair(total.high, total.low, total.error + np.abs(weights) @ vector.error)
+    found = product_sums(parts, np.concatenate([weights, weights]), axis=0)
+    return Pair(found.high, found.low, found.error + np.abs(weights) @ vector.error)

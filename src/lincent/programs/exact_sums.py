@@ -17,6 +17,8 @@ sigma each, and what is not stored is not read.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +31,8 @@ SPLIT = 2.0**27 + 1
 """Times this, less what is lost of it, a double is cut into halves of 26 bits (Dekker)."""
 LARGEST = 2.0**450
 """Entries beyond it would overflow when they are halved and multiplied."""
+LONG = 2**15
+"""Terms of one sum whose dozen vectors stay in the cache; of more terms there are several sums."""
 
 
 class Pair(NamedTuple):
@@ -97,12 +101,26 @@ def _halves(a: Vector) -> tuple[Vector, Vector]:
 
 def product_sums(a: Matrix, b: Matrix | Vector, axis: int) -> Pair:
     """sum of a b along an axis; both are finite and below ``LARGEST``."""
+    if np.ndim(a) == 1 and len(a) > LONG:
+        b = np.broadcast_to(b, len(a))
+        return total(product_sums(a[part], b[part], axis) for part in _parts(len(a)))
     return _added(*two_product(a, b), axis)
 
 
 def sums(a: Matrix, axis: int) -> Pair:
     """sum of a along an axis: ``product_sums`` with ones, which round nothing."""
+    if np.ndim(a) == 1 and len(a) > LONG:
+        return total(sums(a[part], axis) for part in _parts(len(a)))
     return _added(np.asarray(a, dtype=np.float64), None, axis)
+
+
+def total(found: Iterable[Pair]) -> Pair:
+    """All of them together."""
+    return reduce(Pair.__add__, found)
+
+
+def _parts(k: int) -> Iterator[slice]:
+    return (slice(start, start + LONG) for start in range(0, k, LONG))
 
 
 def _added(product: Matrix, rest: Matrix | None, axis: int) -> Pair:

@@ -41,3 +41,22 @@ def test_few_repetitions_are_left_alone():
     X, sign = rng.normal(size=(100, 3)), np.where(np.arange(100) % 2, 1.0, -1.0)
     X[:2] = X[2:4]
     assert duplicate_rows.merge(program_of(X, sign)) is None
+
+
+def test_rows_that_agree_in_one_projection_alone_stay_single(monkeypatch):
+    program = repeated()
+    project = program.rows.dot
+    seen = []
+
+    def dot(v):
+        """The first row has the first projection of the second, which is another row."""
+        key = project(v)
+        if not seen:
+            key[0] = key[1]
+        seen.append(v)
+        return key
+
+    monkeypatch.setattr(program.rows, "dot", dot)
+    merged = duplicate_rows.merge(program)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(merged.program.rows.dense()[merged.group], program.rows.dense())

@@ -61,7 +61,7 @@ def test_tall_data_is_read_a_dozen_times():
     assert max(counts.values()) <= 16, counts
 
 
-@pytest.mark.parametrize("shape", [(20_000, 30), (50_000, 100)])
+@pytest.mark.parametrize("shape", [(20_000, 30), (50_000, 100), (300_000, 10)])
 @pytest.mark.parametrize("kind", ["normal", "t(3)", "one-hot"])
 def test_tall_data_needs_half_of_its_memory_again(kind, shape):
     X, y = workloads.make(kind, *shape, seed=0)

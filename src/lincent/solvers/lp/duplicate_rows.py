@@ -3,19 +3,24 @@
 Tables of whole numbers, one-hot columns and empty rows of sparse data hold many rows more than
 once.  Together they are one kink of the objective; apart they hide the vertex, which then has more
 rows on the kink than unknowns.  Equal rows are found by two random projections: equal rows have
-equal projections, and different rows do not agree in both to the last bit.
+equal projections, and different rows do not agree in both to the last bit.  Rows that agree in one
+of them alone are left as they are.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.programs.arrays import Rows, Vector
+from lincent.programs.arrays import Index, Rows, Vector
 from lincent.programs.centralization import Program, certify
 from lincent.solvers.solution import Solution
+
+Groups = NDArray[np.integer[Any]]
+"""The group of every row, in no more bytes than it takes."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +38,19 @@ class Merged:
     """A program without repetitions, and the way back."""
 
     program: Program
-    group: NDArray[np.intp]
+    group: Groups
     original: Program
 
     def expand(self, solution: Solution) -> Solution:
         """The same solution for the rows as they were: multipliers in proportion to costs."""
         answer = solution.certificate
-        alpha = (answer.alpha / self.program.costs)[self.group]
-        alpha *= self.original.costs
-        return replace(solution, certificate=certify(self.original, answer.beta, alpha, answer.t))
+        whole = certify(self.original, answer.beta, self._spread(answer.alpha), answer.t)
+        return replace(solution, certificate=whole)
+
+    def _spread(self, alpha: Vector) -> Vector:
+        spread = np.asarray((alpha / self.program.costs)[self.group])
+        spread *= self.original.costs
+        return spread
 
 
 def merge(program: Program) -> Merged | None:
@@ -54,31 +63,30 @@ def merge(program: Program) -> Merged | None:
     return Merged(replace(program, rows=rows, costs=costs), group, program)
 
 
-def summed(costs: Vector, group: NDArray[np.intp]) -> Vector:
+def summed(costs: Vector, group: Groups) -> Vector:
     """The costs of the rows of each group together."""
     return np.bincount(group, weights=costs).astype(np.float64)
 
 
-def groups(rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+def groups(rows: Rows) -> tuple[Index, Groups] | None:
     """One row of each group of equal ones and the group of every row, or None if few are equal."""
     m, n = rows.shape
     first, second = np.random.default_rng(n).standard_normal((2, n))
     key = rows.dot(first)
-    if _ties(key) < TUNING.worth * m:
+    distinct = _distinct(key)
+    if len(distinct) > (1 - TUNING.worth) * m:
         return None
+    group: Groups = np.searchsorted(distinct, key).astype(np.min_scalar_type(m))
+    del key  # what is as long as the data goes as soon as it can
+    found = np.empty(len(distinct), dtype=np.intp)
+    found[group] = np.arange(m)
     check = rows.dot(second)
-    order = np.lexsort((check, key))
-    new = np.ones(m, dtype=bool)
-    new[1:] = False
-    for part in (key, check):
-        part = part[order]
-        new[1:] |= part[1:] != part[:-1]
-    group = np.empty(m, dtype=np.intp)
-    group[order] = np.cumsum(new) - 1
-    return order[new], group
+    apart = np.flatnonzero(check != check[found][group])
+    group[apart] = len(found) + np.arange(len(apart))
+    return np.concatenate([found, apart]), group
 
 
-def _ties(key: Vector) -> int:
-    """How many numbers are equal to one before them."""
+def _distinct(key: Vector) -> Vector:
+    """The different numbers among these, in order."""
     ordered = np.sort(key)
-    return int(np.count_nonzero(ordered[1:] == ordered[:-1]))
+    return np.asarray(ordered[np.append(True, ordered[1:] != ordered[:-1])])

@@ -90,41 +90,44 @@ class Rounds:
         self.radius = TUNING.trust * self.width * spread
         self.most = TUNING.guessed_rounds if ruler is None else TUNING.most_rounds
         self.bound = _Bound()
-        self.inner_tol = TUNING.inner_tol * controls.tol
+        self.inner_tol, self.loose = TUNING.inner_tol * controls.tol, 0.0
         self.gaps: list[float] = []
         self.widenings = self.retreats = 0
         self.longer = 1.0
 
     def run(self, iterations: int) -> Solution:
         """Round after round until the gap is closed."""
-        status, loose = Status.ITERATION_LIMIT, 0.0
+        status: Status | None = None
         for number in range(self.most):
-            small = self._restricted()
-            tol = max(self.inner_tol, loose)
-            within = replace(self.controls, tol=tol, watch=None)
-            inner = interior_point.solve(small, within, start=self.beta)
-            iterations += inner.iterations
-            point = inner.certificate
-            held = self._held(point.beta)
-            self._raise_bound(point)
-            checked = self.split.check(point.beta)
-            self._lower_objective(point.beta, checked)
-            gap = self._relative_gap()
-            self.controls.reached(
-                f"round {number + 1}", self.objective, gap,
-                f"  band {small.shape[0]}  misplaced {checked.misplaced}  at trust region {held}",
-            )  # fmt: skip
-            if gap <= TUNING.enough * self.controls.tol:
-                return self._answer(Status.OPTIMAL, iterations)
-            if inner.status is Status.TIME_LIMIT or self.controls.out_of_time():
-                status = Status.TIME_LIMIT
+            # What a round has seen ends with it: a view is as long as the data.
+            steps, status = self._round(number)
+            iterations += steps
+            if status is not None:
                 break
-            if not self._go_on(checked, held, gap):
-                status = Status.STALLED
-                break
-            many = checked.misplaced > TUNING.many * small.shape[0]
-            loose = TUNING.loose * gap if many else 0.0
-        return self._answer(status, iterations)
+        return self._answer(status or Status.ITERATION_LIMIT, iterations)
+
+    def _round(self, number: int) -> tuple[int, Status | None]:
+        """The steps of one round, and how the search has ended, if it has."""
+        small = self._restricted()
+        within = replace(self.controls, tol=max(self.inner_tol, self.loose), watch=None)
+        inner = interior_point.solve(small, within, start=self.beta)
+        point = inner.certificate
+        held = self._held(point.beta)
+        self._raise_bound(point)
+        checked = self.split.check(point.beta)
+        self._lower_objective(point.beta, checked)
+        gap = self._relative_gap()
+        self.controls.reached(
+            f"round {number + 1}", self.objective, gap,
+            f"  band {small.shape[0]}  misplaced {checked.misplaced}  at trust region {held}",
+        )  # fmt: skip
+        if gap <= TUNING.enough * self.controls.tol:
+            return inner.iterations, Status.OPTIMAL
+        if inner.status is Status.TIME_LIMIT or self.controls.out_of_time():
+            return inner.iterations, Status.TIME_LIMIT
+        many = checked.misplaced > TUNING.many * small.shape[0]
+        self.loose = TUNING.loose * gap if many else 0.0
+        return inner.iterations, None if self._go_on(checked, held, gap) else Status.STALLED
 
     def _restricted(self) -> Program:
         """The band alone, with the rows beyond it in the linear term, in the trust region."""
@@ -215,7 +218,7 @@ class Rounds:
 
     def _answer(self, status: Status, iterations: int) -> Solution:
         """As ``certify`` does it: both sides were read already, the rows beyond as a sum."""
-        bound = self.bound
+        bound, self.view = self.bound, None
         assert bound.split is not None
         assert bound.alpha is not None
         assert bound.combined is not None

@@ -96,7 +96,9 @@ def solve(
     whole = program.rows.all_rows(program.costs, program.margin)
     if start is not None:
         near, steps = _from_guess(program, whole, start, controls, rng)
-        return Rounds(program, whole, near, controls).run(steps)
+        search = Rounds(program, whole, near, controls)
+        del near
+        return search.run(steps)
     m, n = program.shape
     second = min(sample_size(m, n), whole.most_sampled)
     pays = 2 * start_size(n) < second <= TUNING.second * m
@@ -108,7 +110,9 @@ def solve(
         controls.tell(f"{merged.program.shape[0]} of {m} rows are distinct")
         return merged.expand(_solve_distinct(merged.program, controls, rng))
     near, whole, ruler, steps = _from_samples(program, whole, sample, k, controls, rng)
-    return Rounds(program, whole, near, controls, ruler).run(steps)
+    search = Rounds(program, whole, near, controls, ruler)
+    del near
+    return search.run(steps)
 
 
 def _solve_distinct(program: Program, controls: Controls, rng: np.random.Generator) -> Solution:
@@ -146,11 +150,14 @@ def _from_samples(
             sample.program, sample.all_rows, near, few, TUNING.near_steps, rng, controls.tell
         )
         beta, iterations = near.beta, iterations + steps
+        del near
     sample.release()
     few = max(per_column(TUNING.exact_rows, n), whole.spare_rows)
-    near = _seen_from(program, whole, beta, second)
     steps = 0 if controls.out_of_time() else TUNING.newton_steps
-    near, steps = approach(program, whole, near, few, steps, rng, controls.tell)
+    # Nobody but the approach holds the view that it begins with: it is as long as the data.
+    near, steps = approach(
+        program, whole, _seen_from(program, whole, beta, second), few, steps, rng, controls.tell
+    )
     return near, whole, ruler, iterations + steps
 
 
