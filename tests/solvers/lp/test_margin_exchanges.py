@@ -85,8 +85,8 @@ def test_large_or_sparse_programs_are_left_to_others():
         return lcc_program(DenseRows(np.zeros((m, n))), np.ones(n), np.ones(m), 0.1)
 
     assert margin_exchanges.worthwhile(program(100, 5), 100)  # calls are what counts
-    assert margin_exchanges.worthwhile(program(4000, 5), 5)
-    assert not margin_exchanges.worthwhile(program(4000, 5), 6)  # Newton steps pass many at once
+    assert margin_exchanges.worthwhile(program(4000, 5), 2)
+    assert not margin_exchanges.worthwhile(program(4000, 5), 3)  # Newton steps pass many at once
     assert margin_exchanges.worthwhile(program(20, 5), 20)  # where there are rows to sum up
     assert not margin_exchanges.affordable(program(20_000, 2))
 
@@ -94,12 +94,12 @@ def test_large_or_sparse_programs_are_left_to_others():
 @pytest.mark.parametrize(
     ("m", "n", "turned", "expected"),
     [
-        (3000, 10, 10, True),
-        (3001, 10, 10, False),  # too many entries
-        (3000, 10, 11, False),  # too many rows turn
+        (3000, 10, 5, True),
+        (3001, 10, 5, False),  # too many entries
+        (3000, 10, 6, False),  # too many rows turn
         (600, 10, 600, True),  # so few entries that calls are what counts
         (601, 10, 601, False),
-        (300, 65, 10, False),  # too many columns
+        (300, 65, 5, False),  # too many columns
         (319, 64, 319, True),  # so few rows that steps have nothing to sum up
         (320, 64, 320, False),
     ],

@@ -50,6 +50,15 @@ def test_path_certificate_is_true():
     assert (path.duality_gaps[0, path.feasible] >= 0).all()
 
 
+def test_repeated_rows_are_one_row_of_their_costs():
+    X, y = noisy()
+    X, y = np.round(X[:, :3], 1), np.asarray(y)
+    again = np.arange(len(X)).repeat(3)
+    several, once = lcc_path(X[again], y[again]), lcc_path(X, y, sample_weight=np.full(len(X), 3.0))
+    assert several.certified[:, several.feasible].all()
+    np.testing.assert_allclose(several.objectives, once.objectives, rtol=1e-8)
+
+
 def test_inactive_box_only_scales():
     X, y = noisy()
     path = lcc_path(X, y)

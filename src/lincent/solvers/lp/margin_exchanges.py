@@ -27,7 +27,7 @@ class Tuning:
     most_entries: int = 30_000  # beyond which Newton steps, which pass many hinges at once, pay
     most_columns: int = 64  # beyond which a basis is dear
     few_entries: int = 6_000  # up to which calls are all that counts, and exchanges are fewest
-    turned: float = 1.0  # rows per column that turn, beyond which Newton steps pay as well
+    turned: float = 0.5  # rows per column that turn, beyond which Newton steps pay as well
     steps_above: float = 5.0  # rows per column: with fewer, Newton steps have nothing to sum up
     exchanges: int = 12  # per column and margin
     drift: int = 200  # exchanges after which the tableau is formed anew

@@ -17,7 +17,7 @@ sides; these are in doubt, all others hardly are.  Fewer turn on the way to the 
 foreseen (``foreseen``): from the last two, or from the path of another fold.
 
     little data, few turn         exchanges from the last vertex (``margin_exchanges``)
-    few in doubt (at most n)      the active set of the last margin names a vertex: it is tried
+    more data, few in doubt       the active set of the last margin names a vertex: it is tried
     more data, few turn           exchanges in a band, from the last basis (``simplex``)
     else, up to middling data     Newton steps from the foreseen point, then exchanges (``simplex``)
     else                          screening from the last point, with the rows in doubt as the band
@@ -42,6 +42,7 @@ from lincent.programs.arrays import Certificate, Rows, Vector
 from lincent.programs.centralization import Program, certify, lcc_program
 from lincent.solvers.lp import choose, margin_exchanges, screening, simplex
 from lincent.solvers.lp.block_path import SCALED, BlockFollower, scaled_by_sums
+from lincent.solvers.lp.duplicate_rows import groups, summed
 from lincent.solvers.lp.foreseen import Guide, Point, foresee
 from lincent.solvers.lp.margin_exchanges import MarginExchanges, Vertex
 from lincent.solvers.lp.vertex import to_vertex
@@ -51,7 +52,7 @@ VERTEX = "vertex"
 KINK = 1e-9
 SCREEN_ABOVE = 1.5
 NEAR_ABOVE = 5
-FEW_TURN = 1.0
+FEW_TURN = 0.5
 """Rows per column that turn between two margins, up to which the last basis is begun with."""
 FAR = 0.5
 SURELY = 100.0
@@ -92,6 +93,7 @@ class Follower:
         self._last: _Visited | None = None
         self._before: _Visited | None = None
         self._exchanges = MarginExchanges()
+        self._known: simplex.Known | None = None
 
     def prepared(self, rows: Rows, costs: Sequence[Any]) -> tuple[Rows, list[Vector]]:
         """The rows that cost anything, in the form in which they are solved again and again."""
@@ -99,9 +101,17 @@ class Follower:
         kept = np.flatnonzero(vectors[0])
         if len(kept) < len(vectors[0]):  # rows of cost zero say nothing
             rows, vectors = rows.take(kept), [cost[kept] for cost in vectors]
-        if not screening.worthwhile(*rows.shape, sparse=rows.sparse):
+        near = not (rows.far or rows.sparse) and simplex.worthwhile(*rows.shape)
+        if near or not screening.worthwhile(*rows.shape, sparse=rows.sparse):
             # A problem that is solved whole is formed once, not once per margin.
             rows = rows.materialize()
+        self._known = None
+        if near:
+            found = groups(rows)
+            if found is not None:
+                first, group = found
+                rows, vectors = rows.take(first), [summed(cost, group) for cost in vectors]
+            self._known = simplex.Known.of(rows.dense(), merged=found is not None)
         return rows, vectors
 
     def rewind(self) -> None:
@@ -146,7 +156,7 @@ class Follower:
                 if found is not None:
                     return found
         # Otherwise the active set surely changes; for other costs nobody knows.
-        if doubt <= n or program.margin == last.program.margin:
+        if (doubt <= n and not _little(program)) or program.margin == last.program.margin:
             answer = _vertex(program, last)
             if self._good(answer):
                 return Solution(Status.OPTIMAL, answer, 0, VERTEX)
@@ -156,10 +166,10 @@ class Follower:
             return None  # nothing to solve
         if _little(program):
             if turned <= FEW_TURN * n and not last.program.one_point:
-                found = simplex.solve(program, self.controls, ahead.beta, last.point)
+                found = simplex.solve(program, self.controls, ahead.beta, last.point, self._known)
                 if self._final(found):
                     return found
-            found = simplex.solve(program, self.controls, ahead.beta)
+            found = simplex.solve(program, self.controls, ahead.beta, None, self._known)
             if self._final(found):
                 return found
         if last.program.one_point:

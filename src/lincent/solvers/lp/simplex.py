@@ -110,20 +110,23 @@ def worthwhile(m: int, n: int) -> bool:
 
 @np.errstate(all="ignore")  # what is not finite does not get a certificate
 def solve(
-    program: Program, controls: Controls, start: Vector | None = None, vertex: Point | None = None
+    program: Program,
+    controls: Controls,
+    start: Vector | None = None,
+    vertex: Point | None = None,
+    known: Known | None = None,
 ) -> Solution:
     """The certified optimal vertex, or what is known where it is not reached.
 
     ``vertex`` is the optimum of another margin, few exchanges away: its basis is the first.
     """
-    near = NearVertex(program, start)
+    near = NearVertex(program, start, known)
     near.vertex = vertex
-    if near.repeats():
+    if known is None and near.repeats():
         merged = merge(program)
         if merged is not None:
-            near = NearVertex(merged.program, start)
-            # Whole numbers meet in ties, and a band that grows would go through them every time.
-            near.exchanged_whole = TUNING.ties_whole
+            known = Known.of(merged.program.rows.dense(), merged=True)
+            near = NearVertex(merged.program, start, known)
             return merged.expand(_finish(merged.program, near, controls))
     return _finish(program, near, controls)
 
@@ -153,23 +156,39 @@ def row_sizes(rows: Matrix, weight: Vector) -> Vector:
     return size
 
 
+@dataclass(frozen=True)
+class Known:
+    """What the rows alone tell, for those that are solved again and again."""
+
+    scale: Vector
+    per_size: Vector
+    exchanged_whole: int
+
+    @staticmethod
+    def of(rows: Matrix, *, merged: bool = False) -> Known:
+        """The sizes of columns and rows; ``merged`` are rows whose repetitions were merged."""
+        mean = np.einsum("ij,ij->j", rows, rows) / len(rows)
+        mean[mean == 0.0] = 1.0
+        size = row_sizes(rows, 1.0 / mean)
+        per_size = 1.0 / np.maximum(size, TUNING.small_size * size.mean() + TINY)
+        # Whole numbers meet in ties, and a band that grows would go through them every time.
+        whole = TUNING.ties_whole if merged else TUNING.exchanged_whole
+        return Known(np.sqrt(mean), per_size, whole)
+
+
 class NearVertex:
     """A point on its way to the optimum, and what each row misses there."""
 
     vertex: Point | None
 
-    def __init__(self, program: Program, start: Vector | None) -> None:
+    def __init__(self, program: Program, start: Vector | None, known: Known | None = None) -> None:
         self.program, self.rows = program, program.rows.dense()
-        rows, m = self.rows, len(self.rows)
-        mean = np.einsum("ij,ij->j", rows, rows) / m
-        mean[mean == 0.0] = 1.0
-        self.scale = np.sqrt(mean)
-        size = row_sizes(rows, 1.0 / mean)
-        self.per_size = 1.0 / np.maximum(size, TUNING.small_size * size.mean() + TINY)
+        known = known or Known.of(self.rows)
+        self.scale, self.per_size = known.scale, known.per_size
+        self.exchanged_whole = known.exchanged_whole
         self.curvature = 0.5 * self.per_size * program.costs
         self.pull = 0.0  # the multiplier of the separation
         self.gain = 1.0  # of the last step, as a share of the loss
-        self.exchanged_whole = TUNING.exchanged_whole
         self.vertex, self.started = None, start is not None
         self.band = TUNING.first_band
         if start is None:
@@ -225,7 +244,8 @@ class NearVertex:
                     f"{count:4d}  objective {self.objective():.10e}  {turned} rows turned"
                 )
             close = length >= TUNING.good and turned <= TUNING.near * n and band <= 2.0 * least
-            stuck = length == 0.0 and band >= largest
+            # From a start that no step leads away from, exchanges are few.
+            stuck = length == 0.0 and (self.started or band >= largest)
             flat = length > TUNING.poor and self.gain <= TUNING.flat
             if close or stuck or flat or _late(controls):
                 break
@@ -291,30 +311,28 @@ class NearVertex:
         diagonal = hessian.diagonal()
         ridge = TUNING.hessian_ridge * (diagonal + 1e-3 * diagonal.max() + TINY)
         hessian.flat[:: len(beta) + 1] += ridge
-        step = self._free_step(hessian, gradient, program.difference)
-        if step is None or self._inside(beta + step):
-            return step
         room = np.array([program.lower - beta, program.upper - beta])
+        if room[0].max() < 0.0 < room[1].min():
+            whole = self._free_step(hessian, gradient, program.difference)
+            if whole is None or not ((whole < room[0]) | (whole > room[1])).any():
+                return whole
         slope = gradient - self.pull * program.difference
         held = ((room[0] >= 0.0) & (slope > 0.0)) | ((room[1] <= 0.0) & (slope < 0.0))
         fixed = np.zeros(len(beta))
-        for _ in range(TUNING.holds):
+        for _ in range(TUNING.holds + 1):
             step, free = fixed.copy(), (~held).nonzero()[0]
-            push = (gradient + hessian @ fixed)[free]
-            part = self._free_step(hessian[np.ix_(free, free)], push, program.difference[free])
+            push = (gradient + hessian @ fixed).take(free)
+            inner = hessian.take(free, axis=0).take(free, axis=1)
+            part = self._free_step(inner, push, program.difference.take(free))
             if part is None:
                 return None
             step[free] = part
             out = (step < room[0]) | (step > room[1])
             if not out.any():
                 break
-            held = held | out
-            fixed = np.where(out, np.clip(step, *room), fixed)
-        return np.asarray(np.clip(step, *room))
-
-    def _inside(self, beta: Vector) -> bool:
-        program = self.program
-        return bool(((beta >= program.lower) & (beta <= program.upper)).all())
+            held |= out
+            fixed = np.where(out, np.minimum(np.maximum(step, room[0]), room[1]), fixed)
+        return np.asarray(np.minimum(np.maximum(step, room[0]), room[1]))
 
     def _free_step(self, hessian: Matrix, gradient: Vector, d: Vector) -> Vector | None:
         """The step of some coordinates, whose part of the difference is d; the others stay."""
