@@ -76,6 +76,21 @@ def test_rows_that_join_leave_the_sum(rows, costs):
     np.testing.assert_allclose(wider.summed, A.T @ (costs * (~wider.band & (z < 0))), rtol=1e-5)
 
 
+@pytest.mark.parametrize("costs", COSTS.values(), ids=COSTS)
+@pytest.mark.parametrize("swept", [False, True])
+def test_a_point_between_two_takes_no_look(rows, costs, swept):
+    everything = whole(rows, costs)
+    here, there = (everything.look(beta, 10 * swept) for beta in (BETA, BETA + 0.1))
+    found = here.between(there, 0.3, 1.0)
+    again = everything.look(found.beta, 10)
+    np.testing.assert_allclose(found.beta, BETA + 0.03)
+    np.testing.assert_allclose(found.distance, again.distance, rtol=1e-6, atol=1e-6)
+    assert found.loss == 1.0
+    assert (found.tangent is None) != swept
+    if swept:
+        np.testing.assert_allclose(found.tangent, again.tangent, rtol=1e-5)
+
+
 def test_rows_that_cross_from_beyond_the_band_are_counted(rows):
     here = whole(rows, COSTS["one"]).look(BETA)
     there = here.whole.look(BETA + 0.1)

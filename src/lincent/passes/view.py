@@ -87,13 +87,21 @@ class ViewAtOnce:
     def between(self, other: ViewAtOnce, length: float, loss: float) -> ViewAtOnce:
         """The other view from beta + length (other.beta - beta), where the loss is known: no read.
 
-        Its distances are changed in place.
+        Its distances are changed in place.  Of two swept views it is swept as well, unless too many
+        rows are on another side from there.
         """
         other.beta = self.beta + length * (other.beta - self.beta)
         other.distance -= self.distance
         other.distance *= length
         other.distance += self.distance
-        other.loss, other.tangent = loss, None
+        swept, other.loss, other.tangent = other.tangent is not None, loss, None
+        if swept and self.tangent is not None:
+            whole = self.whole
+            turned = whole.place.nonzero((self.distance < 0) != (other.distance < 0))
+            if len(turned) <= MOST_CORRECTED * len(self.distance):
+                below = whole.place.fetch(other.distance[turned] < 0)
+                costs = whole.costs_at(turned) * np.where(below, 1.0, -1.0)
+                other.tangent = self.tangent + whole.sum_of(turned, costs)
         return other
 
     def crossed(self, other: ViewAtOnce, width: float) -> float:

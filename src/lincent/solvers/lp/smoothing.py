@@ -31,6 +31,7 @@ class Tuning:
     """What a step trades; measured on the tall shapes of ``benchmarks/workloads.py``."""
 
     hessian_rows: int = 50  # rows per column that make the Hessian good enough; more are sampled
+    hessian_entries: int = 40_000  # or so many numbers, which cost nothing: levels can be rare
     columns: int = 100  # beyond which fewer rows per column do: each costs n times as much
     lengths: tuple[float, ...] = (0.6, 0.36, 0.2, 0.1, 0.03)  # tried where a full step overshoots
     further: tuple[float, ...] = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # where beta only grows
@@ -81,11 +82,11 @@ def approach(
     """Nearer, until ``few`` rows remain in doubt or the steps are taken; and their number.
 
     The band of a step is right if it holds the rows that the step takes across the kink.  Then the
-    next one may be smaller; where rows from beyond it crossed, it stays as wide.  A step that ends
-    elsewhere than it aimed at counts twice: it takes a second look.
+    next one may be smaller; where rows from beyond it crossed, it stays as wide.  Where it took a
+    second look to end elsewhere than it aimed at, a step counts twice.
     """
     taken, reads, widest = 0, 0, near.band
-    settled = near.band <= few
+    settled, astray = near.band <= few, False
     while not settled and reads < steps:
         aim = newton_step(program, near.view, near.width, rng)
         if aim is None:
@@ -93,14 +94,17 @@ def approach(
         taken += 1
         closer = look(program, whole, aim, near.band)
         crossed = near.view.crossed(closer.view, near.width)
-        closer, length = _best_on_the_way(program, whole, near, closer)
-        reads += 1 if length in (0.0, 1.0) else 2
+        closer, length, looks = _best_on_the_way(program, whole, near, closer)
+        reads += looks
         tell(
             f"newton on {program.shape[0]} rows: objective {closer.objective:.10e}, "
             f"band {near.band}, {crossed:.0f} crossed, step {length:g}"
         )
-        still = length == 0.0
-        if crossed > TUNING.lost * near.band and length < 1.0:
+        still, lost = length == 0.0, length < 1.0 and crossed > TUNING.lost * near.band
+        if astray and still:  # this band is too wide and the last one was too narrow
+            break
+        astray = still and lost
+        if lost:
             closer = replace(closer, band=min(int(TUNING.grow * near.band), widest))
         elif still or _steady(program, near, closer):
             settled = near.band <= few and (still or crossed <= TUNING.settled * near.band)
@@ -119,28 +123,34 @@ def _steady(program: Program, near: Near, closer: Near) -> bool:
     return abs(change) <= TUNING.steady * abs(value)
 
 
-def _best_on_the_way(program: Program, whole: AllRows, near: Near, far: Near) -> tuple[Near, float]:
-    """The best of a few points on the line to where a step leads, and how far along it is.
+def _best_on_the_way(
+    program: Program, whole: AllRows, near: Near, far: Near
+) -> tuple[Near, float, int]:
+    """The best of a few points on the line to where a step leads, how far along, and the looks.
 
     Where a step is worse, before its end; where it is better and beta only grows, beyond it.
     """
     better = far.objective < near.objective
     if better and _steady(program, near, far):
-        return far, 1.0
+        return far, 1.0, 1
     lengths = np.array(TUNING.further if better else TUNING.lengths)
     step = far.beta - near.beta
     losses = near.view.along(far.view, lengths)
-    best, found = (far.objective, 1.0) if better else (near.objective, 0.0)
+    best, found = (far if better else near).objective, float(better)
+    least = 0.0
     for length, loss in zip(lengths, losses, strict=True):
         point = near.beta + length * step
         inside = np.all((point >= program.lower) & (point <= program.upper))
         value = program.value(point, float(loss)) if inside else np.inf
         if value < best:
-            best, found = value, float(length)
+            best, found, least = value, float(length), float(loss)
     if found in (0.0, 1.0):
         # At 0 the point is nearer already than the smoothed optimum of this width.
-        return (far if better else near), found
-    return look(program, whole, near.beta + found * step, near.band), found
+        return (far if better else near), found, 1
+    view = near.view.between(far.view, found, least)
+    if view is None:
+        return look(program, whole, near.beta + found * step, near.band), found, 2
+    return Near(view, best, near.band), found, 1
 
 
 def newton_step(
@@ -151,5 +161,6 @@ def newton_step(
         return None
     n = program.shape[1]
     rows = TUNING.hessian_rows * min(1.0, TUNING.columns / n) * n
-    combined, H = view.smoothed(width, int(rows), rng)
+    most = int(max(rows, TUNING.hessian_entries / n))
+    combined, H = view.smoothed(width, most, rng)
     return model_minimum(program, view.beta, program.linear - combined, H)
