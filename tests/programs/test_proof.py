@@ -168,11 +168,12 @@ def test_a_certificate_is_evaluated_where_that_can_tell_more(monkeypatch):
     def rounding(tol, answer=answer, program=program):
         return proved(program, answer, tol, scale=scale).rounding
 
-    tol = 1.9 * estimate / size
-    assert rounding(tol) == estimate  # nothing more could be found out
-    assert rounding(tol) == 0.125
-    assert asked == pytest.approx([0.5 * tol * size] * 2, rel=1e-12, abs=0.0)
-    assert rounding(2.1 * estimate / size) == estimate
+    tol = 1.5 * estimate / size
+    near = replace(answer, dual_objective=answer.objective - 0.6 * estimate)
+    assert rounding(tol, near) == estimated_rounding(program, near, scale)  # no more found out
+    assert rounding(tol, near) == 0.125
+    assert asked == pytest.approx([0.99 * tol * size] * 2, rel=1e-12, abs=0.0)
+    assert rounding(tol) == estimate
     # A gap beyond both ``tol`` and what rounding explains is open.
     for share, evaluates in ((900, True), (1100, False)):
         wide = replace(answer, dual_objective=answer.objective - share * estimate)

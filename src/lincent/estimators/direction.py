@@ -76,7 +76,7 @@ def cut(problem: TwoClass, beta: np.ndarray, solution: Any, rule: str) -> Direct
 
 def placed(problem: TwoClass, beta: np.ndarray, solution: Any, rule: Discriminator) -> Direction:
     """The direction with a rule for the line seen from the problem's origin."""
-    midpoint = float(problem.means.mean(axis=0) @ beta)
+    midpoint = float((problem.means[0] + problem.means[1]) @ beta) / 2
     width = float(problem.difference @ beta)
     origin = problem.source.origin
     if origin is None:
@@ -150,7 +150,9 @@ def about_what_is_stored(
     at the size of the rows around their centers: the certificate accounts for both.
     """
     answer = solution.certificate
-    answer = replace(answer, beta=problem.direction(answer.beta))
+    beta = problem.direction(answer.beta)
+    if beta is not answer.beta:
+        answer = replace(answer, beta=beta)
     if answer.unit == 1.0:
         scale = program.rows.column_scale() if solution.scale is None else solution.scale
         size = np.hypot(scale, np.abs(problem.means).max(axis=0))

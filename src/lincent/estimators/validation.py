@@ -133,7 +133,7 @@ def check_finite(X: Any, centers: np.ndarray, name: str) -> None:
 
     This saves the read of X that scikit-learn's check would take.
     """
-    if not np.all(np.isfinite(centers)):
+    if not np.isfinite(centers).all():
         assert_all_finite(X, input_name="X", estimator_name=name)
 
 
@@ -142,7 +142,7 @@ def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind in "biu":
         low, high = y.min(), y.max()
         upper = y == high
-        if low != high and np.all(upper | (y == low)):
+        if low != high and (upper | (y == low)).all():
             return np.array([low, high]), upper.astype(np.intp)
     elif y.dtype.kind not in "US":
         # Whole numbers and words are always classes; other labels may be numbers to predict.
@@ -284,7 +284,7 @@ def check_batch_columns(estimator: Any, X: Any, *, reset: bool) -> None:
 
 def check_class_totals(classes: np.ndarray, totals: np.ndarray) -> None:
     """Every class must count."""
-    if np.any(totals <= 0):
+    if (totals <= 0).any():
         empty = classes[int(np.flatnonzero(totals <= 0)[0])]
         raise ValueError(
             f"All rows of class {plain(empty)!r} have weight zero; give the class a positive "

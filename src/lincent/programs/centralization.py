@@ -146,7 +146,9 @@ class Program:
 
     def materialize(self) -> Program:
         """The same program with its rows and costs in the form an exact solve works on."""
-        return replace(self, rows=self.rows.materialize(), costs=np.asarray(self.costs))
+        rows, costs = self.rows.materialize(), np.asarray(self.costs)
+        done = rows is self.rows and costs is self.costs
+        return self if done else replace(self, rows=rows, costs=costs)
 
     def best_t(self, combined: Vector, guess: float) -> float:
         """The t >= 0 that makes (D) largest for a given ``rows.tdot(alpha)``.

@@ -26,8 +26,8 @@ from lincent.programs.centralization import Program
 from lincent.programs.exact_sums import LARGEST, UNIT, Pair, pair, product_sums, sums, total
 from lincent.programs.labeled_rows import LabeledRows, SparseLabeledRows
 
-ROOM = 1e-9
-"""A multiplier at this share of its cost from both ends can be corrected."""
+MOST_KINKS = 40
+"""Rows per column whose multipliers are corrected: more would make the least squares dear."""
 MOST_REFINED = 4_000_000
 """Entries of the system that corrects multipliers: its least squares take seconds beyond."""
 REFINEMENTS = 3
@@ -197,14 +197,19 @@ def _refined(
 
     r_j is zero at the optimum where beta_j is inside the box.  alpha in doubles leaves r_j at
     u |alpha| |a_j|, and columns of large scale make that a gap.  The rows on the kink have room on
-    both sides: a correction of their alpha, and of t, takes r_j to the square of u.
+    both sides, be it little: a correction of their alpha, each in units of its room, and of t takes
+    r_j to the square of u.
 
     Every column counts in its own scale at first.  Where more columns are inside than a vertex has
     (an optimum that is not unique), not all r_j can vanish: then they count as they do in (D).
     """
     beta, alpha, costs = answer.beta, np.asarray(answer.alpha), np.asarray(program.costs)
     inside = np.flatnonzero((beta > program.lower) & (beta < program.upper))
-    kink = np.flatnonzero((alpha > ROOM * costs) & (alpha < (1 - ROOM) * costs))
+    kink = np.flatnonzero((alpha > 0.0) & (alpha < costs))
+    room = np.minimum(alpha[kink], costs[kink] - alpha[kink])
+    if kink.size > MOST_KINKS * beta.size:
+        most = room.argsort()[-MOST_KINKS * beta.size :]
+        kink, room = kink[most], room[most]
     if not inside.size or not (kink.size or answer.t > 0):
         return dual
     if inside.size * kink.size > MOST_REFINED:
@@ -218,7 +223,6 @@ def _refined(
     kept = unit > UNIT * unit.max()
     if not kept.any():
         return dual
-    room = np.minimum(alpha[kink], costs[kink] - alpha[kink])
     free = np.append(room, float(answer.t))
     inside, unit = inside[kept], unit[kept]
     system = system[kept] * free

@@ -29,8 +29,8 @@ SURE = 16.0
 """Standard deviations of a sum of roundings, doubled for what the model leaves out."""
 DEPTH = 16_384
 """Longer sums are made of blocks, whose partial sums start anew."""
-ENOUGH = 0.5
-"""The estimate may be this share of ``tol``; beyond it the certificate is evaluated."""
+ENOUGH = 0.99
+"""Gap and estimate may be this share of ``tol``; beyond it the certificate is evaluated."""
 EXPLAINED = 1000.0
 """Multipliers in doubles leave a gap of the size of their rounding, seldom more than this."""
 MOST_ENTRIES = 100_000_000
@@ -102,9 +102,10 @@ def proved(
     asked = tol * max(1.0, abs(answer.objective))
     small = _entries(program) <= MOST_ENTRIES
     near = isinstance(answer.alpha, np.ndarray)
+    gap = max(answer.objective - answer.dual_objective, 0.0)
     # A gap that no rounding explains is there whatever the digits.
-    open_gap = replace(answer, rounding=0.0).gap > max(asked, EXPLAINED * estimate)
-    if estimate <= ENOUGH * asked or open_gap or not small or not near:
+    open_gap = gap > max(asked, EXPLAINED * estimate)
+    if gap + estimate <= ENOUGH * asked or open_gap or not small or not near:
         return replace(answer, rounding=estimate)
     found = evaluated(program, answer, data, ENOUGH * asked)
     return replace(answer, rounding=estimate) if found is None else found

@@ -162,7 +162,7 @@ class Tableau:
         bends = self.limits.copy()
         beyond = T[:m, :n] @ bends[basis] - program.margin
         # The basis stays where its hinges bend: their shifts move the vertex.
-        self.spread = TUNING.spread * float(np.abs(beyond).mean())
+        self.spread = TUNING.spread * float(np.abs(beyond).sum()) / m
         bends[:m] -= self.spread * _scattered(m)
         T[:-1, n] = T[:-1, :n] @ bends[basis] - bends
         T[basis, n] = 0.0
@@ -324,7 +324,7 @@ class Tableau:
         near, free, kink = start.copy(), ~mute, np.zeros(m, dtype=bool)
         near[held] = beta[held]
         free[held], kink[self.basis[self.basis < m]] = False, True
-        met = bool(np.any(self.basis == m + 2 * n))
+        met = bool((self.basis == m + 2 * n).any())
         nearest = to_vertex(program, near, alpha, t, kink, free, met)
         if nearest is not None and nearest.relative_gap > TUNING.closed:
             # The way from the start was long: its rounding is a gap where the point is small.

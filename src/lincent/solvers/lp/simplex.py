@@ -147,13 +147,20 @@ def _late(controls: Controls) -> bool:
     return controls.deadline < np.inf and controls.out_of_time()
 
 
-def row_sizes(rows: Matrix, weight: Vector) -> Vector:
-    """sqrt(sum_j weight_j a_ij^2) of each row."""
-    size = np.empty(len(rows))
-    for first in range(0, len(rows), BLOCK):
-        some = rows[first : first + BLOCK]
-        size[first : first + BLOCK] = np.sqrt((some * some) @ weight)
-    return size
+def scales_and_sizes(rows: Matrix) -> tuple[Vector, Vector]:
+    """scale_j, the root of the mean square of each column, and sqrt(sum_j (a_ij / scale_j)^2)."""
+    m = len(rows)
+    parts = [rows[first : first + BLOCK] for first in range(0, m, BLOCK)]
+    squares = parts[0] * parts[0]
+    mean = np.ones(len(squares)) @ squares
+    for some in parts[1:]:
+        mean += np.ones(len(some)) @ (some * some)
+    mean /= m
+    mean[mean == 0.0] = 1.0
+    weight = 1.0 / mean
+    sizes = [squares @ weight, *((some * some) @ weight for some in parts[1:])]
+    size = sizes[0] if len(sizes) == 1 else np.concatenate(sizes)
+    return np.sqrt(mean), np.sqrt(size)
 
 
 @dataclass(frozen=True)
@@ -167,13 +174,11 @@ class Known:
     @staticmethod
     def of(rows: Matrix, *, merged: bool = False) -> Known:
         """The sizes of columns and rows; ``merged`` are rows whose repetitions were merged."""
-        mean = np.einsum("ij,ij->j", rows, rows) / len(rows)
-        mean[mean == 0.0] = 1.0
-        size = row_sizes(rows, 1.0 / mean)
-        per_size = 1.0 / np.maximum(size, TUNING.small_size * size.mean() + TINY)
+        scale, size = scales_and_sizes(rows)
+        per_size = 1.0 / np.maximum(size, TUNING.small_size * size.sum() / len(size) + TINY)
         # Whole numbers meet in ties, and a band that grows would go through them every time.
         whole = TUNING.ties_whole if merged else TUNING.exchanged_whole
-        return Known(np.sqrt(mean), per_size, whole)
+        return Known(scale, per_size, whole)
 
 
 class NearVertex:

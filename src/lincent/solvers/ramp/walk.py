@@ -30,7 +30,7 @@ from lincent.programs.arrays import Certificate, Vector
 from lincent.programs.centralization import Program, certify
 from lincent.programs.ramp import Mask, RampProgram
 from lincent.solvers.lp.crossover import Tableau
-from lincent.solvers.lp.simplex import row_sizes
+from lincent.solvers.lp.simplex import scales_and_sizes
 from lincent.solvers.solution import Controls
 
 Index = NDArray[np.intp]
@@ -92,10 +92,9 @@ def walk(
 
 def _sizes(program: RampProgram) -> Vector:
     """The length of each row in units of the columns: how fast it can come to a kink."""
-    unit = program.rows.column_scale()
     if program.rows.sparse or program.rows.far:
-        return program.rows.sizes(np.diag(1.0 / unit)) + 1e-300
-    return row_sizes(program.rows.dense(), unit**-2.0) + 1e-300
+        return program.rows.sizes(np.diag(1.0 / program.rows.column_scale())) + 1e-300
+    return scales_and_sizes(program.rows.dense())[1] + 1e-300
 
 
 class _Band:
