@@ -96,6 +96,8 @@ class _Ledger:
     def _apply(self, libraries: list[Any]) -> None:
         least = min(self.asked, default=None)
         for library, before in zip(libraries, self.before, strict=True):
+            if before == 1:  # and stays so
+                continue
             # Never more than there were: a user's own limit stands.
             # threadpoolctl from 3.7 on lets only the first thread that came set the number, and
             # ignores the others in silence; here the ledger's lock settles that.
@@ -115,8 +117,9 @@ def at_most(threads: int) -> Iterator[None]:
         return
     _ledger.enter(threads)
     openmp = [(library, library.get_num_threads()) for library in _libraries("openmp")]
-    for library, before in openmp:
-        library.set_num_threads(min(before, threads))
+    openmp = [(library, before) for library, before in openmp if before > threads]
+    for library, _ in openmp:
+        library.set_num_threads(threads)
     try:
         yield
     finally:

@@ -187,7 +187,7 @@ class DenseSource(Source):
         return np.sqrt(out, out=out)
 
     def combine(self, w: Vector) -> Vector:
-        if self._direct and (w.ndim == 1 or w.shape[1] > FEW_COLUMNS):
+        if self._direct and (self.formed or w.ndim == 1 or w.shape[1] > FEW_COLUMNS):
             return np.asarray(self.X.T @ w)
         out = np.zeros((self.shape[1], *w.shape[1:]))
         for part in self._blocks():

@@ -223,8 +223,8 @@ class Tableau:
 
     def _steepest(self, asked: NDArray[np.intp], wrong: Vector) -> int:
         """Of some columns, the one along which the objective falls most per length."""
-        columns = self.T[:-1, asked]
-        length = np.einsum("ij,ij->j", columns, columns)
+        columns = self.T.T.take(asked, axis=0)[:, :-1]  # one after the other, as they are stored
+        length = np.einsum("ij,ij->i", columns, columns)
         return int(asked[(wrong[asked] / np.sqrt(length)).argmax()])
 
     def _exchanged(self) -> None:
@@ -233,7 +233,7 @@ class Tableau:
     def _passed(self, rate: Vector, slope: float) -> int:
         """Pass hinges while the objective falls; the one where it stops falling, or -1."""
         T, side, costs = self.T, self.side, self.costs
-        near = (rate > TUNING.tiny_rate * rate.max()).nonzero()[0]
+        near = (rate > TUNING.tiny_rate * rate[rate.argmax()]).nonzero()[0]
         rate = rate.take(near)
         when = side.take(near)
         when *= T[:-1, -1].take(near)
@@ -310,6 +310,8 @@ class Tableau:
     ) -> Certificate:
         """The vertex, or the point nearest to the start without the sides that hold nothing."""
         program, (beta, alpha, t) = self.program, point
+        if len(at) == 0:
+            return certify(program, beta, alpha, t)
         m, n = program.shape
         column = at % n
         # Exactly: a solve beside rows of a larger scale leaves a digit or two.
