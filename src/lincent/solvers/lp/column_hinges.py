@@ -8,6 +8,10 @@ and belong to g), (P) asks, for beta = lo + v, slacks p (margin exceeded) and q 
 These are multipliers of the hinges  E_j (column j),  -unit_i  and  unit_i,  which the point -x
 meets at -g_j, 0 and -c_i.  So what finishes (P) from named rows (``null_space``) finishes it from
 named columns, with a matrix as large as the rows that matter.
+
+Columns that are equal in those rows are one hinge, whose box is the sum of theirs: of 0/1 words,
+which are many columns for few rows, the optimum is a face before they are taken together, and near
+a vertex after.  Each has its share of what they have together, in proportion to its box.
 """
 
 from __future__ import annotations
@@ -17,31 +21,47 @@ import numpy as np
 from lincent.passes.corrected import Corrected
 from lincent.programs.arrays import Certificate, Index, Matrix, Vector
 from lincent.programs.centralization import Program, certify
+from lincent.solvers.lp.duplicate_rows import Groups, groups, summed
 from lincent.solvers.lp.working_set import Hinges, WorkingSet
+
+OPTIMAL = 1e-7
+"""A vertex of the working rows is optimal for them up to this share of the largest slope."""
 
 
 class ColumnHinges(Hinges):
-    """Hinges n of columns, then one -unit and one unit for each row and for d; a point is -x.
+    """Hinges n of different columns, then one -unit and one unit for each row and for d.
 
-    ``alpha`` has the multipliers of all rows, those outside ``rows`` at a bound.
+    A point is -x.  ``alpha`` has the multipliers of all rows, those outside ``rows`` at a bound.
     """
 
     def __init__(self, program: Program, rows: Index, alpha: Vector) -> None:
-        self.program, self.rows = program, rows
-        self.n, self.k = program.shape[1], len(rows) + 1
+        self.program, self.rows, self.k = program, rows, len(rows) + 1
         self.fixed = alpha.copy()
         self.fixed[rows] = 0.0
         self.missed: Index = np.empty(0, dtype=np.intp)
-        self.E: Corrected = program.rows.take(rows).corrected().turned()
-        self.E = self.E.beside(program.difference)
-        self.g = program.linear - program.rows.tdot(self.fixed)
+        E: Corrected = program.rows.take(rows).corrected().turned().beside(program.difference)
+        g = program.linear - program.rows.tdot(self.fixed)
+        goal = np.append(np.full(len(rows), program.margin), program.separation)
+        self.goal = goal - E.tdot(program.lower)
+        every = np.arange(program.shape[1])
+        first, group = groups(E.beside(g)) or (every, every)
+        self.group: Groups = group
+        self.n, self.E, self.g = len(first), E.take(first), g[first]
+        width = program.upper - program.lower
+        together = self.together(width)
+        self.share = width / together[self.group]
         costs = program.costs[rows]
         # There is no upper bound on t: its last hinge is never asked for.
         self.at = np.concatenate([-self.g, np.zeros(self.k), -costs, [0.0]])
-        sides = np.full(2 * self.k, np.inf)
-        self.top = np.concatenate([program.upper - program.lower, sides])
-        goal = np.append(np.full(len(rows), program.margin), program.separation)
-        self.goal = goal - self.E.tdot(program.lower)
+        self.top = np.concatenate([together, np.full(2 * self.k, np.inf)])
+
+    def together(self, v: Vector) -> Vector:
+        """From a number for each column their sums over equal ones."""
+        return summed(v, self.group)
+
+    def apart(self, v: Vector) -> Vector:
+        """The share of each column in what equal ones have together."""
+        return np.asarray(self.share * v[self.group])
 
     def rest(self, dual: Vector) -> Vector:
         v, p, q = np.split(dual, [self.n, self.n + self.k])
@@ -71,9 +91,10 @@ class ColumnHinges(Hinges):
         self.judged = (point, dual)
         alpha = self.fixed.copy()
         alpha[self.rows] = -point[:-1]
-        self.missed = self._missed(self.program.lower + dual[: self.n])
+        beta = self.beta
+        self.missed = self._missed(beta)
         self.lacking = len(self.missed) > 0
-        return certify(self.program, self.program.lower + dual[: self.n], alpha, -float(point[-1]))
+        return certify(self.program, beta, alpha, -float(point[-1]))
 
     @property
     def x(self) -> Vector:
@@ -86,11 +107,20 @@ class ColumnHinges(Hinges):
         return v, p, q
 
     def slopes(self) -> Vector:
-        """r = g - E'x of every column, as judged last.
-
-        The vertex is optimal for these rows where none leads away from the side of its column.
-        """
+        """r = g - E'x of every hinge of columns, as judged last."""
         return np.asarray(self.E.dot(self.judged[0]) + self.g)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the vertex judged last is optimal for these rows: no slope leads from a side."""
+        v, slopes, top = self.parts()[0], self.slopes(), self.top[: self.n]
+        wrong = np.where(v == 0.0, -slopes, np.where(v == top, slopes, np.abs(slopes)))
+        return float(wrong.max()) <= OPTIMAL * float(np.abs(slopes).max())
+
+    @property
+    def beta(self) -> Vector:
+        """The point of (P) judged last."""
+        return np.asarray(self.program.lower + self.apart(self.parts()[0]))
 
     def _missed(self, beta: Vector) -> Index:
         """Rows whose multiplier is fixed at the wrong bound."""

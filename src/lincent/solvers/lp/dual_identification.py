@@ -3,9 +3,11 @@
 1. an augmented Lagrangian of the dual names the columns inside the box and the rows that matter:
    products with few rows alone;
 2. the null-space program finds the vertex exactly, with one matrix as large as those rows;
-3. rows that this vertex misses join, and 2 is done again from there, as a smaller program; where
-   it was not near, 1 goes on; where the optimum is not a vertex but a face, an interior point
-   solves the rows that matter.
+3. where the multipliers of that vertex leave more than itself, as those of 0/1 words do, the point
+   of this face is looked for that keeps all other rows (``face``);
+4. rows that are missed all the same join, and 2 is done again from there, as a smaller program;
+   where it was not near, 1 goes on; where the optimum is a large face, an interior point solves
+   the rows that matter.
 
 Where the rows that matter are above ``largest_matrix`` no matrix is formed, and the gap that the
 first step can certify is the answer; a warning names it.  So it is with a face of many rows in
@@ -19,8 +21,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lincent.programs.arrays import Index
-from lincent.programs.centralization import Program, better_sides
-from lincent.solvers.lp import null_space, row_generation
+from lincent.programs.centralization import Program, better_sides, certify
+from lincent.solvers.lp import face, null_space, row_generation
 from lincent.solvers.lp.column_hinges import ColumnHinges
 from lincent.solvers.lp.dual_lagrangian import TUNING as NAMING
 from lincent.solvers.lp.dual_lagrangian import Named, identify, others_are_asked, start
@@ -41,8 +43,8 @@ class Tuning:
     """The same as a number: a large matrix is worth more CG steps."""
     face_spare: float = 0.4
     most_face: int = 300
-    """The same where free columns no longer become fewer: on a small face the null space is a tenth
-    of an interior point, on a large one several of it."""
+    """The same where free columns no longer become fewer, and the most in any case: in few
+    variables the null space is a tenth of an interior point, in many several of it."""
     near_rows: float = 0.1
     """Rows at a bound that join the working rows, as a share of those between."""
     near_columns: float = 0.05
@@ -64,9 +66,6 @@ TUNING = Tuning()
 FINISH = null_space.Tuning(most_joining=8.0)
 """Where few columns are spare many may be misplaced, and joining is cheap."""
 
-OPTIMAL = 1e-7
-"""A vertex of the working rows is optimal for them up to this share of the largest slope."""
-
 
 def worthwhile(m: int, n: int, sparse: bool) -> bool:
     """Whether most columns may end at the box: about as many as rows, or more."""
@@ -81,12 +80,12 @@ def solve(program: Program, controls: Controls, tuning: Tuning = TUNING) -> Solu
         point = identify(program, point, share, tuning.most_spare, steps)
         if _closed(point, controls) or controls.out_of_time() or _gap(point) > NAMING.near:
             break
-        face = point.spare > share * point.between  # free columns no longer become fewer
-        if face and point.spare > min(tuning.face_spare * point.between, tuning.most_face):
+        no_fewer = point.spare > share * point.between  # free columns no longer become fewer
+        if point.spare > min(tuning.face_spare * point.between, tuning.most_face):
             break
         if point.between <= tuning.largest_matrix:
             _finish(program, point, controls, tuning)
-        if face or _closed(point, controls) or controls.out_of_time():
+        if no_fewer or _closed(point, controls) or controls.out_of_time():
             break
     iterations = point.steps // tuning.short_steps
     near = controls.tol < _gap(point) <= NAMING.near
@@ -136,11 +135,15 @@ def _finish(program: Program, point: Named, controls: Controls, tuning: Tuning) 
         point.best = better_sides(point.best, found.certificate)
         if found.status is not Status.STALLED:
             break
-        first = at is point
-        new = point.places(hinges.missed)
-        if first and not len(new):
+        in_the_way = _on_the_face(program, point, hinges, controls) if hinges.optimal else None
+        if _closed(point, controls):
             break
-        vertex = _at_vertex(program, point, hinges, keep) if first else None
+        new = point.places(hinges.missed if in_the_way is None else in_the_way)
+        if at is point and not len(new):
+            break
+        vertex = None
+        if hinges.optimal and in_the_way is None and at is point:
+            vertex = _at_vertex(program, point, hinges, keep)
         keep = np.concatenate([keep, np.setdiff1d(new, keep)])
         if vertex is None:
             at, places, known = point, keep, sure
@@ -152,15 +155,31 @@ def _finish(program: Program, point: Named, controls: Controls, tuning: Tuning) 
             at, places, known = vertex, np.concatenate([near, new]), len(near)
 
 
-def _at_vertex(program: Program, point: Named, hinges: ColumnHinges, keep: Index) -> Named | None:
-    """The point at the vertex found for the working rows at these places, if it is optimal."""
-    v, p, q = hinges.parts()
-    slopes, top = hinges.slopes(), hinges.top[: hinges.n]
-    room = np.minimum(v, top - v)
-    wrong = np.where(v == 0.0, -slopes, np.where(v == top, slopes, np.abs(slopes)))
-    if float(wrong.max()) > OPTIMAL * float(np.abs(slopes).max()):
+def _on_the_face(
+    program: Program, point: Named, hinges: ColumnHinges, controls: Controls
+) -> Index | None:
+    """A point of the face that the multipliers of a vertex leave, and the rows in its way.
+
+    None where the vertex is all that they leave.
+    """
+    assert point.best is not None
+    alpha = hinges.fixed.copy()
+    alpha[hinges.rows] = np.clip(hinges.x[:-1], 0.0, program.costs[hinges.rows])
+    t = max(float(hinges.x[-1]), 0.0)
+    found = face.nearest(program, alpha, t, (point.beta + hinges.beta) / 2, controls)
+    if found is None:
         return None
-    beta = program.lower + v
+    beta, missed = found
+    point.best = better_sides(point.best, certify(program, beta, alpha, t))
+    controls.reached("face", point.best.objective, _gap(point), f"  {len(missed)} rows in the way")
+    return np.setdiff1d(missed, hinges.rows)
+
+
+def _at_vertex(program: Program, point: Named, hinges: ColumnHinges, keep: Index) -> Named:
+    """The point at the vertex that is optimal for the working rows at these places."""
+    v, p, q = hinges.parts()
+    beta, slopes = hinges.beta, hinges.slopes()[hinges.group]
+    room = hinges.apart(np.minimum(v, hinges.top[: hinges.n] - v))
     empty = np.isinf(point.beyond)  # columns without entries stay inside the box, and are not free
     # A slope counts by the size of its column, as where columns are named.
     pull = np.abs(slopes) / np.where(empty, 1.0, program.rows.column_scale())
@@ -199,7 +218,6 @@ def working_start(
     Of the rows beyond the first ``sure`` it is not known whether they are at a bound.
     """
     assert point.best is not None
-    n = program.shape[1]
     alpha = np.zeros(program.shape[0])
     alpha[point.rows] = np.where(point.missed[:-1] > 0, program.costs[point.rows], 0.0)
     rows = point.rows[keep]
@@ -210,9 +228,10 @@ def working_start(
     doubtful = np.zeros(len(keep), dtype=bool)
     doubtful[sure:-1] = True
     held = np.flatnonzero((sides > 0.0) | np.append(doubtful, np.zeros_like(doubtful)))
-    v = point.beta - program.lower
-    near = int(TUNING.near_columns * len(rows)) + 1
-    columns = np.argpartition(point.beyond, min(len(point.free) + near, n) - 1)
-    columns = np.sort(columns[: len(point.free) + near])
-    chosen = np.concatenate([columns, n + held])
+    v = hinges.together(point.beta - program.lower)
+    beyond = np.full(hinges.n, np.inf)
+    np.minimum.at(beyond, hinges.group, point.beyond)
+    near = int(TUNING.near_columns * len(rows)) + 1 + int(np.count_nonzero(beyond < 0.0))
+    columns = np.sort(np.argpartition(beyond, min(near, hinges.n) - 1)[:near])
+    chosen = np.concatenate([columns, hinges.n + held])
     return hinges, Start(chosen, np.concatenate([v, sides]), point.best, point.steps)

@@ -109,6 +109,8 @@ class Named:
     goal: float = np.inf
     steps: int = 0
     rounds: int = 0
+    spare: int = 0
+    """Free columns, equal ones counted once, beyond those that make a vertex."""
     best: Certificate | None = None
 
     @property
@@ -119,11 +121,6 @@ class Named:
     def between(self) -> int:
         """Rows (and the gap) whose multiplier is strictly between its bounds."""
         return int(np.count_nonzero((self.over == 0.0) & (self.missed == 0.0)))
-
-    @property
-    def spare(self) -> int:
-        """Free columns beyond those that make a vertex."""
-        return len(self.free) - self.between
 
     def places(self, rows: Index) -> Index:
         """Where these rows are among the working rows; new ones join, without multipliers."""
@@ -270,6 +267,7 @@ class _Smoothed:
             point.steps += 1
         point.beta, point.beyond = now.beta, now.beyond
         point.x, point.over, point.missed = x, now.over, now.missed
+        point.spare = held.different(point) - point.between
         point.rounds += 1
 
     def _join(self, point: Named) -> None:
@@ -303,6 +301,12 @@ class _Held:
         self.goal = np.append(np.full(len(costs), program.margin), program.separation)
         self.curve = 0.05 * float(np.median(self.E.squares(self.sigma))) + 1e-300
         self.tau = tuning.side * self.curve
+
+    def different(self, point: Named) -> int:
+        """Free columns that differ in the rows between their bounds."""
+        drawn = np.random.default_rng(len(point.x)).standard_normal(len(point.x))
+        drawn[(point.over > 0.0) | (point.missed > 0.0)] = 0.0
+        return len(np.unique(self.E.tdot(drawn)[point.free]))
 
     def at(self, x: Vector, r: Vector) -> _Now:
         program = self.program

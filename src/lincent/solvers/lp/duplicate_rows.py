@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lincent.passes.corrected import Corrected
 from lincent.programs.arrays import Index, Rows, Vector
 from lincent.programs.centralization import Program, certify
 from lincent.solvers.solution import Solution
@@ -68,7 +69,7 @@ def summed(costs: Vector, group: Groups) -> Vector:
     return np.bincount(group, weights=costs).astype(np.float64)
 
 
-def groups(rows: Rows) -> tuple[Index, Groups] | None:
+def groups(rows: Rows | Corrected) -> tuple[Index, Groups] | None:
     """One row of each group of equal ones and the group of every row, or None if few are equal."""
     m, n = rows.shape
     first, second = np.random.default_rng(n).standard_normal((2, n))
