@@ -338,6 +338,19 @@ def test_steps_of_all_penalties_are_counted(monkeypatch):
     assert seen[0][1].watch is None
 
 
+def test_the_interior_point_leaves_half_of_the_tolerance_to_the_proof(monkeypatch):
+    # 1,500 x 300 of pixels ended at 0.9e-9, to which rounding added 0.5e-9.
+    asked = []
+
+    def solve(program, controls, *, enough):
+        asked.append((controls.tol, enough))
+        return Solution(Status.STALLED, None, 1, "")
+
+    monkeypatch.setattr(choose.interior_point, "solve", solve)
+    choose._by_interior_point(None, Controls(tol=1e-8))
+    assert asked == [(0.5e-8, 1e-8)]
+
+
 def test_a_hundredth_of_the_tolerance_is_left_for_rounding(monkeypatch):
     seen, proofs = asked(monkeypatch), []
     real = choose.proved

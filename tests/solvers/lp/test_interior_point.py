@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 from lincent.programs.arrays import Certificate
 from lincent.solvers.lp import choose, highs, interior_point
@@ -502,25 +503,61 @@ def test_a_second_start_follows_a_stall_and_the_better_one_is_the_answer(
 ):
     program, asked = random_program(m, 5), []
     start = program.farthest_point if start else None
-    gaps = iter([0.2, 0.1, 0.1, 0.2, 0.04, 0.1])
+    gaps = iter([0.09, 0.08, 0.08, 0.09, 0.04, 0.1])
     status = Status.STALLED
 
     def point(program, start=None, *, absorb=False, raised=False):
         asked.append((start is not None, absorb, raised))
 
-    def drive(program, controls, point, enough=0.0):
+    def drive(program, controls, point, enough=0.0, *, hurry=False):
         return Solution(status, answer_with(next(gaps)), 3 if len(asked) % 2 else 5, "")
 
     monkeypatch.setattr(interior_point, "InteriorPoint", point)
     monkeypatch.setattr(interior_point, "_drive", drive)
     for _ in range(2):
         found = interior_point._solve(program, Controls(), start, boxed, enough=0.05)
-        assert (found.iterations, found.relative_gap) == (8, pytest.approx(0.1))
+        assert (found.iterations, found.relative_gap) == (8, pytest.approx(0.08))
     assert asked[:2] == [(start is not None, absorbs, False), (False, True, True)]
     # Nor where the gap is small enough for the caller, or the first start had an end of its own.
     assert interior_point._solve(program, Controls(), start, boxed, enough=0.05).iterations == 3
     status, asked[:] = Status.ITERATION_LIMIT, []
     assert interior_point._solve(program, Controls(), start, boxed, enough=0.05).iterations == 3
+
+
+@pytest.mark.parametrize("boxed", [False, True])
+def test_a_stall_far_out_goes_on_from_there_with_a_box_that_absorbs(boxed, monkeypatch):
+    program, asked, gaps = random_program(40, 5), [], iter([7.0, 0.05, 0.04])
+
+    class Point:
+        beta = program.farthest_point / 2
+
+        def __init__(self, program, start=None, *, absorb=False, raised=False):
+            asked.append((start, absorb, raised))
+
+    def drive(program, controls, point, enough=0.0, *, hurry=False):
+        assert hurry == (len(asked) == 1 and not boxed)  # nobody waits for what begins anew
+        return Solution(Status.STALLED, answer_with(next(gaps)), 3, "")
+
+    monkeypatch.setattr(interior_point, "InteriorPoint", Point)
+    monkeypatch.setattr(interior_point, "_drive", drive)
+    found = interior_point._solve(program, Controls(), None, boxed, enough=0.0)
+    if boxed:
+        assert asked == [(None, True, False), (None, True, True)]
+        assert (found.iterations, found.relative_gap) == (6, pytest.approx(0.05))
+    else:
+        assert asked == [(None, False, False), (Point.beta, True, False), (None, True, True)]
+        assert (found.iterations, found.relative_gap) == (9, pytest.approx(0.04))
+
+
+def test_columns_of_many_scales_do_not_hold_the_steps_up(monkeypatch):
+    # Coefficients at the box, and far out: plain steps led nowhere, for 97 of them.
+    X, y = load_breast_cancer(return_X_y=True)
+    first, second = np.random.default_rng(0).integers(0, X.shape[1], (2, 100))
+    X = np.hstack([X, X[:, first] * X[:, second]])
+    monkeypatch.setattr(interior_point, "crossover", lambda *given: None)
+    found = interior_point.solve(program_of(X, np.where(y, 1.0, -1.0)), Controls())
+    assert found.status is Status.OPTIMAL
+    assert found.iterations < 75
 
 
 class Driven:
@@ -549,7 +586,7 @@ class Driven:
         return answer if self.rescued is None else self.rescued
 
 
-def driven(monkeypatch, gaps, late=None, enough=0.0, **options):
+def driven(monkeypatch, gaps, late=None, enough=0.0, hurry=False, **options):
     point = Driven(gaps, **options)
 
     class Best:
@@ -575,7 +612,7 @@ def driven(monkeypatch, gaps, late=None, enough=0.0, **options):
             return late is not None and len(ahead) >= late
 
     monkeypatch.setattr(interior_point, "_Best", Best)
-    found = interior_point._drive(None, Late(max_iter=40), point, enough)
+    found = interior_point._drive(None, Late(max_iter=40), point, enough, hurry=hurry)
     return found, point, ahead
 
 
@@ -598,6 +635,11 @@ def test_a_drive_ends_with_the_gap_the_vertex_the_patience_or_the_time(monkeypat
     # Three where it is small enough for the caller.
     found, point, _ = driven(monkeypatch, [0.5] * 5 + [1e-5] * 99, enough=1e-5)
     assert (found.status, found.iterations) == (Status.STALLED, 8)
+    # In a hurry six far out, and then nothing is rescued; as many as ever nearer by.
+    found, point, _ = driven(monkeypatch, [0.5] * 99, hurry=True, rescued=answer_with(0.0))
+    assert (found.status, found.iterations) == (Status.STALLED, 7)
+    found, point, _ = driven(monkeypatch, [0.1] * 99, hurry=True)
+    assert (found.status, found.iterations, point.stalled) == (Status.STALLED, 16, True)
     found, point, _ = driven(monkeypatch, 0.9 ** np.arange(99))
     assert (found.status, point.steps, point.stalled) == (Status.ITERATION_LIMIT, 41, False)
     assert found.iterations == 40
@@ -685,6 +727,8 @@ def test_the_best_of_what_is_near_rescues_a_stall(watched, entries, monkeypatch)
     assert point.rescue(old, 1e-9, stalled=True) is (best if crosses else better)
     assert point.rescue(old, 1e-9, stalled=False) is better
     assert point.rescue(old, 0.25, stalled=True) is better
+    # A rough answer, that of a sample, is not worth exchanges.
+    assert point.rescue(old, 1e-5, stalled=True) is better
     point.told = {"vertex": best, "cross": better}
     assert point.rescue(old, 1e-9, stalled=True) is best
     point.told, tied = {"vertex": better}, [best]

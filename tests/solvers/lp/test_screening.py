@@ -322,7 +322,7 @@ class Stub:
         pass
 
 
-def drawn(monkeypatch, m, n, most=10**9, repeated=False, here=True):
+def drawn(monkeypatch, m, n, most=10**9, repeated=False, here=True, doubt=0):
     """How many rows the first sample has; and whether distinct rows are solved instead."""
     seen = {}
 
@@ -332,15 +332,23 @@ def drawn(monkeypatch, m, n, most=10**9, repeated=False, here=True):
 
     whole = SimpleNamespace(most_sampled=most, sample=sample, here=here)
     rows = SimpleNamespace(all_rows=lambda costs, margin: whole)
-    program = SimpleNamespace(rows=rows, costs=None, margin=None, shape=(m, n))
+    program = SimpleNamespace(
+        rows=rows, costs=None, margin=None, shape=(m, n), materialize=lambda: "all rows"
+    )
     merged = SimpleNamespace(program=program, expand=lambda found: found)
     monkeypatch.setattr(screening, "Sample", lambda p, r: Stub(p, r, repeated))
     monkeypatch.setattr(screening, "merge", lambda program: merged)
     monkeypatch.setattr(screening, "_solve_distinct", lambda *_: "distinct")
-    monkeypatch.setattr(screening, "_from_samples", lambda *a: ("near", "whole", "ruler", a[3]))
+    near = SimpleNamespace(band=doubt, beta="near")
+    monkeypatch.setattr(screening, "_from_samples", lambda *a: (near, whole, "ruler", a[3]))
+    exact = Solution(Status.OPTIMAL, None, 3, "other")
+    known = {("all rows", "near"): exact}
+    monkeypatch.setattr(interior_point, "solve", lambda p, c, start: known[p, start])
     ended = SimpleNamespace(run=lambda steps: steps)
     monkeypatch.setattr(screening, "Rounds", lambda *_: ended)
     found = screening.solve(program, Controls(), np.random.default_rng(0))
+    if found == replace(exact, iterations=seen["k"] + 3, solver="screening"):
+        return "all rows"
     assert found in (seen["k"], "distinct")
     return found
 
@@ -356,6 +364,12 @@ def test_a_second_sample_is_drawn_where_it_is_larger_than_the_first_and_small(mo
     assert drawn(monkeypatch, 50_000, 200) == 15_875
     assert drawn(monkeypatch, 20_000, 2, repeated=True) == "distinct"
     assert drawn(monkeypatch, 20_000, 2, repeated=True, here=False) == 1_857
+
+
+def test_where_most_rows_are_in_doubt_all_of_them_are_solved_at_once(monkeypatch):
+    assert drawn(monkeypatch, 20_000, 2, doubt=10_000) == 1_857
+    assert drawn(monkeypatch, 20_000, 2, doubt=10_001) == "all rows"
+    assert drawn(monkeypatch, 20_000, 2, doubt=10_001, here=False) == 1_857
 
 
 @pytest.mark.parametrize("m", [4_000, 4_001])

@@ -69,6 +69,8 @@ class Tuning:
     worth: float = 0.05  # a corrector must lengthen the steps by this much to stay
     patience: int = 15  # steps in which the gap must halve
     patience_below: int = 2  # the same where it is small enough for the caller
+    patience_far: int = 6  # the same at a gap above ``far``, where another start may do better
+    far: float = 0.1
     raised: float = 0.01  # of what the box must absorb: the products of a second, safer start
     late: float = 0.5  # seconds by which a step may end after the time limit
     vertex_below: float = 1e-2  # relative gap from which on the vertex is guessed
@@ -118,12 +120,18 @@ def _solve(
     m, n = program.shape
     # With few rows for the columns the classes are separable and the optimum sits at the box.
     boxed = boxed or (start is None and m < TUNING.rows_that_fill * n)
-    first = _drive(program, controls, InteriorPoint(program, start, absorb=boxed), enough)
-    if first.status is not Status.STALLED or first.relative_gap <= enough:
-        return first
-    second = _drive(program, controls, InteriorPoint(program, absorb=True, raised=True))
-    best = min(first, second, key=lambda solution: solution.relative_gap)
-    return replace(best, iterations=first.iterations + second.iterations)
+    point = InteriorPoint(program, start, absorb=boxed)
+    first = _drive(program, controls, point, enough, hurry=not boxed)
+    steps = first.iterations
+    if first.status is Status.STALLED and first.relative_gap > TUNING.far and not boxed:
+        # Steps that go nowhere so far out are held up by the box, whose multipliers began small.
+        first = _drive(program, controls, InteriorPoint(program, point.beta, absorb=True), enough)
+        steps += first.iterations
+    if first.status is Status.STALLED and first.relative_gap > enough:
+        second = _drive(program, controls, InteriorPoint(program, absorb=True, raised=True))
+        steps += second.iterations
+        first = min(first, second, key=lambda solution: solution.relative_gap)
+    return replace(first, iterations=steps)
 
 
 def _only_point(program: Program, controls: Controls) -> Solution:
@@ -149,12 +157,18 @@ def _only_point(program: Program, controls: Controls) -> Solution:
 
 @np.errstate(all="ignore")  # a step that is not finite ends the drive as stalled
 def _drive(
-    program: Program, controls: Controls, point: InteriorPoint, enough: float = 0.0
+    program: Program,
+    controls: Controls,
+    point: InteriorPoint,
+    enough: float = 0.0,
+    *,
+    hurry: bool = False,
 ) -> Solution:
+    """Steps until ``tol``, or a stall; in a ``hurry`` one that shows far out is not waited for."""
     best = _Best(program)
     status = Status.ITERATION_LIMIT
     waiting, record = 0, np.inf
-    iteration, took = 0, point.started_in
+    iteration, took, far = 0, point.started_in, False
     for iteration in range(controls.max_iter + 1):
         point.residuals()
         best.offer(point)
@@ -169,7 +183,8 @@ def _drive(
             status = Status.OPTIMAL
             break
         waiting, record = (0, gap) if gap < 0.5 * record else (waiting + 1, record)
-        if waiting > (TUNING.patience_below if gap <= enough else TUNING.patience):
+        far = hurry and gap > TUNING.far
+        if waiting > _patience(gap, enough, far=far):
             status = Status.STALLED
             break
         # With thousands of columns a step takes seconds and cannot be stopped: it is not begun.
@@ -184,10 +199,17 @@ def _drive(
             break
         took = time.monotonic() - began
     answer = best.certificate()
-    if status is not Status.OPTIMAL:
+    if status is not Status.OPTIMAL and not (far and status is Status.STALLED):
         answer = point.rescue(answer, controls.tol, stalled=status is Status.STALLED)
         status = Status.OPTIMAL if answer.relative_gap <= controls.tol else status
     return Solution(status, answer, max(iteration, 1), NAME, scale=point.column_scale)
+
+
+def _patience(gap: float, enough: float, *, far: bool) -> int:
+    """Steps in which the gap must halve."""
+    if gap <= enough:
+        return TUNING.patience_below
+    return TUNING.patience_far if far else TUNING.patience
 
 
 class InteriorPoint:
@@ -426,7 +448,9 @@ class InteriorPoint:
         for vertex in vertices:
             if vertex is not None and vertex.relative_gap < answer.relative_gap:
                 answer = vertex
-        if stalled and answer.relative_gap > tol and (m + 2 * n) * n <= TUNING.rescue_entries:
+        exact = tol <= TUNING.worth_crossing
+        little = (m + 2 * n) * n <= TUNING.rescue_entries
+        if stalled and exact and little and answer.relative_gap > tol:
             vertex = self._cross()
             if vertex is not None and vertex.relative_gap < answer.relative_gap:
                 answer = vertex

@@ -50,6 +50,7 @@ class Tuning:
     whole: float = 2.8  # times the first sample: rows from which on a sample pays
     second: float = 1 / 3  # of all rows that a second sample may have
     newton_steps: int = 7  # on the whole at most; each costs a read
+    most_in_doubt: float = 0.5  # of the rows after that: more, and the whole costs less than rounds
     near_rows: int = 10  # per column, from a guess, which knows better than a sample
     near_steps: int = 8
 
@@ -110,6 +111,9 @@ def solve(
         controls.tell(f"{merged.program.shape[0]} of {m} rows are distinct")
         return merged.expand(_solve_distinct(merged.program, controls, rng))
     near, whole, ruler, steps = _from_samples(program, whole, sample, k, controls, rng)
+    if whole.here and near.band > TUNING.most_in_doubt * m:
+        found = interior_point.solve(program.materialize(), controls, near.beta)
+        return replace(found, solver=NAME, iterations=steps + found.iterations)
     search = Rounds(program, whole, near, controls, ruler)
     del near
     return search.run(steps)
