@@ -218,7 +218,9 @@ def _routes(program: Program, solver: str, rng: Draws) -> Iterator[Route]:
 def _by_interior_point(program: Program, controls: Controls) -> Solution:
     """To half of ``tol``, mostly by the step that reaches it: the proof adds what rounding may."""
     within = replace(controls, tol=controls.tol / 2)
-    return interior_point.solve(program, within, enough=controls.tol)
+    found = interior_point.solve(program, within, enough=controls.tol)
+    reached = found.relative_gap <= controls.tol
+    return replace(found, status=Status.OPTIMAL) if reached else found
 
 
 def _from_the_corner(program: Program, shape: str) -> Iterator[Route]:

@@ -128,7 +128,8 @@ def _solve(
         first = _drive(program, controls, InteriorPoint(program, point.beta, absorb=True), enough)
         steps += first.iterations
     if first.status is Status.STALLED and first.relative_gap > enough:
-        second = _drive(program, controls, InteriorPoint(program, absorb=True, raised=True))
+        again = InteriorPoint(program, absorb=True, raised=True)
+        second = _drive(program, controls, again, enough)
         steps += second.iterations
         first = min(first, second, key=lambda solution: solution.relative_gap)
     return replace(first, iterations=steps)
