@@ -8,7 +8,7 @@ rest, the band, is kept:
 The restricted objective never exceeds the true one: a row outside the band counts by its tangent.
 So this is a cutting-plane model, every round gives a valid bound, rows found on the wrong side of
 the kink join the band, and the rounds end at the optimum of the whole.  Where few have joined, the
-next optimum is few exchanges from the last (``crossover``); else an interior point finds it.
+next optimum is few exchanges from the last (``crossover``); else it is solved anew (``part``).
 
 The small box, the trust region, keeps the model where it is good.  Where the model's optimum is
 worse than the best point so far, the best point on the way to it is taken instead.  Where the gap
@@ -25,7 +25,7 @@ import numpy as np
 from lincent import _threads
 from lincent.programs.arrays import AllRows, Certificate, Checked, SplitRows, Vector, View
 from lincent.programs.centralization import Program
-from lincent.solvers.lp import interior_point
+from lincent.solvers.lp import part
 from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.ruler import Ruler
 from lincent.solvers.lp.smoothing import Near
@@ -53,7 +53,7 @@ class Tuning:
     longer: float = 4.0  # times, after a step that the trust region held back
     patience: int = 3  # rounds in which the gap must halve
     few: float = 0.5  # rows per column up to which those that join leave few exchanges
-    exchanges: int = 1  # per column; more take as long as the steps of an interior point
+    exchanges: int = 1  # per column; more take as long as to begin anew
     exchanged: int = 1_000_000  # entries of a tableau: beyond, steps are as fast
     on_the_kink: float = 1e-12  # of the mean distance: less is rounding
     wider: int = 4  # times as many rows in the band after a stall
@@ -119,7 +119,7 @@ class Rounds:
         """The steps of one round, and how the search has ended, if it has."""
         small = self._restricted()
         within = replace(self.controls, tol=max(self.inner_tol, self.loose), watch=None)
-        inner = self._exchanged(small) or interior_point.solve(small, within, start=self.beta)
+        inner = self._exchanged(small) or part.solve(small, within, self.beta)
         point = inner.certificate
         held = self._held(point.beta)
         self._raise_bound(point)

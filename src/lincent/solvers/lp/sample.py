@@ -7,7 +7,7 @@ kink smoothed over that many rows is as good, and Newton steps on it (see ``smoo
 discriminant direction cost a fraction of an exact solve.
 
 Where rows of very different sizes meet, smoothing blurs what the few large ones say; there, and
-where the steps do not settle, the interior point solves the sample.
+where the steps do not settle, the sample is solved (``part``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from lincent.programs.arrays import AllRows, Rows, Vector
 from lincent.programs.centralization import Program
 from lincent.solvers.linear_system import FactorizationError, PositiveDefinite
-from lincent.solvers.lp import interior_point
+from lincent.solvers.lp import part
 from lincent.solvers.lp.smoothing import approach, look
 from lincent.solvers.solution import Controls
 
@@ -29,7 +29,7 @@ class Tuning:
     """What a sample trades; measured on the tall shapes of ``benchmarks/workloads.py``."""
 
     tol: float = 1e-3  # of an exact solve: the optimum of a sample is off by more than that
-    steps: int = 12  # of Newton, then the interior point is asked
+    steps: int = 12  # of Newton, then the sample is solved
     band: float = 4.0  # times sqrt(p n / sample) of the rows are in doubt after a sample
     least: int = 3  # rows per column that always are
     ridge: float = 1e-2  # of a column's own square, in the discriminant
@@ -73,7 +73,7 @@ class Sample:
 
     def optimum(self, controls: Controls) -> tuple[Vector, int]:
         """The optimum of these rows, and the iterations spent."""
-        solved = interior_point.solve(self.program, replace(controls, tol=TUNING.tol, watch=None))
+        solved = part.solve(self.program, replace(controls, tol=TUNING.tol, watch=None))
         return solved.certificate.beta, solved.iterations
 
     def near_optimum(self, controls: Controls, rng: np.random.Generator) -> tuple[Vector, int]:
