@@ -3,6 +3,7 @@
     python benchmarks/out_of_core.py --rows 5_000_000
     python benchmarks/out_of_core.py                       50,000,000 x 20 float32, 4 GB on disk
     python benchmarks/out_of_core.py --model StructuredLCC --rows 10_000_000
+    python benchmarks/out_of_core.py --model RegularizedLCC --kill 2     a worker dies in read 3
 
 Prints each read, then a table: reads, gap, time, largest memory of a worker and of the client.
 The data is written once into ``--folder`` and kept there for the next run.
@@ -12,10 +13,13 @@ import argparse
 import contextlib
 import datetime
 import io
+import os
 import re
 import resource
+import signal
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -96,17 +100,26 @@ def largest_memory():
 
 
 class Tee(io.StringIO):
-    """Keeps what is printed, and prints the lines about reads."""
+    """Keeps what is printed, and prints the lines about reads; ``after`` a read calls ``then``."""
 
-    def __init__(self, out):
+    def __init__(self, out, after, then):
         super().__init__()
-        self.out = out
+        self.out, self.after, self.then = out, after, then
 
     def write(self, text):
+        if text.startswith(f"read {self.after},"):
+            threading.Timer(1.0, self.then).start()
         if text.startswith(("read", "round", "newton", "look", "check", "survey", "s")):
             self.out.write(text + "\n")
             self.out.flush()
         return super().write(text)
+
+
+def kill_one(client, killed):
+    """End a worker's process, without a word, in the middle of its work."""
+    pid = next(iter(client.run(os.getpid).values()))
+    os.kill(pid, signal.SIGKILL)
+    killed.append(pid)
 
 
 def main():
@@ -118,6 +131,7 @@ def main():
     parser.add_argument("--memory", default="1GB", help="limit of each worker")
     parser.add_argument("--format", choices=["zarr", "parquet", "npy"], default="zarr")
     parser.add_argument("--model", default="LCC", help="the name of an estimator")
+    parser.add_argument("--kill", type=int, help="a worker dies one second after this read")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     settings = parser.parse_args()
     m, n, size, kind = settings.rows, settings.columns, settings.block, settings.format
@@ -139,7 +153,8 @@ def main():
     ):
         X, y = read(kind, folder, n, size)
         before = largest_memory()
-        out = Tee(sys.stdout)
+        killed = []
+        out = Tee(sys.stdout, settings.kill, lambda: kill_one(client, killed))
         begin = time.perf_counter()
         with contextlib.redirect_stdout(out):
             model = getattr(lincent, settings.model)(random_state=0, verbose=1).fit(X, y)
@@ -150,11 +165,12 @@ def main():
     names = [
         "date", "model", "rows x columns", "format", "reads", "seconds", "objective",
         "relative gap", "largest worker MB", "client MB (before the fit)",
+        "workers killed",
     ]  # fmt: skip
     cells = [
         str(datetime.date.today()), settings.model, f"{m:,} x {n}", kind, str(reads), f"{took:.1f}",
         f"{model.objective_:.9f}", f"{gap:.1e}", f"{max(workers.values()):.0f}",
-        f"{largest_memory():.0f} ({before:.0f})",
+        f"{largest_memory():.0f} ({before:.0f})", str(len(killed)),
     ]  # fmt: skip
     print("\n| " + " | ".join(names) + " |\n" + "|---" * len(names) + "|")
     print("| " + " | ".join(cells) + " |")

@@ -84,8 +84,7 @@ def test_a_sparse_matrix(kind):
 )
 def test_a_device_array(monkeypatch, kind, classes, dtype):
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    for place in ("additive", "joint_blocks"):
-        monkeypatch.setattr(f"lincent.estimators.{place}.SAMPLE_ROWS", 400)
+    monkeypatch.setattr("lincent.estimators.additive.SAMPLE_ROWS", 400)
     X, y, weight = make(classes)
     plain = kind(interactions=1, n_resamples=2).fit(X, y, weight)
     fetched, fetch = [], device.to_host
@@ -124,8 +123,7 @@ def test_batches_and_sparse_blocks():
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_sample_chooses_and_all_rows_fit(monkeypatch, classes):
     """Above so many different rows everything is chosen on a sample, in memory as in blocks."""
-    for place in ("additive", "joint_blocks"):
-        monkeypatch.setattr(f"lincent.estimators.{place}.SAMPLE_ROWS", 400)
+    monkeypatch.setattr("lincent.estimators.additive.SAMPLE_ROWS", 400)
     X, y, weight = make(classes)
     X[:, 0] += 1e-6 * np.random.default_rng(1).standard_normal(M)
     plain = AdditiveLCC(interactions=1, n_resamples=2).fit(X, y, weight)

@@ -27,14 +27,13 @@ PLACES = {
 
 @pytest.mark.parametrize("count", [60, 100_000])
 @pytest.mark.parametrize("place", PLACES)
-def test_the_same_rows_as_in_memory(monkeypatch, count, place):
-    monkeypatch.setattr(joint_blocks, "SAMPLE_ROWS", count)
+def test_the_same_rows_as_in_memory(count, place):
     rng = np.random.default_rng(0)
     X = np.round(rng.standard_normal((400, 3)) * 4) / 4
     y, weight = (rng.random(400) < 0.1).astype(int), rng.integers(0, 3, 400).astype(float)
     model = AdditiveLCC()
     training = open_training(model, PLACES[place](X), y, weight)
-    found = joint_blocks.sample_of_blocks(training, 7)
+    found = joint_blocks.sample_of_blocks(training, 7, count)
     data = TrainingRows(X, row_keys(X, 7), y, weight, None)
     expected = data[data.sample(count)].merged()
     np.testing.assert_array_equal(found.rows.keys, expected.keys)

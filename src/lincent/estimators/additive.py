@@ -70,7 +70,7 @@ class AdditiveModel(BaseEstimator):
         X, y, sample_weight = in_parts(self, X, y, sample_weight)
         if in_blocks(X):
             training = self._open_blocks(X, y, sample_weight)
-            given = sample_of_blocks(training, seed).rows
+            given = sample_of_blocks(training, seed, SAMPLE_ROWS).rows
             sample = problem(given, training.totals)
             whole = AdditiveBlocks(training, sample)
         else:

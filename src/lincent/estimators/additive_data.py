@@ -59,7 +59,6 @@ class AdditiveBlocks:
         sample = self.sample
         limits = Limits(sample.tol, sample.max_iter, sample.out_of_time)
         starts = [sample.seen_by(terms).path([C], LOOSE)[0].rules]
-        found, means = fit_in_blocks(
-            self.training, TermsMap(terms), sample.costs, [C], starts, limits
-        )
-        return found[0], means
+        mapping = TermsMap(terms)
+        found = fit_in_blocks(self.training, mapping, sample.costs, [C], starts, limits)
+        return found[0], self.training.feature_means(mapping)

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from lincent._lazy import public
 from lincent.estimators.auto_choice import Rows, judges_labels, measure_of
-from lincent.estimators.auto_large import best_few, judges_of, refit_in_memory
+from lincent.estimators.auto_large import JUDGES, best_few, judges_of, refit_in_memory
 from lincent.estimators.auto_members import Member, fit_members, refit_members
 from lincent.estimators.auto_search import Costs, run_search
 from lincent.estimators.auto_verdict import Verdict, judge
@@ -140,8 +140,8 @@ class AutoLCC(Probabilities, EncodedModel):
     With more than 3,000 rows maps and C are chosen on a stratified sample of that size; with more
     than 10,000 the members are fitted, and certified, on a sample of that size. With more than
     15,000, other rows then say which one or two of them are best, and these are fitted to, and
-    certified on, all rows. Rows in blocks or batches, sparse ones and those on a device begin with
-    the members of that sample, all of which are then fitted to, and certified on, all rows.
+    certified on, all rows. So it is with rows in blocks or batches, sparse ones and those on a
+    device; there all members are fitted to, and certified on, all rows where others cannot say it.
 
     Examples
     --------
@@ -218,15 +218,17 @@ class AutoLCC(Probabilities, EncodedModel):
             common.known_to(blocks)
         members = fit_members(blocks, costs, chosen.by_map(), *limits)
         unit, unseen = (self.center_, self.scale_), None
-        if training is not None:
-            members = refit_members(training, blocks, unit, costs, members, limits)
-        elif not limits.out_of_time():
+        if not limits.out_of_time():
             unseen = judges_of(data, sampled, FIT_ROWS, totals)
         if unseen is not None:
             judges, measure = self._scaled(data[unseen]), measure_of(self.scoring, self.classes_)
             by_labels = judges_labels(self.scoring, self.classes_)
             chosen, members = best_few(chosen, members, blocks, judges, measure, by_labels)
-            members, places = refit_in_memory(data, blocks, unit, costs, members, limits), unseen
+            places = unseen
+        if training is not None:
+            members = refit_members(training, blocks, unit, costs, members, limits)
+        elif unseen is not None:
+            members = refit_in_memory(data, blocks, unit, costs, members, limits)
         self._remember(chosen, places, len(data.codes))
         if training is not None:
             del self.held_out_scores_, self.held_out_probabilities_  # of a sample without places
@@ -246,7 +248,7 @@ class AutoLCC(Probabilities, EncodedModel):
         """Rows that are read in place, and a sample of them here."""
         number_of_folds(self.cv, elsewhere=True)
         training = self._open_blocks(X, y, sample_weight)
-        found = sample_of_blocks(training, seed)
+        found = sample_of_blocks(training, seed, FIT_ROWS + JUDGES)
         return training, self._with_units(found.rows, found.columns)
 
     def _check_params(self) -> None:

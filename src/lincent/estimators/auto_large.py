@@ -30,8 +30,7 @@ from lincent.estimators.joint_blocks import Limits
 from lincent.estimators.portfolio import Blocks, TrainingRows
 from lincent.features.transformer import by_blocks
 from lincent.passes.landmarks import RowMapping
-from lincent.passes.pair_pulls import FacePulls, Faces, face_pulls
-from lincent.programs.arrays import Matrix
+from lincent.passes.pair_pulls import FacePoint, FacePulls, Faces, face_pulls
 from lincent.solvers.newton import joint_in_place
 
 FEW = 2
@@ -121,6 +120,7 @@ def refit_in_memory(
             faces,
             [member.C * weight for member in mine],
             [member.rules for member in mine],
+            len(rows.codes),
             *limits,
         )
         found += [member_of(name, one.C, end) for one, end in zip(mine, path, strict=True)]
@@ -128,7 +128,7 @@ def refit_in_memory(
 
 
 def _read(
-    rows: TrainingRows, mapping: RowMapping, faces: Faces, points: list[Matrix]
+    rows: TrainingRows, mapping: RowMapping, faces: Faces, points: list[FacePoint]
 ) -> list[FacePulls]:
     """What all rows pull at some points; the sums so far are all that is kept."""
     total: list[FacePulls] | None = None

@@ -73,7 +73,7 @@ def refit_members(
         if answer_bytes(mapping.width, len(costs.by_class), len(mine)) > MOST_SUM_BYTES:
             return mine
         starts, Cs = [member.rules for member in mine], [member.C for member in mine]
-        found, _ = fit_in_blocks(training, mapping, costs, Cs, starts, limits)
+        found = fit_in_blocks(training, mapping, costs, Cs, starts, limits)
         return [member_of(name, C, one) for C, one in zip(Cs, found, strict=True)]
 
     maps = list(dict.fromkeys(member.map for member in members))

@@ -1,7 +1,7 @@
 """Rules that are chosen on a sample and fitted to all rows, which stay where they are.
 
-A sample of about ``SAMPLE_ROWS`` different rows, drawn by their values, is brought here: what is to
-be learned (knots, centers, landmarks) and chosen comes from it, as in memory.  The rules are then
+A sample of different rows, drawn by their values, is brought here: what is to be learned (knots,
+centers, landmarks) and chosen comes from it, as in memory.  The rules are then
 those of all rows, begun at those of the sample: Newton's method on sums by class and rule.
 """
 
@@ -17,7 +17,7 @@ from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.problem import BlockTraining
 from lincent.features.table import ColumnCode, TableEncoder
-from lincent.features.weighted import SAMPLE_ROWS, Columns, shares_of_classes
+from lincent.features.weighted import Columns, shares_of_classes
 from lincent.passes.landmarks import RowMapping
 from lincent.passes.source import open_source
 from lincent.solvers.newton import joint_in_place
@@ -40,11 +40,11 @@ class BlockSample:
     columns: Columns
 
 
-def sample_of_blocks(training: BlockTraining, seed: int) -> BlockSample:
-    """About ``SAMPLE_ROWS`` different rows, those that ``TrainingRows.sample`` takes: one read."""
-    found = training.sample_classes(SAMPLE_ROWS, seed)
+def sample_of_blocks(training: BlockTraining, seed: int, count: int) -> BlockSample:
+    """About ``count`` different rows, those that ``TrainingRows.sample`` takes: one read."""
+    found = training.sample_classes(count, seed)
     kinds, totals = [len(keys) for keys in found.keys], training.totals
-    wanted = shares_of_classes(kinds, totals.tolist(), SAMPLE_ROWS)
+    wanted = shares_of_classes(kinds, totals.tolist(), count)
     Z = [open_source(rows[:k]).array() for rows, k in zip(found.rows, wanted, strict=True)]
     rows = TrainingRows(
         np.concatenate(Z).astype(np.float64),
@@ -73,9 +73,8 @@ def fit_in_blocks(
     Cs: Sequence[float],
     starts: Sequence[np.ndarray],
     limits: Limits,
-) -> tuple[list[JointSolution], np.ndarray]:
-    """The rules for each C (per row) over all rows, and the means of the features."""
+) -> list[JointSolution]:
+    """The rules for each C (per row) over all rows."""
     faces, weight = costs.faces(training.totals), float(training.totals.sum())
-    read, means = training.face_reader(mapping, faces)
-    scales = [C * weight for C in Cs]
-    return joint_in_place.solve_path(read, faces, scales, starts, *limits), means
+    read, scales = training.face_reader(mapping, faces), [C * weight for C in Cs]
+    return joint_in_place.solve_path(read, faces, scales, starts, training.shape[0], *limits)

@@ -43,7 +43,7 @@ from lincent.features.weighted import SAMPLE_ROWS, check_weights
 from lincent.passes.batches import batches_of
 from lincent.passes.class_sample import ClassSample
 from lincent.passes.landmarks import RowMapping, mapped_rows
-from lincent.passes.pair_pulls import FacePulls, Faces
+from lincent.passes.pair_pulls import FacePoint, FacePulls, Faces
 from lincent.passes.place import HERE
 from lincent.passes.protocol import Source
 from lincent.passes.pulls import SideCosts
@@ -51,7 +51,7 @@ from lincent.passes.row_hash import draw_distinct, row_keys, smallest_kinds
 from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import Kind, kind_of, open_source
 from lincent.passes.together import side_by_side
-from lincent.programs.arrays import Matrix, Rows
+from lincent.programs.arrays import Rows
 from lincent.programs.centralization import Program, difference_of, lcc_program
 from lincent.programs.labeled_rows import LabeledRows, SparseLabeledRows
 from lincent.solvers.solution import silent
@@ -62,7 +62,7 @@ FEW_ROWS = 2**16
 """Up to so many costs are a vector of their own, with which products are several times faster."""
 
 
-FaceReader = Callable[[list[Matrix]], list[FacePulls]]
+FaceReader = Callable[[list[FacePoint]], list[FacePulls]]
 """What all rows pull at some points of the joint program."""
 MOST_TOGETHER, MOST_WITHIN = 16, 4
 """Jobs on blocks that run at once, and jobs within each: a problem holds a sample of its rows."""
@@ -498,14 +498,17 @@ class DaskTraining:
 
         return sample_classes(self.table, count, seed)
 
-    def face_reader(self, mapping: RowMapping, faces: Faces) -> tuple[FaceReader, np.ndarray]:
-        """The mapped rows are surveyed first."""
-        from lincent.passes.dask.joint import pulls_of_table
+    def face_reader(self, mapping: RowMapping, faces: Faces) -> FaceReader:
+        from lincent.passes.dask.joint import pulls_of_blocks
+        from lincent.passes.dask.landmarks import mapped_blocks
 
-        table = self.mapped(mapping).table
-        survey = table.survey
-        means = survey.sums.sum(axis=0) / self.totals.sum() + survey.origin
-        return partial(pulls_of_table, table, faces), means
+        blocks = mapped_blocks(self.table, mapping)
+        return partial(pulls_of_blocks, blocks, mapping.width, self.classes, faces)
+
+    def feature_means(self, mapping: RowMapping) -> np.ndarray:
+        """A read."""
+        survey = self.mapped(mapping).table.survey
+        return np.asarray(survey.sums.sum(axis=0) / self.totals.sum() + survey.origin)
 
     def local_centers(self, n_centers: int, seed: int) -> CenterSet:
         return sampled_centers(self, n_centers, seed)
@@ -624,10 +627,13 @@ class DeviceTraining:
             found.append((keys[index], self._brought(index), weight))
         return ClassSample.of(found, DeviceSource(self.X).spread(self.weight))
 
-    def face_reader(self, mapping: RowMapping, faces: Faces) -> tuple[FaceReader, np.ndarray]:
-        source, weight = self.mapped(mapping).X, self.device.doubles(self.weight)
-        means = source.gather(weight) / float(self.totals.sum())
-        return partial(source.face_pulls, self.codes, weight, faces), means
+    def face_reader(self, mapping: RowMapping, faces: Faces) -> FaceReader:
+        weight = self.device.doubles(self.weight)
+        return partial(self.mapped(mapping).X.face_pulls, self.codes, weight, faces)
+
+    def feature_means(self, mapping: RowMapping) -> np.ndarray:
+        found = self.mapped(mapping).X.gather(self.device.doubles(self.weight))
+        return np.asarray(found / float(self.totals.sum()))
 
     def local_centers(self, n_centers: int, seed: int) -> CenterSet:
         return sampled_centers(self, n_centers, seed)

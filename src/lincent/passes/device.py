@@ -19,7 +19,7 @@ import numpy as np
 
 from lincent.passes.class_sample import Spread
 from lincent.passes.dense import origin_of, some_rows
-from lincent.passes.pair_pulls import FacePulls, Faces, face_pulls
+from lincent.passes.pair_pulls import FacePoint, FacePulls, Faces, face_pulls
 from lincent.passes.protocol import Source
 from lincent.passes.pulls import PullPoint, Pulls, pulls_of
 from lincent.passes.rows import RowsBase
@@ -281,7 +281,7 @@ class DeviceSource(Source):
         return DeviceSource(self.X[rows], mapping=self._mapping)
 
     def face_pulls(
-        self, codes: Any, weight: Any, faces: Faces, points: list[Matrix]
+        self, codes: Any, weight: Any, faces: Faces, points: list[FacePoint]
     ) -> list[FacePulls]:
         """What all rows pull at some points of the joint program: one read for all."""
         found = []

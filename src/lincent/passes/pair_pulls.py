@@ -11,6 +11,12 @@ the face,
 by face (``gram`` by pair of opposite faces, which bend the same way) say everything about
 objective, gradient, Hessian and dual bound: the factors that make multipliers feasible are one
 for each face.  Each is a sum over rows, so rows in blocks add theirs.
+
+A gram matrix costs as many products for a row as it has entries, and only a step is made of it: a
+share of the rows says it as well.  Its last row, ``bend``, costs no more than a gradient and is
+that of all rows; ``curvature`` has the covariance of the share around the mean of all.  So a step
+that is not quite Newton's still leaves no flow into the offsets, on which the dual bound depends
+most.
 """
 
 from __future__ import annotations
@@ -27,6 +33,16 @@ from lincent.programs.arrays import Matrix, Vector
 from lincent.programs.joint import feasible
 
 Codes = NDArray[np.integer[Any]]
+
+GOLDEN = (5**0.5 - 1) / 2
+
+
+@dataclass(frozen=True)
+class FacePoint:
+    """Rules, the offsets in the last row, and the share of the rows that say how sums bend."""
+
+    rules: Matrix
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -90,11 +106,24 @@ class FacePulls:
     loss: Vector
     squares: Vector
     combined: Matrix
+    bend: Matrix
     gram: Matrix
 
     @property
     def flow(self) -> Vector:
         return self.combined[:, -1]
+
+    @property
+    def curvature(self) -> Matrix:
+        """The gram matrices, with size and mean of all rows."""
+        out = self.gram.copy()
+        for gram, bend in zip(out, self.bend, strict=True):
+            there = float(gram[-1, -1])
+            if there > 0.0:
+                gram -= np.outer(gram[-1], gram[-1] / there)
+                gram *= bend[-1] / there
+                gram += np.outer(bend, bend / bend[-1])
+        return out
 
     @classmethod
     def joined_each(cls, parts: list[list[FacePulls]]) -> list[FacePulls]:
@@ -106,13 +135,19 @@ class FacePulls:
         ]
 
 
+def _some(count: int, share: float) -> Codes:
+    """A share of some places, at least the first, spread over them and in no rhythm."""
+    return np.flatnonzero(np.arange(count) * GOLDEN % 1.0 < share)
+
+
 def face_pulls(
-    X: Any, codes: Any, weight: Any, faces: Faces, rules: Matrix, place: Place = HERE
+    X: Any, codes: Any, weight: Any, faces: Faces, point: FacePoint, place: Place = HERE
 ) -> FacePulls:
-    """The sums over rows in one place; ``rules`` has the offsets in its last row."""
+    """The sums over rows in one place."""
     n, count, send = int(X.shape[1]) + 1, len(faces.cost), place.send
+    edges, rules = int(faces.edge.max()) + 1, point.rules
     loss, squares = np.zeros(count), np.zeros(count)
-    combined, gram = np.zeros((count, n)), np.zeros((int(faces.edge.max()) + 1, n, n))
+    combined, bend, gram = np.zeros((count, n)), np.zeros((edges, n)), np.zeros((edges, n, n))
     for code in np.unique(faces.classes):
         rows, mine = place.nonzero(codes == int(code)), np.flatnonzero(faces.classes == code)
         if not len(rows):
@@ -129,9 +164,13 @@ def face_pulls(
         loss[mine], squares[mine] = sums[: len(mine)], sums[len(mine) :]
         combined[mine] = place.fetch(alpha.T @ some)
         bent = (short > 0.0) & (short < faces.width)
+        np.add.at(bend, faces.edge[mine], place.fetch((cost * bent).T @ some))
         for k, face in enumerate(mine):
-            inside = place.nonzero(bent[:, k])
-            bending = some[inside] * cost[inside, k : k + 1] ** 0.5
+            edge, inside, times = faces.edge[face], place.nonzero(bent[:, k]), 1.0
+            if point.share < 1.0 and len(inside):
+                taken = _some(len(inside), point.share)
+                inside, times = inside[send(taken)], len(inside) / len(taken)
+            bending = some[inside] * (times * cost[inside, k : k + 1]) ** 0.5
             # One and the same array: half the work.
-            gram[faces.edge[face]] += place.fetch(bending.T @ bending)
-    return FacePulls(loss, squares, combined, gram / faces.width)
+            gram[edge] += place.fetch(bending.T @ bending)
+    return FacePulls(loss, squares, combined, bend / faces.width, gram / faces.width)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from lincent.passes.dask import block
-from lincent.passes.dask.joint import pulls_of_table
+from lincent.passes.dask.joint import pulls_of_blocks
 from lincent.passes.dask.table import open_table
-from lincent.passes.pair_pulls import Faces, face_pulls
+from lincent.passes.pair_pulls import FacePoint, Faces, face_pulls
 from lincent.solvers.solution import silent
 from support.blocks import N, labeled, same_numbers
 
@@ -20,10 +20,10 @@ def test_one_read_answers_several_points(chunks, slices, monkeypatch):
     X, y, weight = labeled()  # some rows have no weight
     table = open_table(da.from_array(X, chunks=(chunks, N)), y, weight, N, silent)
     faces = Faces.native(np.array([0.3, 0.5, 0.2]), -1.0, 3.0)
-    points = [np.random.default_rng(k).normal(size=(N + 1, 3)) for k in range(2)]
-    found = pulls_of_table(table, faces, points)
+    points = [FacePoint(np.random.default_rng(k).normal(size=(N + 1, 3))) for k in range(2)]
+    found = pulls_of_blocks(table.schedule, N, table.survey.classes, faces, points)
     codes = np.searchsorted(np.array(["a", "b", "c"]), y)
-    for sums, rules in zip(found, points, strict=True):
-        whole = face_pulls(X, codes, weight, faces, rules)
+    for sums, point in zip(found, points, strict=True):
+        whole = face_pulls(X, codes, weight, faces, point)
         for name, value in vars(whole).items():
             same_numbers(getattr(sums, name), value)

@@ -20,6 +20,10 @@ def problem(classes, m=1_500, n=6, seed=0):
     return X, y, weight, Costs(total / total.sum(), (-1.0, 3.0)), total
 
 
+def solved(*here, most=200, late=False):
+    return joint_in_place.solve_path(*here, 1e-10, most, lambda: late)
+
+
 @pytest.mark.parametrize("classes", [2, 3, 5])
 @pytest.mark.parametrize("begin", ["zero", "sample"])
 def test_the_same_optimum_and_certificate(classes, begin):
@@ -30,7 +34,7 @@ def test_the_same_optimum_and_certificate(classes, begin):
 
     def read(points):
         reads.append(len(points))
-        return [face_pulls(X, y, weight, faces, rules) for rules in points]
+        return [face_pulls(X, y, weight, faces, point) for point in points]
 
     starts = [np.zeros((X.shape[1] + 1, faces.rules))] * len(SCALES)
     if begin == "sample":
@@ -38,7 +42,7 @@ def test_the_same_optimum_and_certificate(classes, begin):
         part = costs.coupling(y[some], weight[some])
         design = joint.Design(X[some], y[some], weight[some])
         starts = [s.rules for s in joint.solve_path(design, part, SCALES, 1e-4, 50)]
-    found = joint_in_place.solve_path(read, faces, SCALES, starts, 1e-10, 200, lambda: False)
+    found = solved(read, faces, SCALES, starts, len(y))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one.objective[0], other.objective.sum(), rtol=1e-9)
         assert one.bound[0] <= other.objective.sum() * (1 + 1e-12)
@@ -52,12 +56,41 @@ def test_time_and_steps_end_a_walk_with_an_honest_gap():
     faces = costs.faces(total)
 
     def read(points):
-        return [face_pulls(X, y, weight, faces, rules) for rules in points]
+        return [face_pulls(X, y, weight, faces, point) for point in points]
 
     starts = [np.zeros((X.shape[1] + 1, 3))]
-    early = joint_in_place.solve_path(read, faces, [30.0], starts, 1e-10, 200, lambda: True)[0]
-    short = joint_in_place.solve_path(read, faces, [30.0], starts, 1e-10, 1, lambda: False)[0]
-    best = joint_in_place.solve_path(read, faces, [30.0], starts, 1e-10, 200, lambda: False)[0]
+    early = joint_in_place.solve_path(
+        read, faces, [30.0], starts, len(y), 1e-10, 200, lambda: True
+    )[0]
+    short = joint_in_place.solve_path(read, faces, [30.0], starts, len(y), 1e-10, 1, lambda: False)[
+        0
+    ]
+    best = joint_in_place.solve_path(
+        read, faces, [30.0], starts, len(y), 1e-10, 200, lambda: False
+    )[0]
     for one in (early, short):
         assert one.relative_gap.max() > 1e-6
         assert one.bound[0] <= best.objective[0] <= one.objective[0]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("rows", [20, 1])
+def test_a_share_of_the_rows_is_enough_for_steps(classes, rows, monkeypatch):
+    """Where it says too little, as one row for each feature does, more are asked."""
+    X, y, weight, costs, total = problem(classes, m=6_000)
+    coupling, design = costs.coupling(y, weight), joint.Design(X, y, weight)
+    expected = joint.solve_path(design, coupling, SCALES, 1e-10, 200)
+    faces, shares = costs.faces(total), []
+
+    def read(points):
+        shares.append(max(point.share for point in points))
+        return [face_pulls(X, y, weight, faces, point) for point in points]
+
+    monkeypatch.setattr(joint_in_place, "ROWS", rows)
+    starts = [np.zeros((X.shape[1] + 1, faces.rules))] * len(SCALES)
+    found = solved(read, faces, SCALES, starts, len(y))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.objective[0], other.objective.sum(), rtol=1e-9)
+        assert one.relative_gap.max() <= 1e-10
+    assert shares[0] == rows * starts[0].size / len(y)
+    assert len(shares) <= 40

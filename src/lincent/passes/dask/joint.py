@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lincent.passes.dask.block import apart, class_codes, open_rows, sliced, tidy
-from lincent.passes.dask.table import DaskTable
-from lincent.passes.pair_pulls import FacePulls, Faces, face_pulls
-from lincent.programs.arrays import Matrix
+from lincent.passes.dask.table import AnySchedule
+from lincent.passes.pair_pulls import FacePoint, FacePulls, Faces, face_pulls
 
 
-def pulls_of_table(table: DaskTable, faces: Faces, points: list[Matrix]) -> list[FacePulls]:
-    """What all rows pull at some points: one read."""
-    found: list[FacePulls] = table.schedule.run(
+def pulls_of_blocks(
+    schedule: AnySchedule, n: int, classes: NDArray[Any], faces: Faces, points: list[FacePoint]
+) -> list[FacePulls]:
+    """What all rows, of ``n`` features, pull at some points: one read."""
+    found: list[FacePulls] = schedule.run(
         "pulls", _pulls, merge=FacePulls.joined_each,
-        n=table.n, classes=table.survey.classes, faces=faces, points=points,
+        n=n, classes=classes, faces=faces, points=points,
     )  # fmt: skip
     return found
 
@@ -31,7 +32,7 @@ def _pulls(
     n: int,
     classes: NDArray[Any],
     faces: Faces,
-    points: list[Matrix],
+    points: list[FacePoint],
 ) -> list[FacePulls]:
     x, y, weight = apart(x, y, weight)
     X, codes = tidy(x, n), class_codes(classes, y)
@@ -40,4 +41,4 @@ def _pulls(
         kept = np.flatnonzero(weights > 0)
         X, codes, weights = X[kept], codes[kept], weights[kept]
     rows = open_rows(X).array()
-    return [face_pulls(rows, codes, weights, faces, rules) for rules in points]
+    return [face_pulls(rows, codes, weights, faces, point) for point in points]

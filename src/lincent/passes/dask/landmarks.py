@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lincent.passes.class_sample import ClassSample, Spread
 from lincent.passes.dask.block import apart, open_rows, sliced, stacked, tidy
-from lincent.passes.dask.table import DaskTable
+from lincent.passes.dask.table import AnySchedule, DaskTable
 from lincent.passes.landmarks import Mapped, RowMapping
 from lincent.passes.row_hash import row_keys
 from lincent.programs.arrays import Index, Vector
@@ -153,10 +153,15 @@ def spread(x: Any, y: Any, weight: Any, *, n: int, mean: float) -> Any:
 
 
 def mapped_table(table: DaskTable, mapping: RowMapping) -> DaskTable:
-    """The rows through the map, surveyed: one read; the map travels once to each worker."""
+    """The rows through the map, surveyed: one read."""
+    return DaskTable(mapped_blocks(table, mapping), mapping.width)
+
+
+def mapped_blocks(table: DaskTable, mapping: RowMapping) -> AnySchedule:
+    """The blocks through the map, which travels once to each worker."""
     there = table.sent(mapping)
 
     def mapped(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
         return Mapped(x, there), y, weight
 
-    return DaskTable(table.schedule.altered(mapped), mapping.width)
+    return table.schedule.altered(mapped)

@@ -40,10 +40,13 @@ COLLECT_BYTES = 2**30
 """Rows up to this size are brought to the client where a solver needs them whole."""
 
 
+AnySchedule = Schedule | BatchSchedule
+
+
 class DaskTable:
     """X, y and weights in blocks, surveyed."""
 
-    def __init__(self, schedule: Schedule | BatchSchedule, n: int) -> None:
+    def __init__(self, schedule: AnySchedule, n: int) -> None:
         self.schedule = schedule
         self.n = n
         self.survey: Survey = schedule.run("survey", survey.survey, merge=Survey.joined, n=n)

@@ -8,6 +8,10 @@ Hessian and duality gap of each.  The Hessian of all K rules of n features is fo
 so that a fit takes a few reads, whatever the number of rows, where conjugate gradients would take
 one for each product.  The way begins at the optimum of a sample.  For several C at once one read
 answers all that are still on their way.
+
+Of many rows a share says how the sums bend (``passes.pair_pulls``), ``ROWS`` for each feature: a
+step then leaves about (features / rows of the share) of the distance to the optimum, squared, where
+Newton's own leaves nothing but what bends on the way.  Where steps bring less, the share grows.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from collections.abc import Callable, Generator, Sequence
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from lincent.passes.pair_pulls import FacePulls, Faces
+from lincent.passes.pair_pulls import FacePoint, FacePulls, Faces
 from lincent.programs.arrays import Matrix
 from lincent.solvers.newton.joint import JointSolution
 from lincent.solvers.newton.walks import answered
@@ -29,8 +33,13 @@ STILL = 1e-13
 JITTER = 1e-13
 """Offsets of all rules may move together, which changes nothing: this much holds them."""
 
-Read = Callable[[list[Matrix]], list[FacePulls]]
-Walk = Generator[Matrix, FacePulls, JointSolution]
+ROWS = 100
+"""That say how the sums bend, for each feature of each rule."""
+SLOW, GROWTH = 0.1, 4.0
+"""A step that leaves more than this share of the gap makes the share of rows so much larger."""
+
+Read = Callable[[list[FacePoint]], list[FacePulls]]
+Walk = Generator[FacePoint, FacePulls, JointSolution]
 
 
 def solve_path(
@@ -38,13 +47,14 @@ def solve_path(
     faces: Faces,
     scales: Sequence[float],
     starts: Sequence[Matrix],
+    rows: int,
     tol: float,
     max_iter: int,
     out_of_time: Callable[[], bool],
 ) -> list[JointSolution]:
-    """The rules for each C, from a start each; all walks go on together."""
+    """The rules for each C, from a start each; all walks go on together over these many rows."""
     walks = [
-        _newton(faces, float(scale), start, tol, max_iter, out_of_time)
+        _newton(faces, float(scale), start, rows, tol, max_iter, out_of_time)
         for scale, start in zip(scales, starts, strict=True)
     ]
     return answered(walks, read)
@@ -70,7 +80,7 @@ class _Point:
 
     def step(self) -> Matrix:
         n, k = self.rules.shape
-        bend = np.einsum("ea,eb,eij->aibj", self.faces.edges, self.faces.edges, self.sums.gram)
+        bend = np.einsum("ea,eb,eij->aibj", self.faces.edges, self.faces.edges, self.sums.curvature)
         hessian = self.scale * bend.reshape(n * k, n * k)
         diagonal = np.full((k, n), self.faces.ridge)
         diagonal[:, -1] = JITTER * max(float(hessian.diagonal().max()), 1.0)
@@ -90,34 +100,42 @@ def _newton(
     faces: Faces,
     scale: float,
     start: Matrix,
+    rows: int,
     tol: float,
     max_iter: int,
     out_of_time: Callable[[], bool],
 ) -> Walk:
-    start = start.copy()
+    start, share = start.copy(), min(1.0, ROWS * start.size / max(rows, 1))
     if faces.rules > 1:  # what all rules have in common says nothing, and is left out
         start[-1] -= start[-1].mean()
-    point = _Point(faces, scale, start, (yield start))
-    bound, steps, since = point.bound, 0, 0
+    point = _Point(faces, scale, start, (yield FacePoint(start, share)))
+    bound, steps, since, before = point.bound, 0, 0, np.inf
     while True:
         gap = max(point.objective - bound, 0.0) / max(1.0, abs(point.objective))
+        if gap > SLOW * before:
+            share = min(1.0, GROWTH * share)
+        before = gap
         if gap <= tol or since >= PATIENCE or steps >= max_iter or out_of_time():
             return JointSolution(
                 point.rules, np.array([point.objective]), np.array([bound]), max(steps, 1)
             )
-        new = yield from _advance(point)
+        new = yield from _advance(point, share)
         fell = point.objective - new.objective > STILL * abs(point.objective)
         since = 0 if fell or new.bound > bound else since + 1
         bound, steps = max(bound, new.bound), steps + 1
-        point = new if new.objective < point.objective else point
+        if new.objective < point.objective:
+            point = new
+        elif share < 1.0:  # more rows must say where to go from here
+            share = min(1.0, GROWTH * share)
+            point = _Point(faces, scale, point.rules, (yield FacePoint(point.rules, share)))
 
 
-def _advance(point: _Point) -> Generator[Matrix, FacePulls, _Point]:
+def _advance(point: _Point, share: float) -> Generator[FacePoint, FacePulls, _Point]:
     """The end of a Newton step, or of the first of its halves that goes down."""
     step, length = point.step(), 1.0
     for _ in range(HALVINGS):
         end = point.rules + length * step
-        found = _Point(point.faces, point.scale, end, (yield end))
+        found = _Point(point.faces, point.scale, end, (yield FacePoint(end, share)))
         if found.objective < point.objective or found.bound > point.bound:
             break
         length /= 2
