@@ -42,15 +42,14 @@ class BlockSample:
 
 def sample_of_blocks(training: BlockTraining, seed: int, count: int) -> BlockSample:
     """About ``count`` different rows, those that ``TrainingRows.sample`` takes: one read."""
-    found = training.sample_classes(count, seed)
-    kinds, totals = [len(keys) for keys in found.keys], training.totals
-    wanted = shares_of_classes(kinds, totals.tolist(), count)
-    Z = [open_source(rows[:k]).array() for rows, k in zip(found.rows, wanted, strict=True)]
+    totals = training.totals
+    most = shares_of_classes([count] * len(totals), totals.tolist(), count)
+    found = training.sample_classes(count, seed, most)
     rows = TrainingRows(
-        np.concatenate(Z).astype(np.float64),
-        np.concatenate([keys[:k] for keys, k in zip(found.keys, wanted, strict=True)]),
-        np.repeat(np.arange(len(wanted)), wanted),
-        np.concatenate([weight[:k] for weight, k in zip(found.weights, wanted, strict=True)]),
+        np.concatenate([open_source(rows).array() for rows in found.rows]).astype(np.float64),
+        np.concatenate(found.keys),
+        np.repeat(np.arange(len(totals)), [len(keys) for keys in found.keys]),
+        np.concatenate(found.weights),
         None,
     )
     spread = found.spread

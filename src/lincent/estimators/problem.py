@@ -492,11 +492,13 @@ class DaskTraining:
     def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
         return side_by_side(jobs, MOST_WITHIN)
 
-    def sample_classes(self, count: int, seed: int) -> ClassSample:
+    def sample_classes(
+        self, count: int, seed: int, most: Sequence[int] | None = None
+    ) -> ClassSample:
         """A read."""
         from lincent.passes.dask.landmarks import sample_classes
 
-        return sample_classes(self.table, count, seed)
+        return sample_classes(self.table, count, seed, most)
 
     def face_reader(self, mapping: RowMapping, faces: Faces) -> FaceReader:
         from lincent.passes.dask.joint import pulls_of_blocks
@@ -616,16 +618,23 @@ class DeviceTraining:
 
         return self.seen_as(DeviceSource(self.X, mapping=mapping))
 
-    def sample_classes(self, count: int, seed: int) -> ClassSample:
+    def sample_classes(
+        self, count: int, seed: int, most: Sequence[int] | None = None
+    ) -> ClassSample:
         from lincent.passes.device import DeviceSource
 
         keys, found = row_keys(self.X, seed), []
         for code in range(len(self.classes)):
             rows = np.flatnonzero((self.codes_here == code) & (self.weight > 0))
             first, weight = smallest_kinds(keys[rows], self.weight[rows], count)
-            index = rows[first]
-            found.append((keys[index], self._brought(index), weight))
-        return ClassSample.of(found, DeviceSource(self.X).spread(self.weight))
+            found.append((rows[first], weight))
+        cut = sum(len(index) for index, _ in found) > count
+        few = most if cut and most is not None else [count] * len(found)
+        brought = [
+            (keys[index[:k]], self._brought(index[:k]), weight[:k])
+            for (index, weight), k in zip(found, few, strict=True)
+        ]
+        return ClassSample.of(brought, DeviceSource(self.X).spread(self.weight), cut)
 
     def face_reader(self, mapping: RowMapping, faces: Faces) -> FaceReader:
         weight = self.device.doubles(self.weight)

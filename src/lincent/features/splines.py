@@ -84,21 +84,22 @@ class ColumnCurve:
 def natural(x: Any, knots: np.ndarray) -> Any:
     """1, x and the q - 2 natural cubic splines on the knots (Hastie et al., 2009, 5.4).
 
-    Beyond the last knot they are continued by their slope: far out the cubes would cancel.
+    Beyond the last knot they are continued by their slope: far out the cubes would cancel.  Each
+    is made for all values at once: few knots make short rows, which are slow to go along.
     """
     reach, last = knots[-1] - knots[0], knots[-1]
     top = (last - knots[:-1]) / reach
     place = place_of(x)
-    bends = (x.clip(None, last)[:, None] - place.send(knots[:-1])).clip(0.0, None)
+    bends = (x.clip(None, last) - place.send(knots[:-1, None])).clip(0.0, None)
     bends /= reach
     bends *= bends * bends
-    bends /= place.send(top)
-    out = place.empty((len(x), len(knots)))
-    out[:, 0], out[:, 1] = 1.0, x
-    out[:, 2:] = bends[:, :-1] - bends[:, -1:]
-    slopes = place.send(3.0 * (top[:-1] - top[-1]) / reach)
-    out[:, 2:] += (x - last).clip(0.0, None)[:, None] * slopes
-    return out
+    bends /= place.send(top[:, None])
+    out = place.empty((len(knots), len(x)))
+    out[0], out[1] = 1.0, x
+    out[2:] = bends[:-1] - bends[-1:]
+    slopes = place.send(3.0 * (top[:-1, None] - top[-1]) / reach)
+    out[2:] += (x - last).clip(0.0, None) * slopes
+    return out.T
 
 
 def curvature(knots: np.ndarray) -> np.ndarray:

@@ -43,9 +43,13 @@ class ClassSample:
     rows: list[Any]
     weights: list[Vector]
     spread: Spread
+    cut: bool = False
+    """Whether there were too many in all, so that each class has its share."""
 
     @classmethod
-    def of(cls, classes: list[tuple[Any, Any, Vector]], spread: Spread) -> ClassSample:
+    def of(
+        cls, classes: list[tuple[Any, Any, Vector]], spread: Spread, cut: bool = False
+    ) -> ClassSample:
         """From keys, rows and weights of each class."""
         keys, rows = [part[0] for part in classes], [part[1] for part in classes]
-        return cls(keys, rows, [part[2] for part in classes], spread)
+        return cls(keys, rows, [part[2] for part in classes], spread, cut)

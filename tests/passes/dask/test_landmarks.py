@@ -49,6 +49,13 @@ def test_a_sample_of_each_class_weighs_what_its_equal_rows_weigh(chunks):
     np.testing.assert_array_equal(sample.spread.high, counted.max(axis=0))
     few = sample_classes(blocks, 4, seed=1)
     np.testing.assert_array_equal(few.rows[1], sample.rows[1][:4])
+    kinds = sum(len(keys) for keys in sample.keys)
+    whole = sample_classes(blocks, kinds, 1, [1, 2, 3])
+    assert [len(keys) for keys in whole.keys] == [len(keys) for keys in sample.keys]
+    shared = sample_classes(blocks, kinds - 1, 1, [1, 2, 3])
+    assert [len(keys) for keys in shared.keys] == [1, 2, 3]
+    for k in range(3):
+        np.testing.assert_array_equal(shared.weights[k], sample.weights[k][: k + 1])
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])

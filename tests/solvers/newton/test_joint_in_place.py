@@ -74,10 +74,10 @@ def test_time_and_steps_end_a_walk_with_an_honest_gap():
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("rows", [20, 1])
+@pytest.mark.parametrize("rows", [60, 1])
 def test_a_share_of_the_rows_is_enough_for_steps(classes, rows, monkeypatch):
     """Where it says too little, as one row for each feature does, more are asked."""
-    X, y, weight, costs, total = problem(classes, m=6_000)
+    X, y, weight, costs, total = problem(classes, m=6_000, n=5)
     coupling, design = costs.coupling(y, weight), joint.Design(X, y, weight)
     expected = joint.solve_path(design, coupling, SCALES, 1e-10, 200)
     faces, shares = costs.faces(total), []

@@ -7,6 +7,7 @@ the data is cut.  The mapped rows are never stored: a read maps a slice, uses it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -72,18 +73,21 @@ def draw(x: Any, y: Any, weight: Any, begin: int, *, n: int, count: int, seed: i
     return Drawn(keys[first], begin + index, X[index])
 
 
-def _joined(parts: list[ClassSample], count: int) -> ClassSample:
+def _joined(parts: list[ClassSample], count: int, most: Sequence[int]) -> ClassSample:
     """The first of each class over all parts; a key that is kept is complete in each part."""
+    keys = [[part.keys[k] for part in parts] for k in range(len(most))]
+    kinds = sum(len(np.unique(np.concatenate(every))) for every in keys)
+    cut = kinds > count or any(part.cut for part in parts)
     merged = [
         _first_by_key(
-            [part.keys[k] for part in parts],
+            keys[k],
             [part.rows[k] for part in parts],
             [part.weights[k] for part in parts],
-            count,
+            most[k] if cut else count,
         )
-        for k in range(len(parts[0].keys))
+        for k in range(len(most))
     ]
-    return ClassSample.of(merged, Spread.joined([part.spread for part in parts]))
+    return ClassSample.of(merged, Spread.joined([part.spread for part in parts]), cut)
 
 
 def _first_by_key(keys: Any, rows: Any, weights: Any, count: int) -> tuple[Any, Any, Vector]:
@@ -94,12 +98,18 @@ def _first_by_key(keys: Any, rows: Any, weights: Any, count: int) -> tuple[Any, 
     return every[first], stacked(list(rows))[first], weight[:count].astype(np.float64)
 
 
-def sample_classes(table: DaskTable, count: int, seed: int) -> ClassSample:
-    """At most ``count`` different rows of each class, and the total variance: one read."""
+def sample_classes(
+    table: DaskTable, count: int, seed: int, most: Sequence[int] | None = None
+) -> ClassSample:
+    """At most ``count`` different rows of each class, and the total variance: one read.
+
+    ``most``: of each class, where all have more than ``count`` together.  No more are held.
+    """
     survey = table.survey
     mean = survey.sums.sum(axis=0) / table.totals.sum() + survey.origin
+    most = [count] * len(survey.classes) if most is None else most
     sample: ClassSample = table.schedule.run(
-        "sample", _class_sample, merge=partial(_joined, count=count),
+        "sample", _class_sample, merge=partial(_joined, count=count, most=most),
         n=table.n, classes=survey.classes, count=count, seed=seed, mean=mean,
     )  # fmt: skip
     return sample

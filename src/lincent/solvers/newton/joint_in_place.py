@@ -35,6 +35,11 @@ JITTER = 1e-13
 
 ROWS = 100
 """That say how the sums bend, for each feature of each rule."""
+WORTH = 0.25
+"""A larger share spares little."""
+FINER = 1e-2
+"""Newton's last step goes far beyond the gap asked for; so must one by a share of the rows, or its
+rules would depend on which rows were in it."""
 SLOW, GROWTH = 0.1, 4.0
 """A step that leaves more than this share of the gap makes the share of rows so much larger."""
 
@@ -105,17 +110,18 @@ def _newton(
     max_iter: int,
     out_of_time: Callable[[], bool],
 ) -> Walk:
-    start, share = start.copy(), min(1.0, ROWS * start.size / max(rows, 1))
+    start, share = start.copy(), ROWS * start.size / max(rows, 1)
+    share = share if share < WORTH else 1.0
     if faces.rules > 1:  # what all rules have in common says nothing, and is left out
         start[-1] -= start[-1].mean()
     point = _Point(faces, scale, start, (yield FacePoint(start, share)))
     bound, steps, since, before = point.bound, 0, 0, np.inf
     while True:
         gap = max(point.objective - bound, 0.0) / max(1.0, abs(point.objective))
-        if gap > SLOW * before:
-            share = min(1.0, GROWTH * share)
-        before = gap
-        if gap <= tol or since >= PATIENCE or steps >= max_iter or out_of_time():
+        slow, before = gap > SLOW * before, gap
+        share = min(1.0, GROWTH * share) if slow else share
+        done = gap <= tol and (share == 1.0 or slow or gap <= FINER * tol)
+        if done or since >= PATIENCE or steps >= max_iter or out_of_time():
             return JointSolution(
                 point.rules, np.array([point.objective]), np.array([bound]), max(steps, 1)
             )
