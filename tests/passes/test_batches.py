@@ -8,7 +8,6 @@ import pytest
 
 import lincent
 from lincent import LCC, LCCCV, KernelLCC, RegularizedLCC, StructuredLCC
-from lincent.passes import batches
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -175,29 +174,3 @@ def test_no_dask_is_needed():
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.stdout.strip() == "fitted", done.stderr
-
-
-def test_answers_are_merged_before_they_are_many_or_large(monkeypatch):
-    def merges(entries, count, much):
-        monkeypatch.setattr(batches, "MUCH", much)
-        seen = []
-
-        def merge(parts):
-            seen.append(len(parts))
-            return [np.sum([part[0] for part in parts], axis=0)]
-
-        def work(i, batch):
-            return [np.full(entries, float(i))]
-
-        request = batches.StreamRequest(
-            verb="sums", tell=print, data=None, known=None, work=work, merge=merge
-        )
-        for i in range(count):
-            request.take(i, None)
-        np.testing.assert_array_equal(merge(request.answers)[0], count * (count - 1) / 2)
-        return seen[:-1]
-
-    assert merges(10, 100, 2**20) == [64]
-    assert merges(100, 10, 3_999) == [5, 6]
-    # As much as what was merged is waited for, so that this is not copied for every batch.
-    assert merges(100, 10, 1) == [1, 3, 3, 3, 3]

@@ -14,22 +14,19 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lincent._lazy import public
-from lincent.passes.dask.run import ENCODE, BlockError, Merge
+from lincent.passes.dask.run import ENCODE, BlockError
+from lincent.passes.pile import Merge, Pile
 from lincent.passes.together import Halted, Request, Tell, fulfil
 
 BATCH_ROWS = 2**16
 """Rows of a batch of a Parquet file: large beside the work on a batch, small beside the memory."""
-FEW_ANSWERS = 64
-MUCH = 2**25
-"""So many answers, or so many bytes of them, are kept before they are merged; where what has been
-merged is larger (rows that are collected), as many as that, so that it is not copied each time."""
 
 Batch = tuple[Any, Any, Any]
 """Rows, labels and weights (or None) of a batch."""
@@ -277,35 +274,24 @@ class BatchSchedule:
             return function(*block, *(each[i] if each else ()), **shared)
 
         request = StreamRequest(
-            verb=verb, tell=self.tell, data=self.data, known=self.count, work=work, merge=merge
+            verb=verb, tell=self.tell, data=self.data, known=self.count, work=work, pile=Pile(merge)
         )
         fulfil(request)
         self.count = request.seen
         took = time.monotonic() - begin
         self.tell(f"read {self.reads}, {verb}: {self.count} batches in {took:.2f} s")
-        return merge(request.answers)
-
-
-def _bytes(answer: Any) -> int:
-    """The size of the arrays in an answer."""
-    if isinstance(answer, np.ndarray):
-        return answer.nbytes
-    if is_dataclass(answer):
-        return sum(_bytes(getattr(answer, field.name)) for field in fields(answer))
-    return sum(map(_bytes, answer)) if isinstance(answer, list | tuple) else 0
+        return merge(request.pile.answers)
 
 
 @dataclass(kw_only=True)
 class StreamRequest(Request):
-    """A function of the number of a batch and the batch, and how its answers are merged."""
+    """A function of the number of a batch and the batch, and its answers."""
 
     data: Batches
     known: int | None
     work: Callable[[int, Batch], Any]
-    merge: Merge
+    pile: Pile
     seen: int = 0
-    fresh: int = 0  # bytes of the answers that are not merged yet
-    merged: int = 0
 
     def read_all(self, requests: Sequence[StreamRequest], halt: threading.Event) -> None:
         """One way through the batches."""
@@ -328,12 +314,7 @@ class StreamRequest(Request):
     def take(self, i: int, batch: Batch) -> None:
         """One batch more."""
         self.check_count(i + 1)
-        answer = self.work(i, batch)
-        self.answers.append(answer)
-        self.fresh += _bytes(answer)
-        if len(self.answers) >= FEW_ANSWERS or self.fresh > max(MUCH, self.merged):
-            self.answers = [self.merge(self.answers)]
-            self.fresh, self.merged = 0, _bytes(self.answers[0])
+        self.pile.put(self.work(i, batch))
 
     def check_count(self, seen: int, *, end: bool = False) -> None:
         """Batches must be as many each time."""

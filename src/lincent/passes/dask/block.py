@@ -22,6 +22,7 @@ from lincent.passes.band import RowsAtOnce
 from lincent.passes.dask.run import ENCODE, BlockError
 from lincent.passes.dense import DenseSource
 from lincent.passes.landmarks import Mapped, MappedRows
+from lincent.passes.pile import Pile
 from lincent.passes.protocol import Source
 from lincent.passes.signed_rows import SignedRows
 from lincent.passes.source import Kind, kind_of
@@ -29,6 +30,9 @@ from lincent.passes.sparse import SparseSource
 from lincent.programs.arrays import Matrix, Rows, Vector
 
 SLICE_ROWS = 8192
+SLICE_ENTRIES = 2**20
+"""Of the features of rows that are mapped, which are wider than the rows: eight megabytes."""
+LEAST_ROWS = 256
 
 
 Function = Callable[..., Any]
@@ -218,12 +222,14 @@ def sliced(merge: Callable[[list[Any]], Any]) -> Callable[[Function], Function]:
             if not isinstance(x, MappedRows):
                 x = sp.csr_array(x) if kind_of(x) is Kind.SPARSE else np.asarray(x)
             y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
-            parts, aligned = [], _Aligned(x)
-            for begin in range(0, max(x.shape[0], 1), SLICE_ROWS):
-                part = slice(begin, begin + SLICE_ROWS)
+            pile, aligned, rows = Pile(merge), _Aligned(x), SLICE_ROWS
+            if isinstance(x, MappedRows):
+                rows = min(rows, max(LEAST_ROWS, SLICE_ENTRIES // x.shape[1]))
+            for begin in range(0, max(x.shape[0], 1), rows):
+                part = slice(begin, begin + rows)
                 some = None if weight is None else weight[part]
-                parts.append(function(aligned.rows(part), y[part], some, **shared))
-            return parts[0] if len(parts) == 1 else merge(parts)
+                pile.put(function(aligned.rows(part), y[part], some, **shared))
+            return pile.answers[0] if len(pile.answers) == 1 else merge(pile.answers)
 
         return in_slices
 

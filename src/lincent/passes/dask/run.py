@@ -26,6 +26,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from lincent.passes.dask.heap import keep_buffers
+from lincent.passes.pile import Merge
 from lincent.passes.together import Halted, Request, Tell, fulfil
 
 PATIENCE = 20.0
@@ -48,8 +49,6 @@ ENCODE = (
     "blocks and batches are numbers: encode text and categories first, give X in memory, or use "
     "'lincent fit', which encodes them in files of any size"
 )
-
-Merge = Callable[[list[Any]], Any]
 
 
 class SchedulerGone(ConnectionError):
