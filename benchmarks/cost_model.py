@@ -3,20 +3,22 @@
     python benchmarks/cost_model.py                     constants, check, predictions
     python benchmarks/cost_model.py --write             and put them into doc/scale.md
     python benchmarks/cost_model.py --only LCC AutoLCC --columns 100
+    python benchmarks/cost_model.py --largest 400_000   with fewer rows than 1,200,000
 
 With m rows in k blocks, W workers and R reads
 
     reading     R m (bytes of a row) / (bandwidth W)
-    computing   (c m + R k task) / W
+    computing   (c m + f + R k task) / W
     scheduler   R k (tasks for a block) (seconds for a task): it is one process
     client      what is done between the reads: samples, bands, choices
     traffic     R W (what is sent) + k (sums of a block) + rows that are brought
 
-Three fits here, of few and many rows and in few and many blocks, give c, R, the client's seconds
-and the bytes; tasks that do nothing, on a cluster of two processes, give what a task costs each
-side.  All are processor seconds, so that other work on the machine does not count.  The check fits
-the same on that cluster at three sizes, and compares what all processes used with what the model
-says.  The bandwidth is yours to give; no cluster as large as those predicted was tried.
+Three fits here, of few and many rows and in few and many blocks, give c, f (what does not grow with
+the rows: samples, Hessians of a share of them), R, the client's seconds and the bytes; tasks that
+do nothing, on a cluster of two processes, give what a task costs each side.  All are processor
+seconds, so that other work on the machine does not count.  The check fits the same on that cluster
+at three sizes, and compares what all processes used with what the model says.  The bandwidth is
+yours to give; no cluster as large as those predicted was tried.
 """
 
 import argparse
@@ -71,8 +73,7 @@ BANDS = ("LCC", "LCCCV", "KernelLCC(n_components=50)")
 """Their sample and band, and what these cost the client, grow with the rows."""
 AFTER_SAMPLE, AFTER_STEP = 2.0, 0.25
 """Band after a sample of k rows, times sqrt(n / k) of all, and what a Newton step leaves of it."""
-ROWS, BLOCKS = (200_000, 600_000), (16, 32)
-SIZES = (300_000, 600_000, 1_200_000)
+BLOCKS = 16, 32
 LOADED = 3
 """Tasks for a block of a stored array: its rows, its labels, the work."""
 NOTHING = 2_000
@@ -137,7 +138,8 @@ class Constants:
     """Of one member, at a number of columns."""
 
     rows: float
-    """Seconds for a row, all reads together."""
+    """Seconds for a row, all reads together, and beside the rows."""
+    fixed: float
     reads: int
     client: float
     sent: float
@@ -147,21 +149,23 @@ class Constants:
     brought: float
 
 
-def constants(make, n):
+def constants(make, n, least, most):
     few, many, cut = (
         look(make, m, n, count)
-        for m, count in ((ROWS[0], BLOCKS[0]), (ROWS[1], BLOCKS[0]), (ROWS[1], BLOCKS[1]))
+        for m, count in ((least, BLOCKS[0]), (most, BLOCKS[0]), (most, BLOCKS[1]))
     )
     per_block = max(0.0, (cut.back - many.back) / (BLOCKS[1] - BLOCKS[0]))
+    more = max(0.0, many.inside / many.reads - few.inside / few.reads)
+    rows = more * many.reads / (most - least)
     return Constants(
-        rows=max(0.0, many.inside / many.reads - few.inside / few.reads) * many.reads
-        / (ROWS[1] - ROWS[0]),
+        rows=rows,
+        fixed=max(0.0, many.inside - rows * most),
         reads=many.reads,
         client=many.client,
         sent=many.sent,
         block=per_block,
         brought=max(0.0, many.back - BLOCKS[0] * per_block),
-    )  # fmt: skip
+    )
 
 
 def band(m, n):
@@ -175,12 +179,12 @@ def band(m, n):
     return k, rows, steps
 
 
-def grown(name, m, n):
+def grown(name, m, n, measured):
     """How much larger sample and band are than in the fits measured, and how many reads more."""
     if name not in BANDS:
         return 1.0, 0
     n = 50 if name.startswith("Kernel") else n
-    (k, rows, steps), (k0, rows0, steps0) = band(m, n), band(ROWS[1], n)
+    (k, rows, steps), (k0, rows0, steps0) = band(m, n), band(measured, n)
     return (k + rows) / (k0 + rows0), steps - steps0
 
 
@@ -227,16 +231,16 @@ def stored(m, n):
     return X, y
 
 
-def check(name, make, found, task, n, client, idle):
+def check(name, make, found, task, n, client, idle, largest):
     """Lines of measured and predicted processor seconds on the cluster."""
     make().fit(*stored(20_000, n))  # what is imported and compiled once
-    for m in SIZES:
+    for m in (largest // 4, largest // 2, largest):
         X, y = stored(m, n)
         measured = used_by(client, lambda X=X, y=y: make().fit(X, y), idle)
-        growth, more = grown(name, m, n)
+        growth, more = grown(name, m, n, largest // 2)
         tasks = (found.reads + more) * BLOCKS[0]
         share = 1 + more / found.reads
-        said = tasks * task + [found.client * growth, 0.0, found.rows * share * m]
+        said = tasks * task + [found.client * growth, 0.0, found.fixed + found.rows * share * m]
         off = said.sum() / measured.sum() - 1
         cells = " | ".join(f"{a:.1f} / {b:.1f}" for a, b in zip(said, measured, strict=True))
         yield f"| `{name}` | {m:,} | {cells} | {100 * off:+.0f} % |"
@@ -244,12 +248,13 @@ def check(name, make, found, task, n, client, idle):
 
 def predict(name, found, task, m, n, workers, settings):
     """Seconds (all, scheduler's, client's) and bytes (all, to the client) of a fit."""
-    growth, more = grown(name, m, n)
+    growth, more = grown(name, m, n, settings.largest // 2)
     reads = found.reads + more
     blocks = math.ceil(m / settings.block)
     row = settings.bytes * n + 1
     reading = reads * m * row / (settings.bandwidth * workers)
-    computing = (found.rows * (reads / found.reads) * m + reads * blocks * task[2]) / workers
+    computing = found.rows * (reads / found.reads) * m + found.fixed + reads * blocks * task[2]
+    computing /= workers
     scheduler = reads * blocks * LOADED * (task[0] + task[1])
     client = found.client * growth
     home = math.sqrt(blocks) * found.block + found.brought * growth
@@ -297,13 +302,16 @@ def report(settings):
     found = {}
     yield f"Constants at {n} columns, float32, {datetime.date.today()}, processor seconds:\n"
     yield head(
-        "member", "reads", "ns a row, all reads", "client s", "sent to a worker",
-        "sums of a block", "rows brought",
+        "member", "reads", "ns a row, all reads", "beside the rows s", "client s",
+        "sent to a worker", "sums of a block", "rows brought",
     )  # fmt: skip
     for name in names:
-        one = found[name] = constants(MEMBERS[name], n)
+        one = found[name] = constants(
+            MEMBERS[name], n, settings.largest // 6, settings.largest // 2
+        )
         sizes = " | ".join(map(said_bytes, (one.sent, one.block, one.brought)))
-        yield f"| `{name}` | {one.reads} | {1e9 * one.rows:.0f} | {one.client:.1f} | {sizes} |"
+        times = f"{1e9 * one.rows:.0f} | {one.fixed:.1f} | {one.client:.1f}"
+        yield f"| `{name}` | {one.reads} | {times} | {sizes} |"
     with (
         dask.config.set({"distributed.worker.profile.enabled": False}),
         LocalCluster(
@@ -323,7 +331,8 @@ def report(settings):
         )
         yield head("member", "rows", "client", "scheduler", "workers", "deviation of the sum")
         for name in names:
-            yield from check(name, MEMBERS[name], found[name], task, n, client, idle)
+            here = task, n, client, idle, settings.largest
+            yield from check(name, MEMBERS[name], found[name], *here)
     yield (
         f"\nPredicted for {n} float32 columns in blocks of {settings.block:,} rows, "
         f"{settings.bandwidth / 1e6:.0f} MB/s for each worker:\n"
@@ -337,6 +346,7 @@ def main():
     parser.add_argument("--bytes", type=int, default=4, help="of one value")
     parser.add_argument("--bandwidth", type=float, default=500e6, help="bytes/s of one worker")
     parser.add_argument("--block", type=int, default=1_000_000, help="rows in a block")
+    parser.add_argument("--largest", type=int, default=1_200_000, help="rows in the check")
     parser.add_argument("--only", nargs="+", choices=list(MEMBERS))
     parser.add_argument("--write", action="store_true", help="into doc/scale.md")
     settings = parser.parse_args()
