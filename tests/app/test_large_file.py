@@ -11,6 +11,7 @@ from lincent._errors import AppError
 from lincent.app import large_file, memory
 from lincent.app.fit import fit_table
 from lincent.app.storage import load_model
+from lincent.estimators import auto, auto_large
 from lincent.tables import AS_FOUND, Wishes
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -94,6 +95,28 @@ def test_methods_that_choose(tmp_path, monkeypatch, little_room, method):
     same = model.pipeline.predict(seen) == plain.pipeline.predict(seen)
     assert same.mean() > 0.99
     assert model.pipeline.predict_proba(seen).shape == (1_500, 2)
+
+
+@pytest.mark.parametrize("rows", [400, 1_200], ids=["few rows", "many rows"])
+def test_the_portfolio_is_that_of_memory(tmp_path, monkeypatch, rows):
+    """Chosen by rows unseen, and fitted to all, where there are many."""
+    for name, count in (("SEARCH_ROWS", 200), ("FIT_ROWS", 400), ("JUDGES", 600)):
+        monkeypatch.setattr(auto, name, count)
+    monkeypatch.setattr(auto_large, "JUDGES", 600)
+    path, settings = write(tmp_path, m=rows), {"maps": ["columns", "splines"], "cv": 2}
+    plain = fit_table(path, "label", method="auto", settings=settings)
+    monkeypatch.setattr(large_file, "room", lambda: 1000.0)
+    model = fit_table(path, "label", method="auto", settings=settings)
+    members = [
+        [(member["map"], member["C"], member["objective"]) for member in one.pipeline[-1].members_]
+        for one in (model, plain)
+    ]
+    assert (len(members[0]) <= auto_large.FEW) == (rows == 1_200)
+    for one, other in zip(*members, strict=True):
+        assert one[:2] == other[:2]
+        assert one[2] == pytest.approx(other[2], rel=1e-9)
+    frame = pd.DataFrame(columns(m=500, seed=1)).drop(columns="label")
+    np.testing.assert_array_equal(*(one.pipeline.predict(frame) for one in (model, plain)))
 
 
 def test_a_sample_is_the_same_each_time_and_from_everywhere(tmp_path, little_room):

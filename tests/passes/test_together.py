@@ -1,5 +1,6 @@
 """Threads that wait for each other: one read for all, and no one waits for who has left."""
 
+import threading
 import time
 from functools import partial
 
@@ -41,6 +42,27 @@ def test_fewer_threads_than_jobs_read_together_as_well():
     jobs = [partial(asks, passes, "a", 3) for _ in range(6)]
     assert side_by_side(jobs, 2) == [3] * 6
     assert len(passes) == 9
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_threads_that_find_no_room_are_not_waited_for(monkeypatch, most):
+    """As under a limit on addresses: each thread needs some for its stack."""
+    start, started, passes = threading.Thread.start, [], []
+
+    def limited(self):
+        if len(started) >= most:
+            raise RuntimeError("can't start new thread")
+        started.append(self)
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+
+    def outer(name):
+        asks(passes, name, 1)
+        return side_by_side([partial(asks, passes, f"{name}{k}", 2) for k in range(3)], 3)
+
+    assert side_by_side([partial(outer, name) for name in "ab"], 2) == [[2] * 3] * 2
+    assert sum(map(len, passes)) == 14
 
 
 def test_work_within_work_joins_the_same_reads():

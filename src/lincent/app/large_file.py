@@ -45,6 +45,9 @@ from lincent.tables.target import read_labels
 SAMPLE_ROWS = 20_000
 LEAST_ROWS = 1_000
 """Of a sample, and of a batch, where memory is short."""
+JUDGED_GAP = 1e-6
+"""The relative gap of the fit that only says how good such a model is: the scores of its rows do
+not show more digits, and each costs passes."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +199,8 @@ class LargeFit:
         if any(not 0 < judged[name] < count for name, count in self.classes.items()):
             return None  # a class so rare that it is not on both sides
         rest = self._stream(prepare, self.numbers[places])
-        unseen = clone(classifier).fit(rest, rest.target)
+        unseen = clone(classifier)
+        unseen.set_params(tol=max(unseen.tol, JUDGED_GAP)).fit(rest, rest.target)
         seen = prepare.transform(known.frame.iloc[places])
         parts = np.random.default_rng(self.file.seed).permutation(len(places)) % FOLDS
         if method is not None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -122,26 +121,33 @@ def side_by_side(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
     # The client of this thread, and whom it reads with, are those of the others, too.
     context = contextvars.copy_context()
     context.run(_current.set, together)
-    with (
-        _threads.side_by_side(threads, threads),
-        ThreadPoolExecutor(threads, thread_name_prefix="lincent") as pool,
-    ):
-        todo = [pool.submit(context.copy().run, crew.work) for _ in range(threads)]
+    with _threads.side_by_side(threads, threads):
+        running: list[threading.Thread] = []
         try:
+            for k in range(threads):
+                one = threading.Thread(target=context.copy().run, args=(crew.work,))
+                try:
+                    one.start()
+                except (
+                    RuntimeError,
+                    MemoryError,
+                ):  # no room for its stack: those that run do its work
+                    crew.do_without(threads - max(k, 1))
+                    if k == 0:
+                        context.copy().run(crew.work)
+                    break
+                running.append(one)
             # A wait with an end: an interrupt does not get through to one without.
-            while wait(todo, POLL, return_when=FIRST_EXCEPTION).not_done and not _errors(todo):
-                pass
+            while not crew.errors and (alive := [one for one in running if one.is_alive()]):
+                alive[0].join(POLL)
         finally:
-            if _errors(todo) or not all(one.done() for one in todo):
+            if crew.errors or any(one.is_alive() for one in running):
                 together.halt.set()  # ends what the others are still reading
-            wait(todo)
-    for error in sorted(_errors(todo), key=lambda error: isinstance(error, Halted)):
+            for one in running:
+                one.join()
+    for error in sorted(crew.errors, key=lambda error: isinstance(error, Halted)):
         raise error
     return crew.results
-
-
-def _errors(todo: Sequence[Future[None]]) -> list[BaseException]:
-    return [error for one in todo if one.done() and (error := one.exception()) is not None]
 
 
 class _Crew:
@@ -151,6 +157,7 @@ class _Crew:
         self, jobs: Sequence[Callable[[], Any]], together: Together, *, stays: bool, threads: int
     ) -> None:
         self.results: list[Any] = [None] * len(jobs)
+        self.errors: list[BaseException] = []
         self._todo = iter(enumerate(jobs))
         self._together, self._stays, self._left = together, stays, threads
         self._lock = threading.Lock()
@@ -160,12 +167,21 @@ class _Crew:
             while (found := self._next()) is not None:
                 place, job = found
                 self.results[place] = job()
+        except BaseException as error:  # told to who waits
+            self.errors.append(error)
         finally:
             with self._lock:
                 self._left -= 1
                 last = self._left == 0
             if not (last and self._stays):  # the last one's place goes back to who waits for it
                 self._together.leave()
+
+    def do_without(self, threads: int) -> None:
+        """So many of the crew do not come."""
+        with self._lock:
+            self._left -= threads
+        for _ in range(threads):
+            self._together.leave()
 
     def _next(self) -> tuple[int, Callable[[], Any]] | None:
         with self._lock:

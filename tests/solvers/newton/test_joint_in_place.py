@@ -87,6 +87,7 @@ def test_a_share_of_the_rows_is_enough_for_steps(classes, rows, monkeypatch):
         return [face_pulls(X, y, weight, faces, point) for point in points]
 
     monkeypatch.setattr(joint_in_place, "ROWS", rows)
+    monkeypatch.setattr(joint_in_place, "WORK", 0.0)
     starts = [np.zeros((X.shape[1] + 1, faces.rules))] * len(SCALES)
     found = solved(read, faces, SCALES, starts, len(y))
     for one, other in zip(found, expected, strict=True):

@@ -9,9 +9,10 @@ so that a fit takes a few reads, whatever the number of rows, where conjugate gr
 one for each product.  The way begins at the optimum of a sample.  For several C at once one read
 answers all that are still on their way.
 
-Of many rows a share says how the sums bend (``passes.pair_pulls``), ``ROWS`` for each feature: a
-step then leaves about (features / rows of the share) of the distance to the optimum, squared, where
-Newton's own leaves nothing but what bends on the way.  Where steps bring less, the share grows.
+Of many rows a share says how the sums bend (``passes.pair_pulls``), ``ROWS`` for each feature, or
+what ``WORK`` allows: a step then leaves about (features / rows of the share) of the distance to the
+optimum, squared, where Newton's own leaves nothing but what bends on the way.  Where steps bring
+less, the share grows.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ JITTER = 1e-13
 
 ROWS = 100
 """That say how the sums bend, for each feature of each rule."""
+WORK = 1e10
+"""More of them where features are few: as many as take this many products, a second or two."""
 WORTH = 0.25
 """A larger share spares little."""
 FINER = 1e-2
@@ -110,7 +113,7 @@ def _newton(
     max_iter: int,
     out_of_time: Callable[[], bool],
 ) -> Walk:
-    start, share = start.copy(), ROWS * start.size / max(rows, 1)
+    start, share = start.copy(), max(ROWS * start.size, WORK / start.size**2) / max(rows, 1)
     share = share if share < WORTH else 1.0
     if faces.rules > 1:  # what all rules have in common says nothing, and is left out
         start[-1] -= start[-1].mean()
