@@ -36,8 +36,8 @@ JITTER = 1e-13
 
 ROWS = 100
 """That say how the sums bend, for each feature of each rule."""
-WORK = 1e10
-"""More of them where features are few: as many as take this many products, a second or two."""
+WORK = 1e9
+"""More of them where features are few: as many as take this many products, less than a second."""
 WORTH = 0.25
 """A larger share spares little."""
 FINER = 1e-2
