@@ -1,6 +1,7 @@
 """Memory that is left, and a start that spares it."""
 
 import os
+import subprocess
 import sys
 
 import pytest
@@ -56,3 +57,29 @@ def test_addresses_that_are_taken_are_no_room(monkeypatch):
     taken = _memory._fields(_memory.Path("/proc/self/status"))["VmSize"]
     monkeypatch.setattr(_memory, "_address_limit", lambda: taken + 1e9)
     assert 0 < _memory.room() <= 1e9
+
+
+UNDER_A_LIMIT = """
+import resource, sys
+import numpy, scipy.linalg
+from lincent import _memory
+limit = int(_memory._size()) + int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    print(_memory.room() < int(sys.argv[1]) - _memory.BUFFERS)
+except MemoryError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
+@pytest.mark.parametrize(
+    ("left", "said"), [(300 * 10**6, "True"), (10**7, "no room for the buffers of BLAS")]
+)
+def test_blas_has_its_buffers_before_memory_is_short(left, said):
+    """Else it would ask for them without end."""
+    done = subprocess.run(
+        [sys.executable, "-c", UNDER_A_LIMIT, str(left)], capture_output=True, text=True,
+        timeout=100, env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"},
+    )  # fmt: skip
+    assert said in done.stdout, done.stderr

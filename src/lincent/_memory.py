@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 LITTLE = 8 * 2**30
@@ -15,8 +16,10 @@ LITTLE = 8 * 2**30
 BLAS_THREAD = 2**30
 """Bytes of the limit for each thread of BLAS, which takes 40 MB of addresses in each of two copies
 of it (NumPy's and SciPy's)."""
-LATER = 125 * 10**6
-"""Bytes of the limit that libraries take with the first product, thread and rows."""
+LATER = 60 * 10**6
+"""Bytes of the limit that libraries take with the first thread and rows."""
+BUFFERS = 2 * 2**25
+"""Bytes that BLAS takes with its first product, in both copies."""
 
 LEAST = 250_000
 
@@ -51,6 +54,21 @@ def spare_addresses() -> None:
         os.execve(sys.executable, command, {**os.environ, **missing})  # noqa: S606 - itself, anew
 
 
+@cache
+def _take_buffers() -> None:
+    """Let BLAS take its buffers while a limit on addresses leaves room for them.
+
+    Where OpenBLAS finds none it asks for it again without end, and nothing interrupts it.
+    """
+    if _address_limit() - _size() < BUFFERS:
+        raise MemoryError("the limit on addresses leaves no room for the buffers of BLAS")
+    import numpy as np
+    from scipy.linalg import cholesky
+
+    np.linalg.cholesky(np.eye(64))
+    cholesky(np.eye(64))
+
+
 def _free() -> float:
     found = _fields(Path("/proc/meminfo")).get("MemAvailable")
     return float("inf") if found is None else found
@@ -83,7 +101,15 @@ def _address_limit() -> float:
 
 def _address_space() -> float:
     """What ``ulimit -v`` leaves."""
-    return _address_limit() - _fields(Path("/proc/self/status")).get("VmSize", 0.0) - LATER
+    if _address_limit() == float("inf"):
+        return float("inf")
+    _take_buffers()
+    return _address_limit() - _size() - LATER
+
+
+def _size() -> float:
+    """Addresses that the process has."""
+    return _fields(Path("/proc/self/status")).get("VmSize", 0.0)
 
 
 def _fields(path: Path) -> dict[str, float]:
