@@ -14,6 +14,8 @@ import numpy as np
 
 from lincent.programs.arrays import Certificate, Vector
 from lincent.programs.regularized import PullSums, RegularizedProgram
+from lincent.solvers.newton.dual import Dual
+from lincent.solvers.newton.exchange import exchanged
 from lincent.solvers.newton.hessian import Curvature
 from lincent.solvers.newton.oracle import Reader, Reading
 from lincent.solvers.newton.start import first_step
@@ -183,6 +185,8 @@ def _begin(reader: Reader, curvature: Curvature, start: Start | None) -> Reading
     if start is None:
         return first_step(reader, curvature)
     program = reader.program
+    if isinstance(curvature, Dual):
+        return exchanged(reader, curvature, start.beta, start.t)
     if not program.free:
         return reader.at(start.beta, 0.0)
     if program.shape[0] * program.shape[1] > CACHE_ENTRIES:

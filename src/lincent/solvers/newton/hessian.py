@@ -68,11 +68,14 @@ class Tuning:
     """From this order on rows that change are taken into account without a new factor."""
     changed_share: float = 0.3
     """Rows that may have changed since a factor was made, per column."""
-    dual_share: float = 0.5
+    dual_share: float = 0.75
     """Rows between the margins, per column, up to which their products with each other are less
     work than a matrix of the columns."""
-    light_rows: float = 0.33
-    """The share of rows between the margins from which on products are cheaper than a matrix."""
+    few_rows: float = 0.4
+    """The share of rows between the margins (or as many as columns) up to which their products with
+    each other are cheaper than those with vectors."""
+    set_share: float = 0.02
+    """The residual of a step from one set of rows to the next (``exchange``)."""
 
 
 TUNING = Tuning()
@@ -332,15 +335,18 @@ class Conjugate:
 class LightFirst:
     """Truncated steps while they are cheap, exact ones afterwards.
 
-    Cheap they no longer are once their products have cost about what forming H costs, where few
-    rows are between the margins (then H is cheap, and changes from step to step), where one was cut
-    short, or where, close to the solution, one does not bring the gradient down.
+    Cheap they no longer are once their products have cost about what an exact step costs, where few
+    rows are between the margins (then those are solved for by their products with each other),
+    where one was cut short, or where, close to the solution, one does not bring the gradient down.
     """
 
     def __init__(self, program: RegularizedProgram) -> None:
-        self.light, self.exact = Conjugate(program), Whole(program, rough=True)
-        self.light.limit = TUNING.first_products * program.shape[1]
+        m, n = program.shape
+        self.program, self.light = program, Conjugate(program)
+        self.exact = Whole(program, rough=True)
+        self.light.limit = TUNING.first_products * n
         self.light.share = TUNING.first_share
+        self.few = min(TUNING.dual_share * n, TUNING.few_rows * m)
         self.cheap, self.close = True, False
 
     @property
@@ -348,14 +354,14 @@ class LightFirst:
         return self.exact.coarse
 
     def step(self, point: Reading) -> tuple[Vector, float]:
-        if np.count_nonzero(point.inside) < TUNING.light_rows * len(point.inside):
+        if np.count_nonzero(point.inside) <= self.few:
             self.cheap = False
         if not self.cheap:
             return self.exact.step(point)
         found = self.light.step(point)
         if self.light.share == TUNING.first_share:
             self.cheap = self.light.products <= self.light.limit
-            self.light.share = TUNING.cg_share
+            self.light.share = TUNING.set_share
             self.light.limit = TUNING.light_share * self.light.program.shape[1]
         return found
 
@@ -363,6 +369,7 @@ class LightFirst:
         if not self.cheap:
             return self.exact.learn(before, after, short)
         self.light.products += 1  # a step reads the rows as well
+        self.light.share = TUNING.cg_share
         left, had = (float(np.linalg.norm(p.gradient)) for p in (after, before))
         poor = self.close and left > TUNING.serves * had
         self.cheap = not (short or poor or self.light.products > self.light.limit)

@@ -6,7 +6,8 @@ the right rows are between the margins the next step is the solution itself (Man
 Keerthi and DeCoste 2005).
 
     n > m           rotate: with A A' = R R' the rows of R, at most m columns, stand for those of A,
-                    and the solution is a combination of rows.  Exact.
+                    and the solution is a combination of rows.  Exact.  Sets of rows short of the
+                    upper margin, from all of them on (``exchange``), by their products (``dual``).
     n large         conjugate gradients: nothing of size n x n is formed.  On sparse rows already
                     with a hundred columns, since a product costs their entries alone; where they
                     converge slowly (costs far above the usual), exact steps follow.
@@ -37,6 +38,7 @@ from lincent.programs.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import barrier, support_rows
 from lincent.solvers.newton.costs import approach, scaled
 from lincent.solvers.newton.descent import NAME, NO_DOUBT, Doubt, Led, Start, descend, lead
+from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.hessian import Conjugate, Curvature, LightFirst, Sampled, Whole
 from lincent.solvers.solution import Controls, Solution, Status
 
@@ -67,9 +69,9 @@ class Tuning:
     """With as many columns forming a matrix costs more than some dozen products with the rows."""
     level_tol: float = 1e-5
     """The gap to which a level is solved; the next step brings it to about its square."""
-    before_few: int = 10
-    """Steps after which few rows may decide, if few are short of the margin; most ways are
-    shorter."""
+    before_few: tuple[tuple[int, float], ...] = ((1, 150), (10, np.inf))
+    """Steps after which few rows may decide, if so many at most are short of the margin (a tenth of
+    all in any case); most ways are shorter.  The first with hundreds of columns alone."""
     rising: int = 60
     """Steps through smaller costs at most; 10 to 40 are usual."""
     corrections: int = 25
@@ -211,7 +213,8 @@ def _rotated(
 ) -> list[Solution]:
     """More columns than rows: solve in the space that the rows span."""
     m = program.shape[0]
-    factor, pivot, rank, _ = lapack.dpstrf(program.rows.outer(np.ones(program.shape[1])), lower=1)
+    outer = program.rows.outer(np.ones(program.shape[1]))
+    factor, pivot, rank, _ = lapack.dpstrf(outer, lower=1)
     order = pivot - 1
     turned = np.empty((m, rank))
     turned[order] = np.tril(factor)[:, :rank]
@@ -226,7 +229,10 @@ def _rotated(
     for scale in scales:
         problem = replace(small, costs=small.costs * scale)
         # The rotation squares the condition of the rows: aim below tol, then judge the real one.
-        found = descend(problem, Whole(problem), replace(controls, tol=controls.tol / 10), start)
+        below = replace(controls, tol=controls.tol / 10)
+        found = descend(problem, Dual(problem, outer), below, start)
+        if found.status is Status.STALLED:  # products of rows so large that they are rounding
+            found = descend(problem, Whole(problem), below, start)
         start = Start(found.certificate.beta, found.certificate.t)
         weights = np.zeros(m)
         weights[order[:rank]] = solve_triangular(triangle, start.beta, lower=True, trans="T")
@@ -251,15 +257,12 @@ def _from_level(
     loose = replace(controls, tol=max(TUNING.level_tol, controls.tol), watch=None)
     light = level.shape == program.shape and level.shape[1] >= TUNING.light_columns
     curvature = LightFirst(level) if light else Whole(level, rough=True)
-    goal, most = controls.tol / 2, min(TUNING.before_few, controls.max_iter)
-    brief = replace(loose, max_iter=most)
-    led = lead(level, curvature, brief, start, goal, NO_DOUBT if light else FAR)
-    steps = led.steps
+    led, few = _lead_in(program, curvature, controls, start)
+    if few is not None:
+        return few
+    steps, goal = led.steps, controls.tol / 2
     far = not light and _nowhere(led, curvature, FAR)
     if led.status in (Status.ITERATION_LIMIT, Status.STALLED) and steps < controls.max_iter:
-        few = support_rows.solve(program, led.start, _left(controls, steps))
-        if few is not None:
-            return replace(few, iterations=steps + few.iterations)
         if far:  # rows of such sizes that single precision may not tell where to go
             return _by_costs(program, Whole(program), controls, steps)
         if not curvature.coarse:
@@ -282,6 +285,30 @@ def _from_level(
     found = replace(found, iterations=steps + found.iterations)
     stuck = found.status is Status.STALLED and LONG.about(found.iterations, found.relative_gap)
     return _interior(program, controls, found.iterations) if stuck else found
+
+
+def _lead_in(
+    program: RegularizedProgram,
+    curvature: Whole | LightFirst,
+    controls: Controls,
+    start: Start | None,
+) -> tuple[Led, Solution | None]:
+    """The first steps on the level, and the solution where few rows decide."""
+    light, steps = isinstance(curvature, LightFirst), 0
+    loose = replace(controls, tol=max(TUNING.level_tol, controls.tol), watch=None)
+    for most, few in TUNING.before_few if light else TUNING.before_few[-1:]:
+        brief = replace(loose, max_iter=min(most, controls.max_iter - steps))
+        doubt = NO_DOUBT if light else FAR
+        led = lead(curvature.program, curvature, brief, start, controls.tol / 2, doubt)
+        start, steps = led.start, steps + led.steps
+        if led.status not in (Status.ITERATION_LIMIT, Status.STALLED) or steps >= controls.max_iter:
+            break
+        found = support_rows.solve(program, start, _left(controls, steps), few)
+        if found is not None:
+            return led, replace(found, iterations=steps + found.iterations)
+        if led.status is Status.STALLED:
+            break
+    return replace(led, steps=steps), None
 
 
 def _nowhere(led: Led, curvature: Curvature, doubt: Doubt) -> bool:

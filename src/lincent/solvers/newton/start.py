@@ -18,6 +18,8 @@ import numpy as np
 
 from lincent.programs.arrays import Vector
 from lincent.programs.regularized import RegularizedProgram
+from lincent.solvers.newton.dual import Dual
+from lincent.solvers.newton.exchange import exchanged, parted
 from lincent.solvers.newton.hessian import Curvature, Whole
 from lincent.solvers.newton.oracle import Reader, Reading
 
@@ -27,6 +29,10 @@ PER_COLUMN = 30
 MANY_COLUMNS = 64
 """With fewer columns a Gram matrix of all rows is cheap."""
 LENGTH_ROWS = 500
+MANY_SHORT = 0.1
+"""The share of rows short of the upper margin from which on sets of them are exchanged,"""
+FAR_TOO_SHORT = 1.5
+"""if the best length of the first step is above this: else few rows may decide."""
 ROUNDS = 5
 CLOSE = 3e-2
 """The length is close enough when it changes by less than this share."""
@@ -41,12 +47,17 @@ def first_step(reader: Reader, curvature: Curvature) -> Reading:
     near = zero if np.any(zero.inside) else replace(zero, pull=np.full(m, 0.5))
     every = m // max(FEW_ROWS, PER_COLUMN * n)
     if every > 1 and n >= MANY_COLUMNS and isinstance(curvature, Whole):
-        step, _ = curvature.thin(near.inside, every).solve(zero.gradient, zero.slope)
+        step, shift = curvature.thin(near.inside, every).solve(zero.gradient, zero.slope)
     else:
-        step, _ = curvature.step(near)
+        step, shift = curvature.step(near)
     projected = program.rows.dot(step)
     square = float(step @ step)
     length, t = _best_length(program, square, projected, zero.t, max(1, m // LENGTH_ROWS))
+    z = program.positions(length * projected, t)
+    many = np.count_nonzero(z < program.high) > MANY_SHORT * m and length > FAR_TOO_SHORT
+    apart = parted(program, program.positions(projected, zero.t + shift))
+    if apart and (many or isinstance(curvature, Dual)):
+        return exchanged(reader, curvature, step, zero.t + shift)
     point = reader.at(length * step, t, length * projected)
     return point if point.objective < zero.objective else zero
 

@@ -42,6 +42,10 @@ class Tuning:
     supporting: float = 0.35
     """Rows with a multiplier, per column (and ``near`` more), from which on exact steps over all
     rows are cheaper."""
+    all_support: float = 0.9
+    """Rows with a multiplier, of a choice, from which on many decide if of all rows"""
+    most: float = 0.4
+    """as many are short of the margin."""
     few_beside: float = 2.0
     """Rows of a choice, per column, up to which their products with each other are less work."""
     beyond: float = 1.0
@@ -81,18 +85,22 @@ class _Choice:
         self.rows = np.vstack([old, new])
         self.index = np.concatenate([self.index[keep], joining])
 
-    def solve(self, controls: Controls, start: Start) -> Solution:
+    def solve(self, controls: Controls, start: Start | None) -> Solution:
         part = self.part()
         curvature = Whole(part) if self.outer is None else Dual(part, self.outer)
         return descend(part, curvature, controls, start)
 
 
-def solve(program: RegularizedProgram, at: Start, controls: Controls) -> Solution | None:
-    """The certified optimum from a point near it, or None where many rows decide."""
-    first = _first_choice(program, at)
+def solve(
+    program: RegularizedProgram, at: Start, controls: Controls, few: float = np.inf
+) -> Solution | None:
+    """The certified optimum from a point near it, or None where many rows (or ``few``) decide."""
+    first = _first_choice(program, at, few)
     if first is None:
         return None
-    choice, best, start, gap = _Choice(program, first), _Best(program), at, 1.0
+    choice, best, gap = _Choice(program, first), _Best(program), 1.0
+    # From all rows of a few, rather than from those that are short at a point far from the optimum.
+    start = at if choice.outer is None else None
     for rounds in range(1, min(TUNING.rounds, controls.max_iter) + 1):
         tol = max(controls.tol / 10, TUNING.loose * min(gap, 1.0))
         found = choice.solve(replace(controls, tol=tol, max_iter=TUNING.steps, watch=None), start)
@@ -109,6 +117,9 @@ def solve(program: RegularizedProgram, at: Start, controls: Controls) -> Solutio
         keep = (alpha > 0.0) | (point.z[choice.index] < program.high + TUNING.beyond)
         short = point.pull > 0.0
         short[choice.index] = False
+        all_support = np.count_nonzero(alpha) > TUNING.all_support * len(alpha)
+        if all_support and np.count_nonzero(short) > TUNING.most * len(short):
+            return None
         joining = _worst(point.z, np.flatnonzero(short), max(TUNING.near, len(alpha) // 2))
         if not joining.size and tol == controls.tol / 10:
             return None  # rounding: nobody is short of the margin, and the gap is open
@@ -116,15 +127,17 @@ def solve(program: RegularizedProgram, at: Start, controls: Controls) -> Solutio
     return None
 
 
-def _first_choice(program: RegularizedProgram, at: Start) -> Index | None:
+def _first_choice(program: RegularizedProgram, at: Start, few: float) -> Index | None:
     """The rows short of the margin and some that are near it, or None if those are many."""
     z = program.positions(program.rows.dot(at.beta), at.t)
-    short, few = int(np.count_nonzero(z < program.high)), int(TUNING.few * len(z))
+    short, tenth = int(np.count_nonzero(z < program.high)), int(TUNING.few * len(z))
     if short > few:
+        return None
+    if short > tenth:
         apart = TUNING.apart * program.loss(np.zeros_like(z), program.pull(np.zeros_like(z)))
         if program.primal(at.beta, z, program.pull(z)) > apart:
             return None
-        short = few
+        short = tenth
     sides = [_worst(z, np.flatnonzero(program.sign == side), 1) for side in (-1.0, 1.0)]
     return np.unique(np.concatenate([_worst(z, np.arange(len(z)), short + TUNING.near), *sides]))
 
