@@ -35,8 +35,8 @@ def test_sets_end_at_the_optimum(shape, free):
 
 def test_where_rows_are_beyond_the_lower_margin_it_is_not_the_way():
     program = separable(200, 90)
-    assert exchange.parted(program, np.zeros(200))
-    assert not exchange.parted(program, np.full(200, -2.0))
+    assert exchange.parted(program, np.zeros(200), Dual(program))
+    assert not exchange.parted(program, np.full(200, -2.0), Dual(program))
 
 
 def test_it_does_not_end_above_where_it_began(monkeypatch):

@@ -51,14 +51,21 @@ class Start:
 
 @dataclass(frozen=True)
 class Doubt:
-    """After so many steps a relative gap above this ends a walk: it leads nowhere soon."""
+    """After so many steps a relative gap above this ends a walk: it leads nowhere soon.
+
+    After one step so few rows short of the upper margin end it as well: they may decide.
+    """
 
     steps: float = np.inf
     gap: float = np.inf
+    few: int = -1
 
     def about(self, steps: int, gap: float) -> bool:
         # A gap with more digits than a number has is rounding, on any way.
         return steps >= self.steps and self.gap < gap < 1 / LAST_DIGITS
+
+    def about_rows(self, steps: int, point: Reading) -> bool:
+        return steps == 1 and int(np.count_nonzero(point.pull)) <= self.few
 
 
 NO_DOUBT = Doubt()
@@ -166,7 +173,7 @@ def _walk(
             status = Status.STALLED
         elif controls.out_of_time():
             status = Status.TIME_LIMIT
-        elif steps >= controls.max_iter:
+        elif steps >= controls.max_iter or doubt.about_rows(steps, point):
             status = Status.ITERATION_LIMIT
         else:
             point = _advance(reader, curvature, point, best.gap)

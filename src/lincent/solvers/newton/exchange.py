@@ -23,7 +23,8 @@ import numpy as np
 
 from lincent.programs.arrays import Vector
 from lincent.programs.regularized import RegularizedProgram
-from lincent.solvers.newton.hessian import Curvature
+from lincent.solvers.newton.hessian import TUNING as STEPS
+from lincent.solvers.newton.hessian import Curvature, LightFirst, Whole
 from lincent.solvers.newton.oracle import Reader, Reading
 
 
@@ -33,6 +34,8 @@ class Tuning:
 
     below: float = 0.02
     """Rows beyond the lower margin, of all, from which on its loss is not that of a square."""
+    share: float = 0.02
+    """The residual that conjugate gradients may leave: rows on the wrong side cost more."""
     sets: int = 40
     """Sets at most; 3 to 20 are usual."""
     deep: float = 1e6
@@ -44,9 +47,12 @@ HALVINGS = 10
 """Of the way along which a lowest point is looked for."""
 
 
-def parted(program: RegularizedProgram, z: Vector) -> bool:
-    """Whether next to no rows are beyond the lower margin."""
-    return int(np.count_nonzero(z <= program.low)) <= TUNING.below * len(z)
+def parted(program: RegularizedProgram, z: Vector, curvature: Curvature) -> bool:
+    """Whether next to no rows are beyond the lower margin; none, where other steps are cheap."""
+    if isinstance(curvature, LightFirst) and not curvature.cheap:
+        return False  # columns that depend on each other: each set would need a matrix of its own
+    most = 0.0 if isinstance(curvature, Whole) else TUNING.below
+    return int(np.count_nonzero(z <= program.low)) <= most * len(z)
 
 
 def exchanged(reader: Reader, curvature: Curvature, beta: Vector, t: float) -> Reading:
@@ -55,6 +61,8 @@ def exchanged(reader: Reader, curvature: Curvature, beta: Vector, t: float) -> R
     low, costs = program.high - TUNING.deep * program.width, program.costs * TUNING.deep
     squares = Reader(replace(program, low=low, costs=costs))
     point = squares.at(beta, t)
+    if isinstance(curvature, LightFirst):
+        curvature.light.share = TUNING.share
     best, lowest = point, np.inf
     for _ in range(TUNING.sets):
         step, shift = curvature.step(point)
@@ -70,6 +78,8 @@ def exchanged(reader: Reader, curvature: Curvature, beta: Vector, t: float) -> R
             best, lowest = point, objective
         if same or curvature.coarse:
             break
+    if isinstance(curvature, LightFirst):
+        curvature.light.share = STEPS.cg_share
     return reader.at(best.beta, best.t, best.projected)
 
 

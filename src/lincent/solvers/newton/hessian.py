@@ -71,11 +71,8 @@ class Tuning:
     dual_share: float = 0.75
     """Rows between the margins, per column, up to which their products with each other are less
     work than a matrix of the columns."""
-    few_rows: float = 0.4
-    """The share of rows between the margins (or as many as columns) up to which their products with
-    each other are cheaper than those with vectors."""
-    set_share: float = 0.02
-    """The residual of a step from one set of rows to the next (``exchange``)."""
+    light_rows: float = 0.33
+    """The share of rows between the margins from which on products are cheaper than a matrix."""
 
 
 TUNING = Tuning()
@@ -341,12 +338,10 @@ class LightFirst:
     """
 
     def __init__(self, program: RegularizedProgram) -> None:
-        m, n = program.shape
         self.program, self.light = program, Conjugate(program)
         self.exact = Whole(program, rough=True)
-        self.light.limit = TUNING.first_products * n
+        self.light.limit = TUNING.first_products * program.shape[1]
         self.light.share = TUNING.first_share
-        self.few = min(TUNING.dual_share * n, TUNING.few_rows * m)
         self.cheap, self.close = True, False
 
     @property
@@ -354,14 +349,14 @@ class LightFirst:
         return self.exact.coarse
 
     def step(self, point: Reading) -> tuple[Vector, float]:
-        if np.count_nonzero(point.inside) <= self.few:
+        if np.count_nonzero(point.inside) < TUNING.light_rows * len(point.inside):
             self.cheap = False
         if not self.cheap:
             return self.exact.step(point)
         found = self.light.step(point)
         if self.light.share == TUNING.first_share:
             self.cheap = self.light.products <= self.light.limit
-            self.light.share = TUNING.set_share
+            self.light.share = TUNING.cg_share
             self.light.limit = TUNING.light_share * self.light.program.shape[1]
         return found
 
@@ -369,7 +364,6 @@ class LightFirst:
         if not self.cheap:
             return self.exact.learn(before, after, short)
         self.light.products += 1  # a step reads the rows as well
-        self.light.share = TUNING.cg_share
         left, had = (float(np.linalg.norm(p.gradient)) for p in (after, before))
         poor = self.close and left > TUNING.serves * had
         self.cheap = not (short or poor or self.light.products > self.light.limit)

@@ -69,9 +69,9 @@ class Tuning:
     """With as many columns forming a matrix costs more than some dozen products with the rows."""
     level_tol: float = 1e-5
     """The gap to which a level is solved; the next step brings it to about its square."""
-    before_few: tuple[tuple[int, float], ...] = ((1, 150), (10, np.inf))
-    """Steps after which few rows may decide, if so many at most are short of the margin (a tenth of
-    all in any case); most ways are shorter.  The first with hundreds of columns alone."""
+    before_few: int = 10
+    """Steps after which few rows may decide, if few are short of the margin; most ways are
+    shorter."""
     rising: int = 60
     """Steps through smaller costs at most; 10 to 40 are usual."""
     corrections: int = 25
@@ -83,6 +83,8 @@ class Tuning:
 
 
 TUNING = Tuning()
+HANDFUL = Doubt(few=150)
+"""Rows short of the margin after one step with hundreds of columns, which alone may decide."""
 FAR = Doubt(3, 100.0)
 """Steps after which a gap so far above the objective leads to smaller costs first,"""
 LONG = Doubt(40, 1.0)
@@ -294,20 +296,20 @@ def _lead_in(
     start: Start | None,
 ) -> tuple[Led, Solution | None]:
     """The first steps on the level, and the solution where few rows decide."""
-    light, steps = isinstance(curvature, LightFirst), 0
     loose = replace(controls, tol=max(TUNING.level_tol, controls.tol), watch=None)
-    for most, few in TUNING.before_few if light else TUNING.before_few[-1:]:
-        brief = replace(loose, max_iter=min(most, controls.max_iter - steps))
-        doubt = NO_DOUBT if light else FAR
+    steps, doubt = 0, HANDFUL if isinstance(curvature, LightFirst) else FAR
+    while True:
+        brief = replace(loose, max_iter=min(TUNING.before_few, controls.max_iter - steps))
         led = lead(curvature.program, curvature, brief, start, controls.tol / 2, doubt)
         start, steps = led.start, steps + led.steps
         if led.status not in (Status.ITERATION_LIMIT, Status.STALLED) or steps >= controls.max_iter:
             break
-        found = support_rows.solve(program, start, _left(controls, steps), few)
+        found = support_rows.solve(program, start, _left(controls, steps))
         if found is not None:
             return led, replace(found, iterations=steps + found.iterations)
-        if led.status is Status.STALLED:
+        if led.status is Status.STALLED or steps >= TUNING.before_few:
             break
+        doubt = NO_DOUBT
     return replace(led, steps=steps), None
 
 

@@ -55,7 +55,7 @@ def first_step(reader: Reader, curvature: Curvature) -> Reading:
     length, t = _best_length(program, square, projected, zero.t, max(1, m // LENGTH_ROWS))
     z = program.positions(length * projected, t)
     many = np.count_nonzero(z < program.high) > MANY_SHORT * m and length > FAR_TOO_SHORT
-    apart = parted(program, program.positions(projected, zero.t + shift))
+    apart = parted(program, program.positions(projected, zero.t + shift), curvature)
     if apart and (many or isinstance(curvature, Dual)):
         return exchanged(reader, curvature, step, zero.t + shift)
     point = reader.at(length * step, t, length * projected)

@@ -91,11 +91,9 @@ class _Choice:
         return descend(part, curvature, controls, start)
 
 
-def solve(
-    program: RegularizedProgram, at: Start, controls: Controls, few: float = np.inf
-) -> Solution | None:
-    """The certified optimum from a point near it, or None where many rows (or ``few``) decide."""
-    first = _first_choice(program, at, few)
+def solve(program: RegularizedProgram, at: Start, controls: Controls) -> Solution | None:
+    """The certified optimum from a point near it, or None where many rows decide."""
+    first = _first_choice(program, at)
     if first is None:
         return None
     choice, best, gap = _Choice(program, first), _Best(program), 1.0
@@ -127,17 +125,15 @@ def solve(
     return None
 
 
-def _first_choice(program: RegularizedProgram, at: Start, few: float) -> Index | None:
+def _first_choice(program: RegularizedProgram, at: Start) -> Index | None:
     """The rows short of the margin and some that are near it, or None if those are many."""
     z = program.positions(program.rows.dot(at.beta), at.t)
-    short, tenth = int(np.count_nonzero(z < program.high)), int(TUNING.few * len(z))
+    short, few = int(np.count_nonzero(z < program.high)), int(TUNING.few * len(z))
     if short > few:
-        return None
-    if short > tenth:
         apart = TUNING.apart * program.loss(np.zeros_like(z), program.pull(np.zeros_like(z)))
         if program.primal(at.beta, z, program.pull(z)) > apart:
             return None
-        short = tenth
+        short = few
     sides = [_worst(z, np.flatnonzero(program.sign == side), 1) for side in (-1.0, 1.0)]
     return np.unique(np.concatenate([_worst(z, np.arange(len(z)), short + TUNING.near), *sides]))
 
