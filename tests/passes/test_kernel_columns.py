@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from lincent.passes import kernel_columns
-from lincent.passes.kernel_columns import KernelColumns
+from lincent.passes.kernel_columns import ChosenColumns, KernelColumns
 
 
 @pytest.fixture
 def formed_and_not(monkeypatch):
-    monkeypatch.setattr(kernel_columns, "BLOCK_BYTES", 8 * 30 * 4)
+    monkeypatch.setattr(kernel_columns, "BLOCK_ENTRIES", 30 * 4)
     rng = np.random.default_rng(0)
     K = rng.standard_normal((30, 22))
     sign = np.where(rng.random(30) < 0.4, 1.0, -1.0)
@@ -31,31 +31,40 @@ def test_products(formed_and_not):
     np.testing.assert_allclose(rows.column_scale(), np.sqrt((A**2).mean(axis=0)), atol=1e-12)
 
 
-def test_blocks_cover_every_column_once_wherever_they_begin(formed_and_not):
-    _, rows = formed_and_not
-    for first in (0, 2, 17):
-        parts = list(rows.blocks(first))
-        assert len(parts) == 6
-        np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(22))
-    assert next(rows.blocks(2))[0] == 8
-
-
-def test_columns_are_computed_once_and_only_for_rows_with_multipliers():
-    rng = np.random.default_rng(2)
-    K, sign = rng.standard_normal((30, 22)), np.where(rng.random(30) < 0.5, 1.0, -1.0)
+def test_only_rows_with_multipliers_are_computed(formed_and_not):
+    A, rows = formed_and_not
     asked = []
 
-    def between(rows, columns):
-        asked.append((len(rows), columns.tolist()))
-        return K[np.ix_(rows, columns)]
+    def sums(rows, columns, w):
+        asked.append(rows.tolist())
+        return w @ (A * sign[:, None])[np.ix_(rows, columns)]
 
-    rows = KernelColumns(between, sign, 22)
-    A = K * sign[:, None]
-    for index in ([1, 4, 9], [1, 5, 9, 20], [1, 5, 9, 20], [0, 5]):
-        np.testing.assert_array_equal(rows.columns(np.array(index)).array, A[:, index])
-    assert asked == [(30, [1, 4, 9]), (30, [5, 20]), (30, [0])]
+    sign = rows.sign
+    counted = KernelColumns(rows.between, sign, 22, sums)
     alpha = np.zeros(30)
-    np.testing.assert_array_equal(rows.tdot_of(alpha, np.arange(22)), np.zeros(22))
+    np.testing.assert_array_equal(counted.tdot_of(alpha, np.arange(22)), np.zeros(22))
     alpha[[3, 8]] = 0.5, 2.0
-    np.testing.assert_allclose(rows.tdot_of(alpha, np.array([2, 7])), A[:, [2, 7]].T @ alpha)
-    assert asked[3:] == [(2, [2, 7])]
+    np.testing.assert_allclose(counted.tdot_of(alpha, np.array([2, 7])), A[:, [2, 7]].T @ alpha)
+    assert asked == [[3, 8]]
+
+
+def test_chosen_columns(formed_and_not, monkeypatch):
+    monkeypatch.setattr(kernel_columns, "BLOCK_ROWS", 7)
+    A, rows = formed_and_not
+    room = np.zeros((5, 30))
+    places = np.array([4, 0, 1, 3, 2])
+    rows.write(np.array([9, 1, 3, 20, 7]), room, places)
+    B = A[:, [1, 3, 7, 20, 9]]
+    chosen = ChosenColumns(room)
+    rng = np.random.default_rng(1)
+    for used in (0.2, 0.9):
+        w = np.where(rng.random(30) < used, rng.random(30), 0.0)
+        np.testing.assert_allclose(chosen.gram(w), (B.T * w) @ B, atol=1e-12)
+        np.testing.assert_allclose(chosen.cross(w, places[:2]), (B.T * w) @ B[:, places[:2]])
+    np.testing.assert_allclose(chosen.tdot(w), B.T @ w)
+    np.testing.assert_allclose(chosen.dot(w[:5]), B @ w[:5])
+    np.testing.assert_allclose(chosen.outer(w[:5]), (B * w[:5]) @ B.T, atol=1e-12)
+    np.testing.assert_allclose(chosen.column_scale(), np.sqrt((B**2).mean(axis=0)))
+    np.testing.assert_array_equal(chosen.dense(), B)
+    np.testing.assert_array_equal(chosen.take(np.array([4, 2])).dense(), B[[4, 2]])
+    np.testing.assert_array_equal(chosen.columns(np.array([4, 2])).dense(), B[:, [4, 2]])

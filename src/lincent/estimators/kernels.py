@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lincent.estimators.validation import check_choice, check_positive
-from lincent.features.similarity import entry_variance, near_there, similarity
+from lincent.features.similarity import entry_variance, near_there, similarity, similarity_sums
 from lincent.passes.dense import origin_of, some_rows
 from lincent.passes.source import Kind, kind_of, place_of
 
@@ -166,6 +166,16 @@ class KernelSource:
             some = self.X[rows[part]]
             matrix[part] = self.kernel(some if self.origin is None else some - self.origin, Y)
         return matrix
+
+    def sums(self, rows: np.ndarray, columns: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """w.matrix(rows, columns), which is never there as a whole."""
+        if self.kernel.name == "rbf" and kind_of(self.X) is Kind.DENSE:
+            X, points = (np.asarray(self.X[i], dtype=np.float64) for i in (columns, rows))
+            return similarity_sums(X, points, self.kernel.gamma, w)
+        sums = np.empty(len(columns))
+        for part in blocks(len(columns), len(rows)):
+            sums[part] = w @ self.matrix(rows, columns[part])
+        return sums
 
 
 def blocks(rows: int, columns: int, least: int = 1) -> Iterator[slice]:

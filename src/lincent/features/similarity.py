@@ -58,7 +58,25 @@ def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
             part *= -scale
             np.exp(part, out=near[start : start + step])
         return near
-    # -scale |x - c|^2 is one product: of (x, |x|^2, 1) and (2 scale c, -scale, -scale |c|^2).
+    left, right = _factors(X, points, scale)
+    for start in range(0, X.shape[0], step):
+        _exponentials(left[start : start + step], right, near[start : start + step])
+    return near
+
+
+def similarity_sums(X: np.ndarray, points: np.ndarray, scale: float, w: np.ndarray) -> np.ndarray:
+    """k(x).w of every row: no more than a part of k in the cache is ever there."""
+    left, right = _factors(X, points, scale)
+    step = min(len(left), max(1, CACHED_ENTRIES // max(1, len(points))))
+    room, sums = np.empty((step, len(points))), np.empty(len(left))
+    for start in range(0, len(left), step):
+        rows = left[start : start + step]
+        np.dot(_exponentials(rows, right, room[: len(rows)]), w, out=sums[start : start + step])
+    return sums
+
+
+def _factors(X: np.ndarray, points: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """-scale |x - c|^2 is one product: of (x, |x|^2, 1) and (2 scale c, -scale, -scale |c|^2)."""
     origin, n = points.mean(axis=0), points.shape[1]
     left, right = np.ones((X.shape[0], n + 2)), np.full((len(points), n + 2), -scale)
     np.subtract(X, origin, out=left[:, :n])
@@ -66,12 +84,13 @@ def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
     np.multiply(centered, 2.0 * scale, out=right[:, :n])
     np.einsum("ij,ij->i", left[:, :n], left[:, :n], out=left[:, n])
     right[:, n + 1] *= np.einsum("ij,ij->i", centered, centered)
-    for start in range(0, X.shape[0], step):
-        part = near[start : start + step]
-        np.dot(left[start : start + step], right.T, out=part)
-        np.minimum(part, 0.0, out=part)
-        np.exp(part, out=part)
-    return near
+    return left, right
+
+
+def _exponentials(left: np.ndarray, right: np.ndarray, out: np.ndarray) -> np.ndarray:
+    np.dot(left, right.T, out=out)
+    np.minimum(out, 0.0, out=out)
+    return np.exp(out, out=out)
 
 
 def whitening(points: np.ndarray, scale: float, variance: float) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Priced columns give the optimum of all columns, and say when they do not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,12 +13,15 @@ from lincent.solvers.newton.lasso import spread_choice
 from lincent.solvers.newton.priced import Tuning
 from lincent.solvers.solution import Controls, Status
 
-SMALL = Tuning(sample=20, joining=10)
+SMALL = Tuning(least=20, joining=10, enough=30, few=3, busy=1.0)
+LEAVING = replace(SMALL, joining=4, enough=4, idle=1.0)
+FORMED = replace(SMALL, busy=0.0)
+NESTED = replace(SMALL, thinner=3, least_priced=40)
 
 
 def kernel_problem(m, seed, monkeypatch):
     """An RBF kernel as columns, and the same program with the matrix formed."""
-    monkeypatch.setattr("lincent.passes.kernel_columns.BLOCK_BYTES", 8 * m * 16)
+    monkeypatch.setattr("lincent.passes.kernel_columns.BLOCK_ENTRIES", m * 16)
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((m, 2))
     sign = np.where((X**2).sum(axis=1) + 0.5 * rng.standard_normal(m) > 1.4, 1.0, -1.0)
@@ -28,11 +33,12 @@ def kernel_problem(m, seed, monkeypatch):
     return program, rows, formed
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_it_is_the_optimum_of_all_columns(seed, monkeypatch):
+@pytest.mark.parametrize("tuning", [SMALL, LEAVING, FORMED, NESTED])
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_the_optimum_of_all_columns(seed, tuning, monkeypatch):
     program, rows, formed = kernel_problem(300, seed, monkeypatch)
     rng = np.random.default_rng(seed)
-    found = priced.solve(program, rows, Controls(), rng, SMALL)
+    found = priced.solve(program, rows, Controls(), rng, tuning)
     assert found.status is Status.OPTIMAL
     answer = found.certificate
     again = certify_l1(formed, answer.beta, answer.t)

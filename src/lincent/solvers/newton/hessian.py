@@ -31,6 +31,7 @@ from typing import Protocol
 
 import numpy as np
 
+from lincent.passes.kernel_columns import ChosenColumns
 from lincent.programs.arrays import Index, Matrix, Vector
 from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers.newton.changed import Changed
@@ -126,6 +127,19 @@ class Whole:
         self.total *= ratio
         self.factor = self.changed = None
         self.torn = self.crossed = None
+
+    def exchange(self, old: Whole, rows: ChosenColumns, new: Index) -> None:
+        """Begin where another left off whose program had other columns at these places."""
+        if old.inside is None:
+            return
+        n, before = rows.shape[1], len(old.gram)
+        self.inside, self.total = old.inside, old.total
+        D = between(self.program, old.inside)
+        self.gram = np.empty((n, n))
+        self.gram[:before, :before] = old.gram
+        self.gram[:, new] = cross = rows.cross(D, new)
+        self.gram[new] = cross.T
+        self.v = rows.tdot(D * self.program.sign)
 
     def at(self, inside: Inside) -> tuple[Matrix, Vector, float]:
         """A'DA, v and s where these rows are between the margins."""

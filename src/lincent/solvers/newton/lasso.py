@@ -182,9 +182,11 @@ def _cut(program: RegularizedProgram, chosen: Index) -> RegularizedProgram:
     return replace(program, rows=program.rows.columns(chosen), means=means)
 
 
-def descend(reader: Reader, point: Reading, controls: Controls) -> tuple[Status, Best, int]:
+def descend(
+    reader: Reader, point: Reading, controls: Controls, model: Model | None = None
+) -> tuple[Status, Best, int]:
     """Newton steps on all columns of the reader's program."""
-    best, model = Best(point, reader.unit), _Model(reader.program)
+    best, model = Best(point, reader.unit), model or Model(reader.program)
     steps = since = 0
     while True:
         controls.reached(f"step {steps}", best.low.objective, best.relative_gap)
@@ -201,7 +203,7 @@ def descend(reader: Reader, point: Reading, controls: Controls) -> tuple[Status,
         since = 0 if best.take(point) else since + 1
 
 
-class _Model:
+class Model:
     """The quadratic model of the loss, with a small term that keeps it definite."""
 
     def __init__(self, program: RegularizedProgram) -> None:
@@ -226,7 +228,7 @@ class _Model:
         return beta, shift
 
 
-def _advance(reader: Reader, model: _Model, point: Reading) -> Reading:
+def _advance(reader: Reader, model: Model, point: Reading) -> Reading:
     beta, shift = model.minimum(point)
     found = reader.at(beta, point.t + shift)
     penalty = float(np.abs(beta).sum() - np.abs(point.beta).sum())
@@ -240,22 +242,23 @@ def _advance(reader: Reader, model: _Model, point: Reading) -> Reading:
 
 
 def _between(reader: Reader, origin: Reading, end: Reading) -> Reading:
-    """The lowest of the points halfway, a quarter way, ... with their best thresholds."""
+    """The lowest of the points halfway, a quarter way, ... with its best threshold."""
     program = reader.program
     moved, step = end.projected - origin.projected, end.beta - origin.beta
-    lowest, best = origin.objective, None
+    lowest, best = origin.objective, 0.0
     length = 1.0
     for _ in range(TUNING.halvings):
-        projected = origin.projected + length * moved
-        t = best_threshold(program, projected, origin.t)
-        beta = origin.beta + length * step
-        z = program.positions(projected, t)
-        value = program.primal_l1(beta, z, program.pull(z))
+        z = program.positions(
+            origin.projected + length * moved, origin.t + length * (end.t - origin.t)
+        )
+        value = program.primal_l1(origin.beta + length * step, z, program.pull(z))
         if value < lowest:
-            lowest, best = value, (beta, t, projected)
-        elif best is not None:
+            lowest, best = value, length
+        elif best:
             break
         length /= 2
-    if best is None:
+    if not best:
         return min(origin, end, key=lambda reading: reading.objective)
-    return reader.at(*best)
+    projected = origin.projected + best * moved
+    t = best_threshold(program, projected, origin.t + best * (end.t - origin.t))
+    return reader.at(origin.beta + best * step, t, projected)
