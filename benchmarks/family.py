@@ -258,7 +258,7 @@ def fits():
     kinds = [kind for kind in DENSE if not missing(kind)]
     for kind in (LCC, LCCCV, FQCC):  # the first fit pays for imports
         kind().fit(*make("normal", 60, 3))
-    for m, n in ((200, 6), (1_000, 24), (5_000, 20), (2_000, 50)):
+    for m, n in ((200, 6), (1_000, 24), (5_000, 20), (2_000, 50), (20_000, 30)):
         ratios = []
         for kind in kinds:
             X, y = make(kind, m, n, seed=1)

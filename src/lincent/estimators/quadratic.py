@@ -29,7 +29,7 @@ from lincent.passes.dense import DenseRows
 from lincent.programs.centralization import lcc_program
 from lincent.programs.ramp import RampProgram
 from lincent.solvers.lp import choose, scaling
-from lincent.solvers.lp.duplicate_rows import groups, summed
+from lincent.solvers.lp.duplicate_rows import groups, one_of_each, summed
 from lincent.solvers.ramp import convex_concave, scipy_slsqp
 from lincent.solvers.ramp.convex_concave import LocalSolution
 from lincent.solvers.solution import Controls, Status
@@ -230,7 +230,7 @@ class FQCC(Probabilities, ProjectedLine, Classifier):
         rows = problem.rows.materialize()
         repeated = groups(rows)
         if repeated is not None:  # equal rows are one kink; apart they hide the vertex
-            rows, costs = rows.take(repeated[0]), summed(costs, repeated[1])
+            rows, costs = one_of_each(rows, repeated[0]), summed(costs, repeated[1])
         program = RampProgram(rows, costs, margin, problem.difference)
         unit = 1.0 if program.hard else _unit(program)
         found = self._best(_divided(program, unit), problem).times(unit)

@@ -23,6 +23,7 @@ class RowsBase(Rows):
 
     sparse = False
     far = False
+    merged = False
     swept = False
     """Whether ``sweep`` is one read."""
 

@@ -23,6 +23,8 @@ class Rows(Protocol):
     sparse: bool
     far: bool
     """Whether the rows live elsewhere, so that bringing all of them here is dear."""
+    merged: bool
+    """Whether equal rows were made one: their values are few, and rows meet in ties."""
 
     @property
     def entries(self) -> int:

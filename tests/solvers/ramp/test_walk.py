@@ -50,7 +50,8 @@ def test_the_walk_ends_at_a_certified_local_optimum_below_its_start(seed, least,
     certificate, beyond = found
     projected = program.rows.dot(certificate.beta)
     value = program.objective(certificate.beta, projected)
-    assert value <= first.objective
+    # The start may be that point: it is above it but for rounding.
+    assert value <= first.objective + 1e-12 * abs(value)
     assert certificate.relative_gap <= 1e-9
     np.testing.assert_array_equal(beyond, program.beyond(certificate.beta, projected))
     assert lower_nearby(program, certificate.beta, value, seed) <= 1e-9 * abs(value)

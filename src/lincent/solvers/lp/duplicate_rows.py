@@ -60,8 +60,15 @@ def merge(program: Program) -> Merged | None:
     if found is None:
         return None
     first, group = found
-    rows, costs = program.rows.take(first), summed(program.costs, group)
+    rows, costs = one_of_each(program.rows, first), summed(program.costs, group)
     return Merged(replace(program, rows=rows, costs=costs), group, program)
+
+
+def one_of_each(rows: Rows, first: Index) -> Rows:
+    """The rows of these indices, which stand for the others."""
+    taken = rows.take(first)
+    taken.merged = True
+    return taken
 
 
 def summed(costs: Vector, group: Groups) -> Vector:

@@ -42,7 +42,7 @@ from lincent.programs.arrays import Certificate, Rows, Vector
 from lincent.programs.centralization import Program, certify, lcc_program
 from lincent.solvers.lp import choose, margin_exchanges, screening, simplex
 from lincent.solvers.lp.block_path import SCALED, BlockFollower, scaled_by_sums
-from lincent.solvers.lp.duplicate_rows import groups, summed
+from lincent.solvers.lp.duplicate_rows import groups, one_of_each, summed
 from lincent.solvers.lp.foreseen import Guide, Point, foresee
 from lincent.solvers.lp.margin_exchanges import MarginExchanges, Vertex
 from lincent.solvers.lp.vertex import to_vertex
@@ -110,8 +110,8 @@ class Follower:
             found = groups(rows)
             if found is not None:
                 first, group = found
-                rows, vectors = rows.take(first), [summed(cost, group) for cost in vectors]
-            self._known = simplex.Known.of(rows.dense(), merged=found is not None)
+                rows, vectors = one_of_each(rows, first), [summed(cost, group) for cost in vectors]
+            self._known = simplex.Known.of(rows.dense())
         return rows, vectors
 
     def rewind(self) -> None:

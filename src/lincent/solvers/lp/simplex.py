@@ -122,11 +122,10 @@ def solve(
     """
     near = NearVertex(program, start, known)
     near.vertex = vertex
-    if known is None and near.repeats():
+    if known is None and not program.rows.merged and near.repeats():
         merged = merge(program)
         if merged is not None:
-            known = Known.of(merged.program.rows.dense(), merged=True)
-            near = NearVertex(merged.program, start, known)
+            near = NearVertex(merged.program, start)
             return merged.expand(_finish(merged.program, near, controls))
     return _finish(program, near, controls)
 
@@ -169,16 +168,13 @@ class Known:
 
     scale: Vector
     per_size: Vector
-    exchanged_whole: int
 
     @staticmethod
-    def of(rows: Matrix, *, merged: bool = False) -> Known:
-        """The sizes of columns and rows; ``merged`` are rows whose repetitions were merged."""
+    def of(rows: Matrix) -> Known:
+        """The sizes of columns and rows."""
         scale, size = scales_and_sizes(rows)
         per_size = 1.0 / np.maximum(size, TUNING.small_size * size.sum() / len(size) + TINY)
-        # Whole numbers meet in ties, and a band that grows would go through them every time.
-        whole = TUNING.ties_whole if merged else TUNING.exchanged_whole
-        return Known(scale, per_size, whole)
+        return Known(scale, per_size)
 
 
 class NearVertex:
@@ -190,10 +186,13 @@ class NearVertex:
         self.program, self.rows = program, program.rows.dense()
         known = known or Known.of(self.rows)
         self.scale, self.per_size = known.scale, known.per_size
-        self.exchanged_whole = known.exchanged_whole
+        # Whole numbers meet in ties, and a band that grows would go through them every time.
+        merged = program.rows.merged
+        self.exchanged_whole = TUNING.ties_whole if merged else TUNING.exchanged_whole
         self.curvature = 0.5 * self.per_size * program.costs
         self.pull = 0.0  # the multiplier of the separation
         self.gain = 1.0  # of the last step, as a share of the loss
+        self.width = 0.0  # of the last band
         self.vertex, self.started = None, start is not None
         self.band = TUNING.first_band
         if start is None:
@@ -273,7 +272,7 @@ class NearVertex:
         rows, missed, costs = self.rows, self.missed, self.program.costs
         distance = missed * self.per_size
         near = np.abs(distance)
-        width = float(np.partition(near, band)[band]) + TINY
+        width = self._width(near, band)
         inside = (near <= width).nonzero()[0]
         distance *= 0.5 / width
         distance += 0.5
@@ -284,6 +283,14 @@ class NearVertex:
         # In units of 1 / w, so that the numbers are of the size of the data.
         step = self._towards(hessian, width * self._slope(alpha))
         return 0.0 if step is None else self.move(step, rows @ step)
+
+    def _width(self, distance: Vector, band: int) -> float:
+        """The distance within which so many rows are, looked for near that of the last step."""
+        some = distance[distance <= 2.0 * self.width] if self.width else distance
+        if len(some) <= band:
+            some = distance
+        self.width = float(np.partition(some, band)[band]) + TINY
+        return self.width
 
     def _slope(self, alpha: Vector) -> Vector:
         """The gradient of the smoothed objective."""

@@ -25,21 +25,25 @@ from lincent.solvers.solution import Controls
 
 @dataclass(frozen=True)
 class Tuning:
-    """What steps trade; measured on ``benchmarks/workloads.py`` at 1,000 x 24 to 20,000 x 30."""
+    """What steps trade; measured on ``benchmarks/workloads.py`` at 200 x 6 to 1,000,000 x 10."""
 
-    least_entries: int = 20_000  # below which the walk from the first model is short
+    least_entries: int = 4_000  # below which the walk from the first model is short
+    most_entries: int = 10_000_000  # beyond which rows are not read for every step
+    most_columns: int = 64  # beyond which a basis is dear, and steps lead too far from one
+    least_rows: int = 3  # per column: with fewer the classes are separable, and the box is met
     first_band: float = 4.0  # rows per column whose hinges the first step smooths
     last_band: float = 2.0  # and of the last, at least
     shrink: float = 0.25  # of a band, at most, from one step to the next
     grow: float = 2.0  # of a band that led nowhere
+    widest: float = 64.0  # rows per column of a band that is worth a step
     steps: int = 64  # at most: what is left costs the walk less
-    lengths: tuple[float, ...] = (8.0, 4.0, 2.0, 1.0, 0.5, 0.2, 0.05)  # of a step, by F
+    longer: tuple[float, ...] = (2.0, 4.0, 8.0)  # lengths of a step while F falls
+    shorter: tuple[float, ...] = (0.5, 0.2, 0.05)  # and where it does not
     gain: float = 1e-4  # of the objective: a step that lowers it by less is flat
     patience: int = 2  # flat steps in a row after which the walk goes on
 
 
 TUNING = Tuning()
-LENGTHS = np.array([0.0, *TUNING.lengths])
 
 
 def worthwhile(program: RampProgram) -> bool:
@@ -47,7 +51,9 @@ def worthwhile(program: RampProgram) -> bool:
     m, n = program.shape
     dense = not (program.rows.sparse or program.rows.far)
     usual = not program.hard and bool(program.costs.min() > 0)
-    return bool(dense and usual and m * n > TUNING.least_entries and simplex.worthwhile(m, n))
+    entries = TUNING.least_entries < m * n <= TUNING.most_entries
+    shape = entries and n <= TUNING.most_columns and m >= TUNING.least_rows * n
+    return bool(dense and usual and shape)
 
 
 @np.errstate(all="ignore")  # a point that is not finite has no objective and is not taken
@@ -56,10 +62,11 @@ def approach(program: RampProgram, start: Vector, controls: Controls) -> Vector:
     m, n = program.shape
     near = _NearLocal(program, start)
     band, least, flat = TUNING.first_band * n, TUNING.last_band * n, 0
+    largest = min(m // 2, int(TUNING.widest * n))
     for _ in range(TUNING.steps):
         before = near.beyond
-        length, gain = near.step(min(int(band), m // 2))
-        stuck = length == 0.0 and band >= m // 2
+        length, gain = near.step(min(int(band), largest))
+        stuck = length == 0.0 and band >= largest
         flat = 0 if gain > TUNING.gain else flat + (length > 0.0)
         if stuck or flat == TUNING.patience or controls.out_of_time():
             break
@@ -74,8 +81,10 @@ def approach(program: RampProgram, start: Vector, controls: Controls) -> Vector:
 class _NearLocal(simplex.NearVertex):
     """A point on its way; of the program only what all models share is used."""
 
+    value: float | None  # of F here, where it is known
+
     def __init__(self, program: RampProgram, start: Vector) -> None:
-        self.ramp = program
+        self.ramp, self.value = program, None
         super().__init__(program.upper_model(np.zeros(program.shape[0], dtype=bool)), start)
 
     def step(self, band: int) -> tuple[float, float]:
@@ -93,21 +102,34 @@ class _NearLocal(simplex.NearVertex):
 
     def move(self, step: Vector, along: Vector) -> float:
         """Go along a step as far as F falls: a model, which is above it, would stop too early."""
-        ramp = self.ramp
-        farthest = max(1.0, self._room(step))
-        lengths = LENGTHS[farthest >= LENGTHS]
-        reach = float(ramp.difference @ self.beta) + lengths * float(ramp.difference @ step)
-        loss = np.multiply.outer(2.0 * lengths, -along)
-        loss += 2.0 * self.missed - ramp.margin  # -2 a_i.beta: a model's margin is half of s
-        np.minimum(loss, reach[:, None], out=loss)
-        np.maximum(loss, -ramp.margin, out=loss)
-        values = loss @ ramp.costs - reach
-        best = int(values.argmin())
-        length = float(lengths[best])
-        if best:
-            self.gain = float(values[0] - values[best]) / max(abs(float(values[best])), 1e-300)
-            self.stand(self.beta + length * step, self.missed - length * along)
-        return length
+        ramp, slope = self.ramp, float(self.ramp.difference @ step)
+        reach, doubled = float(ramp.difference @ self.beta), 2.0 * along
+        capped = 2.0 * self.missed - ramp.margin  # -2 a_i.beta: a model's margin is half of s
+
+        def value(length: float) -> float:
+            there = reach + length * slope
+            loss = np.minimum(capped - length * doubled, there)
+            return float(np.maximum(loss, -ramp.margin, out=loss) @ ramp.costs) - there
+
+        here = value(0.0) if self.value is None else self.value
+        best, lowest = 1.0, value(1.0)
+        room = self._room(step)
+        for longer in TUNING.longer:
+            there = value(longer) if longer <= room else np.inf
+            if there >= lowest:
+                break
+            best, lowest = longer, there
+        if best == 1.0:
+            for shorter in TUNING.shorter:
+                there = value(shorter)
+                if there >= lowest and lowest < here:
+                    break
+                best, lowest = shorter, there
+        if not lowest < here:
+            return 0.0
+        self.value, self.gain = lowest, (here - lowest) / max(abs(lowest), 1e-300)
+        self.stand(self.beta + best * step, self.missed - best * along)
+        return best
 
     def _room(self, step: Vector) -> float:
         """The length of a step at which it leaves the box or d.beta falls below the separation."""
