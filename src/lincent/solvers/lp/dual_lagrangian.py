@@ -50,9 +50,11 @@ class Tuning:
     47,000 come to 1e-4 in ten seconds; growing on, they do not come below 4e-3."""
     nearly: float = 1e-3
     nearly_spare: float = 0.12
+    nearly_most: int = 300
     late_steps: int = 12
     """The same where the gap is as small as this and so few columns are spare, as a share of the
-    rows between their bounds; and after a round of more steps a vertex is tried at once."""
+    rows between their bounds and as a number; and after a round of more steps a vertex is tried at
+    once."""
     side: float = 2.0
     """tau, in twentieths of the curvature of a row over all columns: less lets x leave its bounds
     (0.1 does not converge), more slows CG."""
@@ -181,7 +183,8 @@ def identify(
             f"  {count} free, {point.between} of {len(point.rows)} rows between their bounds, "
             f"{point.steps} steps",
         )  # fmt: skip
-        nearly = gap <= tuning.nearly and point.spare <= tuning.nearly_spare * point.between
+        most_spare = min(tuning.nearly_spare * point.between, tuning.nearly_most)
+        nearly = gap <= tuning.nearly and point.spare <= most_spare
         taken = point.steps - before
         hard = taken > (tuning.late_steps if nearly else tuning.easy_steps)
         few = point.spare <= min(share * point.between, most) and gap <= tuning.near
