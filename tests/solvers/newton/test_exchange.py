@@ -27,7 +27,7 @@ def separable(m, n, free=True, seed=0):
 @pytest.mark.parametrize("shape", [(40, 200), (60, 150), (100, 400)])
 def test_sets_end_at_the_optimum(shape, free):
     program = separable(*shape, free)
-    found = first_step(Reader(program), Dual(program))
+    found = first_step(Reader(program), Dual(program), Controls())
     assert certify(program, found.beta, found.t).relative_gap <= 1e-10
     wanted = descend(program, Whole(program), Controls(tol=1e-12)).certificate
     np.testing.assert_allclose(found.beta, wanted.beta, atol=1e-6)
@@ -45,6 +45,22 @@ def test_it_does_not_end_above_where_it_began(monkeypatch):
     for sets in (1, 2, 40):
         monkeypatch.setattr(exchange, "TUNING", exchange.Tuning(sets=sets))
         beta = rng.standard_normal(20)
-        found = exchange.exchanged(Reader(program), Dual(program), beta, 0.3)
+        found = exchange.exchanged(Reader(program), Dual(program), Controls(), beta, 0.3)
         best = descend(program, Whole(program), Controls(tol=1e-12)).certificate.objective
         assert best * (1 - 1e-9) <= found.objective < Reader(program).at(beta, 0.3).objective
+
+
+def test_no_set_is_begun_after_the_deadline():
+    program, steps = separable(100, 400), []
+
+    class Counted(Dual):
+        def step(self, point):
+            steps.append(1)
+            return super().step(point)
+
+    exchange.exchanged(Reader(program), Counted(program), Controls(), np.zeros(400), 0.0)
+    asked = len(steps)
+    late = Controls(deadline=0.0)
+    exchange.exchanged(Reader(program), Counted(program), late, np.zeros(400), 0.0)
+    assert asked > 2
+    assert len(steps) == asked + 1

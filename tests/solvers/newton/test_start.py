@@ -40,7 +40,7 @@ def way(program):
     reader = Reader(program)
     zero = reader.at_zero(start.even_at_zero(reader)).objective
     best = solve(program, Controls(), np.random.default_rng(0)).certificate.objective
-    return zero, start.first_step(reader, Whole(program)).objective, best
+    return zero, start.first_step(reader, Whole(program), Controls()).objective, best
 
 
 def test_few_of_many_rows_are_enough(monkeypatch):
@@ -55,4 +55,4 @@ def test_few_of_many_rows_are_enough(monkeypatch):
 
 def test_rows_without_extent_stay_at_zero():
     program = make(40, 3, (-1.0, 3.0), 1e-300, True, 0.0, 1.0)
-    assert np.all(np.isfinite(start.first_step(Reader(program), Whole(program)).beta))
+    assert np.all(np.isfinite(start.first_step(Reader(program), Whole(program), Controls()).beta))

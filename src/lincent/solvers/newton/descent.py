@@ -160,7 +160,7 @@ def _walk(
     goal: float = -1.0,
     doubt: Doubt = NO_DOUBT,
 ) -> _Walk:
-    point = _begin(reader, curvature, start)
+    point = _begin(reader, curvature, controls, start)
     best = Best(point, reader.unit)
     steps, since = int(start is None), 0
     gap = np.inf
@@ -188,12 +188,14 @@ def _next_gap(last: float, gap: float) -> float:
     return float(gap * (gap / last) ** 1.5)
 
 
-def _begin(reader: Reader, curvature: Curvature, start: Start | None) -> Reading:
+def _begin(
+    reader: Reader, curvature: Curvature, controls: Controls, start: Start | None
+) -> Reading:
     if start is None:
-        return first_step(reader, curvature)
+        return first_step(reader, curvature, controls)
     program = reader.program
     if isinstance(curvature, Dual):
-        return exchanged(reader, curvature, start.beta, start.t)
+        return exchanged(reader, curvature, controls, start.beta, start.t)
     if not program.free:
         return reader.at(start.beta, 0.0)
     if program.shape[0] * program.shape[1] > CACHE_ENTRIES:

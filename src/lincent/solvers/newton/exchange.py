@@ -5,7 +5,8 @@ step from a point with the rows J short of the margin ends at the least squares 
 
     J_0 = all rows,    J_k+1 = the rows short of the margin at the least squares solution of J_k
 
-until a set comes again: that is the optimum.  There is no line search.  A step up says of many rows
+until a set comes again: that is the optimum.  Only a step on which the squares rise is cut to their
+lowest point; what the loss itself does on the way is not looked at.  A whole step says of many rows
 at once on which side they are, where a search stays with the few that are first on the way; with
 as many columns as a fraction of the rows five to fifteen sets are enough, where a search takes
 fifty steps (block pivoting; Judice and Pires 1994).
@@ -26,6 +27,7 @@ from lincent.programs.regularized import RegularizedProgram
 from lincent.solvers.newton.hessian import TUNING as STEPS
 from lincent.solvers.newton.hessian import Curvature, LightFirst, Whole
 from lincent.solvers.newton.oracle import Reader, Reading
+from lincent.solvers.solution import Controls
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,9 @@ def parted(program: RegularizedProgram, z: Vector, curvature: Curvature) -> bool
     return int(np.count_nonzero(z <= program.low)) <= most * len(z)
 
 
-def exchanged(reader: Reader, curvature: Curvature, beta: Vector, t: float) -> Reading:
+def exchanged(
+    reader: Reader, curvature: Curvature, controls: Controls, beta: Vector, t: float
+) -> Reading:
     """Where sets lead from a least squares solution or a point near the optimum: the lowest one."""
     program = reader.program
     low, costs = program.high - TUNING.deep * program.width, program.costs * TUNING.deep
@@ -76,7 +80,7 @@ def exchanged(reader: Reader, curvature: Curvature, beta: Vector, t: float) -> R
         objective = program.primal(point.beta, z, program.pull(z))
         if objective < lowest:
             best, lowest = point, objective
-        if same or curvature.coarse:
+        if same or curvature.coarse or controls.out_of_time():
             break
     if isinstance(curvature, LightFirst):
         curvature.light.share = STEPS.cg_share

@@ -22,6 +22,7 @@ from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.exchange import exchanged, parted
 from lincent.solvers.newton.hessian import Curvature, Whole
 from lincent.solvers.newton.oracle import Reader, Reading
+from lincent.solvers.solution import Controls
 
 FEW_ROWS = 2_000
 PER_COLUMN = 30
@@ -38,7 +39,7 @@ CLOSE = 3e-2
 """The length is close enough when it changes by less than this share."""
 
 
-def first_step(reader: Reader, curvature: Curvature) -> Reading:
+def first_step(reader: Reader, curvature: Curvature, controls: Controls) -> Reading:
     """The point to which the first step leads, or zero if that is the better one."""
     program = reader.program
     zero = reader.at_zero(even_at_zero(reader))
@@ -57,7 +58,7 @@ def first_step(reader: Reader, curvature: Curvature) -> Reading:
     many = np.count_nonzero(z < program.high) > MANY_SHORT * m and length > FAR_TOO_SHORT
     apart = parted(program, program.positions(projected, zero.t + shift), curvature)
     if apart and (many or isinstance(curvature, Dual)):
-        return exchanged(reader, curvature, step, zero.t + shift)
+        return exchanged(reader, curvature, controls, step, zero.t + shift)
     point = reader.at(length * step, t, length * projected)
     return point if point.objective < zero.objective else zero
 
