@@ -62,5 +62,5 @@ def test_no_set_is_begun_after_the_deadline():
     asked = len(steps)
     late = Controls(deadline=0.0)
     exchange.exchanged(Reader(program), Counted(program), late, np.zeros(400), 0.0)
-    assert asked > 2
+    assert asked > 1
     assert len(steps) == asked + 1
