@@ -86,7 +86,8 @@ def solve(
         sides.point(found.low.objective, choice.chosen, beta, t)
         alpha = program.balanced(program.costs * found.high.pull)
         busy = np.count_nonzero(alpha) > tuning.busy * len(alpha)
-        if number == 0 and busy and max(rows.shape) <= tuning.formed:
+        # With the columns of the sample alone most rows of any data may have one.
+        if number == 1 and busy and max(rows.shape) <= tuning.formed:
             return _formed(program, rows, sides.certificate(), controls, rng)
         # With these the constraints hold in the columns of the choice.
         own = np.abs(choice.program.rows.tdot(alpha))
