@@ -169,7 +169,7 @@ def face_pulls(
             edge, inside, times = faces.edge[face], place.nonzero(bent[:, k]), 1.0
             if point.share < 1.0 and len(inside):
                 taken = _some(len(inside), point.share)
-                inside, times = inside[send(taken)], len(inside) / len(taken)
+                inside, times = inside[taken], len(inside) / len(taken)
             bending = some[inside] * (times * cost[inside, k : k + 1]) ** 0.5
             # One and the same array: half the work.
             gram[edge] += place.fetch(bending.T @ bending)
