@@ -195,11 +195,14 @@ def certify(program: RegularizedProgram, beta: Vector, t: float) -> Certificate:
     )
 
 
-def certify_l1(program: RegularizedProgram, beta: Vector, t: float) -> Certificate:
-    """The same for the L1 term."""
+def certify_l1(
+    program: RegularizedProgram, beta: Vector, t: float, alpha: Vector | None = None
+) -> Certificate:
+    """The same for the L1 term; with multipliers of its own, or those of the point."""
     z = program.positions(program.rows.dot(beta), t)
     u = program.pull(z)
-    alpha = program.balanced(program.costs * u)
+    alpha = program.costs * u if alpha is None else np.clip(alpha, 0.0, program.costs)
+    alpha = program.balanced(alpha)
     alpha = alpha / max(1.0, float(np.abs(program.rows.tdot(alpha)).max()))
     return Certificate(
         beta=beta,

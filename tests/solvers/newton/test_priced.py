@@ -51,6 +51,18 @@ def test_it_is_the_optimum_of_all_columns(seed, tuning, monkeypatch):
     assert np.count_nonzero(answer.beta) < 60
 
 
+def test_a_price_that_was_wrong_is_not_believed(monkeypatch):
+    """Whatever the search takes for granted, the certificate is computed from all columns."""
+    program, rows, formed = kernel_problem(300, 0, monkeypatch)
+    nobody = np.empty(0, dtype=np.intp)
+    monkeypatch.setattr(priced._Prices, "look", lambda *given: (True, 1.0, nobody))
+    found = priced.solve(program, rows, Controls(), np.random.default_rng(0), SMALL).certificate
+    best = lasso.solve_path(formed, (1.0,), Controls(), np.random.default_rng(0))[0].certificate
+    assert found.objective > best.objective * (1 + 1e-3)
+    assert found.relative_gap > 1e-3
+    assert np.abs(formed.rows.tdot(found.alpha)).max() <= 1 + 1e-10
+
+
 def test_time_that_runs_out_leaves_honest_bounds(monkeypatch):
     program, rows, formed = kernel_problem(200, 0, monkeypatch)
     late = priced.solve(program, rows, Controls(deadline=0.0), np.random.default_rng(0), SMALL)

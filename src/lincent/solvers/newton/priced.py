@@ -20,7 +20,7 @@ import numpy as np
 from lincent.passes.dense import DenseRows
 from lincent.passes.kernel_columns import ChosenColumns, KernelColumns
 from lincent.programs.arrays import Certificate, Index, Matrix, Vector
-from lincent.programs.regularized import RegularizedProgram
+from lincent.programs.regularized import RegularizedProgram, certify_l1
 from lincent.solvers.newton import lasso
 from lincent.solvers.newton.lasso import NAME, Model, SparseReader, descend, spread_choice
 from lincent.solvers.newton.start import even_at_zero
@@ -101,6 +101,8 @@ def solve(
             f"  {len(beta)} columns, {len(above)} more above 1",
         )  # fmt: skip
         if answer.relative_gap <= controls.tol:
+            # Columns come and go here, and prices are of many rounds: once more, from nothing.
+            answer = certify_l1(program, answer.beta, answer.t, answer.alpha)
             return Solution(Status.OPTIMAL, answer, max(steps, 1), NAME)
         limited = status in (Status.TIME_LIMIT, Status.ITERATION_LIMIT)
         if limited or controls.out_of_time() or (last and not len(above)):
