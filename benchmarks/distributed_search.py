@@ -109,8 +109,8 @@ def main():
             if isinstance(here, LCCCV):
                 table = (model.cv_results_["mean_test_score"] for model in (here, there))
                 scores = f"{np.nanmax(np.abs(np.subtract(*table))):.1e}"
-                choice = "the same" if here.relative_margin_ == there.relative_margin_ else "ANOTHER"
-                scores += f", {choice} choice"
+                same = here.relative_margin_ == there.relative_margin_
+                scores += ", the same choice" if same else ", ANOTHER choice"
             count = reads.pop("reads")
             print(
                 f"| {settings.rows:,} x {settings.columns} | {name} | {memory:.1f} | {spread:.1f} "
