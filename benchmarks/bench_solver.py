@@ -2,7 +2,7 @@
 
     python benchmarks/bench_solver.py                    the quick profile, under two minutes
     python benchmarks/bench_solver.py --profile full     every shape
-    python benchmarks/bench_solver.py --write results/speed.md   the table of the page, to be put there
+    python benchmarks/bench_solver.py --write results/speed.md   the table of the page
     python benchmarks/bench_solver.py --workloads        median and worst over kinds and seeds
     python benchmarks/bench_solver.py --workloads tall mid --kinds "outlier cells" "real: pc1" \
         --shapes 20000x30 --seeds 3 --seconds 300 --jobs 8 --json results/tall.json
