@@ -31,6 +31,21 @@ def test_products(formed_and_not):
     np.testing.assert_allclose(rows.column_scale(), np.sqrt((A**2).mean(axis=0)), atol=1e-12)
 
 
+def test_blocks_cover_every_column_once(formed_and_not):
+    _, rows = formed_and_not
+    order = np.random.default_rng(1).permutation(22)
+    for used, count in ((30, 6), (15, 3), (1, 1)):
+        parts = list(rows.blocks(order, used))
+        assert len(parts) == count
+        np.testing.assert_array_equal(np.concatenate(parts), order)
+
+
+def test_columns_are_those_that_are_named(formed_and_not):
+    A, rows = formed_and_not
+    for index in ([1, 4, 9], [20, 5], [0]):
+        np.testing.assert_array_equal(rows.columns(np.array(index)).array, A[:, index])
+
+
 def test_only_rows_with_multipliers_are_computed(formed_and_not):
     A, rows = formed_and_not
     asked = []

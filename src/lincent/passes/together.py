@@ -128,10 +128,8 @@ def side_by_side(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
                 one = threading.Thread(target=context.copy().run, args=(crew.work,))
                 try:
                     one.start()
-                except (
-                    RuntimeError,
-                    MemoryError,
-                ):  # no room for its stack: those that run do its work
+                except (RuntimeError, MemoryError):
+                    # No room for its stack: those that run do its work.
                     crew.do_without(threads - max(k, 1))
                     if k == 0:
                         context.copy().run(crew.work)

@@ -338,22 +338,6 @@ def test_steps_of_all_penalties_are_counted(monkeypatch):
     assert seen[0][1].watch is None
 
 
-def test_the_interior_point_leaves_half_of_the_tolerance_to_the_proof(monkeypatch):
-    # 1,500 x 300 of pixels ended at 0.9e-9, to which rounding added 0.5e-9.
-    asked, gap = [], 0.9e-8
-
-    def solve(program, controls, *, enough):
-        asked.append((controls.tol, enough))
-        nothing = np.zeros(1)
-        return Solution(Status.STALLED, Certificate(nothing, nothing, 0.0, gap, 0.0), 1, "")
-
-    monkeypatch.setattr(choose.interior_point, "solve", solve)
-    assert choose._by_interior_point(None, Controls(tol=1e-8)).status is Status.OPTIMAL
-    assert asked == [(0.5e-8, 1e-8)]
-    gap = 1.1e-8
-    assert choose._by_interior_point(None, Controls(tol=1e-8)).status is Status.STALLED
-
-
 def test_a_hundredth_of_the_tolerance_is_left_for_rounding(monkeypatch):
     seen, proofs = asked(monkeypatch), []
     real = choose.proved

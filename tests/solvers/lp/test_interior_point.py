@@ -560,6 +560,22 @@ def test_columns_of_many_scales_do_not_hold_the_steps_up(monkeypatch):
     assert found.iterations < 75
 
 
+def test_half_of_the_tolerance_is_left_to_the_proof(monkeypatch):
+    # 1,500 x 300 of pixels ended at 0.9e-9, to which rounding added 0.5e-9.
+    asked, gap = [], 0.9e-8
+
+    def solve(program, controls, start, *, enough):
+        asked.append((controls.tol, enough))
+        nothing = np.zeros(1)
+        return Solution(Status.STALLED, Certificate(nothing, nothing, 0.0, gap, 0.0), 1, "")
+
+    monkeypatch.setattr(interior_point, "solve", solve)
+    assert interior_point.exact(None, Controls(tol=1e-8)).status is Status.OPTIMAL
+    assert asked == [(0.5e-8, 1e-8)]
+    gap = 1.1e-8
+    assert interior_point.exact(None, Controls(tol=1e-8)).status is Status.STALLED
+
+
 class Driven:
     """A point whose gaps are told."""
 

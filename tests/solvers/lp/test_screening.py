@@ -343,7 +343,7 @@ def drawn(monkeypatch, m, n, most=10**9, repeated=False, here=True, doubt=0):
     monkeypatch.setattr(screening, "_from_samples", lambda *a: (near, whole, "ruler", a[3]))
     exact = Solution(Status.OPTIMAL, None, 3, "other")
     known = {("all rows", "near"): exact}
-    monkeypatch.setattr(interior_point, "solve", lambda p, c, start: known[p, start])
+    monkeypatch.setattr(interior_point, "exact", lambda p, c, start: known[p, start])
     ended = SimpleNamespace(run=lambda steps: steps)
     monkeypatch.setattr(screening, "Rounds", lambda *_: ended)
     found = screening.solve(program, Controls(), np.random.default_rng(0))
@@ -377,7 +377,7 @@ def test_distinct_rows_are_screened_where_they_are_many(m, monkeypatch):
     program = SimpleNamespace(shape=(m, 3), materialize=lambda: "whole")
     found = Solution(Status.OPTIMAL, None, 1, "other")
     monkeypatch.setattr(screening, "solve", lambda *_: "screened")
-    monkeypatch.setattr(interior_point, "solve", lambda *_: found)
+    monkeypatch.setattr(interior_point, "exact", lambda *_: found)
     wanted = "screened" if m > 4_000 else replace(found, solver="screening")
     assert screening._solve_distinct(program, None, None) == wanted
 

@@ -56,7 +56,9 @@ def test_a_price_that_was_wrong_is_not_believed(monkeypatch):
     program, rows, formed = kernel_problem(300, 0, monkeypatch)
     nobody = np.empty(0, dtype=np.intp)
     monkeypatch.setattr(priced._Prices, "look", lambda *given: (True, 1.0, nobody))
-    found = priced.solve(program, rows, Controls(), np.random.default_rng(0), SMALL).certificate
+    solved = priced.solve(program, rows, Controls(), np.random.default_rng(0), SMALL)
+    assert solved.status is Status.STALLED
+    found = solved.certificate
     best = lasso.solve_path(formed, (1.0,), Controls(), np.random.default_rng(0))[0].certificate
     assert found.objective > best.objective * (1 + 1e-3)
     assert found.relative_gap > 1e-3

@@ -209,18 +209,10 @@ def _routes(program: Program, solver: str, rng: Draws) -> Iterator[Route]:
     fits = m * n <= WHOLE_ENTRIES if screened else min(m, n) <= WHOLE_SIDE
     if solver == "interior-point" or (auto and fits):
         reason = f"{shape}; what was tried before falls short" if screened or generated else shape
-        yield Route(interior_point.NAME, reason, lambda c: _by_interior_point(whole(), c))
+        yield Route(interior_point.NAME, reason, lambda c: interior_point.exact(whole(), c))
     if solver == "highs" or m * n <= HIGHS_ENTRIES:
         reason = "asked for" if solver == "highs" else f"{shape}; the interior point falls short"
         yield Route(highs.NAME, reason, lambda c: highs.solve(whole(), c))
-
-
-def _by_interior_point(program: Program, controls: Controls) -> Solution:
-    """To half of ``tol``, mostly by the step that reaches it: the proof adds what rounding may."""
-    within = replace(controls, tol=controls.tol / 2)
-    found = interior_point.solve(program, within, enough=controls.tol)
-    reached = found.relative_gap <= controls.tol
-    return replace(found, status=Status.OPTIMAL) if reached else found
 
 
 def _from_the_corner(program: Program, shape: str) -> Iterator[Route]:

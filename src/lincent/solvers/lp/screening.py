@@ -112,7 +112,7 @@ def solve(
         return merged.expand(_solve_distinct(merged.program, controls, rng))
     near, whole, ruler, steps = _from_samples(program, whole, sample, k, controls, rng)
     if whole.here and near.band > TUNING.most_in_doubt * m:
-        found = interior_point.solve(program.materialize(), controls, near.beta)
+        found = interior_point.exact(program.materialize(), controls, near.beta)
         return replace(found, solver=NAME, iterations=steps + found.iterations)
     search = Rounds(program, whole, near, controls, ruler)
     del near
@@ -122,7 +122,7 @@ def solve(
 def _solve_distinct(program: Program, controls: Controls, rng: np.random.Generator) -> Solution:
     if worthwhile(*program.shape):
         return solve(program, controls, rng)
-    found = interior_point.solve(program.materialize(), controls)
+    found = interior_point.exact(program.materialize(), controls)
     return replace(found, solver=NAME)
 
 

@@ -101,9 +101,7 @@ def solve(
             f"  {len(beta)} columns, {len(above)} more above 1",
         )  # fmt: skip
         if answer.relative_gap <= controls.tol:
-            # Columns come and go here, and prices are of many rounds: once more, from nothing.
-            answer = certify_l1(program, answer.beta, answer.t, answer.alpha)
-            return Solution(Status.OPTIMAL, answer, max(steps, 1), NAME)
+            return _proved(program, answer, controls, steps)
         limited = status in (Status.TIME_LIMIT, Status.ITERATION_LIMIT)
         if limited or controls.out_of_time() or (last and not len(above)):
             break
@@ -115,6 +113,15 @@ def solve(
     elif status is Status.OPTIMAL:
         status = Status.STALLED
     return Solution(status, sides.certificate(), max(steps, 1), NAME)
+
+
+def _proved(
+    program: RegularizedProgram, answer: Certificate, controls: Controls, steps: int
+) -> Solution:
+    """Columns come and go here, and prices are of many rounds: once more, from nothing."""
+    answer = certify_l1(program, answer.beta, answer.t, answer.alpha)
+    status = Status.OPTIMAL if answer.relative_gap <= controls.tol else Status.STALLED
+    return Solution(status, answer, max(steps, 1), NAME)
 
 
 def _formed(
