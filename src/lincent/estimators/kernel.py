@@ -93,7 +93,7 @@ default="rbf"
         that nearly all training rows are in use. ``"l1"`` is the sum of their absolute values, with
         the loss of :class:`RegularizedLCC` (margins -1 to 3 and a free threshold; ``margin`` is not
         used): few training rows are in use, and the kernel matrix is not formed above 5000 rows
-        (above 1500 where few rows lie within the margins).
+        (above 2500 where few rows lie within the margins).
     discriminator : {"distance", "nearest", "svm"}, default="distance"
         How the projected line is cut: half-way between the centers, by the nearest training row, or
         by a one-dimensional SVM.
