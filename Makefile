@@ -35,7 +35,7 @@ test: $(VENV)/.ready-test ## the whole test suite (PYTEST_ARGS="-k name" narrows
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 # The rooms below the estimators, the house rules and LCC itself: what most changes break first.
-QUICK := tests/test_house.py tests/programs tests/passes/test_dense.py tests/passes/test_signed_rows.py tests/passes/test_source.py tests/solvers/newton tests/features tests/estimators/test_linear.py
+QUICK := tests/test_architecture.py tests/problems tests/sources/test_dense.py tests/sources/test_signed_rows.py tests/sources/test_source.py tests/solvers/newton tests/features tests/estimators/test_linear.py
 
 check: $(VENV)/.ready-test ## before every commit, under a minute: lint, types, the fast tests
 	$(BIN)/ruff check .

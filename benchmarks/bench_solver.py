@@ -40,7 +40,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from lincent import LCC
-from lincent.datasets import load_dataset, make_noisy_classes
+from lincent.paper.datasets import load_dataset, make_noisy_classes
 
 Data = tuple[object, np.ndarray]
 

@@ -7,7 +7,7 @@ labels, which is the balanced accuracy.
     python benchmarks/core_reproduction.py                 # prints, and writes doc/reproduction.md
     python benchmarks/core_reproduction.py --splits 10 --no-page
 
-The sets are looked up as ``lincent.datasets`` does: set LINCENT_DATA to the folder with them.
+The sets are looked up as ``lincent.paper.datasets`` does: set LINCENT_DATA to the folder with them.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from sklearn.model_selection import train_test_split
 
 import lincent
 from lincent import LCC
-from lincent.datasets import load_dataset
-from lincent.study.paper import CITATION, SETS, printed
+from lincent.paper.datasets import load_dataset
+from lincent.paper.study.paper import CITATION, SETS, printed
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "reproduction.md"
 ALLOWED = 1.5

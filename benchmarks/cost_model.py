@@ -51,9 +51,9 @@ from lincent import (
     StructuredLCC,
     StructuredLCCCV,
 )
-from lincent.passes.dask.band import SAMPLE_ENTRIES, SPARE_ENTRIES, SPARE_WORK
-from lincent.passes.dask.run import GraphRequest
 from lincent.solvers.lp import screening
+from lincent.sources.dask.band import SAMPLE_ENTRIES, SPARE_ENTRIES, SPARE_WORK
+from lincent.sources.dask.run import GraphRequest
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "scale.md"
 BEGIN, END = "<!-- cost_model.py begins -->", "<!-- cost_model.py ends -->"

@@ -75,9 +75,9 @@ def searched():
     """The sets of the paper (70 %, prepared as there), and 5,000 x 100 integers with 1 : 16."""
     from workloads import make as workload
 
-    from lincent.datasets.errors import DatasetNotFoundError
-    from lincent.study import load_problem, paper
-    from lincent.study.splits import holdout
+    from lincent.paper.datasets.errors import DatasetNotFoundError
+    from lincent.paper.study import load_problem, paper
+    from lincent.paper.study.splits import holdout
 
     for code in paper.SETS:
         try:

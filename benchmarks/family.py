@@ -30,13 +30,13 @@ from sklearn.preprocessing import StandardScaler
 from workloads import DENSE, make, missing
 
 from lincent import FQCC, LCC, LCCCV
-from lincent.datasets import load_dataset
-from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import lcc_program
-from lincent.programs.ramp import RampProgram
+from lincent.paper.datasets import load_dataset
+from lincent.problems.centralization import lcc_program
+from lincent.problems.ramp import RampProgram
 from lincent.solvers.lp import choose
 from lincent.solvers.ramp import convex_concave, scipy_slsqp
 from lincent.solvers.solution import Controls
+from lincent.sources.dense import DenseRows
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "family.md"
 
@@ -178,7 +178,7 @@ CHILD = """
 import resource, sys, time, tracemalloc
 import numpy as np
 from lincent import KernelLCC
-from lincent.datasets import make_noisy_classes
+from lincent.paper.datasets import make_noisy_classes
 from sklearn.svm import SVC
 m, n_components, method = int(sys.argv[1]), eval(sys.argv[2]), sys.argv[3]
 X, y = make_noisy_classes(m, 20, random_state=0)

@@ -147,7 +147,7 @@ def job_of(name):
     """A job of the list, or the fit of any public estimator."""
     if name in JOBS:
         return JOBS[name]
-    from lincent import rivals
+    from lincent.paper import baselines as rivals
 
     kind = getattr(lincent, name, None) or getattr(rivals, name)
     return lambda: kind().fit(*data())

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from lincent import FQCC, LCC
-from lincent.study import load_problem, paper
-from lincent.study.splits import holdout
+from lincent.paper.study import load_problem, paper
+from lincent.paper.study.splits import holdout
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "study.md"
 BEGIN, END = "<!-- begin fqcc_times.py -->", "<!-- end fqcc_times.py -->"

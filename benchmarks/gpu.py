@@ -103,8 +103,8 @@ def fits(m, n, device, repeats, library):
 
 def verbs(m, n, device, repeats, library):
     """The parts of a fit: what one read costs, and what goes on around it."""
-    from lincent.passes.device import Device, DeviceSource, check_finite_on_device
-    from lincent.passes.signed_rows import SignedRows
+    from lincent.sources.device import Device, DeviceSource, check_finite_on_device
+    from lincent.sources.signed_rows import SignedRows
 
     X, y = generate(m, n, device)
     X, sign = in_library(library, X, 2.0 * y.to(torch.float64) - 1.0)

@@ -26,9 +26,9 @@ import pandas
 from leaderboard_methods import many_class_methods, two_class_methods
 from leaderboard_sets import export, load
 
-from lincent.study import Problem, procedure1
-from lincent.study.reports.terminal import progress_bar
-from lincent.study.results import run_study
+from lincent.paper.study import Problem, procedure1
+from lincent.paper.study.reports.terminal import progress_bar
+from lincent.paper.study.results import run_study
 
 TIME_LIMIT = 120.0
 

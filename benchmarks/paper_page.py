@@ -17,16 +17,16 @@ import numpy as np
 from scipy.optimize import linprog
 
 from lincent import FQCC, LCC, KernelLCC
-from lincent.datasets import make_paper_example, paper_covariances
-from lincent.datasets.eeg import SUBJECTS, FFTMagnitude
-from lincent.datasets.generators import PAPER_MATRICES
-from lincent.study import load_problem, load_result, paper
-from lincent.study.agreement import agreements
-from lincent.study.conclusions import best_width, conclusions, tuned_ranks
-from lincent.study.pictures import example_picture
-from lincent.study.readings import effects
-from lincent.study.splits import holdout
-from lincent.study.summary import means
+from lincent.paper.datasets import make_paper_example, paper_covariances
+from lincent.paper.datasets.generators import PAPER_MATRICES
+from lincent.paper.seizure import SUBJECTS, FFTMagnitude
+from lincent.paper.study import load_problem, load_result, paper
+from lincent.paper.study.agreement import agreements
+from lincent.paper.study.conclusions import best_width, conclusions, tuned_ranks
+from lincent.paper.study.pictures import example_picture
+from lincent.paper.study.readings import effects
+from lincent.paper.study.splits import holdout
+from lincent.paper.study.summary import means
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "paper.md"
 MARK = re.compile(r"<!--f:([a-z0-9-]+)-->(.*?)<!--/f-->", re.S)

@@ -16,7 +16,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from lincent import AdditiveLCCCV
-from lincent.datasets import load_dataset
+from lincent.paper.datasets import load_dataset
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = ["pima_diabetes", "breast_cancer", "glass"]

@@ -4,7 +4,7 @@
         LCC().fit(X, y)
     print(reads.count)
 
-Every verb of a source (``lincent.passes.protocol``) is one read of all its rows; a verb that uses
+Every verb of a source (``lincent.sources.protocol``) is one read of all its rows; a verb that uses
 another one is counted once.  Rows taken by their numbers are not a read.
 """
 
@@ -18,8 +18,8 @@ from functools import wraps
 from typing import Any
 from unittest import mock
 
-from lincent.passes.dense import DenseSource
-from lincent.passes.sparse import SparseSource
+from lincent.sources.dense import DenseSource
+from lincent.sources.sparse import SparseSource
 
 VERBS = (
     "project", "combine", "sweep", "sizes", "gram", "class_means", "column_scale", "array",

@@ -3,9 +3,9 @@
     python benchmarks/rivals_table.py [--runs 500]
 
 Procedure 1 of the paper: stratified 70/30 splits, z-scores from the training part, hard-label AUC,
-every method by ``lincent.rivals.paper_settings``. Prints the table and writes it into
+every method by ``lincent.paper.baselines.paper_settings``. Prints the table and writes it into
 doc/rivals.md, between the two marks that name this script. The data sets are found by
-``lincent.datasets.load_dataset``.
+``lincent.paper.datasets.load_dataset``.
 
 The splits are those of the seeds 0, 1, 2, ...: more runs extend fewer. Of a long run the first 100
 splits, as many as the paper has, are judged on their own too, so that nothing hides in the choice.
@@ -20,8 +20,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lincent.datasets import load_dataset
-from lincent.rivals import paper_settings
+from lincent.paper.baselines import paper_settings
+from lincent.paper.datasets import load_dataset
 
 WIDE = 1.5
 AS_MANY_AS_THE_PAPER = 100

@@ -15,7 +15,7 @@ import numpy as np
 from rivals_page import stamp, write_section
 
 from lincent import LCC
-from lincent.rivals import (
+from lincent.paper.baselines import (
     DiscriminativeElasticNet,
     DiscriminativeLeastSquares,
     LinearSVM,

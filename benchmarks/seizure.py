@@ -31,7 +31,8 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from lincent import LCC
-from lincent.datasets.eeg import (
+from lincent.paper.baselines import paper_settings
+from lincent.paper.seizure import (
     SUBJECTS,
     EventShuffleSplit,
     extract_features,
@@ -42,10 +43,9 @@ from lincent.datasets.eeg import (
     write_bonn,
     write_synthetic,
 )
-from lincent.rivals import paper_settings
-from lincent.study import Problem, RunStore, paper, procedure1, run_plan
-from lincent.study.statistics import interval
-from lincent.study.store import frame_of
+from lincent.paper.study import Problem, RunStore, paper, procedure1, run_plan
+from lincent.paper.study.statistics import interval
+from lincent.paper.study.store import frame_of
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "seizure.md"
 METHODS = ("LCC", "LDA", "SVM", "DLS", "SMP", "WSV", "TSV", "DEL", "LogReg-bal", "RegularizedLCC")
@@ -206,8 +206,8 @@ def reading(splits: int) -> list[str]:
 
 MEMORY = """
 import sys
-from lincent.datasets.eeg import iter_features, list_segments
-from lincent.datasets.eeg.layout import Listing
+from lincent.paper.seizure import iter_features, list_segments
+from lincent.paper.seizure.layout import Listing
 listing = list_segments(sys.argv[1])
 part = Listing(listing.subject, listing.folder, listing.files[: int(sys.argv[2])], ())
 for item in iter_features(part):

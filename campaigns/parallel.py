@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import lincent
 from campaigns.outcome import Outcome
-from lincent import rivals
+from lincent.paper import baselines as rivals
 
 WAYS = ("threads", "loky", "fork")
 

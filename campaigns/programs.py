@@ -18,7 +18,7 @@ import numpy as np
 
 from campaigns.outcome import Outcome
 from lincent.estimators.problem import TwoClass
-from lincent.programs.centralization import Program
+from lincent.problems.centralization import Program
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls, Solution
 

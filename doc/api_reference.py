@@ -98,7 +98,7 @@ MODULES = (
         ),
     ),
     Module(
-        "lincent.displays",
+        "lincent.inspection",
         "Figures",
         "Figures as objects: ``from_estimator``, ``plot(ax=)``, and ``frame()``: the numbers.",
         (
@@ -132,7 +132,7 @@ MODULES = (
         ),
     ),
     Module(
-        "lincent.rivals",
+        "lincent.paper.baselines",
         "Rivals",
         "The seven methods that the paper compares with, and a plain minimax probability machine.",
         (
@@ -156,7 +156,7 @@ MODULES = (
         ),
     ),
     Module(
-        "lincent.study",
+        "lincent.paper.study",
         "Studies",
         "Comparisons with splits, statistics and a table of results; the paper's study.",
         (
@@ -171,7 +171,7 @@ MODULES = (
         ),
     ),
     Module(
-        "lincent.datasets",
+        "lincent.paper.datasets",
         "Data sets",
         "The paper's data sets by name, looked up offline first, and generators.",
         (
@@ -190,7 +190,7 @@ MODULES = (
         ),
     ),
     Module(
-        "lincent.datasets.eeg",
+        "lincent.paper.seizure",
         "EEG recordings",
         "From raw recordings of the seizure study to features, events and splits.",
         (

@@ -6,8 +6,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 
 from lincent import LCC
-from lincent.datasets import make_paper_example
-from lincent.displays import DirectionDisplay, ProjectionDisplay
+from lincent.inspection import DirectionDisplay, ProjectionDisplay
+from lincent.paper.datasets import make_paper_example
 
 mpl.rcParams["svg.hashsalt"] = "lincent"  # the same file each time
 

@@ -121,9 +121,9 @@ def test_cross_validated_by_scikit_learn(torch, data):
 
 def public_estimators():
     import lincent
-    import lincent.rivals
+    import lincent.paper.baselines
 
-    modules = (lincent, lincent.rivals)
+    modules = (lincent, lincent.paper.baselines)
     things = [getattr(module, name) for module in modules for name in module.__all__]
     return [thing for thing in things if hasattr(thing, "__sklearn_tags__")]
 

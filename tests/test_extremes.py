@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import has_fit_parameter
 
 import lincent
-from lincent import rivals
+from lincent.paper import baselines as rivals
 
 ROWS, FAR, SMALL, LARGE = 60, 1e8, 2.0**-498, 2.0**498  # 1e-150 and 1e150
 LIGHT, HEAVY = 2.0**-40, 2.0**40  # 1e-12 and 1e12

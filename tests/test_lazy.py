@@ -47,4 +47,4 @@ def test_a_class_is_known_by_its_public_name_whoever_imported_it_first():
 
 
 def test_modules_are_attributes_without_an_import_of_their_own():
-    assert lincent.rivals.LinearSVM.__module__ == "lincent.rivals"
+    assert lincent.paper.baselines.LinearSVM.__module__ == "lincent.paper.baselines"

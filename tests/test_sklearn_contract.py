@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lincent
 import lincent.features
-import lincent.rivals
+import lincent.paper.baselines
 
 VARIANTS = {
     "LCC": [
@@ -66,7 +66,7 @@ VARIANTS = {
 def public_estimators():
     """All estimator classes that users can import, found by looking."""
     found = {}
-    for module in (lincent, lincent.features, lincent.rivals):
+    for module in (lincent, lincent.features, lincent.paper.baselines):
         for name in module.__all__:
             thing = getattr(module, name)
             if inspect.isclass(thing) and issubclass(thing, BaseEstimator):

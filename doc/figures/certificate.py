@@ -7,7 +7,7 @@ from figure_style import GREEN, GREY, PURPLE
 from sklearn.exceptions import ConvergenceWarning
 
 from lincent import LCC
-from lincent.datasets import make_noisy_classes
+from lincent.paper.datasets import make_noisy_classes
 
 # Large enough that no other solver is tried when the iterations are used up.
 X, y = make_noisy_classes(52_000, 20, noise=0.2, separation=1.2, random_state=0)

@@ -3,8 +3,8 @@
 import matplotlib.pyplot as plt
 
 from lincent import LCC
-from lincent.datasets import make_paper_example
-from lincent.displays import DirectionDisplay, ProjectionDisplay
+from lincent.inspection import DirectionDisplay, ProjectionDisplay
+from lincent.paper.datasets import make_paper_example
 
 X, y = make_paper_example(100, random_state=0)
 model = LCC().fit(X, y)

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lincent import KernelLCC
-from lincent.displays import BoundaryDisplay
+from lincent.inspection import BoundaryDisplay
 
 rng = np.random.default_rng(1)
 angle, radius = (

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons
 
 from lincent import RegularizedLCC, StructuredLCC
-from lincent.displays import BoundaryDisplay
+from lincent.inspection import BoundaryDisplay
 
 X, y = make_moons(260, noise=0.18, random_state=0)
 models = {

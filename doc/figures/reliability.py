@@ -6,7 +6,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.model_selection import train_test_split
 
 from lincent import LCC
-from lincent.datasets import make_noisy_classes
+from lincent.paper.datasets import make_noisy_classes
 
 X, y = make_noisy_classes(6000, 10, noise=0.1, separation=1.5, random_state=0)
 train, test, y_train, y_test = train_test_split(X, y, test_size=0.5, random_state=0)

@@ -5,7 +5,7 @@ import numpy as np
 from figure_style import COLORS, GREY, RED
 
 from lincent import LCC
-from lincent.datasets import make_noisy_classes
+from lincent.paper.datasets import make_noisy_classes
 
 X, y = make_noisy_classes(40_000, 20, noise=0.1, separation=1.5, random_state=0)
 model = LCC(random_state=0).fit(X, y)

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from lincent import LCC, RegularizedLCC
-from lincent.datasets import make_noisy_classes
+from lincent.paper.datasets import make_noisy_classes
 
 sizes = [1_000, 4_000, 16_000, 64_000, 256_000]
 X, y = make_noisy_classes(sizes[-1], 10, random_state=0)

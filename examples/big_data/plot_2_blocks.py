@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lincent import LCC, KernelLCC
-from lincent.datasets import make_noisy_classes
+from lincent.paper.datasets import make_noisy_classes
 
 X, y = make_noisy_classes(120_000, 8, noise=0.1, separation=2.0, random_state=0)
 whole = LCC(random_state=0).fit(X, y)

@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lincent import LCC
-from lincent.datasets import make_noisy_classes
+from lincent.paper.datasets import make_noisy_classes
 
 X, y = make_noisy_classes(200_000, 20, random_state=0)
 path = Path(tempfile.mkdtemp()) / "X.npy"

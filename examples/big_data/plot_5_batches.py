@@ -15,7 +15,7 @@ import pandas as pd
 
 import lincent
 from lincent import LCC, batches
-from lincent.datasets import make_noisy_classes
+from lincent.paper.datasets import make_noisy_classes
 
 folder = Path(tempfile.mkdtemp())
 X, y = make_noisy_classes(120_000, 6, noise=0.1, separation=2.0, random_state=0)

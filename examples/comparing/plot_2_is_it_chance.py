@@ -2,8 +2,9 @@
 Is one method better on my table, or was it chance?
 ===================================================
 
-:func:`lincent.study.compare` is ``lincent compare`` on the command line: the same splits for every
-method, tuning inside the training part where asked for, and tests that say what is more than luck.
+:func:`lincent.paper.study.compare` is ``lincent compare`` on the command line: the same splits
+for every method, tuning inside the training part where asked for, and tests that say what is
+more than luck.
 """
 
 import tempfile
@@ -11,7 +12,7 @@ import tempfile
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 
-from lincent.study import TableError, compare, find_method, load_result, make_problem
+from lincent.paper.study import TableError, compare, find_method, load_result, make_problem
 
 frame = load_breast_cancer(as_frame=True).frame.iloc[:, [0, 1, 2, 3, 6, 30]]
 try:

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincent import LCC
-from lincent.displays import CoefficientsDisplay, ProjectionDisplay, ScoresDisplay
+from lincent.inspection import CoefficientsDisplay, ProjectionDisplay, ScoresDisplay
 
 data = load_breast_cancer()
 y = data.target_names[data.target]

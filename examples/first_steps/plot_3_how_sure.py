@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from lincent import LCC
-from lincent.datasets import make_noisy_classes
+from lincent.paper.datasets import make_noisy_classes
 
 X, y = make_noisy_classes(3000, 12, noise=0.08, separation=2.0, random_state=1)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)

@@ -7,8 +7,8 @@ and after: the two figures of the section "A visual overview through an example"
 
 The paper prints the means, (4, 5) for group -1 and (-7, -1) for group 1, and for each group a
 matrix as its covariance. Neither matrix is symmetric, and the second is not positive definite, so
-neither can be a covariance. :func:`lincent.datasets.paper_covariances` takes the symmetric polar
-factor of each instead, which keeps the printed sizes: [[0.98, -0.20], [-0.20, 3.77]] and
+neither can be a covariance. :func:`lincent.paper.datasets.paper_covariances` takes the symmetric
+polar factor of each instead, which keeps the printed sizes: [[0.98, -0.20], [-0.20, 3.77]] and
 [[2.65, 0.42], [0.42, 0.91]].
 """
 
@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from lincent import LCC
-from lincent.datasets import make_paper_example, paper_covariances
-from lincent.displays import DirectionDisplay, ProjectionDisplay
+from lincent.inspection import DirectionDisplay, ProjectionDisplay
+from lincent.paper.datasets import make_paper_example, paper_covariances
 
 X, y = make_paper_example(300, random_state=0)
 print("covariances taken:", paper_covariances().round(2).tolist())

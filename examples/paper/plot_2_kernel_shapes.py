@@ -5,8 +5,10 @@ Four shapes and the RBF kernel
 No straight line separates these classes; :class:`lincent.KernelLCC` with the RBF kernel does. The
 width of the kernel is chosen by cross-validation.
 
-Jain, spiral and flame are used where they are found (see :func:`lincent.datasets.load_dataset`);
-otherwise synthetic sets of the same kind take their place, and the title says so. Spiral has three
+Jain, spiral and flame are used where they are found
+(see :func:`lincent.paper.datasets.load_dataset`); otherwise synthetic sets of the same
+kind take their place, and the title says
+so. Spiral has three
 arms; one arm is set against the other two. Circles is synthetic: the paper names a set that is not
 published.
 """
@@ -19,8 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincent import KernelLCC
-from lincent.datasets import load_dataset
-from lincent.displays import BoundaryDisplay
+from lincent.inspection import BoundaryDisplay
+from lincent.paper.datasets import load_dataset
 
 WIDTHS = np.array([0.8, 0.4, 0.2, 0.1, 0.05])  # the widest of equally good ones is taken
 

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lincent import FQCC, LCC
-from lincent.displays import BoundaryDisplay, ImpactDisplay
+from lincent.inspection import BoundaryDisplay, ImpactDisplay
 
 rng = np.random.default_rng(0)
 X = np.vstack([rng.normal([-2, 0], 1, (100, 2)), rng.normal([2, 0], 1, (100, 2))])

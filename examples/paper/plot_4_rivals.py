@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 
 from lincent import LCC
-from lincent.displays import BoundaryDisplay
-from lincent.rivals import (
+from lincent.inspection import BoundaryDisplay
+from lincent.paper.baselines import (
     DiscriminativeElasticNet,
     DiscriminativeLeastSquares,
     LinearSVM,

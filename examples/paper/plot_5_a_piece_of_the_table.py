@@ -11,14 +11,14 @@ import tempfile
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from lincent.datasets import (
+from lincent.paper.datasets import (
     DatasetNotFoundError,
     DatasetRecord,
     cache_folder,
     list_datasets,
     load_dataset,
 )
-from lincent.study import (
+from lincent.paper.study import (
     Extent,
     Plan,
     RunStore,

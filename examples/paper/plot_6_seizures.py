@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from lincent import RegularizedLCC
-from lincent.datasets import eeg
-from lincent.study import reproduce_seizure
+from lincent.paper.datasets import eeg
+from lincent.paper.study import reproduce_seizure
 
 root = Path(tempfile.mkdtemp())
 subject: eeg.Subject = eeg.find_subject("Dog_1")

@@ -13,7 +13,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 from lincent import LCCCV, lcc_path
-from lincent.displays import PathDisplay
+from lincent.inspection import PathDisplay
 
 wine = load_wine()
 two = wine.target < 2

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from lincent import LCC
-from lincent.displays import ImpactDisplay
+from lincent.inspection import ImpactDisplay
 
 digits = load_digits()
 rows = np.isin(digits.target, (3, 8))

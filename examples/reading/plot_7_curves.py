@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_score
 
 from lincent import AdditiveLCC, AdditiveLCCCV, RegularizedLCC
-from lincent.displays import ShapeDisplay
+from lincent.inspection import ShapeDisplay
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X = X[["mean radius", "mean texture", "mean smoothness", "mean concavity", "mean symmetry"]]

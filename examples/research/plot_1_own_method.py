@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 from sklearn.neighbors import NearestCentroid
 
-from lincent.study import Method, Problem, StudyResult, compare, list_methods, register_method
+from lincent.paper.study import Method, Problem, StudyResult, compare, list_methods, register_method
 
 method: Method = register_method(
     "centers",

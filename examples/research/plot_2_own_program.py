@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lincent import FQCC, LCC
-from lincent.displays import BoundaryDisplay, DirectionDisplay
+from lincent.inspection import BoundaryDisplay, DirectionDisplay
 
 rng = np.random.default_rng(2)
 X = np.vstack([rng.normal([-1.5, 0], 1, (90, 2)), rng.normal([1.5, 0], 1, (90, 2))])

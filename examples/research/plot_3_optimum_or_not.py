@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from lincent import RegularizedLCC
-from lincent.datasets import make_noisy_classes
+from lincent.paper.datasets import make_noisy_classes
 
 X, y = make_noisy_classes(4000, 20, noise=0.1, separation=1.5, random_state=0)
 sign = np.where(y == 1, 1.0, -1.0)

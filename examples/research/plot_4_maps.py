@@ -12,8 +12,8 @@ from sklearn.datasets import make_moons
 from sklearn.pipeline import make_pipeline
 
 from lincent import RegularizedLCC
-from lincent.displays import BoundaryDisplay
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
+from lincent.inspection import BoundaryDisplay
 
 X, y = make_moons(300, noise=0.2, random_state=0)
 maps = {

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 from lincent import KernelLCC
-from lincent.displays import BoundaryDisplay
+from lincent.inspection import BoundaryDisplay
 
 X, y = make_moons(300, noise=0.2, random_state=0)
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")

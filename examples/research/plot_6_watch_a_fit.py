@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 
 from lincent import LCC
 from lincent.callbacks import StopAtGap
-from lincent.datasets import make_noisy_classes
+from lincent.paper.datasets import make_noisy_classes
 
 X, y = make_noisy_classes(3000, 100, noise=0.2, random_state=0)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from lincent.estimators.regularized_cv import RegularizedLCCCV
     from lincent.estimators.structured import StructuredLCC
     from lincent.estimators.structured_cv import StructuredLCCCV
-    from lincent.passes.batches import batches
+    from lincent.sources.batches import batches
 else:
     __getattr__ = lazily(
         __name__,
@@ -53,20 +53,11 @@ else:
             "RegularizedLCCCV": "estimators.regularized_cv",
             "StructuredLCC": "estimators.structured",
             "StructuredLCCCV": "estimators.structured_cv",
-            "batches": "passes.batches",
+            "batches": "sources.batches",
             "lcc_path": "estimators.lcc_path",
             "show_versions": "_versions",
         },
-        modules=(
-            "app",
-            "callbacks",
-            "datasets",
-            "displays",
-            "features",
-            "rivals",
-            "study",
-            "tables",
-        ),
+        modules=("app", "callbacks", "features", "inspection", "paper", "tables"),
     )
 
 

@@ -163,7 +163,7 @@ def reproduce(
     }
     kept = f"what is done is kept in {folder}, and the same command goes on from there"
     with _Sentence(kept, "" if quiet else f"the study goes to {folder}"):
-        from lincent.study.commands import run_reproduce, run_seizure
+        from lincent.paper.study.commands import run_reproduce, run_seizure
 
         if seizure is None:
             if lenient or interictal != "random":
@@ -210,7 +210,7 @@ def compare(
     folder = output or Path(f"lincent-compare-{Path(data).name.split('.')[0]}")
     kept = f"finished fits are kept in {folder}, and the same command goes on from there"
     with _Sentence(kept, "" if quiet else f"reading {data}"):
-        from lincent.study.commands import run_compare
+        from lincent.paper.study.commands import run_compare
 
         if skip_bad_columns:
             _remark("--skip-bad-columns has no effect any more: such columns are always left out.")
@@ -397,7 +397,7 @@ def datasets(
 
     What is there, what can be had, licence and how.
     """
-    from lincent.study.reports.terminal import dataset_json, dataset_list
+    from lincent.paper.study.reports.terminal import dataset_json, dataset_list
 
     (dataset_json if json else dataset_list)()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from lincent import rivals
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.calibration import Sigmoid, Steps
 from lincent.estimators.discriminators import Cut, Nearest
@@ -19,6 +18,7 @@ from lincent.estimators.softmax import Softmax
 from lincent.features.monotone import IncreasingCurve
 from lincent.features.splines import ColumnCurve
 from lincent.features.table import ColumnCode, TableEncoder
+from lincent.paper import baselines as rivals
 
 __all__ = [
     "NAMES_OF_0_1_0", "ColumnCode", "ColumnCurve", "Cut", "IncreasingCurve", "JointCalibration",
@@ -44,7 +44,7 @@ NAMES_OF_0_1_0 = {
         )
     },
     **{
-        f"lincent.rivals.{file}": rivals.__name__
+        f"lincent.paper.baselines.{file}": rivals.__name__
         for file in (
             "dls", "elastic", "lda", "mpm", "structural", "svm", "twin", "weighted_twin",
         )

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import lincent
-import lincent.rivals
+import lincent.paper.baselines
 from lincent.app import AppError, export_model, fit_table, predict_table
 from lincent.app.export import export_bytes
 from lincent.tables import Wishes, read_table, to_frame
@@ -75,7 +75,7 @@ def test_onnx_of_an_estimator(name, settings, classes, labels):
     register_converters()
     X, codes = blobs(classes)
     y = codes if labels == "numbers" else np.array(["a", "b", "c"])[codes]
-    home = lincent if hasattr(lincent, name) else lincent.rivals
+    home = lincent if hasattr(lincent, name) else lincent.paper.baselines
     model = getattr(home, name)(**settings).fit(X, y)
     graph = to_onnx(model, X[:1].astype(np.float32))
     session = onnxruntime.InferenceSession(graph.SerializeToString())
@@ -127,7 +127,7 @@ def test_onnx_has_every_public_classifier():
 
     named = {name for name, _ in LINEAR}
     assert {kind.__name__ for kind in (*OWN, *RIVALS)} == named
-    public = {*lincent.__all__, *lincent.rivals.__all__}
+    public = {*lincent.__all__, *lincent.paper.baselines.__all__}
     classes = {n for n in public if hasattr(getattr(lincent, n, None), "fit")}
     assert classes <= named
 
@@ -277,7 +277,7 @@ def with_classifier(model, table, classifier):
 def test_snippets_of_other_linear_classifiers(make_table, name, classes):
     table = make_table(150, seed=3, classes=classes)
     base = fit_table(table, "churn", ids=["customer"], method="lcc", probability=None)
-    home = lincent if hasattr(lincent, name) else lincent.rivals
+    home = lincent if hasattr(lincent, name) else lincent.paper.baselines
     model = with_classifier(base, table, getattr(home, name)())
     rows = make_table(200, seed=4, classes=classes)
     expected = predict_table(model, rows)
@@ -297,7 +297,7 @@ def test_snippets_of_other_linear_classifiers(make_table, name, classes):
 def test_no_snippet_of_what_is_not_a_line(make_table, name):
     table = make_table(80)
     base = fit_table(table, "churn", ids=["customer"], method="lcc", probability=None)
-    home = lincent if hasattr(lincent, name) else lincent.rivals
+    home = lincent if hasattr(lincent, name) else lincent.paper.baselines
     model = with_classifier(base, table, getattr(home, name)())
     for kind in ("sql", "python"):
         with pytest.raises(AppError, match=f"needs a linear score, and {name} has none"):

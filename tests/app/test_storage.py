@@ -61,9 +61,9 @@ def public_estimators():
 
     from sklearn.base import BaseEstimator
 
-    import lincent.rivals
+    import lincent.paper.baselines
 
-    for module in (lincent, lincent.rivals):
+    for module in (lincent, lincent.paper.baselines):
         for name in module.__all__:
             kind = getattr(module, name)
             if inspect.isclass(kind) and issubclass(kind, BaseEstimator):

@@ -14,7 +14,7 @@ pandas = pytest.importorskip("pandas")
 pytest.importorskip("openpyxl")
 
 from lincent.app import explain_model, fit_table  # noqa: E402
-from lincent.study import make_problem  # noqa: E402
+from lincent.paper.study import make_problem  # noqa: E402
 
 TRAIN, ASIDE = 500, 6000  # so many that the score on rows kept aside has no error to speak of
 

@@ -7,8 +7,8 @@ from sklearn.model_selection import KFold
 
 import lincent
 from lincent import AdditiveLCC, AdditiveLCCCV
-from lincent.passes import device
-from lincent.passes.dask.run import GraphRequest
+from lincent.sources import device
+from lincent.sources.dask.run import GraphRequest
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")

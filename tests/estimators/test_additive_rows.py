@@ -10,7 +10,7 @@ from lincent.estimators.additive_rows import AdditiveRows
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import TrainingRows
-from lincent.programs.joint import Separate
+from lincent.problems.joint import Separate
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import solve_path
 

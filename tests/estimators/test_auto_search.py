@@ -5,7 +5,7 @@ import pytest
 
 from lincent.estimators.auto_search import Costs, map_scores, run_search, totals_for
 from lincent.estimators.portfolio import Common, TrainingRows
-from lincent.programs.joint import Native, Separate
+from lincent.problems.joint import Native, Separate
 
 RNG = np.random.default_rng(0)
 CODES = np.arange(90) % 2

@@ -7,7 +7,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import pytest
 
 import lincent
-from lincent import rivals
+from lincent.paper import baselines as rivals
 from support.labeled import two_classes
 
 

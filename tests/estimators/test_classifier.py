@@ -8,8 +8,9 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import lincent
-from lincent import LCC, rivals
+from lincent import LCC
 from lincent.estimators import watching
+from lincent.paper import baselines as rivals
 from lincent.solvers.lp import choose, interior_point
 from support.clock import Clock
 from support.samples import three_classes, two_classes

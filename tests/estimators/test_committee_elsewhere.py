@@ -7,9 +7,9 @@ from sklearn.model_selection import KFold, PredefinedSplit
 
 import lincent
 from lincent import RegularizedLCCCV, StructuredLCCCV
-from lincent.passes import batches as batches_module
-from lincent.passes import dealing
-from lincent.passes.dask.run import GraphRequest
+from lincent.sources import batches as batches_module
+from lincent.sources import dealing
+from lincent.sources.dask.run import GraphRequest
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")

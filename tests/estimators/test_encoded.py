@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lincent import AdditiveLCC, AutoLCC
-from lincent.passes import device
+from lincent.sources import device
 from support.devices import torch_far_away  # noqa: F401
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

@@ -15,10 +15,10 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from lincent import LCC, KernelLCC
 from lincent.estimators import kernel as kernel_module
 from lincent.estimators.representer import without_negligible
-from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import certify, lcc_program
+from lincent.problems.centralization import certify, lcc_program
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls
+from lincent.sources.dense import DenseRows
 
 KERNELS = {
     "rbf": {"gamma": 0.7},
@@ -229,13 +229,13 @@ class TestNystroem:
         X, y = noisy(6000, 4)
         options = {"n_components": 25, "random_state": 0}
         held = KernelLCC(**options).fit(X, y)
-        monkeypatch.setattr("lincent.passes.landmarks.HOLD_BYTES", 0)
+        monkeypatch.setattr("lincent.sources.landmarks.HOLD_BYTES", 0)
         mapped = KernelLCC(**options).fit(X, y)
         assert mapped.objective_ == pytest.approx(held.objective_, rel=1e-9)
         np.testing.assert_allclose(mapped.dual_coef_, held.dual_coef_, rtol=1e-4, atol=1e-6)
 
     def test_memory_stays_bounded(self, monkeypatch):
-        monkeypatch.setattr("lincent.passes.landmarks.HOLD_BYTES", 0)
+        monkeypatch.setattr("lincent.sources.landmarks.HOLD_BYTES", 0)
         X, y = noisy(40_000, 5)
         KernelLCC(n_components=50, random_state=0).fit(X[:500], y[:500])
         tracemalloc.start()

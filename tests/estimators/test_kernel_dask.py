@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import KernelLCC
-from lincent.passes.dask import block
-from lincent.passes.landmarks import NystroemMap
+from lincent.sources.dask import block
+from lincent.sources.landmarks import NystroemMap
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")

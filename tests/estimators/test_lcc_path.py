@@ -72,7 +72,7 @@ def test_rows_stay_on_their_device(torch_far_away):  # noqa: F811
 
 def test_smaller_margins_are_not_read_on_a_device(torch_far_away, monkeypatch):  # noqa: F811
     """Point and certificate scale with the margin, by sums that are known."""
-    from lincent.passes.device import DeviceSource
+    from lincent.sources.device import DeviceSource
 
     reads, measure = [], DeviceSource.measure
     monkeypatch.setattr(

@@ -11,8 +11,8 @@ from lincent import (
     StructuredLCC,
     StructuredLCCCV,
 )
-from lincent.passes import device
-from lincent.passes.row_hash import row_keys, smallest_kinds
+from lincent.sources import device
+from lincent.sources.row_hash import row_keys, smallest_kinds
 from support.devices import torch_far_away  # noqa: F401
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score
 
 from lincent import LCC
-from lincent.study.paper import printed
+from lincent.paper.study.paper import printed
 from support.real import CODES, split
 
 SPLITS = 15

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.fixes import parse_version
 
-import lincent.rivals
+import lincent.paper.baselines
 from lincent import (
     FQCC,
     LCC,
@@ -69,8 +69,8 @@ EVERY = [
     LCC(), LCC(probability="sigmoid"), LCCCV(margins=2, cv=2), FQCC(), KernelLCC(),
     KernelLCC(norm="l1"), RegularizedLCC(), RegularizedLCC(multi_class="native"),
     RegularizedLCC(norm="l1"), RegularizedLCCCV(n_repeats=1), StructuredLCC(n_centers=2),
-    AdditiveLCCCV(cv=2), AutoLCC(maps=["columns"]), lincent.rivals.RegularizedLDA(),
-    lincent.rivals.TwinSVC(), lincent.rivals.DiscriminativeLeastSquares(),
+    AdditiveLCCCV(cv=2), AutoLCC(maps=["columns"]), lincent.paper.baselines.RegularizedLDA(),
+    lincent.paper.baselines.TwinSVC(), lincent.paper.baselines.DiscriminativeLeastSquares(),
 ]  # fmt: skip
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from lincent.passes.dense import DenseSource
-from lincent.passes.signed_rows import SignedRows
-from lincent.programs.centralization import difference_of, lcc_program
+from lincent.problems.centralization import difference_of, lcc_program
+from lincent.sources.dense import DenseSource
+from lincent.sources.signed_rows import SignedRows
 
 
 def program_of(X, sign, weight=None, C=2.0, margin=0.01):

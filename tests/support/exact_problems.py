@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import lcc_program
+from lincent.problems.centralization import lcc_program
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls
+from lincent.sources.dense import DenseRows
 
 KINDS = ("plain", "scales", "offset", "large", "weights", "heavy", "repeated", "wide")
 

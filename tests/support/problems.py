@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import Program
+from lincent.problems.centralization import Program
+from lincent.sources.dense import DenseRows
 from support.degenerate import program_of
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.passes.signed_rows import SignedRows
-from lincent.passes.source import open_source
-from lincent.programs.centralization import lcc_program
+from lincent.problems.centralization import lcc_program
+from lincent.sources.signed_rows import SignedRows
+from lincent.sources.source import open_source
 
 
 def program_of_rows(X, sign, weight=None, C=2.0, margin=0.01):

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import lcc_program
-from lincent.programs.ramp import RampProgram
+from lincent.problems.centralization import lcc_program
+from lincent.problems.ramp import RampProgram
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls
+from lincent.sources.dense import DenseRows
 
 
 def random_problem(seed, m=50, n=4, outliers=4):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import train_test_split
 
-from lincent.datasets import load_dataset
-from lincent.datasets.errors import DatasetNotFoundError
+from lincent.paper.datasets import load_dataset
+from lincent.paper.datasets.errors import DatasetNotFoundError
 
 CODES = ("BC", "CG", "GC", "PR", "IS", "PD", "GR")
 

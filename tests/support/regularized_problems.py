@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.passes.signed_rows import SignedRows
-from lincent.passes.source import open_source
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.regularized import RegularizedProgram
+from lincent.sources.signed_rows import SignedRows
+from lincent.sources.source import open_source
 
 # m, n, margins, C, free threshold, spread of the costs, scale of a column
 PROBLEMS = {

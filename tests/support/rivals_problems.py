@@ -17,7 +17,7 @@ def random_problem(m, n, seed):
 
 
 def real_problem(code):
-    from lincent.datasets import DatasetNotFoundError, load_dataset
+    from lincent.paper.datasets import DatasetNotFoundError, load_dataset
 
     try:
         data = load_dataset(code, download_if_missing=False)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lincent.study import paper
+from lincent.paper.study import paper
 
 
 def made(offset=None, runs=20, sets=paper.SETS, methods=paper.METHODS, procedure="holdout"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from lincent.pages.drawing import COLOR, SERIES, drawing, rows_of_dots, to_svg
+from lincent.report.drawing import COLOR, SERIES, drawing, rows_of_dots, to_svg
 
 NAME_LENGTH = 28
 FLAT_LETTERS = 28

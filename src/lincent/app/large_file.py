@@ -28,7 +28,7 @@ from lincent._memory import entries, room
 from lincent.app.held_out import FOLDS, HeldOut
 from lincent.app.memory import needed
 from lincent.estimators.probabilities import Unseen, unit_of
-from lincent.passes.batches import Batches
+from lincent.sources.batches import Batches
 from lincent.tables import (
     Reading,
     Understood,

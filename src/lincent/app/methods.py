@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lincent import rivals
 from lincent._errors import AppError, nearest
 from lincent.estimators.additive import AdditiveLCC
 from lincent.estimators.additive_cv import AdditiveLCCCV
@@ -29,6 +28,7 @@ from lincent.estimators.regularized import RegularizedLCC
 from lincent.estimators.regularized_cv import RegularizedLCCCV
 from lincent.estimators.structured import StructuredLCC
 from lincent.estimators.structured_cv import StructuredLCCCV
+from lincent.paper import baselines as rivals
 
 AUTO, QUICK, PAPER_METHOD = "auto", "quick", "lcc"
 

@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from lincent import rivals
 from lincent._errors import AppError, first_line, need
 from lincent.app.contributions import Contributions
 from lincent.app.cut import PROBABILITY, positive_code
@@ -46,6 +45,7 @@ from lincent.estimators.regularized import RegularizedLCC
 from lincent.estimators.regularized_cv import RegularizedLCCCV
 from lincent.estimators.structured import StructuredLCC
 from lincent.estimators.structured_cv import StructuredLCCCV
+from lincent.paper import baselines as rivals
 from lincent.tables.schema import CATEGORY
 
 OWN = (

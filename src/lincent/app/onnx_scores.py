@@ -25,13 +25,13 @@ from lincent.estimators.discriminators import Cut, Nearest
 from lincent.estimators.kernel import KernelLCC
 from lincent.estimators.structured import StructuredLCC
 from lincent.estimators.structured_cv import StructuredLCCCV
-from lincent.passes.source import Kind, kind_of
-from lincent.rivals import (
+from lincent.paper.baselines import (
     DiscriminativeElasticNet,
     DiscriminativeLeastSquares,
     TwinSVC,
     WeightedTwinSVC,
 )
+from lincent.sources.source import Kind, kind_of
 
 GRAMS = ("linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed")
 MOST_POINTS = 50_000

@@ -18,7 +18,7 @@ from lincent.app.page_sections import (
     use_section,
 )
 from lincent.app.scores import TITLES
-from lincent.pages.blocks import (
+from lincent.report.blocks import (
     Block,
     Bullets,
     Figure,
@@ -30,7 +30,7 @@ from lincent.pages.blocks import (
     number,
     text,
 )
-from lincent.pages.rendering import render_html
+from lincent.report.rendering import render_html
 
 SHOWN = 20
 

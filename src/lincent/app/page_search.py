@@ -6,7 +6,7 @@ from typing import Any
 
 from lincent.app import figures
 from lincent.app.learning_curve import curve_text
-from lincent.pages.blocks import Figure, Paragraph, Section, number, tabulated, text
+from lincent.report.blocks import Figure, Paragraph, Section, number, tabulated, text
 
 INSIDE = Paragraph("The choice was made inside the folds; the held-out score above is apart.")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from lincent.app.scores import TITLES
 from lincent.app.verdict import QUANTILES
-from lincent.pages.blocks import (
+from lincent.report.blocks import (
     Block,
     Bullets,
     Code,

@@ -24,7 +24,7 @@ from lincent.app.archive import Unacceptable, read_array, read_json, read_value,
 
 PROTOCOL = 2
 """The form of the tree that skops has written since 0.11."""
-PUBLIC = ("lincent", "lincent.rivals", "lincent.features")
+PUBLIC = ("lincent", "lincent.paper.baselines", "lincent.features")
 FROM_SCIKIT_LEARN = (
     "sklearn.compose._column_transformer.ColumnTransformer",
     "sklearn.impute._base.SimpleImputer",

@@ -16,8 +16,8 @@ from lincent.estimators.additive_fit import LOOSE, AdditiveProblem
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.joint_blocks import Limits, fit_in_blocks
 from lincent.estimators.problem import BlockTraining
-from lincent.passes.source import dense_rows
 from lincent.solvers.newton.joint import JointSolution
+from lincent.sources.source import dense_rows
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ import numpy as np
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import TrainingRows
-from lincent.programs.joint import Native, Separate
+from lincent.problems.joint import Native, Separate
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import JointSolution, solve_near, solve_path
 from lincent.solvers.newton.nonnegative import solve_nonnegative

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators import dispatch
 from lincent.estimators.validation import check_batch_columns, check_dask_columns
-from lincent.passes.source import Kind, kind_of
+from lincent.sources.source import Kind, kind_of
 
 Method = Callable[..., Any]
 
@@ -86,7 +86,7 @@ def _batch_by_batch(model: Any, method: Method, X: Any, *rest: Any) -> np.ndarra
 
 
 def _sent_back(values: Any, X: Any) -> Any:
-    from lincent.passes.device import Device
+    from lincent.sources.device import Device
 
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
         return values
@@ -133,7 +133,7 @@ def _of_partitions(make: Method, name: str, one: np.ndarray, X: Any, *rest: Any)
     import dask.array as da
     from dask import delayed
 
-    from lincent.passes.dask.table import pieces, row_blocks
+    from lincent.sources.dask.table import pieces, row_blocks
 
     rows = row_blocks(X)
     call = delayed(make, pure=False)

@@ -29,9 +29,9 @@ from lincent.estimators.auto_verdict import Verdict
 from lincent.estimators.joint_blocks import Limits
 from lincent.estimators.portfolio import Blocks, TrainingRows
 from lincent.features.transformer import by_blocks
-from lincent.passes.landmarks import RowMapping
-from lincent.passes.pair_pulls import FacePoint, FacePulls, Faces, face_pulls
 from lincent.solvers.newton import joint_in_place
+from lincent.sources.landmarks import RowMapping
+from lincent.sources.pair_pulls import FacePoint, FacePulls, Faces, face_pulls
 
 FEW = 2
 """Members that are fitted to all rows."""

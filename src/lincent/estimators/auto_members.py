@@ -13,7 +13,7 @@ from lincent.estimators.auto_search import Costs
 from lincent.estimators.joint_blocks import Limits, fit_in_blocks
 from lincent.estimators.portfolio import Blocks
 from lincent.estimators.problem import BlockTraining
-from lincent.programs.joint import Native, Separate
+from lincent.problems.joint import Native, Separate
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import JointSolution, solve_path
 

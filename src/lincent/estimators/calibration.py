@@ -27,7 +27,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.special import expit
 
-from lincent.passes.row_hash import row_keys
+from lincent.sources.row_hash import row_keys
 
 FOLDS = 5
 PAIR_FLOOR = 1e-7

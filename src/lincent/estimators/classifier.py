@@ -47,8 +47,8 @@ from lincent.estimators.validation import (
     refuse_elsewhere,
 )
 from lincent.estimators.watching import CallbackSupportMixin, watching, with_callbacks
-from lincent.passes.source import Kind, kind_of, open_source
-from lincent.programs.centralization import HARD_FEASIBILITY
+from lincent.problems.centralization import HARD_FEASIBILITY
+from lincent.sources.source import Kind, kind_of, open_source
 
 
 @contextmanager

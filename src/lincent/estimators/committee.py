@@ -33,7 +33,7 @@ from lincent.estimators.committee_data import Held, LinearScores, Parts
 from lincent.estimators.problem import Task, Training, TwoClass
 from lincent.estimators.regularized_fit import RegularizedFit
 from lincent.estimators.validation import ClassCosts
-from lincent.passes.landmarks import RowMapping
+from lincent.sources.landmarks import RowMapping
 
 GRID = 10.0 ** np.arange(-1.5, 3.75, 0.5)
 """The default costs, as totals over all rows: C times the weight of the training part."""

@@ -25,7 +25,7 @@ from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
 from lincent.estimators.renamed import margin_range_of
 from lincent.estimators.validation import check_class_weight, check_count, check_positive
-from lincent.passes.source import Kind
+from lincent.sources.source import Kind
 
 SMALL_ENTRIES = 20_000
 SMALL_TOL = 1e-3

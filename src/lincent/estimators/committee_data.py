@@ -17,9 +17,9 @@ import numpy as np
 
 from lincent.estimators.folds import FOLDS, dealing_of, fold_numbers, make_folds, number_of_folds
 from lincent.estimators.problem import DaskTraining, DeviceTraining, HostTraining, Training
-from lincent.passes.landmarks import RowMapping
-from lincent.passes.row_hash import row_keys
-from lincent.passes.source import place_of
+from lincent.sources.landmarks import RowMapping
+from lincent.sources.row_hash import row_keys
+from lincent.sources.source import place_of
 
 BLOCK_ROWS = 8192
 
@@ -106,7 +106,7 @@ class BlockParts:
     """Data in blocks."""
 
     def __init__(self, training: DaskTraining, cv: Any, repeats: int, seed: int) -> None:
-        from lincent.passes.dask.folds import TableFolds, deal_by_key
+        from lincent.sources.dask.folds import TableFolds, deal_by_key
 
         self.training = training
         table, numbers = training.table, fold_numbers(cv, training.shape[0])

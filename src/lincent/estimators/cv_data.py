@@ -128,7 +128,7 @@ class BlockFolds:
     guided = False
 
     def __init__(self, training: DaskTraining, cv: Any, weigh: bool, scoring: Any) -> None:
-        from lincent.passes.dask.folds import TableFolds
+        from lincent.sources.dask.folds import TableFolds
 
         self.training, self.weigh = training, weigh
         table, self.classes = training.table, training.classes

@@ -19,12 +19,12 @@ from sklearn.utils import check_random_state
 from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_discriminator
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.watching import solve_ended, watched
-from lincent.passes.source import open_source
-from lincent.programs.centralization import Program
-from lincent.programs.exact_sums import UNIT
-from lincent.programs.proof import proved
+from lincent.problems.centralization import Program
+from lincent.problems.exact_sums import UNIT
+from lincent.problems.proof import proved
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls, Solution, Status, silent
+from lincent.sources.source import open_source
 
 SEEDS = 2**32
 """How many seeds NumPy's older generators take."""

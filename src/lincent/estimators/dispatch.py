@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn import config_context, get_config
 
-from lincent.passes.source import Kind, kind_of, package_of, place_of
+from lincent.sources.source import Kind, kind_of, package_of, place_of
 
 FOLLOWED = "_arrays_followed"
 """The attribute of a model whose arrays are not NumPy's."""

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from lincent.estimators.validation import check_device_rows, refuse_namespace
 from lincent.features.table import named_columns
 from lincent.features.transformer import by_blocks
-from lincent.passes.batches import BATCH_ROWS
-from lincent.passes.source import Kind, kind_of, open_source
+from lincent.sources.batches import BATCH_ROWS
+from lincent.sources.source import Kind, kind_of, open_source
 
 Answer = Callable[[Any], Any]
 """From encoded rows to one row of numbers for each, in the same place."""
@@ -44,7 +44,7 @@ def of_encoded_rows(model: Any, answer: Answer, X: Any) -> np.ndarray:
 
 def _there(model: Any, answer: Answer, X: Any) -> np.ndarray | None:
     """The answers for rows on a device, or None where some numbers are missing."""
-    from lincent.passes.device import Device, not_finite, parts_of
+    from lincent.sources.device import Device, not_finite, parts_of
 
     X = check_device_rows(model, X, reset=False, finite=False)
     if not_finite(X) is not None:

@@ -24,8 +24,8 @@ from lincent.estimators.validation import check_count, check_positive, read_labe
 from lincent.estimators.watching import CallbackSupportMixin, with_callbacks
 from lincent.features.table import TableEncoder, named_columns
 from lincent.features.weighted import check_weights
-from lincent.passes.row_hash import row_keys
-from lincent.passes.source import Kind
+from lincent.sources.row_hash import row_keys
+from lincent.sources.source import Kind
 
 
 class EncodedModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):

@@ -13,11 +13,11 @@ import numpy as np
 
 from lincent.estimators.kernels import KernelSource
 from lincent.estimators.representer import Kinds
-from lincent.passes.dense import DenseRows
-from lincent.passes.kernel_columns import KernelColumns
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import lasso, priced
 from lincent.solvers.solution import Controls, Solution
+from lincent.sources.dense import DenseRows
+from lincent.sources.kernel_columns import KernelColumns
 
 MARGINS = (-1.0, 3.0)
 """Those of RegularizedLCC.  Others of the same ratio scale the coefficients and nothing else."""

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from lincent.estimators.validation import check_count
-from lincent.passes.dealing import Dealing, smallest_keys
-from lincent.passes.row_hash import row_keys
-from lincent.passes.source import Kind, kind_of
+from lincent.sources.dealing import Dealing, smallest_keys
+from lincent.sources.row_hash import row_keys
+from lincent.sources.source import Kind, kind_of
 
 FOLDS = 5
 Split = tuple[np.ndarray, np.ndarray]

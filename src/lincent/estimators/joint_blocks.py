@@ -18,10 +18,10 @@ from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.problem import BlockTraining
 from lincent.features.table import ColumnCode, TableEncoder
 from lincent.features.weighted import Columns, shares_of_classes
-from lincent.passes.landmarks import RowMapping
-from lincent.passes.source import open_source
 from lincent.solvers.newton import joint_in_place
 from lincent.solvers.newton.joint import JointSolution
+from lincent.sources.landmarks import RowMapping
+from lincent.sources.source import open_source
 
 
 class Limits(NamedTuple):

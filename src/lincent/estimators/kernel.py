@@ -42,10 +42,10 @@ from lincent.estimators.validation import (
     check_line_params,
     refuse_elsewhere,
 )
-from lincent.passes.landmarks import NystroemMap, mapped_rows
-from lincent.passes.row_hash import draw_distinct
-from lincent.passes.source import Kind, place_of
 from lincent.solvers.lp import choose
+from lincent.sources.landmarks import NystroemMap, mapped_rows
+from lincent.sources.row_hash import draw_distinct
+from lincent.sources.source import Kind, place_of
 
 LARGE = 5000
 """Different rows above which a fit without ``n_components`` warns of its cost."""

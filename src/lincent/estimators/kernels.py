@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from lincent.estimators.validation import check_choice, check_positive
 from lincent.features.similarity import entry_variance, near_there, similarity, similarity_sums
-from lincent.passes.dense import origin_of, some_rows
-from lincent.passes.source import Kind, kind_of, place_of
+from lincent.sources.dense import origin_of, some_rows
+from lincent.sources.source import Kind, kind_of, place_of
 
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed")
 BLOCK_BYTES = 2**25

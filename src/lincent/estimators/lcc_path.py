@@ -20,10 +20,10 @@ from lincent.estimators.validation import (
     check_count,
     check_positive,
 )
-from lincent.passes.source import Kind, kind_of
 from lincent.solvers.lp import choose
 from lincent.solvers.lp.path import Follower, follow
 from lincent.solvers.solution import Controls, Solution, silent
+from lincent.sources.source import Kind, kind_of
 
 PAPER_MARGINS = 2.0 ** np.arange(-7, 8)
 """The margins of the paper's parameter search."""

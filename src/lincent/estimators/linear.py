@@ -20,7 +20,7 @@ from lincent.estimators.direction import (
 from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_line_params
-from lincent.passes.source import Kind
+from lincent.sources.source import Kind
 
 
 class LinearLine:

@@ -60,11 +60,11 @@ from lincent.estimators.validation import (
     check_solve_params,
     plain,
 )
-from lincent.passes.source import Kind
 from lincent.solvers.lp import screening
 from lincent.solvers.lp.block_path import SCALED, BlockFollower
 from lincent.solvers.lp.path import Follower, follow
 from lincent.solvers.solution import Controls, Solution, Status
+from lincent.sources.source import Kind
 
 DEFAULT_MARGINS = 15
 Guide = dict[tuple[float, float], np.ndarray]

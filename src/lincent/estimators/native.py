@@ -26,11 +26,11 @@ from lincent.estimators.direction import Direction
 from lincent.estimators.discriminators import Cut
 from lincent.estimators.problem import HostTraining
 from lincent.estimators.validation import ClassCosts, check_finite
-from lincent.passes.source import Kind, kind_of, open_source
-from lincent.programs.arrays import Certificate
-from lincent.programs.joint import Native
+from lincent.problems.arrays import Certificate
+from lincent.problems.joint import Native
 from lincent.solvers.newton.joint import JointSolution
 from lincent.solvers.solution import Controls, Solution, Status
+from lincent.sources.source import Kind, kind_of, open_source
 
 ALL_CLASSES: Any = SimpleNamespace(name="all classes at once")
 """What messages call the problem."""

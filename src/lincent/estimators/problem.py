@@ -40,21 +40,21 @@ from lincent.estimators.validation import (
 from lincent.features.clusters import CenterSet, centers_of_sample, find_local_centers
 from lincent.features.similarity import entry_variance
 from lincent.features.weighted import SAMPLE_ROWS, check_weights
-from lincent.passes.batches import batches_of
-from lincent.passes.class_sample import ClassSample
-from lincent.passes.landmarks import RowMapping, mapped_rows
-from lincent.passes.pair_pulls import FacePoint, FacePulls, Faces
-from lincent.passes.place import HERE
-from lincent.passes.protocol import Source
-from lincent.passes.pulls import SideCosts
-from lincent.passes.row_hash import draw_distinct, row_keys, smallest_kinds
-from lincent.passes.signed_rows import SignedRows
-from lincent.passes.source import Kind, kind_of, open_source
-from lincent.passes.together import side_by_side
-from lincent.programs.arrays import Rows
-from lincent.programs.centralization import Program, difference_of, lcc_program
-from lincent.programs.labeled_rows import LabeledRows, SparseLabeledRows
+from lincent.problems.arrays import Rows
+from lincent.problems.centralization import Program, difference_of, lcc_program
+from lincent.problems.labeled_rows import LabeledRows, SparseLabeledRows
 from lincent.solvers.solution import silent
+from lincent.sources.batches import batches_of
+from lincent.sources.class_sample import ClassSample
+from lincent.sources.landmarks import RowMapping, mapped_rows
+from lincent.sources.pair_pulls import FacePoint, FacePulls, Faces
+from lincent.sources.place import HERE
+from lincent.sources.protocol import Source
+from lincent.sources.pulls import SideCosts
+from lincent.sources.row_hash import draw_distinct, row_keys, smallest_kinds
+from lincent.sources.signed_rows import SignedRows
+from lincent.sources.source import Kind, kind_of, open_source
+from lincent.sources.together import side_by_side
 
 SAME = 1e-10
 """Class means of a column that differ by no more than this share may be those of a constant."""
@@ -438,7 +438,7 @@ class DaskTraining:
 
     @classmethod
     def open(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> DaskTraining:
-        from lincent.passes.dask.table import open_table
+        from lincent.sources.dask.table import open_table
 
         check_dask_columns(estimator, X, reset=True)
         if y is None:
@@ -480,7 +480,7 @@ class DaskTraining:
         return replace(self, table=table)
 
     def mapped(self, mapping: RowMapping) -> DaskTraining:
-        from lincent.passes.dask.landmarks import mapped_table
+        from lincent.sources.dask.landmarks import mapped_table
 
         return self.seen_as(mapped_table(self.table, mapping))
 
@@ -496,13 +496,13 @@ class DaskTraining:
         self, count: int, seed: int, most: Sequence[int] | None = None
     ) -> ClassSample:
         """A read."""
-        from lincent.passes.dask.landmarks import sample_classes
+        from lincent.sources.dask.landmarks import sample_classes
 
         return sample_classes(self.table, count, seed, most)
 
     def face_reader(self, mapping: RowMapping, faces: Faces) -> FaceReader:
-        from lincent.passes.dask.joint import pulls_of_blocks
-        from lincent.passes.dask.landmarks import mapped_blocks
+        from lincent.sources.dask.joint import pulls_of_blocks
+        from lincent.sources.dask.landmarks import mapped_blocks
 
         blocks = mapped_blocks(self.table, mapping)
         return partial(pulls_of_blocks, blocks, mapping.width, self.classes, faces)
@@ -516,13 +516,13 @@ class DaskTraining:
         return sampled_centers(self, n_centers, seed)
 
     def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
-        from lincent.passes.dask.landmarks import draw_landmarks
+        from lincent.sources.dask.landmarks import draw_landmarks
 
         drawn = draw_landmarks(self.table, count, seed)
         return drawn.index, drawn.rows
 
     def variance(self) -> float:
-        from lincent.passes.dask.landmarks import variance
+        from lincent.sources.dask.landmarks import variance
 
         return variance(self.table)
 
@@ -532,8 +532,8 @@ class BatchTraining:
 
     @staticmethod
     def open(estimator: Any, X: Any, y: Any, sample_weight: Any) -> DaskTraining:
-        from lincent.passes.batches import BatchSchedule
-        from lincent.passes.dask.table import DaskTable
+        from lincent.sources.batches import BatchSchedule
+        from lincent.sources.dask.table import DaskTable
 
         if y is not X.target or sample_weight is not None:
             raise ValueError(
@@ -561,7 +561,7 @@ class DeviceTraining:
 
     @classmethod
     def open(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> DeviceTraining:
-        from lincent.passes.device import Device
+        from lincent.sources.device import Device
 
         X = check_device_rows(estimator, X, reset=True)
         device, m = Device(X), int(X.shape[0])
@@ -614,14 +614,14 @@ class DeviceTraining:
         return replace(self, X=X)
 
     def mapped(self, mapping: RowMapping) -> DeviceTraining:
-        from lincent.passes.device import DeviceSource
+        from lincent.sources.device import DeviceSource
 
         return self.seen_as(DeviceSource(self.X, mapping=mapping))
 
     def sample_classes(
         self, count: int, seed: int, most: Sequence[int] | None = None
     ) -> ClassSample:
-        from lincent.passes.device import DeviceSource
+        from lincent.sources.device import DeviceSource
 
         keys, found = row_keys(self.X, seed), []
         for code in range(len(self.classes)):
@@ -654,7 +654,7 @@ class DeviceTraining:
         return index, self.device.fetch(self.rows(index))
 
     def variance(self) -> float:
-        from lincent.passes.device import DeviceSource
+        from lincent.sources.device import DeviceSource
 
         spread = DeviceSource(self.X).spread(self.weight)
         within = float(spread.squares.mean() / self.totals.sum())

@@ -25,14 +25,14 @@ from lincent.estimators.direction import (
 from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_choice, check_count, check_line_params
-from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import lcc_program
-from lincent.programs.ramp import RampProgram
+from lincent.problems.centralization import lcc_program
+from lincent.problems.ramp import RampProgram
 from lincent.solvers.lp import choose, scaling
 from lincent.solvers.lp.duplicate_rows import groups, one_of_each, summed
 from lincent.solvers.ramp import convex_concave, scipy_slsqp
 from lincent.solvers.ramp.convex_concave import LocalSolution
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.dense import DenseRows
 
 ALGORITHMS = ("convex-concave", "general")
 ORDINARY = (2.0**-7, 2.0**20)

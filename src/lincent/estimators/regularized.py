@@ -28,9 +28,9 @@ from lincent.estimators.regularized_fit import RegularizedFit, check_problem_fin
 from lincent.estimators.renamed import UNUSED, margin_range_of
 from lincent.estimators.validation import ClassCosts, check_choice, check_count, check_positive
 from lincent.estimators.watching import watched
-from lincent.passes.source import Kind
 from lincent.solvers.lp import choose
 from lincent.solvers.newton import lasso, ridge
+from lincent.sources.source import Kind
 
 NORMS = ("l2", "l1", "linf")
 SOLVERS = {"l2": ridge.solve_path, "l1": lasso.solve_path}

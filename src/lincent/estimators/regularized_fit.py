@@ -12,7 +12,7 @@ from lincent.estimators.direction import Direction, placed
 from lincent.estimators.discriminators import Cut
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_finite
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import in_place, ridge
 from lincent.solvers.solution import Controls, Solution
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lincent.estimators.kernels import KernelSource
-from lincent.passes.kernel_rows import SquareRows
-from lincent.passes.row_hash import distinct_rows
-from lincent.programs.centralization import Program, certify, difference_of, lcc_program
-from lincent.programs.proof import proved
+from lincent.problems.centralization import Program, certify, difference_of, lcc_program
+from lincent.problems.proof import proved
 from lincent.solvers.solution import Solution
+from lincent.sources.kernel_rows import SquareRows
+from lincent.sources.row_hash import distinct_rows
 
 NEGLIGIBLE = (1e-6, 1e-8, 1e-10, 1e-12)
 

@@ -22,8 +22,8 @@ from lincent.estimators.renamed import UNUSED, margin_range_of
 from lincent.estimators.validation import check_count, check_positive, check_rows
 from lincent.features.clusters import CenterSet
 from lincent.features.similarity import Extension, local_scores
-from lincent.passes.place import HERE
-from lincent.passes.source import Kind, place_of
+from lincent.sources.place import HERE
+from lincent.sources.source import Kind, place_of
 
 
 @public

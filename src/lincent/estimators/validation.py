@@ -15,8 +15,8 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from lincent.estimators.discriminators import DISCRIMINATORS
 from lincent.estimators.dispatch import refuse_namespace
-from lincent.passes.source import Kind, fetched, kind_of
 from lincent.solvers.lp.choose import SOLVERS
+from lincent.sources.source import Kind, fetched, kind_of
 
 
 def plain(label: Any) -> Any:
@@ -215,7 +215,7 @@ def check_rows(estimator: Any, X: Any, *, accept_sparse: Any = "csr") -> Any:
 
 def check_device_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Any:
     """X on a device: two dimensions, the right columns, numbers, finite; it does not move."""
-    from lincent.passes.device import check_finite_on_device, numbers_on_device
+    from lincent.sources.device import check_finite_on_device, numbers_on_device
 
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimension(s); give rows by columns.")

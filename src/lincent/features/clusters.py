@@ -21,8 +21,8 @@ import numpy as np
 
 from lincent.features.similarity import squared_distances, total_variance, whitening
 from lincent.features.weighted import SAMPLE_ROWS
-from lincent.passes.row_hash import row_keys
-from lincent.passes.source import Kind, kind_of
+from lincent.sources.row_hash import row_keys
+from lincent.sources.source import Kind, kind_of
 
 BATCH_ROWS = 4_096
 BATCH_ROUNDS = 3

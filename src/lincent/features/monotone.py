@@ -17,7 +17,7 @@ import numpy as np
 
 from lincent.features.splines import OUTER
 from lincent.features.weighted import quantiles
-from lincent.passes.source import place_of
+from lincent.sources.source import place_of
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lincent.features.similarity import similarity
 from lincent.features.transformer import RowMap, check_width
-from lincent.passes.source import place_of
+from lincent.sources.source import place_of
 
 
 class NearPoints(RowMap):

@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cholesky, solve_triangular
 
-from lincent.passes.place import HERE
-from lincent.passes.source import Kind, kind_of, place_of
+from lincent.sources.place import HERE
+from lincent.sources.source import Kind, kind_of, place_of
 
 FLOOR = 1e-6
 BLOCK_ROWS = 2048
@@ -219,7 +219,7 @@ def _local_scores_there(
     pulls: np.ndarray,
 ) -> np.ndarray:
     """The same for rows on a device, which are mapped there."""
-    from lincent.passes.device import parts_of
+    from lincent.sources.device import parts_of
 
     place = place_of(X)
     scores = np.empty((X.shape[0], len(linear)))

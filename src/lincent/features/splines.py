@@ -28,7 +28,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from lincent.features.weighted import quantiles
-from lincent.passes.source import place_of
+from lincent.sources.source import place_of
 
 FEW_VALUES = 8
 """A column with so many different values gets indicators: a curve through them says no more."""

@@ -20,7 +20,7 @@ from sklearn.utils.validation import validate_data
 
 from lincent._marks import MISSING, unused_mark
 from lincent.features.weighted import median
-from lincent.passes.source import package_of
+from lincent.sources.source import package_of
 
 MOST_CATEGORIES = 30
 """Further categories of a column share the place of unknown ones: all indicators zero."""

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, c
 
 from lincent.features.table import TableEncoder, named_columns
 from lincent.features.weighted import check_weights
-from lincent.passes.source import place_of
+from lincent.sources.source import place_of
 
 BLOCK_ROWS = 1024
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from lincent.programs.arrays import Matrix, Vector
+from lincent.problems.arrays import Matrix, Vector
 
 TILE = 512
 """Columns factored at a time: BLAS is at full speed from about 256 on (two cores, 2026-11)."""

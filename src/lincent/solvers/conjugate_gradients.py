@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lincent.programs.arrays import Vector
+from lincent.problems.arrays import Vector
 
 LOOK_EVERY = 32
 """Steps between two looks at the clock."""

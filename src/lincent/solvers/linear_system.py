@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from lincent.programs.arrays import Matrix, Vector
+from lincent.problems.arrays import Matrix, Vector
 
 
 @dataclass(frozen=True)

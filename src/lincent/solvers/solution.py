@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lincent.programs.arrays import Certificate, Vector
+from lincent.problems.arrays import Certificate, Vector
 
 
 class Status(enum.Enum):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.hinge import HingeProgram, Quadratic
+from lincent.problems.hinge import HingeProgram, Quadratic
 from lincent.solvers.hinge import interior_point
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.dense import DenseRows
 
 
 def machine(m=60, n=3, cost=0.7, seed=0):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.hinge import Quadratic
-from lincent.programs.squared_hinge import SquaredHingeProgram
+from lincent.problems.hinge import Quadratic
+from lincent.problems.squared_hinge import SquaredHingeProgram
 from lincent.solvers.hinge import squared
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.dense import DenseRows
 
 
 def regression(*, ridge=0.4, intercept=True):

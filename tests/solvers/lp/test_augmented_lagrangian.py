@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.programs.centralization import better_sides
+from lincent.problems.centralization import better_sides
 from lincent.solvers.lp import highs
 from lincent.solvers.lp.augmented_lagrangian import TUNING, Identified, _Held, _Smoothed, identify
 from lincent.solvers.solution import Controls

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import lcc_program
+from lincent.problems.centralization import lcc_program
 from lincent.solvers.lp import box_step
 from lincent.solvers.lp.box_step import TUNING, _Model, _with_sides_held, model_minimum
+from lincent.sources.dense import DenseRows
 
 
 def model(seed, n=6, length=1.0):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lincent.estimators.problem import TwoClass
-from lincent.programs.arrays import Certificate
+from lincent.problems.arrays import Certificate
 from lincent.solvers.lp import choose, dual_identification, highs, screening
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.programs.arrays import Certificate
+from lincent.problems.arrays import Certificate
 from lincent.solvers.lp import dual_identification, highs
 from lincent.solvers.lp.dual_identification import FINISH, Tuning, _at_vertex, working_start
 from lincent.solvers.lp.dual_lagrangian import TUNING as NAMING

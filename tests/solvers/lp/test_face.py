@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.programs.centralization import certify
+from lincent.problems.centralization import certify
 from lincent.solvers.lp import face, highs
 from lincent.solvers.solution import Controls
 from support.programs import program_of_rows, wide

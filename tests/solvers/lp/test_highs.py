@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from lincent import KernelLCC
-from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import certify
+from lincent.problems.centralization import certify
 from lincent.solvers.lp import highs
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.dense import DenseRows
 from support.degenerate import program_of
 from support.judge import assert_optimal, dual_value, primal_value, violations
 from support.programs import overlapping

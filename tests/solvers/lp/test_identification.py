@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.programs.arrays import Certificate
+from lincent.problems.arrays import Certificate
 from lincent.solvers.lp import highs, identification
 from lincent.solvers.lp.augmented_lagrangian import Identified
 from lincent.solvers.lp.working_set import WorkingSet

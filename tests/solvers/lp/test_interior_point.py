@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from lincent.programs.arrays import Certificate
+from lincent.problems.arrays import Certificate
 from lincent.solvers.lp import choose, highs, interior_point
 from lincent.solvers.lp.interior_point import TUNING, InteriorPoint, _Best
 from lincent.solvers.solution import Controls, Solution, Status

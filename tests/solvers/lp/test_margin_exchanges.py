@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import lcc_program
+from lincent.problems.centralization import lcc_program
 from lincent.solvers.lp import choose, margin_exchanges
 from lincent.solvers.lp.margin_exchanges import MarginExchanges, Vertex
 from lincent.solvers.solution import Controls
+from lincent.sources.dense import DenseRows
 
 SHARES = 2.0 ** -np.arange(1, 12)
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from lincent.passes.corrected import Corrected
-from lincent.programs.arrays import Certificate
+from lincent.problems.arrays import Certificate
 from lincent.solvers.blocked_cholesky import NotPositiveError
 from lincent.solvers.lp import null_space
 from lincent.solvers.lp.augmented_lagrangian import identify
@@ -17,6 +16,7 @@ from lincent.solvers.lp.identification import working_start
 from lincent.solvers.lp.null_space import Tuning, _Rounds, finish
 from lincent.solvers.lp.working_set import RowHinges, WorkingSet
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.corrected import Corrected
 from support.judge import assert_optimal
 from support.programs import overlapping
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import lcc_program
+from lincent.problems.centralization import lcc_program
 from lincent.solvers.lp import interior_point, rounds, smoothing
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.dense import DenseRows
 from support.judge import assert_optimal, dual_value, primal_value, violations
 
 

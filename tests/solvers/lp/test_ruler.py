@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import lcc_program
+from lincent.problems.centralization import lcc_program
 from lincent.solvers.lp import interior_point
 from lincent.solvers.lp.ruler import TUNING, _differ, ruler_of
 from lincent.solvers.solution import Controls
+from lincent.sources.dense import DenseRows
 
 
 def program_of(X, y):

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.passes.dense import DenseRows
 from lincent.solvers.lp import interior_point, sample
 from lincent.solvers.lp.sample import TUNING, Sample, discriminant, in_doubt
 from lincent.solvers.solution import Controls
+from lincent.sources.dense import DenseRows
 from support.degenerate import program_of
 from support.judge import primal_value
 

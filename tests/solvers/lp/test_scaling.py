@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.passes.dense import DenseRows
 from lincent.solvers.lp import choose, scaling
 from lincent.solvers.lp.scaling import EXTREME, FAR, TINY, USUAL, of_unit_scale
 from lincent.solvers.solution import Controls
+from lincent.sources.dense import DenseRows
 from support.degenerate import program_of
 from support.judge import dual_value, primal_value
 

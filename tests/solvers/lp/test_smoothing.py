@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.centralization import lcc_program
+from lincent.problems.centralization import lcc_program
 from lincent.solvers.lp import interior_point, smoothing
 from lincent.solvers.lp.box_step import model_minimum
 from lincent.solvers.solution import Controls, silent
+from lincent.sources.dense import DenseRows
 from support.degenerate import program_of
 from support.judge import primal_value
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.programs.centralization import certify
+from lincent.problems.centralization import certify
 from lincent.solvers.blocked_cholesky import NotPositiveError
 from lincent.solvers.lp import working_set
 from lincent.solvers.lp.working_set import RowHinges

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from lincent import RegularizedLCC
-from lincent.passes.dense import DenseRows
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import barrier
 from lincent.solvers.newton.descent import descend
 from lincent.solvers.newton.hessian import Whole
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.dense import DenseRows
 from support.regularized_problems import PROBLEMS, make
 
 

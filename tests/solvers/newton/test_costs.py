@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from lincent import RegularizedLCC
-from lincent.passes.dense import DenseRows
-from lincent.programs.regularized import RegularizedProgram, certify
+from lincent.problems.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import costs
 from lincent.solvers.newton.descent import Doubt, descend
 from lincent.solvers.newton.hessian import Whole
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.dense import DenseRows
 
 
 def of_many_sizes(m=300, n=6, orders=3, free=True, seed=0):

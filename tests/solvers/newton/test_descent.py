@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from lincent.programs.regularized import certify
+from lincent.problems.regularized import certify
 from lincent.solvers.newton.descent import Best, Start, best_threshold, descend, lead
 from lincent.solvers.newton.hessian import Whole
 from lincent.solvers.newton.oracle import Reader

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.programs.joint import Separate
+from lincent.problems.joint import Separate
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import solve_path
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.regularized import RegularizedProgram, certify
+from lincent.problems.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import exchange
 from lincent.solvers.newton.descent import descend
 from lincent.solvers.newton.dual import Dual
@@ -12,6 +11,7 @@ from lincent.solvers.newton.hessian import Whole
 from lincent.solvers.newton.oracle import Reader
 from lincent.solvers.newton.start import first_step
 from lincent.solvers.solution import Controls
+from lincent.sources.dense import DenseRows
 
 
 def separable(m, n, free=True, seed=0):

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import hessian
 from lincent.solvers.newton.descent import descend
 from lincent.solvers.newton.factor import Factored, Threshold
 from lincent.solvers.newton.hessian import Conjugate, LightFirst, Sampled, Whole, between
 from lincent.solvers.newton.oracle import Reader
 from lincent.solvers.solution import Controls
+from lincent.sources.dense import DenseRows
 from support.regularized_problems import PROBLEMS, make
 
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.passes.signed_rows import SignedRows
-from lincent.passes.source import open_source
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import in_place, ridge
 from lincent.solvers.newton.oracle import class_means
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.signed_rows import SignedRows
+from lincent.sources.source import open_source
 
 TOTAL = (130.0, 90.0)
 

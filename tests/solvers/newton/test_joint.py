@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import scale
 
 from lincent import RegularizedLCC
-from lincent.programs.joint import Native, Separate
+from lincent.problems.joint import Native, Separate
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import FORMED, solve_path
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lincent.estimators.auto_search import Costs
-from lincent.passes.pair_pulls import face_pulls
 from lincent.solvers.newton import joint, joint_in_place
+from lincent.sources.pair_pulls import face_pulls
 
 SCALES = [1.0, 30.0, 1000.0]
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import scale
 
-from lincent.programs.joint import Native
+from lincent.problems.joint import Native
 from lincent.solvers.newton import joint
 from lincent.solvers.newton.joint_pairs import pair_step
 

@@ -8,10 +8,10 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from lincent import KernelLCC
-from lincent.passes.dense import DenseRows
-from lincent.programs.regularized import RegularizedProgram, certify_l1
+from lincent.problems.regularized import RegularizedProgram, certify_l1
 from lincent.solvers.newton import lasso
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.dense import DenseRows
 from support.regularized_problems import PROBLEMS, make
 
 MORE = {

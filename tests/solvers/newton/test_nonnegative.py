@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from lincent.programs.joint import Separate
+from lincent.problems.joint import Separate
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.nonnegative import solve_nonnegative
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.programs.regularized import certify
+from lincent.problems.regularized import certify
 from lincent.solvers.newton.oracle import Reader
 from support.regularized_problems import PROBLEMS, make
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.passes.signed_rows import SignedRows
-from lincent.passes.source import open_source
-from lincent.programs.regularized import RegularizedProgram, certify
+from lincent.problems.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import ridge
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.signed_rows import SignedRows
+from lincent.sources.source import open_source
 from support.regularized_problems import PROBLEMS, make
 
 

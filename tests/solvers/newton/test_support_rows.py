@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from lincent import RegularizedLCC
-from lincent.passes.dense import DenseRows
-from lincent.programs.regularized import RegularizedProgram, certify
+from lincent.problems.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import support_rows
 from lincent.solvers.newton.descent import Start, descend
 from lincent.solvers.newton.hessian import Whole
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.dense import DenseRows
 
 
 def apart(distance, m=600, n=8, free=True, seed=0):

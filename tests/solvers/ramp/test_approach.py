@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.passes.dense import DenseRows
-from lincent.passes.signed_rows import SignedRows
-from lincent.passes.sparse import SparseSource
-from lincent.programs.ramp import RampProgram
+from lincent.problems.ramp import RampProgram
 from lincent.solvers.ramp import convex_concave
 from lincent.solvers.ramp.approach import TUNING, _NearLocal, approach, worthwhile
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.dense import DenseRows
+from lincent.sources.signed_rows import SignedRows
+from lincent.sources.sparse import SparseSource
 from support.degenerate import program_of
 from support.ramp_problems import start_of, value
 

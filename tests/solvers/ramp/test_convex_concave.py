@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.programs.ramp import RampProgram
+from lincent.problems.ramp import RampProgram
 from lincent.solvers.lp import choose
 from lincent.solvers.ramp import convex_concave
 from lincent.solvers.solution import Controls, Status

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lincent import FQCC
-from lincent.programs.ramp import RampProgram
+from lincent.problems.ramp import RampProgram
 from lincent.solvers.lp import choose
 from lincent.solvers.ramp import convex_concave
 from lincent.solvers.ramp import walk as module

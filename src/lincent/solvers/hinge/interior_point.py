@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.arrays import Certificate, Vector
-from lincent.programs.hinge import HingeProgram
+from lincent.problems.arrays import Certificate, Vector
+from lincent.problems.hinge import HingeProgram
 from lincent.solvers.linear_system import PositiveDefinite
 from lincent.solvers.solution import Controls, Solution, Status
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.squared_hinge import SquaredHingeProgram
+from lincent.problems.squared_hinge import SquaredHingeProgram
 from lincent.solvers.linear_system import PositiveDefinite
 from lincent.solvers.solution import Controls, Solution, Status
 

@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.programs.arrays import Certificate, Rows, Vector
-from lincent.programs.centralization import Program, better_sides, certify
+from lincent.problems.arrays import Certificate, Rows, Vector
+from lincent.problems.centralization import Program, better_sides, certify
 from lincent.solvers.conjugate_gradients import conjugate_gradients
 from lincent.solvers.linear_system import PositiveDefinite
 from lincent.solvers.solution import Controls

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from lincent.passes.multipliers import Multipliers
-from lincent.programs.arrays import Certificate, Rows
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import Certificate, Rows
+from lincent.problems.centralization import Program
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls, Solution, Status
+from lincent.sources.multipliers import Multipliers
 
 SCALED = "scaled"
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.arrays import Matrix, Vector
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import Matrix, Vector
+from lincent.problems.centralization import Program
 from lincent.solvers.linear_system import FactorizationError, PositiveDefinite
 
 

@@ -28,9 +28,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.arrays import Certificate
-from lincent.programs.centralization import Program, certify
-from lincent.programs.proof import proved
+from lincent.problems.arrays import Certificate
+from lincent.problems.centralization import Program, certify
+from lincent.problems.proof import proved
 from lincent.solvers.lp import (
     dual_identification,
     highs,

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from lincent.passes.corrected import Corrected
-from lincent.programs.arrays import Certificate, Index, Matrix, Vector
-from lincent.programs.centralization import Program, certify
+from lincent.problems.arrays import Certificate, Index, Matrix, Vector
+from lincent.problems.centralization import Program, certify
 from lincent.solvers.lp.duplicate_rows import Groups, groups, summed
 from lincent.solvers.lp.working_set import Hinges, WorkingSet
+from lincent.sources.corrected import Corrected
 
 OPTIMAL = 1e-7
 """A vertex of the working rows is optimal for them up to this share of the largest slope."""

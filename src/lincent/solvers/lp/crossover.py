@@ -44,9 +44,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
-from lincent.programs.arrays import Certificate, Matrix, Vector
-from lincent.programs.centralization import Program, certify
-from lincent.programs.exact_sums import pair, product_sums
+from lincent.problems.arrays import Certificate, Matrix, Vector
+from lincent.problems.centralization import Program, certify
+from lincent.problems.exact_sums import pair, product_sums
 from lincent.solvers.lp.vertex import fitting, to_vertex
 
 GOLDEN = 0.6180339887498949

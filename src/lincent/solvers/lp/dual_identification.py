@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.arrays import Index
-from lincent.programs.centralization import Program, better_sides, certify
+from lincent.problems.arrays import Index
+from lincent.problems.centralization import Program, better_sides, certify
 from lincent.solvers.lp import face, null_space, row_generation
 from lincent.solvers.lp.column_hinges import ColumnHinges
 from lincent.solvers.lp.dual_lagrangian import TUNING as NAMING

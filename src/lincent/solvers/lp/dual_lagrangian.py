@@ -30,11 +30,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.passes.corrected import Corrected
-from lincent.programs.arrays import Certificate, Index, Vector
-from lincent.programs.centralization import Program, better_sides, certify
+from lincent.problems.arrays import Certificate, Index, Vector
+from lincent.problems.centralization import Program, better_sides, certify
 from lincent.solvers.conjugate_gradients import conjugate_gradients
 from lincent.solvers.solution import Controls
+from lincent.sources.corrected import Corrected
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.passes.corrected import Corrected
-from lincent.programs.arrays import Index, Rows, Vector
-from lincent.programs.centralization import Program, certify
+from lincent.problems.arrays import Index, Rows, Vector
+from lincent.problems.centralization import Program, certify
 from lincent.solvers.solution import Solution
+from lincent.sources.corrected import Corrected
 
 Groups = NDArray[np.integer[Any]]
 """The group of every row, in no more bytes than it takes."""

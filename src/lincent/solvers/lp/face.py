@@ -29,11 +29,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.passes.corrected import Corrected
-from lincent.programs.arrays import Index, Vector
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import Index, Vector
+from lincent.problems.centralization import Program
 from lincent.solvers.blocked_cholesky import BlockedCholesky, NotPositiveError
 from lincent.solvers.solution import Controls
+from lincent.sources.corrected import Corrected
 
 
 @dataclass(frozen=True)

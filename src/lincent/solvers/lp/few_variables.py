@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from lincent.programs.arrays import Matrix, Vector
+from lincent.problems.arrays import Matrix, Vector
 from lincent.solvers.solution import Controls
 
 

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lincent.programs.arrays import Vector
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import Vector
+from lincent.problems.centralization import Program
 
 
 class Point(NamedTuple):

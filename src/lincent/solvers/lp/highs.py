@@ -24,8 +24,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from lincent.programs.arrays import Certificate, Vector
-from lincent.programs.centralization import Program, certify
+from lincent.problems.arrays import Certificate, Vector
+from lincent.problems.centralization import Program, certify
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status
 

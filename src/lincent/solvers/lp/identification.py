@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.centralization import Program
+from lincent.problems.centralization import Program
 from lincent.solvers.lp.augmented_lagrangian import Identified, identify
 from lincent.solvers.lp.duplicate_rows import merge
 from lincent.solvers.lp.null_space import Start, finish

@@ -35,8 +35,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lincent import _threads
-from lincent.programs.arrays import Certificate, Vector
-from lincent.programs.centralization import ONLY_POINT, Program, certify
+from lincent.problems.arrays import Certificate, Vector
+from lincent.problems.centralization import ONLY_POINT, Program, certify
 from lincent.solvers.linear_system import FactorizationError
 from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.duplicate_rows import merge

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.arrays import Vector
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import Vector
+from lincent.problems.centralization import Program
 from lincent.solvers.lp.crossover import Tableau
 from lincent.solvers.solution import Controls, Solution, Status
 

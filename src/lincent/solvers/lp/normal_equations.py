@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.arrays import Vector
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import Vector
+from lincent.problems.centralization import Program
 from lincent.solvers import linear_system
 from lincent.solvers.linear_system import PositiveDefinite
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from lincent.programs.arrays import Certificate, Index, Matrix, Vector
+from lincent.problems.arrays import Certificate, Index, Matrix, Vector
 from lincent.solvers.blocked_cholesky import NotPositiveError
 from lincent.solvers.lp.few_variables import maximize
 from lincent.solvers.lp.few_variables_vertex import Vertex

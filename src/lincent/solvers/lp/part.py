@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lincent import _threads
-from lincent.programs.arrays import Vector
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import Vector
+from lincent.problems.centralization import Program
 from lincent.solvers.lp import interior_point, simplex
 from lincent.solvers.solution import Controls, Solution, Status
 

@@ -37,9 +37,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from lincent.passes.multipliers import Multipliers
-from lincent.programs.arrays import Certificate, Rows, Vector
-from lincent.programs.centralization import Program, certify, lcc_program
+from lincent.problems.arrays import Certificate, Rows, Vector
+from lincent.problems.centralization import Program, certify, lcc_program
 from lincent.solvers.lp import choose, margin_exchanges, screening, simplex
 from lincent.solvers.lp.block_path import SCALED, BlockFollower, scaled_by_sums
 from lincent.solvers.lp.duplicate_rows import groups, one_of_each, summed
@@ -47,6 +46,7 @@ from lincent.solvers.lp.foreseen import Guide, Point, foresee
 from lincent.solvers.lp.margin_exchanges import MarginExchanges, Vertex
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status, not_begun
+from lincent.sources.multipliers import Multipliers
 
 VERTEX = "vertex"
 KINK = 1e-9

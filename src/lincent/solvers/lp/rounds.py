@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lincent import _threads
-from lincent.programs.arrays import AllRows, Certificate, Checked, SplitRows, Vector, View
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import AllRows, Certificate, Checked, SplitRows, Vector, View
+from lincent.problems.centralization import Program
 from lincent.solvers.lp import part
 from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.ruler import Ruler

@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.arrays import Certificate, Index
-from lincent.programs.centralization import Program, certify
+from lincent.problems.arrays import Certificate, Index
+from lincent.problems.centralization import Program, certify
 from lincent.solvers.lp import interior_point
 from lincent.solvers.solution import Controls, Solution, Status
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.arrays import Matrix, Rows, Vector
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import Matrix, Rows, Vector
+from lincent.problems.centralization import Program
 
 
 @dataclass(frozen=True)

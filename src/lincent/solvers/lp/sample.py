@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.arrays import AllRows, Rows, Vector
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import AllRows, Rows, Vector
+from lincent.problems.centralization import Program
 from lincent.solvers.linear_system import FactorizationError, PositiveDefinite
 from lincent.solvers.lp import part
 from lincent.solvers.lp.smoothing import approach, look

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.arrays import Certificate, Vector
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import Certificate, Vector
+from lincent.problems.centralization import Program
+from lincent.sources.dense import DenseRows
 
 EXTREME = 2.0**40
 """Data whose centers differ by more than this, or less than its inverse, is scaled."""

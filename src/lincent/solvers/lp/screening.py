@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.arrays import AllRows, Vector
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import AllRows, Vector
+from lincent.problems.centralization import Program
 from lincent.solvers.lp import interior_point
 from lincent.solvers.lp.duplicate_rows import merge
 from lincent.solvers.lp.rounds import Rounds

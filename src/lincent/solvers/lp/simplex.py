@@ -37,14 +37,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import lapack
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.arrays import Certificate, Index, Matrix, Vector
-from lincent.programs.centralization import Program, certify
+from lincent.problems.arrays import Certificate, Index, Matrix, Vector
+from lincent.problems.centralization import Program, certify
 from lincent.solvers.lp import interior_point
 from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.duplicate_rows import merge
 from lincent.solvers.lp.foreseen import Point
 from lincent.solvers.solution import Controls, Solution, Status, silent
+from lincent.sources.dense import DenseRows
 
 NAME = "simplex"
 LENGTHS = 10.0 ** -np.arange(0.0, 6.5, 0.5)

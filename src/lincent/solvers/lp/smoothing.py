@@ -21,8 +21,8 @@ from functools import cached_property
 
 import numpy as np
 
-from lincent.programs.arrays import AllRows, Vector, View
-from lincent.programs.centralization import Program
+from lincent.problems.arrays import AllRows, Vector, View
+from lincent.problems.centralization import Program
 from lincent.solvers.lp.box_step import model_minimum
 
 

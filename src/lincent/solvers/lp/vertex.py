@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack, lstsq
 
-from lincent.programs.arrays import Certificate, Matrix, Vector
-from lincent.programs.centralization import Program, certify
+from lincent.problems.arrays import Certificate, Matrix, Vector
+from lincent.problems.centralization import Program, certify
 
 
 @dataclass(frozen=True)

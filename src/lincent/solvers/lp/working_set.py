@@ -18,10 +18,10 @@ from typing import Protocol
 
 import numpy as np
 
-from lincent.passes.corrected import Corrected
-from lincent.programs.arrays import Certificate, Index, Matrix, Vector
-from lincent.programs.centralization import Program, certify
+from lincent.problems.arrays import Certificate, Index, Matrix, Vector
+from lincent.problems.centralization import Program, certify
 from lincent.solvers.blocked_cholesky import BlockedCholesky, NotPositiveError
+from lincent.sources.corrected import Corrected
 
 RIDGES = (1e-13, 1e-11, 1e-9)
 """Relative ridges to try: dependent columns need one, and refinement takes its effect out."""

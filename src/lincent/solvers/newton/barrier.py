@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.arrays import Certificate, Vector
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.arrays import Certificate, Vector
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton.descent import NAME, best_threshold
 from lincent.solvers.newton.factor import Factored, Threshold
 from lincent.solvers.solution import Controls, Solution, Status

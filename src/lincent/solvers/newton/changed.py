@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lincent.programs.arrays import Index, Matrix, Vector
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.arrays import Index, Matrix, Vector
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton.factor import Factored
 
 

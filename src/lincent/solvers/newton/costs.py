@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton.descent import Led, Start, descend, lead
 from lincent.solvers.newton.hessian import Whole
 from lincent.solvers.newton.oracle import Reader

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.arrays import Certificate, Vector
-from lincent.programs.regularized import PullSums, RegularizedProgram
+from lincent.problems.arrays import Certificate, Vector
+from lincent.problems.regularized import PullSums, RegularizedProgram
 from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.exchange import exchanged
 from lincent.solvers.newton.hessian import Curvature

@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lincent.programs.arrays import Matrix, Vector
+from lincent.problems.arrays import Matrix, Vector
 
 BLOCK_ROWS = 1024
 """Rows of a Gram matrix at a time: no second array of the size of the features."""

@@ -26,11 +26,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from lincent.passes.dense import DenseRows
-from lincent.passes.single_rows import SingleRows
-from lincent.programs.arrays import Index, Matrix, Rows, Vector
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.arrays import Index, Matrix, Rows, Vector
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton.oracle import Inside, Reading
+from lincent.sources.dense import DenseRows
+from lincent.sources.single_rows import SingleRows
 
 SINGLE = 1e-7
 """What single precision may lose, as a share of the largest eigenvalue of A A',"""

@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.arrays import Vector
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.arrays import Vector
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton.hessian import TUNING as STEPS
 from lincent.solvers.newton.hessian import Curvature, LightFirst, Whole
 from lincent.solvers.newton.oracle import Reader, Reading

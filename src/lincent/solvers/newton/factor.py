@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from lincent.programs.arrays import Matrix, Vector
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.arrays import Matrix, Vector
+from lincent.problems.regularized import RegularizedProgram
 
 
 @dataclass(frozen=True)

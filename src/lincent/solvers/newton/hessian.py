@@ -31,13 +31,13 @@ from typing import Protocol
 
 import numpy as np
 
-from lincent.passes.kernel_columns import ChosenColumns
-from lincent.programs.arrays import Index, Matrix, Vector
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.arrays import Index, Matrix, Vector
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton.changed import Changed
 from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.factor import Factored, Threshold
 from lincent.solvers.newton.oracle import Inside, Reading
+from lincent.sources.kernel_columns import ChosenColumns
 
 
 @dataclass(frozen=True)

@@ -23,15 +23,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from lincent._memory import entries
-from lincent.passes.pulls import PullPoint, Pulls
-from lincent.programs.arrays import Matrix, Rows, Vector
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.arrays import Matrix, Rows, Vector
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import ridge
 from lincent.solvers.newton.descent import NAME, PATIENCE, Best, Start
 from lincent.solvers.newton.factor import Factored, Threshold
 from lincent.solvers.newton.oracle import Reader, Reading
 from lincent.solvers.newton.walks import answered
 from lincent.solvers.solution import Controls, Solution, Status
+from lincent.sources.pulls import PullPoint, Pulls
 
 SAMPLE_ENTRIES = 4_000_000
 """Entries of the sample (32 MB, less where memory is short): a larger one saves no read and is

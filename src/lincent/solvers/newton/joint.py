@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from lincent.programs.arrays import Matrix, Vector
-from lincent.programs.joint import Coupling, Native, Read
+from lincent.problems.arrays import Matrix, Vector
+from lincent.problems.joint import Coupling, Native, Read
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint_pairs import PAIRS, pair_step, work
 

@@ -22,10 +22,10 @@ from collections.abc import Callable, Generator, Sequence
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from lincent.passes.pair_pulls import FacePoint, FacePulls, Faces
-from lincent.programs.arrays import Matrix
+from lincent.problems.arrays import Matrix
 from lincent.solvers.newton.joint import JointSolution
 from lincent.solvers.newton.walks import answered
+from lincent.sources.pair_pulls import FacePoint, FacePulls, Faces
 
 HALVINGS = 30
 PATIENCE = 5

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from lincent.programs.arrays import Matrix, Vector
+from lincent.problems.arrays import Matrix, Vector
 
 PAIRS = 2500
 """Up to so many pairs their matrix, of 50 MB, is formed."""

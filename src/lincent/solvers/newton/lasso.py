@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.arrays import Index, Matrix, Vector
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.arrays import Index, Matrix, Vector
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import ridge
 from lincent.solvers.newton.costs import scaled
 from lincent.solvers.newton.descent import PATIENCE, STILL, Best, Start, best_threshold

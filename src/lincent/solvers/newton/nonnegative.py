@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from lincent.programs.arrays import Matrix, Vector
-from lincent.programs.joint import Read, Separate
+from lincent.problems.arrays import Matrix, Vector
+from lincent.problems.joint import Read, Separate
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import JointSolution
 

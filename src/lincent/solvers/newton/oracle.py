@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.passes.rows import weighed
-from lincent.programs.arrays import Matrix, Vector
-from lincent.programs.regularized import RegularizedProgram, by_class, unit_of
+from lincent.problems.arrays import Matrix, Vector
+from lincent.problems.regularized import RegularizedProgram, by_class, unit_of
+from lincent.sources.rows import weighed
 
 Inside = NDArray[np.bool_]
 

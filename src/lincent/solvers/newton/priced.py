@@ -17,14 +17,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.passes.dense import DenseRows
-from lincent.passes.kernel_columns import ChosenColumns, KernelColumns
-from lincent.programs.arrays import Certificate, Index, Matrix, Vector
-from lincent.programs.regularized import RegularizedProgram, certify_l1
+from lincent.problems.arrays import Certificate, Index, Matrix, Vector
+from lincent.problems.regularized import RegularizedProgram, certify_l1
 from lincent.solvers.newton import lasso
 from lincent.solvers.newton.lasso import NAME, Model, SparseReader, descend, spread_choice
 from lincent.solvers.newton.start import even_at_zero
 from lincent.solvers.solution import Controls, Solution, Status
+from lincent.sources.dense import DenseRows
+from lincent.sources.kernel_columns import ChosenColumns, KernelColumns
 
 
 @dataclass(frozen=True)

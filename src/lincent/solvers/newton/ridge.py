@@ -32,15 +32,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.arrays import Index, Vector
-from lincent.programs.regularized import RegularizedProgram, certify
+from lincent.problems.arrays import Index, Vector
+from lincent.problems.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import barrier, support_rows
 from lincent.solvers.newton.costs import approach, scaled
 from lincent.solvers.newton.descent import NAME, NO_DOUBT, Doubt, Led, Start, descend, lead
 from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.hessian import Conjugate, Curvature, LightFirst, Sampled, Whole
 from lincent.solvers.solution import Controls, Solution, Status
+from lincent.sources.dense import DenseRows
 
 __all__ = ["NAME", "Start", "solve", "solve_path"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from lincent.programs.arrays import Matrix, Vector
+from lincent.problems.arrays import Matrix, Vector
 
 WRONG = 1e-12
 """A slope is above 1 if it is by this much, relative to the size of its terms."""

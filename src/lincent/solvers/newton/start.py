@@ -16,8 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from lincent.programs.arrays import Vector
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.arrays import Vector
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.exchange import exchanged, parted
 from lincent.solvers.newton.hessian import Curvature, Whole

@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.passes.dense import DenseRows
-from lincent.programs.arrays import Certificate, Index, Matrix, Vector
-from lincent.programs.regularized import RegularizedProgram
+from lincent.problems.arrays import Certificate, Index, Matrix, Vector
+from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton.descent import NAME, Start, descend
 from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.hessian import Whole
 from lincent.solvers.newton.oracle import Inside
 from lincent.solvers.solution import Controls, Solution, Status
+from lincent.sources.dense import DenseRows
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.programs.arrays import Vector
-from lincent.programs.ramp import RampProgram
+from lincent.problems.arrays import Vector
+from lincent.problems.ramp import RampProgram
 from lincent.solvers.lp import simplex
 from lincent.solvers.solution import Controls
 

@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.programs.arrays import Certificate, Vector
-from lincent.programs.centralization import Program
-from lincent.programs.ramp import Mask, RampProgram
+from lincent.problems.arrays import Certificate, Vector
+from lincent.problems.centralization import Program
+from lincent.problems.ramp import Mask, RampProgram
 from lincent.solvers.lp import choose, screening
 from lincent.solvers.ramp.approach import approach, worthwhile
 from lincent.solvers.ramp.line_search import lowest_on_lines

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lincent.programs.arrays import Matrix, Vector
-from lincent.programs.ramp import RampProgram
+from lincent.problems.arrays import Matrix, Vector
+from lincent.problems.ramp import RampProgram
 
 MOST_COLUMNS = 300
 """With more columns the lines are no longer cheap, and none is searched."""

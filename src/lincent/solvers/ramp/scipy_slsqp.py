@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from lincent.programs.arrays import Matrix, Vector
-from lincent.programs.ramp import RampProgram
+from lincent.problems.arrays import Matrix, Vector
+from lincent.problems.ramp import RampProgram
 from lincent.solvers.ramp.convex_concave import LocalSolution
 from lincent.solvers.solution import Controls, Status
 

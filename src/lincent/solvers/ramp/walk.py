@@ -26,9 +26,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.programs.arrays import Certificate, Vector
-from lincent.programs.centralization import Program, certify
-from lincent.programs.ramp import Mask, RampProgram
+from lincent.problems.arrays import Certificate, Vector
+from lincent.problems.centralization import Program, certify
+from lincent.problems.ramp import Mask, RampProgram
 from lincent.solvers.lp.crossover import Tableau
 from lincent.solvers.lp.simplex import scales_and_sizes
 from lincent.solvers.solution import Controls

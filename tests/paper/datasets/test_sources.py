@@ -1,0 +1,313 @@
+"""Packages, network and cache deliver the table of the data folder, or say that they do not."""
+
+import csv
+import io
+import socket
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lincent.paper.datasets import (
+    DatasetChecksumError,
+    DatasetNotFoundError,
+    cache_folder,
+    folder,
+    load_dataset,
+    network,
+    packages,
+)
+from lincent.paper.datasets.formats import original_of
+from lincent.paper.datasets.registry import ENTRIES
+from lincent.paper.datasets.table import build_table, canonical_text, parse_table, table_checksum
+
+# Taken before the fixture that seals each test replaces it.
+REAL_DOWNLOAD = network.download_text
+CARRIED = [(name, carrier) for name, group in packages.CARRIERS.items() for carrier in group]
+
+
+def from_folder(name: str, data_folder: Path):
+    entry = ENTRIES[name]
+    found = folder.read_data_folder(entry)
+    assert found is not None
+    return found[0]
+
+
+# ---------------------------------------------------------------- the checksum
+
+
+def test_checksum_ignores_writing_and_sees_values() -> None:
+    table = parse_table("u,v,class\n1,2.50,a\n,-0.0,b\n")
+    same = parse_table('"u","v","class"\r\n1.0,2.5,a\r\nNA,0,b\r\n')
+    assert table_checksum(table) == table_checksum(same)
+    for other in ("u,v,class\n1,2.5,a\n,0,c\n", "u,v,class\n1,2.5000001,a\n,0,b\n"):
+        assert table_checksum(table) != table_checksum(parse_table(other))
+    assert table_checksum(table) != table_checksum(parse_table("u,w,class\n1,2.5,a\n,0,b\n"))
+    swapped = parse_table("u,v,class\n,0,b\n1,2.5,a\n")
+    assert table_checksum(table) != table_checksum(swapped)
+
+
+def test_canonical_text_reads_back() -> None:
+    rng = np.random.default_rng(0)
+    table = build_table(["u", "v"], rng.standard_normal((50, 2)).tolist(), ["a"] * 50)
+    again = parse_table(canonical_text(table))
+    np.testing.assert_array_equal(again.data, table.data)
+
+
+# ---------------------------------------------------------------- packages
+
+
+@pytest.mark.parametrize(
+    ("name", "carrier"),
+    CARRIED,
+    ids=[f"{name}-{carrier.distribution}" for name, carrier in CARRIED],
+)
+def test_carrier_has_the_published_table(name: str, carrier: packages.Carrier) -> None:
+    path = carrier.locate()
+    if path is None:
+        pytest.skip(f"package {carrier.distribution} is not installed")
+    assert table_checksum(carrier.load(path)) == ENTRIES[name].table_sha256
+
+
+@pytest.mark.parametrize("name", ["BC", "CG", "GC", "IS", "PD", "GR", "ionosphere_32"])
+def test_packages_give_what_the_folder_gives(
+    name: str, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = load_dataset(name)
+    monkeypatch.delenv("LINCENT_DATA")
+    if packages.find_package(ENTRIES[expected.name]) is None:
+        pytest.skip(f"no installed package carries {name}")
+    found = load_dataset(name, download_if_missing=False)
+    assert found.origin.startswith("package ")
+    np.testing.assert_array_equal(found.data, expected.data)
+    assert found.target.tolist() == expected.target.tolist()
+    assert found.feature_names == expected.feature_names
+
+
+def test_the_extra_covers_six_of_the_seven_sets() -> None:
+    in_extra = {
+        entry.code
+        for entry in ENTRIES.values()
+        if entry.code and any(carrier.in_extra for carrier in packages.carriers_of(entry))
+    }
+    assert in_extra == {"BC", "CG", "GC", "IS", "PD", "GR"}
+    for _, carrier in CARRIED:
+        assert not (carrier.in_extra and "GPL" in carrier.licence)
+
+
+def test_a_carrier_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "box_of_files"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('imported')")
+    (package / "t.csv").write_text("1,2,1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    carrier = packages.Carrier("box", "box_of_files", "t.csv", lambda text: text, "MIT")
+    path = carrier.locate()
+    assert path is not None
+    assert carrier.load(path) == "1,2,1\n"
+    assert "box_of_files" not in sys.modules
+
+
+@pytest.mark.parametrize("content", ["1,2,1\n3,4,0\n", "not a table", "1,2,7\n"])
+def test_a_carrier_with_other_values_is_passed_over(
+    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "changed_box"
+    package.mkdir()
+    (package / "jain.csv").write_text(content)
+    monkeypatch.syspath_prepend(tmp_path)
+    read = packages.CARRIERS["jain"][0].read
+    carrier = packages.Carrier("box", "changed_box", "jain.csv", read, "MIT")
+    monkeypatch.setitem(packages.CARRIERS, "jain", (carrier,))
+    with (
+        pytest.warns(UserWarning, match=r"Package box .*passed over"),
+        pytest.raises(DatasetNotFoundError),
+    ):
+        load_dataset("jain")
+
+
+# ---------------------------------------------------------------- network
+
+
+def original_text(name: str, data_folder: Path) -> tuple[str, str]:
+    """The text of the first address of a set, rebuilt from the data folder."""
+    table = from_folder(name, data_folder)
+    rows = [
+        ["?" if value != value else f"{value:.12g}" for value in row] for row in table.data.tolist()
+    ]
+    codes: dict[str, str] = {
+        "benign": "2", "malignant": "4", "window": "1", "non-window": "7", "good": "1", "bad": "2",
+    }  # fmt: skip
+    numbered = enumerate(zip(rows, table.target.tolist(), strict=True))
+    if name in {"breast_cancer_with_missing", "glass"}:
+        lines = [",".join([str(i), *row, codes[label]]) for i, (row, label) in numbered]
+    elif name == "german_credit":
+        lines = ["  ".join(["", *row, codes[label], ""]) for _, (row, label) in numbered]
+    elif name == "ionosphere":
+        lines = [",".join([*row, label[0]]) for _, (row, label) in numbered]
+    elif name == "parkinson":
+        names = csv.DictReader(io.StringIO((data_folder / "parkinson_subjects.csv").read_text()))
+        header = ["name", *table.feature_names[:16], "status", *table.feature_names[16:]]
+        lines = [",".join(header)]
+        for recording, (_, (row, label)) in zip(names, numbered, strict=True):
+            status = "1" if label == "parkinson" else "0"
+            lines.append(",".join([recording["name"], *row[:16], status, *row[16:]]))
+    else:
+        lines = ["\t".join([*row, label]) for _, (row, label) in numbered]
+    remote = network.REMOTES[name][0]
+    return remote.address, "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "breast_cancer", "glass", "parkinson", "ionosphere", "ionosphere_32", "german_credit",
+        "jain", "spiral", "flame", "pathbased",
+    ],
+)  # fmt: skip
+def test_network_then_cache(name: str, data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = load_dataset(name)
+    address, text = original_text(original_of(name)[0], data_folder)
+    asked = []
+
+    def serve(wanted: str) -> str:
+        asked.append(wanted)
+        assert wanted == address
+        return text
+
+    monkeypatch.delenv("LINCENT_DATA")
+    monkeypatch.setattr(packages, "CARRIERS", {})
+    monkeypatch.setattr(network, "download_text", serve)
+    fetched = load_dataset(name)
+    assert fetched.origin == address
+    cached = load_dataset(name)
+    assert asked == [address]
+    assert cached.origin == str(cache_folder() / f"{name}.csv")
+    for bunch in (fetched, cached):
+        np.testing.assert_array_equal(bunch.data, expected.data)
+        assert bunch.target.tolist() == expected.target.tolist()
+    if name == "parkinson":
+        assert cached.groups.tolist() == fetched.groups.tolist() == expected.groups.tolist()
+
+
+def test_openml_stands_in_when_the_first_server_is_down(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = load_dataset("PR")
+    table = from_folder("parkinson", data_folder)
+    monkeypatch.delenv("LINCENT_DATA")
+    monkeypatch.setattr(
+        network.OpenML, "fetch", lambda self: build_table(
+            self.features,
+            table.data.tolist(),
+            [self.classes["2" if label == "parkinson" else "1"] for label in table.target],
+        ),
+    )  # fmt: skip
+    for bunch in (load_dataset("PR"), load_dataset("PR")):  # the second one from the cache
+        np.testing.assert_array_equal(bunch.data, expected.data)
+        assert bunch.groups is None  # OpenML does not know the speakers
+
+
+def test_openml_is_asked_through_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sklearn.datasets
+    from sklearn.utils import Bunch
+
+    seen = {}
+
+    def fetch_openml(**parameters):
+        seen.update(parameters, timeout=socket.getdefaulttimeout())
+        return Bunch(data=np.array([[1.0, 2.0]]), target=np.array(["yes"], dtype=object))
+
+    monkeypatch.undo()  # the real OpenML.fetch; fetch_openml itself is replaced
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch_openml)
+    before = socket.getdefaulttimeout()
+    table = network.OpenML(7, ("u", "v"), {"yes": "positive"}).fetch()
+    assert (seen["data_id"], seen["as_frame"]) == (7, False)
+    assert seen["timeout"] == network.TIMEOUT_SECONDS
+    assert socket.getdefaulttimeout() == before
+    assert table.target.tolist() == ["positive"]
+
+
+def test_wrong_values_from_the_network_are_refused_and_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(packages, "CARRIERS", {})
+    monkeypatch.setattr(network, "download_text", lambda address: "1.0 2.0 1\n3.0 4.0 2\n")
+    with pytest.raises(DatasetChecksumError, match=r"spiral\.txt does not hold .* not stored"):
+        load_dataset("spiral")
+    assert not cache_folder().exists()
+
+
+def test_a_silent_server_is_left_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setenv("no_proxy", "*")
+    with socket.create_server(("127.0.0.1", 0)) as server:  # takes the call, never answers
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        remote = network.TextFile(address, lambda text: pytest.fail("there was no text"))
+        monkeypatch.setattr(network, "download_text", REAL_DOWNLOAD)
+        monkeypatch.setitem(network.REMOTES, "spiral", (remote,))
+        with pytest.raises(DatasetNotFoundError, match=r"127\.0\.0\.1:\d+: .*timed out"):
+            load_dataset("spiral")
+
+
+def test_a_file_of_absurd_size_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "large.txt"
+    path.write_text("0123456789")
+    assert REAL_DOWNLOAD(path.as_uri()) == "0123456789"
+    monkeypatch.setattr(network, "MAX_BYTES", 9)
+    with pytest.raises(ValueError, match="more than 9 bytes"):
+        REAL_DOWNLOAD(path.as_uri())
+
+
+@pytest.mark.parametrize("text", ["<html>moved</html>", "", "1 2\n"])
+def test_an_answer_that_is_no_table(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "download_text", lambda address: text)
+    with pytest.raises(DatasetNotFoundError, match=r"'spiral' .* is not on this machine"):
+        load_dataset("spiral")
+
+
+def test_a_cache_that_cannot_be_written(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    address, text = original_text("spiral", data_folder)
+    (tmp_path / "file").write_text("")
+    monkeypatch.delenv("LINCENT_DATA")
+    monkeypatch.setenv("LINCENT_CACHE", str(tmp_path / "file" / "below"))
+    monkeypatch.setattr(network, "download_text", lambda wanted: text)
+    with pytest.warns(UserWarning, match="was fetched but cannot be kept"):
+        assert load_dataset("spiral").origin == address
+
+
+# ---------------------------------------------------------------- cache
+
+
+def test_a_damaged_cache_file_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache_folder().mkdir(parents=True)
+    path = cache_folder() / "jain.csv"
+    for content in ("x,y,class\n1,2,1\n", "x,y,cl", ""):
+        path.write_text(content)
+        with pytest.raises(DatasetChecksumError, match=r"jain\.csv .*delete the file"):
+            load_dataset("jain")
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "expected"),
+    [
+        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/lincent/datasets"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "{home}/.cache/lincent/datasets"),
+        ("linux", {}, "{home}/.cache/lincent/datasets"),
+        ("darwin", {}, "{home}/Library/Caches/lincent/datasets"),
+        ("win32", {"LOCALAPPDATA": "/l"}, "/l/lincent/datasets"),
+        ("linux", {"LINCENT_CACHE": "/c"}, "/c"),
+    ],
+)
+def test_cache_folder_by_platform(
+    platform: str, variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("LINCENT_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert cache_folder() == Path(expected.format(home=Path.home()))

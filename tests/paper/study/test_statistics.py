@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from lincent.paper.study.statistics import (
+    friedman,
+    holm,
+    interval,
+    rank_biserial,
+    ranks_from_one,
+    wilcoxon,
+)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_wilcoxon_is_scipys_normal_approximation(seed):
+    rng = np.random.default_rng(seed)
+    a, b = np.round(rng.random(40), 1), np.round(rng.random(40), 1)  # many ties and zeros
+    # our differences are rounded to 12 digits, so that 0.3 - 0.2 ties with 0.2 - 0.1
+    difference = np.round(a - b, 12)
+    difference = difference[difference != 0]
+    try:
+        expected = stats.wilcoxon(difference, method="asymptotic").pvalue
+    except ValueError:  # the name before SciPy 1.13
+        expected = stats.wilcoxon(difference, method="approx").pvalue
+    assert wilcoxon(a, b) == pytest.approx(expected, rel=1e-9)
+
+
+def test_equal_columns_are_no_difference():
+    assert wilcoxon([0.1] * 9, [0.1] * 9) == 1.0
+    assert rank_biserial([0.1] * 9, [0.1] * 9) == 0.0
+
+
+def test_holm_agrees_with_statsmodels():
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    p = np.random.default_rng(0).random(12) ** 3
+    assert holm(p) == pytest.approx(multitest.multipletests(p, method="holm")[1].tolist())
+    assert holm([]) == []
+
+
+def test_effect_size_has_a_sign():
+    assert rank_biserial([2, 3, 4], [1, 1, 1]) == 1.0
+    assert rank_biserial([1, 1, 1], [2, 3, 4]) == -1.0
+
+
+def test_correction_widens_the_interval_and_does_not_vanish():
+    rng = np.random.default_rng(1)
+    difference = rng.normal(0.01, 0.02, 1000)
+    plain, corrected = interval(difference), interval(difference, 3 / 7)
+    assert plain.real
+    assert not corrected.real
+    ratio = (corrected.high - corrected.low) / (plain.high - plain.low)
+    assert ratio == pytest.approx(np.sqrt((1 / 1000 + 3 / 7) / (1 / 1000)))
+
+
+def test_plain_interval_is_students():
+    values = np.random.default_rng(2).normal(size=30)
+    found = interval(values)
+    expected = stats.ttest_1samp(values, 0)
+    assert found.p == pytest.approx(expected.pvalue)
+    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval(0.95)))
+
+
+def test_interval_of_one_or_equal_values():
+    assert not interval([0.5]).real
+    assert interval([0.2, 0.2, 0.2]).real
+    assert interval([0.0, 0.0]).p == 1.0
+    assert np.isnan(interval([]).mean)
+
+
+def test_ranks_share_ties_and_start_at_zero():
+    assert ranks_from_one([[3, 1, 3, 2]]).tolist() == [[1.5, 4.0, 1.5, 3.0]]
+
+
+# q at 0.05 for 2 to 10 methods, table 5 of Demšar (2006), JMLR 7.
+Q = (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164)
+
+
+@pytest.mark.parametrize("k", [3, 4, 8, 10])
+def test_friedman_with_the_critical_difference_of_demsar(k):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(np.round(np.random.default_rng(k).random((14, k)), 1))
+    found = friedman(table)
+    assert found.critical_difference == pytest.approx(
+        Q[k - 2] * np.sqrt(k * (k + 1) / (6 * 14)), abs=0.003
+    )
+    assert found.statistic == pytest.approx(stats.friedmanchisquare(*table.to_numpy().T).statistic)
+    assert sum(found.ranks.values()) == pytest.approx(k * (k + 1) / 2)
+    assert found.nemenyi.shape == (k, k)
+
+
+def test_the_best_method_has_the_smallest_rank():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"low": [0.1, 0.2, 0.3], "mid": [0.4] * 3, "top": [0.9] * 3})
+    assert friedman(table).ranks == {"low": 3.0, "mid": 2.0, "top": 1.0}
+
+
+def test_friedman_needs_three_sets():
+    pandas = pytest.importorskip("pandas")
+    assert friedman(pandas.DataFrame(np.eye(2))) is None

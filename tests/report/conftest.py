@@ -1,0 +1,64 @@
+"""One small comparison with hostile names, and its report, shared by all tests of this folder."""
+
+import numpy as np
+import pytest
+
+HOSTILE = "<script>alert(1)</script>"
+HOSTILE_CLASS = 'yes"><img src=x onerror=alert(2)>'
+
+
+def hostile_table(folder):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    n = 120
+    y = np.where(rng.random(n) < 0.3, HOSTILE_CLASS, "no | **bold** `x`")
+    signal = y == HOSTILE_CLASS
+    frame = pandas.DataFrame(
+        {
+            "row": np.arange(n),
+            HOSTILE: rng.normal(size=n) + 1.2 * signal,
+            "cost $x_1$ [a](http://b)": rng.normal(size=n) + 0.8 * signal,
+            "city": rng.choice(["ulm", "köln", "</td>"], n),
+            "class & more": y,
+        }
+    )
+    path = folder / "data & 'more'.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def comparison(tmp_path_factory):
+    for package in ("jinja2", "matplotlib", "pyarrow", "pandas"):
+        pytest.importorskip(package)
+    from lincent.paper.study import compare
+    from support import awkward
+
+    folder = tmp_path_factory.mktemp("comparison")
+    path = hostile_table(folder)
+    methods = [
+        "LCC",
+        "LogReg-bal",
+        "SMP",
+        (HOSTILE, awkward.Majority()),
+        ("bad", awkward.Failing()),
+    ]
+    result = compare(str(path), "class & more", methods=methods, runs=5, folder=folder / "out")
+    result.save(folder / "out")
+    return result, folder / "out"
+
+
+@pytest.fixture(scope="session")
+def report(comparison):
+    from lincent.paper.study.reports import write_report
+
+    result, folder = comparison
+    write_report(result, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from support.browser import one_browser
+
+    yield from one_browser()

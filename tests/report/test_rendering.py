@@ -1,0 +1,189 @@
+"""The files themselves: nothing from the user becomes markup, nothing is fetched."""
+
+import html.parser
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+from lincent.report.blocks import Heading, Page, Paragraph, Section, Table, columns, text
+from lincent.report.rendering import (
+    escape_markdown,
+    fence,
+    render_html,
+    render_markdown,
+    safe_id,
+    without_empty,
+)
+
+
+class Reader(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.ids, self.attributes = Counter(), [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] += 1
+        self.attributes += attrs
+        self.ids += [value for name, value in attrs if name == "id"]
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return (report / "report.html").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def read(page):
+    reader = Reader()
+    reader.feed(page)
+    return reader
+
+
+def test_one_script_and_it_is_ours(page, read):
+    assert read.tags["script"] == 1
+    assert read.tags["img"] == 0
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert not any(name.startswith("on") for name, _ in read.attributes)
+
+
+def test_policy_allows_that_script_by_its_hash(page):
+    import base64
+    import hashlib
+
+    script = re.search(r"<script>(.*)</script>", page, re.S).group(1)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page).group(1)
+    assert f"sha256-{digest}" in html.unescape(policy)
+    assert "default-src 'none'" in html.unescape(policy)
+
+
+def test_nothing_is_fetched(read, page):
+    for name, value in read.attributes:
+        if name in ("src", "href", "xlink:href"):
+            assert value.startswith("#"), value
+    assert not re.search(r"url\((?!#)", page)
+    assert read.tags["link"] == 0
+
+
+def test_ids_are_unique_and_size_is_small(read, page):
+    assert [name for name, count in Counter(read.ids).items() if count > 1] == []
+    assert len(page.encode()) < 3_000_000
+
+
+def test_marked_cells_carry_their_reason(page):
+    assert "no solution for 84 rows" in page
+
+
+def test_figures_take_their_colors_from_the_page(page):
+    assert "var(--best)" in page
+    assert not re.search(r"#0a0b[0-9a-f]{2}", page)
+
+
+def test_markdown_twin_has_no_markup_of_the_user(report):
+    text = (report / "report.md").read_text("utf-8")
+    assert "<script" not in text.split("```")[0]
+    outside = "".join(text.split("```")[::2])
+    assert "<" not in outside
+    assert "\\*\\*bold\\*\\*" in outside
+    assert "](http" not in outside
+    assert "| LCC |" in text
+
+
+def test_escaping_of_markdown():
+    assert escape_markdown("a|b\nc <x> [l](http://e)") == (
+        "a\\|b c &lt;x&gt; \\[l\\](http&#58;//e)"
+    )
+    assert fence("x = '```'").startswith("````python")
+
+
+def test_no_axis_speaks_latex(page):
+    """A logarithmic axis of matplotlib writes its numbers as LaTeX unless told otherwise."""
+    drawn = re.findall(r"<text[^>]*>([^<]*)</text>", page)
+    assert any(label.endswith((" ms", " s")) for label in drawn)
+    assert [label for label in drawn if "mathdefault" in label or "^{" in label] == []
+
+
+def test_tables_without_rows_and_sections_without_blocks_are_left_out():
+    table = Table(columns("a", "b#"), ())
+    kept = Section("kept", "Kept", (Paragraph("words"), table))
+    page = Page("t", (), None, (), (kept, Section("gone", "Gone", (table,))), "")
+    assert [section.name for section in without_empty(page).sections] == ["kept"]
+    assert "<table" not in render_html(page)
+    assert "Gone" not in render_html(page)
+    assert "| a |" not in render_markdown(page)
+
+
+def test_headings_from_titles():
+    assert columns("Set", "Rank#|1 is best") == (
+        Heading("Set"),
+        Heading("Rank", True, "1 is best"),
+    )
+
+
+def test_safe_id():
+    assert safe_id("A <b> c") == "a-b-c"
+    assert safe_id("<>") == "part"
+
+
+def test_first_screen_answers(page):
+    start = page.index('class="answer')
+    lead = re.search(r'<p class="lead">(.*?)</p>', page[start:], re.S).group(1)
+    assert "is best here" in lead
+    assert page.index("<figure", start) < page.index("<nav", start)
+
+
+def test_report_can_be_made_again_from_the_folder(comparison, report, page):
+    from lincent.paper.study import load_result
+    from lincent.paper.study.reports import make_page
+    from lincent.report.rendering import render_html
+
+    _, folder = comparison
+    assert render_html(make_page(load_result(folder))) == page
+
+
+def test_the_winners_lines_run(comparison, report, tmp_path):
+    text = (report / "report.md").read_text("utf-8")
+    programs = re.findall(r"```python\n(import pandas.*?)\n```", text, re.S)
+    assert len(programs) == 1
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", programs[0]],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "[" in done.stdout
+
+
+@pytest.mark.parametrize("code", ["LCC", "SVM", "LogReg-bal", "HistGB", "KernelLCC", "DEL"])
+def test_lines_of_every_kind_of_method_run(code, comparison):
+    from lincent.paper.study.methods import find_method
+    from lincent.paper.study.problem import load_problem
+    from lincent.paper.study.reports.winner import winner_lines
+    from lincent.paper.study.results import method_records, problem_records
+    from lincent.tables.as_code import estimator_code
+
+    method = method_records([find_method(code)])[0]
+    problem = problem_records([load_problem("paper_example")])[0]
+    made = estimator_code(load_problem("paper_example").preparation())
+    config = {"target": "", "data": "paper_example", "preparation": made}
+    lines = winner_lines(method, problem, config)
+    assert "._" not in lines
+    assert json.loads(method.settings)["class"].startswith(("lincent", "sklearn"))
+    exec(compile(lines.replace("print(", "str("), code, "exec"), {})
+
+
+def test_small_tables_in_a_row_share_a_line():
+    def table(columns, mark=""):
+        row = tuple(text("x", mark) for _ in range(columns))
+        return Table(tuple(Heading(str(k)) for k in range(columns)), (row,))
+
+    blocks = (table(2), table(6), Paragraph("between"), table(3), table(7), table(3, "wrap"))
+    html = render_html(Page("t", ("a",), None, (), (Section("s", "S", blocks),), "f"))
+    assert html.count('<div class="tables">') == 2
+    first = html.split('<div class="tables">')[1].split("<p>between")[0]
+    assert first.count("<table") == 2
