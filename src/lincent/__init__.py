@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from lincent._lazy import lazily
+from lincent.estimators.registry import ESTIMATORS
 
 __all__ = [
     "FQCC",
@@ -42,17 +43,7 @@ else:
     __getattr__ = lazily(
         __name__,
         {
-            "FQCC": "estimators.quadratic",
-            "LCC": "estimators.linear",
-            "LCCCV": "estimators.linear_cv",
-            "AdditiveLCC": "estimators.additive",
-            "AdditiveLCCCV": "estimators.additive_cv",
-            "AutoLCC": "estimators.auto",
-            "KernelLCC": "estimators.kernel",
-            "RegularizedLCC": "estimators.regularized",
-            "RegularizedLCCCV": "estimators.regularized_cv",
-            "StructuredLCC": "estimators.structured",
-            "StructuredLCCCV": "estimators.structured_cv",
+            **{name: home.removeprefix("lincent.") for name, home in ESTIMATORS.items()},
             "batches": "sources.batches",
             "lcc_path": "estimators.lcc_path",
             "show_versions": "_versions",

@@ -1,0 +1,50 @@
+"""The classifiers of the package by name, with the modules that define them.
+
+``lincent``, the command line, the model files and the study all read these tables, so a new
+estimator is added here and nowhere else.  Nothing is imported before ``estimator_class`` is called;
+``BASELINES``, the methods that the paper compares with, belong to a package above this one and are
+only known by name.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+ESTIMATORS = {
+    "LCC": "lincent.estimators.linear",
+    "LCCCV": "lincent.estimators.linear_cv",
+    "FQCC": "lincent.estimators.quadratic",
+    "KernelLCC": "lincent.estimators.kernel",
+    "RegularizedLCC": "lincent.estimators.regularized",
+    "RegularizedLCCCV": "lincent.estimators.regularized_cv",
+    "StructuredLCC": "lincent.estimators.structured",
+    "StructuredLCCCV": "lincent.estimators.structured_cv",
+    "AdditiveLCC": "lincent.estimators.additive",
+    "AdditiveLCCCV": "lincent.estimators.additive_cv",
+    "AutoLCC": "lincent.estimators.auto",
+}
+BASELINES = dict.fromkeys(
+    (
+        "RegularizedLDA",
+        "LinearSVM",
+        "DiscriminativeLeastSquares",
+        "MinimaxProbabilityMachine",
+        "StructuralMPM",
+        "TwinSVC",
+        "WeightedTwinSVC",
+        "DiscriminativeElasticNet",
+    ),
+    "lincent.paper.baselines",
+)
+
+
+def estimator_class(name: str) -> Any:
+    """Return the estimator class of this name, a baseline included.
+
+    Raises
+    ------
+    KeyError
+        If there is no such class.
+    """
+    return getattr(importlib.import_module({**ESTIMATORS, **BASELINES}[name]), name)
