@@ -3,14 +3,15 @@
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from lincent.estimators.calibration import combine_probabilities, couple, fit_steps, fold_of_rows
+from lincent.estimators.calibration import combine_probabilities, couple, fit_steps
+from lincent.model_selection.folds import calibration_folds
 
 
 def test_folds_are_dealt_fairly():
     rng = np.random.default_rng(0)
     X, codes, weight = rng.normal(size=(103, 5)), rng.integers(0, 3, 103), np.ones(103)
     weight[:3] = 0.0
-    fold = fold_of_rows(X, codes, weight)
+    fold = calibration_folds(X, codes, weight)
     np.testing.assert_array_equal(fold >= 0, weight > 0)
     assert fold.max() == 4
     for code in range(3):

@@ -2,20 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from lincent.estimators.committee import Tally
-from lincent.estimators.committee_weights import Together, area, measure, soft_weights
+from lincent.estimators.committee_weights import Together, measure, soft_weights
 from lincent.estimators.problem import tasks
 
 RNG = np.random.default_rng(0)
-
-
-def test_the_area_is_scikit_learn_s_with_ties_and_weights():
-    score, positive = RNG.integers(0, 5, 200).astype(float), RNG.random(200) < 0.4
-    weight = RNG.uniform(0.1, 2, 200)
-    found = area(score, positive, weight)
-    assert found == pytest.approx(roc_auc_score(positive, score, sample_weight=weight))
 
 
 def test_weights_fall_with_the_distance_from_the_best():

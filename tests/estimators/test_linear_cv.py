@@ -11,13 +11,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from lincent import LCC, LCCCV
 from lincent.estimators import linear_cv
-from lincent.estimators.cv_table import (
-    Candidate,
-    Found,
-    balanced_accuracy,
-    best_candidate,
-    tabulate,
-)
+from lincent.estimators.cv_table import Candidate, Found, best_candidate, tabulate
 from lincent.solvers.lp import path
 from support.clock import Clock
 from support.labeled import noisy
@@ -150,18 +144,6 @@ def test_scorer_of_one_s_own_by_probability():
         LCCCV(3, scoring=sure, cv=3).fit(X, y)
     model = LCCCV(3, scoring=sure, cv=3, probability="sigmoid").fit(X, y)
     assert 0.5 < model.best_score_ < 1
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_balanced_accuracy_is_scikit_learn_s(weighted):
-    rng = np.random.default_rng(0)
-    y, predicted = (np.array(["a", "b", "c"])[rng.integers(0, 3, 50)] for _ in range(2))
-    weight = rng.integers(0, 3, 50).astype(float) if weighted else None
-    expected = balanced_accuracy_score(y, predicted, sample_weight=weight)
-    some_empty = np.array(["a", "aa", "b", "c", "d"])
-    for classes in (None, some_empty[[0, 2, 3]], some_empty):
-        found = balanced_accuracy(y, predicted, weight, classes)
-        assert found == pytest.approx(expected, rel=1e-14)
 
 
 def test_parallel_folds_give_the_same():

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import scale
 
 from lincent import LCC, RegularizedLCC
-from lincent.estimators.committee_weights import area, soft_weights
+from lincent.estimators.committee_weights import soft_weights
 from support.labeled import two_classes
 
 
@@ -229,14 +229,6 @@ def test_an_early_end_is_told(cancer):
 
 
 # Cross-validated.
-
-
-def test_area_with_ties_and_weights():
-    rng = np.random.default_rng(0)
-    score, positive = rng.integers(0, 6, 50).astype(float), rng.random(50) < 0.4
-    for weight in (np.ones(50), rng.random(50)):
-        expected = roc_auc_score(positive, score, sample_weight=weight)
-        assert area(score, positive, weight) == pytest.approx(expected, abs=1e-12)
 
 
 def test_soft_weights_sum_to_one():

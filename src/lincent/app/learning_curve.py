@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.metrics import balanced_accuracy_score
 
 from lincent.app.held_out import make_splits
 from lincent.app.progress import Stage
-from lincent.estimators.cv_table import balanced_accuracy
 from lincent.tables import Understood
 
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
@@ -107,4 +107,5 @@ def _score(pipeline: Any, known: Understood, rows: np.ndarray, test: np.ndarray)
             made = clone(pipeline).fit(known.frame.iloc[rows], known.labels[rows])
         except ValueError:
             return float("nan")
-        return balanced_accuracy(known.labels[test], made.predict(known.frame.iloc[test]))
+        predicted = made.predict(known.frame.iloc[test])
+        return float(balanced_accuracy_score(known.labels[test], predicted))

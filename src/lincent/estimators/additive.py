@@ -20,7 +20,6 @@ from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.answers import where_rows_live
 from lincent.estimators.auto_search import Costs
-from lincent.estimators.calibration import fold_of_rows
 from lincent.estimators.choices import Calibrated
 from lincent.estimators.encoded import of_encoded_rows
 from lincent.estimators.encoded_model import EncodedModel
@@ -32,6 +31,7 @@ from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import check_class_weight, check_nonnegative, check_positive
 from lincent.features.transformer import check_least
 from lincent.features.weighted import SAMPLE_ROWS, quantiles
+from lincent.model_selection.folds import calibration_folds
 from lincent.sources.source import Kind, kind_of, place_of
 
 GRID = 100
@@ -97,7 +97,7 @@ class AdditiveModel(BaseEstimator):
 
     def _calibrate(self, rows: TrainingRows, scores: np.ndarray) -> None:
         """Probabilities from scores of unseen rows; they and the rows may be merged ones."""
-        part = fold_of_rows(rows.Z, rows.codes, rows.weight)
+        part = calibration_folds(rows.Z, rows.codes, rows.weight)
         part = np.where(np.isfinite(scores[:, 0]), part, -1)
         Unseen(scores, rows.codes, rows.weight, part, len(self.classes_)).keep(self, 1.0)
         self._kinds = (rows.keys, rows.codes)
@@ -415,7 +415,7 @@ class AdditiveLCC(Probabilities, AdditiveModel, EncodedModel):
         pairs = int(self.interactions)
         if self.probability is not None:
             merged = problem.rows
-            fold = fold_of_rows(merged.Z, merged.codes, merged.weight)
+            fold = calibration_folds(merged.Z, merged.codes, merged.weight)
             parts = range(int(fold.max(initial=-1)) + 1)
             folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in parts]
             smoothing = [terms.smoothing]

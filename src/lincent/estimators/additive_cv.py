@@ -16,11 +16,11 @@ from lincent.estimators.auto_choice import Rows, measure_of
 from lincent.estimators.auto_search import NATIVE_TOL, SEARCH_TOL, totals_for
 from lincent.estimators.choices import Calibrated
 from lincent.estimators.encoded_model import EncodedModel
-from lincent.estimators.folds import make_folds, number_of_folds
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import BlockTraining
 from lincent.estimators.validation import check_choice, check_nonnegative
+from lincent.model_selection.folds import make_folds, number_of_folds
 
 FOLDS = 4
 SMOOTHINGS = (0.01, 0.1, 1.0)
@@ -155,7 +155,7 @@ class AdditiveLCCCV(Probabilities, AdditiveModel, EncodedModel):
         return not (self.cv is None or isinstance(self.cv, int | np.integer))
 
     def _open_blocks(self, X: Any, y: Any, sample_weight: Any) -> BlockTraining:
-        number_of_folds(self.cv, elsewhere=True)
+        number_of_folds(self.cv, remote=True)
         return super()._open_blocks(X, y, sample_weight)
 
     def _settle(

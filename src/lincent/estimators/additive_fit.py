@@ -10,9 +10,9 @@ import numpy as np
 from lincent import _progress
 from lincent.estimators.additive_rows import AdditiveRows, Weighed
 from lincent.estimators.additive_terms import Terms
-from lincent.estimators.folds import Split
 from lincent.estimators.portfolio import TrainingRows
 from lincent.features.weighted import merged
+from lincent.model_selection.folds import Split
 from lincent.solvers.newton.joint import JointSolution
 
 LOOSE = 1e-4

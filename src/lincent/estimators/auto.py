@@ -18,7 +18,6 @@ from lincent.estimators.auto_members import Member, fit_members, refit_members
 from lincent.estimators.auto_search import Costs, run_search
 from lincent.estimators.auto_verdict import Verdict, judge
 from lincent.estimators.encoded_model import EncodedModel, flat
-from lincent.estimators.folds import make_folds, number_of_folds
 from lincent.estimators.joint_blocks import Limits, sample_of_blocks
 from lincent.estimators.portfolio import (
     COLUMNS,
@@ -36,6 +35,7 @@ from lincent.estimators.problem import BlockTraining, in_blocks, in_parts
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import check_class_weight, check_count
 from lincent.features.weighted import Columns, mean_and_deviation
+from lincent.model_selection.folds import make_folds, number_of_folds
 from lincent.solvers.solution import silent
 from lincent.sources.source import Kind, kind_of, place_of
 
@@ -246,7 +246,7 @@ class AutoLCC(Probabilities, EncodedModel):
         self, X: Any, y: Any, sample_weight: Any, seed: int
     ) -> tuple[BlockTraining, TrainingRows]:
         """Rows that are read in place, and a sample of them here."""
-        number_of_folds(self.cv, elsewhere=True)
+        number_of_folds(self.cv, remote=True)
         training = self._open_blocks(X, y, sample_weight)
         found = sample_of_blocks(training, seed, FIT_ROWS + JUDGES)
         return training, self._with_units(found.rows, found.columns)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from lincent.estimators.committee_weights import area
 from lincent.estimators.softmax import Softmax, balanced_likelihood, fit_softmax
 from lincent.features.weighted import quantiles
+from lincent.model_selection.metrics import weighted_auc
 
 SHIFTS = 99
 """Places among which the cut is chosen, for a measure of hard labels."""
@@ -65,7 +65,7 @@ def ranking(scores: np.ndarray, rows: Rows) -> float:
     positive = rows.codes == 1
     if not positive.any() or positive.all():
         return 0.5
-    return area(scores[:, 0], positive, rows.weight)
+    return weighted_auc(positive, scores[:, 0], rows.weight)
 
 
 def likelihood(scores: np.ndarray, rows: Rows) -> float:

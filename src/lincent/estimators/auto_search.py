@@ -14,9 +14,9 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from lincent import _progress, _threads
-from lincent.estimators.folds import Split
 from lincent.estimators.portfolio import Blocks, Common, TrainingRows
 from lincent.features.weighted import merged
+from lincent.model_selection.folds import Split
 from lincent.problems.joint import Native, Separate
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import solve_path

@@ -8,12 +8,6 @@ sigmoid    p = 1 / (1 + exp(-(a u + b))); only model files of version 0.1.0 have
 u is the score in units of the distance between the projected centers, so that the lines of
 different folds, whose directions may differ in length, have the same unit.
 
-Folds are dealt by row values, not by row numbers: the distinct rows of each class, in the order
-of their keys, go to the folds in turn.  Repetitions of a row stay in one fold, so a weight of two
-is still the same as a repeated row, and no permutation of the data changes the result.  A class
-with a single kind of row cannot do without it: that row is in every training part, and its score is
-the one it has in the whole.
-
 Pairs of classes (one-vs-one) are coupled as Wu, Lin and Weng (2004, second method) do: with r_ij
 the probability of i among {i, j}, minimize over p, sum p = 1, sum_ij (r_ji p_i - r_ij p_j)^2.
 """
@@ -22,14 +16,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.special import expit
 
-from lincent.sources.row_hash import row_keys
-
-FOLDS = 5
 PAIR_FLOOR = 1e-7
 
 
@@ -75,21 +66,6 @@ def fit_steps(u: np.ndarray, positive: np.ndarray, weight: np.ndarray, unit: flo
         np.asarray(steps.y_thresholds_, dtype=np.float64),
         unit,
     )
-
-
-def fold_of_rows(X: Any, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The number of the fold of each row; -1 for rows of weight zero and single kinds of rows."""
-    keys = row_keys(X)
-    fold = np.full(len(codes), -1)
-    folds = FOLDS
-    for code in np.unique(codes):
-        rows = np.flatnonzero((codes == code) & (weight > 0))
-        kinds, place = np.unique(keys[rows], return_inverse=True)
-        if len(kinds) > 1:
-            fold[rows] = place.reshape(-1)
-            folds = min(folds, len(kinds))
-    fold[fold >= 0] %= folds
-    return fold
 
 
 def couple(pairs: np.ndarray, n_classes: int) -> np.ndarray:

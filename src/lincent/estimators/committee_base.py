@@ -14,7 +14,6 @@ from sklearn.utils import check_random_state
 
 from lincent import _progress
 from lincent.estimators import committee
-from lincent.estimators.calibration import fold_of_rows
 from lincent.estimators.committee import REPEATS_UP_TO, Known, Settings, Tally
 from lincent.estimators.committee_data import open_parts
 from lincent.estimators.committee_weights import Together, measure, soft_weights
@@ -25,6 +24,7 @@ from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.regularized_fit import RegularizedFit
 from lincent.estimators.renamed import margin_range_of
 from lincent.estimators.validation import check_class_weight, check_count, check_positive
+from lincent.model_selection.folds import calibration_folds
 from lincent.sources.source import Kind
 
 SMALL_ENTRIES = 20_000
@@ -189,7 +189,7 @@ class Committee:
         whole = np.full((len(training.codes), scores.shape[1]), np.nan)
         whole[first.rows] = scores
         part = np.full(len(whole), -1)
-        fold = fold_of_rows(training.X, training.codes, training.weight)
+        fold = calibration_folds(training.X, training.codes, training.weight)
         part[first.rows] = fold[first.rows]
         Unseen(whole, training.codes, training.weight, part, n_classes, self.multi_class).keep(
             self, unit

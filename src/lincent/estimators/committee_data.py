@@ -15,8 +15,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lincent.estimators.folds import FOLDS, dealing_of, fold_numbers, make_folds, number_of_folds
 from lincent.estimators.problem import DaskTraining, DeviceTraining, HostTraining, Training
+from lincent.model_selection.folds import (
+    N_SPLITS,
+    fold_numbers,
+    hash_assignment,
+    make_folds,
+    number_of_folds,
+)
 from lincent.sources.landmarks import RowMapping
 from lincent.sources.row_hash import row_keys
 from lincent.sources.source import place_of
@@ -89,7 +95,7 @@ class HostParts:
         self.splits = make_folds(cv, X, codes, weight, repeats, seed)
         self.n_splits = len(self.splits)
         keys = row_keys(X, seed)
-        self._asked = dealing_of(keys, codes, weight, FOLDS, seed).judged(keys, codes)
+        self._asked = hash_assignment(keys, codes, weight, N_SPLITS, seed).judged(keys, codes)
 
     def part(self, split: int) -> HostTraining | DeviceTraining:
         return self.training.fold(self.splits[split][0])
@@ -110,7 +116,7 @@ class BlockParts:
 
         self.training = training
         table, numbers = training.table, fold_numbers(cv, training.shape[0])
-        count = FOLDS if numbers is not None else number_of_folds(cv, elsewhere=True)
+        count = N_SPLITS if numbers is not None else number_of_folds(cv, remote=True)
         jobs: list[Callable[[], Any]] = [
             partial(deal_by_key, table, count, seed + repeat)
             for repeat in range(1 if numbers is not None else repeats)

@@ -13,6 +13,7 @@ from lincent.estimators.committee import Tally
 from lincent.estimators.cv_data import Answered
 from lincent.estimators.problem import Task
 from lincent.estimators.softmax import log_likelihoods
+from lincent.model_selection.metrics import weighted_auc
 
 NEGLIGIBLE = 1e-3
 """Settings that weigh less, for several classes at once, are not fitted to all rows."""
@@ -78,7 +79,7 @@ def measure(scoring: Any, tally: Tally, task: Task) -> np.ndarray:
     rows = np.arange(len(tally.codes)) if task.whole else task.rows(tally.codes)
     sign, counted, pooled = task.sign(tally.codes[rows]), tally.weight[rows], tally.pooled[:, rows]
     if scoring in (None, "roc_auc"):
-        return np.array([area(score, sign > 0, counted) for score in pooled])
+        return np.array([weighted_auc(sign > 0, score, counted) for score in pooled])
     from sklearn.metrics import get_scorer  # late, as it is slow to import and rarely needed
 
     scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
@@ -88,15 +89,6 @@ def measure(scoring: Any, tally: Tally, task: Task) -> np.ndarray:
     named = {} if np.all(counted == counted[0]) else {"sample_weight": counted}
     models = [Answered(classes, score) for score in pooled]
     return np.array([float(scorer(m, m.scores[:, None], labels, **named)) for m in models])
-
-
-def area(score: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> float:
-    """The weighted area under the ROC curve; ties count half."""
-    _, place = np.unique(score, return_inverse=True)
-    up = np.bincount(place, weights=weight * positive)
-    down = np.bincount(place, weights=weight * ~positive)
-    below = np.cumsum(down) - down
-    return float(up @ (below + down / 2)) / (float(up.sum()) * float(down.sum()))
 
 
 def soft_weights(measures: np.ndarray, sharpness: float) -> np.ndarray:

@@ -21,9 +21,9 @@ from sklearn.utils.metaestimators import available_if
 from lincent.estimators import multiclass
 from lincent.estimators.cv_table import Candidate
 from lincent.estimators.direction import Direction
-from lincent.estimators.folds import fold_numbers, stratified_folds
 from lincent.estimators.probabilities import Calibration, FoldFit
 from lincent.estimators.problem import DaskTraining, DeviceTraining, HostTraining, Training
+from lincent.model_selection.folds import fold_numbers, stratified_folds
 
 FROM_COUNTS = ("accuracy", "balanced_accuracy", "f1", "jaccard", "matthews", "precision", "recall")
 """Scores by name that depend on true and predicted classes alone, by how their names begin."""

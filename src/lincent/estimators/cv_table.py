@@ -132,25 +132,6 @@ def asks_probabilities(scorer: Any) -> bool:
     return False
 
 
-def balanced_accuracy(
-    y: np.ndarray,
-    predicted: np.ndarray,
-    sample_weight: np.ndarray | None = None,
-    classes: np.ndarray | None = None,
-) -> float:
-    """scikit-learn's balanced accuracy, without checks that take longer than a point of a path.
-
-    ``classes``, in order, saves looking for them; those that have no weight in y do not count.
-    """
-    classes = np.unique(y) if classes is None else classes
-    codes, correct = np.searchsorted(classes, y), y == predicted
-    weight = correct if sample_weight is None else sample_weight * correct
-    total = np.bincount(codes, weights=sample_weight)
-    right = np.bincount(codes, weights=weight)
-    counts = total > 0
-    return float(np.mean(right[counts] / total[counts]))
-
-
 def tabulate(grid: list[Candidate], relative: bool, found: Found) -> dict[str, Any]:
     """``cv_results_`` from what was found; means are over the folds that are compared."""
     values = {

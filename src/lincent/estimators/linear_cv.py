@@ -23,7 +23,6 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from lincent import _progress
 from lincent._lazy import public
-from lincent.estimators import calibration
 from lincent.estimators.choices import Calibrated, SolverName, Strategy
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.cv_data import FittedLines, open_folds
@@ -33,7 +32,6 @@ from lincent.estimators.cv_table import (
     Candidate,
     Found,
     asks_probabilities,
-    balanced_accuracy,
     best_candidate,
     check_grid,
     tabulate,
@@ -60,6 +58,8 @@ from lincent.estimators.validation import (
     check_solve_params,
     plain,
 )
+from lincent.model_selection.folds import N_SPLITS
+from lincent.model_selection.metrics import balanced_accuracy
 from lincent.solvers.lp import screening
 from lincent.solvers.lp.block_path import SCALED, BlockFollower
 from lincent.solvers.lp.path import Follower, follow
@@ -352,7 +352,9 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
 
     def _measure(self, scorer: Any, model: Any, X: Any, y: Any, extra: dict[str, Any]) -> float:
         if self.scoring == BALANCED:
-            return balanced_accuracy(y, model.predict(X), classes=self.classes_, **extra)
+            codes, predicted = (np.searchsorted(self.classes_, v) for v in (y, model.predict(X)))
+            weight = extra.get("sample_weight")
+            return balanced_accuracy(codes, predicted, len(self.classes_), weight)
         try:
             return float(scorer(model, X, y, **extra))
         except AttributeError as error:
@@ -367,7 +369,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     def _times(self, ends: float, points: int, calibrate: bool) -> FoldTime:
         """The time of a fold: one path for each problem, and one for each part of a calibration."""
         problems = len(tasks(len(self.classes_), self.multi_class))
-        each = 1 + calibration.FOLDS if calibrate else 1
+        each = 1 + N_SPLITS if calibrate else 1
         return FoldTime(ends, problems * each, np.zeros(points, dtype=bool))
 
     def _candidates(

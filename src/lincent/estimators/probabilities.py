@@ -32,15 +32,11 @@ from sklearn.utils.validation import check_is_fitted
 from lincent import _progress
 from lincent.estimators import multiclass
 from lincent.estimators.answers import where_rows_live
-from lincent.estimators.calibration import (
-    Calibrator,
-    combine_probabilities,
-    fit_steps,
-    fold_of_rows,
-)
+from lincent.estimators.calibration import Calibrator, combine_probabilities, fit_steps
 from lincent.estimators.problem import HostTraining, tasks
 from lincent.estimators.softmax import Softmax, fit_softmax
 from lincent.estimators.validation import check_choice
+from lincent.model_selection.folds import calibration_folds
 
 METHODS = ("sigmoid", "isotonic")
 
@@ -178,7 +174,7 @@ def cross_fitted(
     by the model itself.  ``pairwise``: columns are rows, as in a kernel matrix.
     """
     codes, weight = training.codes, training.weight
-    fold = fold_of_rows(training.X, codes, weight)
+    fold = calibration_folds(training.X, codes, weight)
     everything = np.arange(len(fold))
     score = partial(in_units, training=training, strategy=strategy, pairwise=pairwise)
     found = [score(model, rows=everything, asked=everything) for model in models]

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
 
-from lincent.estimators.folds import fold_numbers, make_folds, number_of_folds, stratified_folds
+from lincent.model_selection.folds import (
+    fold_numbers,
+    make_folds,
+    number_of_folds,
+    stratified_folds,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -63,9 +68,9 @@ def test_masks_are_as_good_as_places():
 
 
 def test_rows_elsewhere_have_no_places():
-    assert number_of_folds(None, elsewhere=True) == 5
-    with pytest.raises(ValueError, match="have no places to index"):
-        number_of_folds(KFold(3), elsewhere=True)
+    assert number_of_folds(None, remote=True) == 5
+    with pytest.raises(ValueError, match="have no positions to index"):
+        number_of_folds(KFold(3), remote=True)
 
 
 def test_stratified_folds_look_at_the_smallest_class():
@@ -74,7 +79,7 @@ def test_stratified_folds_look_at_the_smallest_class():
     assert stratified_folds(StratifiedKFold(4), np.array([10, 10])) == 4
     with pytest.warns(UserWarning, match="smallest class has 3 rows"):
         assert stratified_folds(4, np.array([10, 3])) == 4
-    for cv, told in ((11, "no class has so many rows"), (1, "at least 2"), (True, "no places")):
+    for cv, told in ((11, "no class has so many rows"), (1, "at least 2"), (True, "no positions")):
         with pytest.raises(ValueError, match=told):
             stratified_folds(cv, np.array([10, 10]))
 

@@ -1,0 +1,1 @@
+"""Model selection: folds, metrics, scoring, search and ensembles of fold models."""
