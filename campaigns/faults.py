@@ -76,7 +76,7 @@ def trial(rng: np.random.Generator) -> Outcome:
             ended = "fitted"
         except (KeyboardInterrupt, Exception) as error:
             ended = type(error).__name__
-            raw = ended in ("LinAlgError", "FactorizationError", "ZeroDivisionError")
+            raw = ended in ("LinAlgError", "NotPositiveDefiniteError", "ZeroDivisionError")
             empty = not str(error) and ended not in ("MemoryError", "KeyboardInterrupt")
             if raw or empty:
                 return Outcome(fault, f"{kind.__name__}: {ended} {error} is no sentence")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lincent.solvers.conjugate_gradients import LOOK_EVERY, conjugate_gradients
+from lincent.solvers.conjugate_gradients import absolute_residual, conjugate_gradients
 
 
 def system(n=60):
@@ -13,7 +13,8 @@ def system(n=60):
 def test_the_residual_is_what_was_asked_for():
     H, b = system()
     for share in (0.3, 1e-9):
-        x = conjugate_gradients(lambda v: H @ v, b, 1 / H.diagonal(), share, 500)
+        done = absolute_residual(b, share)
+        x = conjugate_gradients(lambda v: H @ v, b, (1 / H.diagonal()).__mul__, done, 500)
         assert np.abs(H @ x - b).sum() <= 1.001 * share * np.abs(b).sum()
 
 
@@ -25,13 +26,34 @@ def test_steps_are_limited_and_the_clock_ends_them():
         calls.append(1)
         return H @ v
 
-    conjugate_gradients(product, b, np.ones(len(b)), 0.0, 5)
+    conjugate_gradients(product, b, lambda r: r, absolute_residual(b, 0.0), 5)
     assert len(calls) == 5
     calls.clear()
-    conjugate_gradients(product, b, np.ones(len(b)), 0.0, 500, late=lambda: True)
-    assert len(calls) == LOOK_EVERY - 1
+    conjugate_gradients(product, b, lambda r: r, absolute_residual(b, 0.0, lambda: True), 500)
+    assert len(calls) == 31
 
 
 def test_a_direction_without_curvature_ends_them():
-    x = conjugate_gradients(lambda v: 0.0 * v, np.ones(3), np.ones(3), 1e-9, 10)
+    b = np.ones(3)
+    done = absolute_residual(b, 1e-9)
+    x = conjugate_gradients(lambda v: 0.0 * v, b, lambda r: r, done, 10)
     np.testing.assert_array_equal(x, 0.0)
+
+
+def test_a_start_is_improved_and_systems_are_solved_in_lockstep():
+    H, b = system(20)
+    x0 = np.linalg.solve(H, b) + 1.0
+    x = conjugate_gradients(
+        lambda v: H @ v, b - H @ x0, lambda r: r, lambda _, size: size < 1e-20, 200, x=x0
+    )
+    np.testing.assert_allclose(H @ x, b, rtol=1e-8)
+    B = np.stack([b, np.zeros(20), -b], axis=1)
+    X = conjugate_gradients(
+        lambda v: H @ v,
+        B,
+        lambda r: r,
+        lambda _, size: np.all(size < 1e-20),
+        200,
+        inner=lambda a, c: np.einsum("ij,ij->j", a, c),
+    )
+    np.testing.assert_allclose(H @ X, B, atol=1e-8)

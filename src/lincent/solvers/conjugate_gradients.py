@@ -1,43 +1,76 @@
-"""Conjugate gradients with a diagonal preconditioner: only products with the matrix are needed."""
+"""Preconditioned conjugate gradients (Hestenes and Stiefel 1952; Nocedal and Wright, chapter 5)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from lincent.problems.arrays import Vector
-
-LOOK_EVERY = 32
-"""Steps between two looks at the clock."""
+from lincent.problems.arrays import Matrix, Vector
 
 
 def conjugate_gradients(
-    matrix: Callable[[Vector], Vector],
-    b: Vector,
-    inverse: Vector,
-    share: float,
-    most: int,
-    late: Callable[[], bool] = lambda: False,
-) -> Vector:
-    """x with matrix(x) = b up to ``share`` of the absolute sum of b, or after ``most`` steps."""
-    x, r = np.zeros_like(b), b.copy()
-    z = r * inverse
-    p = z.copy()
-    error = float(r @ z)
-    enough = share * float(np.abs(b).sum())
-    for step in range(most):
-        if float(np.abs(r).sum()) <= enough or (step % LOOK_EVERY == LOOK_EVERY - 1 and late()):
+    multiply: Callable[[Matrix], Matrix],
+    b: Matrix,
+    precondition: Callable[[Matrix], Matrix],
+    done: Callable[[Matrix, Any], Any],
+    max_iter: int,
+    *,
+    x: Matrix | None = None,
+    inner: Callable[[Matrix, Matrix], Any] = np.dot,
+) -> Matrix:
+    """Return an approximate solution of ``multiply(x) = b``.
+
+    Parameters
+    ----------
+    multiply, precondition : callable
+        Products with the matrix and with an approximation of its inverse.
+    b : array
+        Right-hand side; with ``x`` the residual ``b - multiply(x)`` of that starting point.
+    done : callable
+        Called before each product with the residual r and with its squared preconditioned norm
+        r'Mr; the iteration ends where it returns True.
+    max_iter : int
+        Largest number of products.
+    x : array, optional
+        Starting point; zero by default.
+    inner : callable
+        Inner product.  One that returns an array solves independent systems in lockstep, whose
+        columns ``b`` has side by side.
+    """
+    x = np.zeros_like(b) if x is None else x
+    residual = b
+    direction = scaled = precondition(residual)
+    size = inner(residual, scaled)
+    for _ in range(max_iter):
+        if done(residual, size):
             break
-        q = matrix(p)
-        curvature = float(p @ q)
-        if not curvature > 0.0:
+        product = multiply(direction)
+        curvature = inner(direction, product)
+        if not np.any(curvature > 0.0):
             break
-        length = error / curvature
-        x += length * p
-        r -= length * q
-        np.multiply(r, inverse, out=z)
-        error, before = float(r @ z), error
-        p *= error / before
-        p += z
+        length = size / np.maximum(curvature, 1e-300)
+        x = x + length * direction
+        residual = residual - length * product
+        scaled = precondition(residual)
+        previous, size = size, inner(residual, scaled)
+        direction = scaled + size / np.maximum(previous, 1e-300) * direction
     return x
+
+
+def absolute_residual(
+    b: Vector, share: float, is_late: Callable[[], bool] = lambda: False
+) -> Callable[[Vector, Any], bool]:
+    """Return a ``done`` that ends where the absolute sum of the residual is a ``share`` of b's.
+
+    ``is_late`` is asked every 32 iterations, as the clock costs more than a short product.
+    """
+    goal, calls = share * float(np.abs(b).sum()), 0
+
+    def done(residual: Vector, _: Any) -> bool:
+        nonlocal calls
+        calls += 1
+        return float(np.abs(residual).sum()) <= goal or (calls % 32 == 0 and is_late())
+
+    return done

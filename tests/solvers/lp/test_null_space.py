@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from lincent.problems.arrays import Certificate
-from lincent.solvers.blocked_cholesky import NotPositiveError
+from lincent.solvers.cholesky import NotPositiveDefiniteError
 from lincent.solvers.lp import null_space
 from lincent.solvers.lp.augmented_lagrangian import identify
 from lincent.solvers.lp.few_variables import maximize
@@ -279,7 +279,7 @@ def test_refinements_grow_up_to_the_most(near):
 
 def test_a_matrix_that_is_not_positive_is_handed_on(monkeypatch):
     def refuse(*_):
-        raise NotPositiveError
+        raise NotPositiveDefiniteError
 
     monkeypatch.setattr(null_space, "_Rounds", refuse)
     start = null_space.Start(np.empty(0), np.empty(0), answer(0.5), 7)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lincent.problems.centralization import certify
-from lincent.solvers.blocked_cholesky import NotPositiveError
+from lincent.solvers.cholesky import NotPositiveDefiniteError
 from lincent.solvers.lp import working_set
 from lincent.solvers.lp.working_set import RowHinges
 from support.programs import overlapping
@@ -76,7 +76,7 @@ def test_ridges_grow_until_one_is_enough(monkeypatch):
     def factor(normal, ridge):
         tried.append(ridge)
         if len(tried) % 4 < enough:
-            raise NotPositiveError
+            raise NotPositiveDefiniteError
 
     monkeypatch.setattr(working_set, "BlockedCholesky", factor)
     hinges, chosen = RowHinges(overlapping(40, 6, 1)), np.array([0, 1, 2, 52])
@@ -86,6 +86,6 @@ def test_ridges_grow_until_one_is_enough(monkeypatch):
         assert tried == [1e-13, 1e-11, 1e-9][:enough]
     tried.clear()
     enough = 4
-    with pytest.raises(NotPositiveError):
+    with pytest.raises(NotPositiveDefiniteError):
         hinges.working(chosen)
     assert tried == [1e-13, 1e-11, 1e-9]

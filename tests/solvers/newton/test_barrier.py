@@ -38,26 +38,30 @@ def of_all_sizes(m=120, n=40, seed=0):
     return RegularizedProgram(DenseRows(A + sign[:, None]), sign, np.ones(m), -1.0, 3.0)
 
 
-def test_a_full_step_takes_out_what_is_unmet():
-    program = of_all_sizes()
-    at = barrier._begin(program)
-    at.p += np.linspace(0.5, 1.5, len(at.p))
-    step = barrier._advance(program, at)
+def test_full_steps_solve_the_linear_equations(monkeypatch):
+    program, beta, t = of_all_sizes(), np.zeros(40), 0.0
+    m = len(program.sign)
+    step = barrier.predictor_corrector
 
-    def unmet(p):
-        z = program.positions(program.rows.dot(p.beta), p.t)
-        curved = program.high - z - program.width * p.u + p.p - p.q
-        pulled = program.costs * p.u
-        return program.rows.tdot(pulled) - p.beta, program.sign @ pulled, curved
+    def checked(P, Z, direction, *, equal):
+        nonlocal beta, t
+        R = np.random.default_rng(0).uniform(-1.0, 1.0, 2 * m) * P * Z
+        (dbeta, dt), dP, dZ = direction(R)
+        np.testing.assert_allclose(Z * dP + P * dZ, R, atol=1e-9 * float((P * Z).max()))
+        alpha = Z[:m] + dZ[:m]
+        np.testing.assert_allclose(beta + dbeta, program.rows.tdot(alpha), rtol=1e-6, atol=1e-6)
+        assert abs(program.sign @ alpha) <= 1e-6 * np.abs(alpha).sum()
+        slack = P + dP
+        z = program.positions(program.rows.dot(beta + dbeta), t + dt)
+        off = program.high - z - program.width / program.costs * alpha + slack[:m] - slack[m:]
+        assert np.abs(off).max() <= 1e-6 * np.abs(slack).max()
+        move, length, other = step(P, Z, direction, equal=equal)
+        assert length == other
+        beta, t = beta + length * move[0][0], t + length * move[0][1]
+        return move, length, other
 
-    # All linear equations are then missed by the same share of what they were missed by.
-    before, after = unmet(at), unmet(step)
-    share = after[1] / before[1]
-    assert 0.0 <= share < 1.0
-    np.testing.assert_allclose(after[0], share * before[0], rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(after[2], share * before[2], atol=1e-6 * np.abs(before[2]).max())
-    for inside in (step.u, 1.0 - step.u, step.p, step.q):
-        assert np.all(inside > 0.0)
+    monkeypatch.setattr(barrier, "predictor_corrector", checked)
+    barrier.solve(program, Controls(max_iter=5))
 
 
 def test_rows_of_five_orders_of_magnitude():

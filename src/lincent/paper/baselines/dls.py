@@ -36,8 +36,8 @@ from lincent.paper.baselines._base import ManyClasses, warn_unfinished
 from lincent.paper.baselines._rows import RowSpace, signed_rows, with_ones
 from lincent.problems.hinge import Quadratic
 from lincent.problems.squared_hinge import SquaredHingeProgram
-from lincent.solvers.hinge import squared
-from lincent.solvers.linear_system import PositiveDefinite
+from lincent.solvers.cholesky import PositiveDefinite
+from lincent.solvers.hinge import solve_squared_hinge
 from lincent.solvers.solution import Controls
 
 DISCRIMINATORS = ("argmax", "1nn")
@@ -81,7 +81,7 @@ def newton(problem: DraggedRegression, max_iter: int) -> tuple[np.ndarray, int]:
         quadratic = Quadratic(problem.P, problem.E[:, k])
         rows = signed_rows(problem.Z, problem.E[:, k])
         column = SquaredHingeProgram(quadratic, rows, problem.Y[:, k], problem.weight)
-        answers.append(squared.solve(column, Controls(ENOUGH, max_iter)))
+        answers.append(solve_squared_hinge(column, Controls(ENOUGH, max_iter)))
     worst = max((answer.certificate for answer in answers), key=lambda found: found.relative_gap)
     if not worst.relative_gap <= ENOUGH:
         warn_unfinished(worst.gap, worst.relative_gap, ENOUGH, max_iter, "the regressions")

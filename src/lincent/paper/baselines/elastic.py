@@ -34,7 +34,7 @@ from lincent.paper.baselines._base import ManyClasses, warn_unfinished
 from lincent.paper.baselines._rows import RowSpace, signed_rows
 from lincent.problems.hinge import Quadratic
 from lincent.problems.squared_hinge import SquaredHingeProgram
-from lincent.solvers.hinge import squared
+from lincent.solvers.hinge import solve_squared_hinge
 from lincent.solvers.solution import Controls
 
 CHECK_EVERY = 10
@@ -86,7 +86,7 @@ def newton(problem: ElasticProblem) -> np.ndarray:
     for k in range(problem.E.shape[1]):
         rows = signed_rows(problem.X, problem.E[:, k])
         column = SquaredHingeProgram(quadratic, rows, problem.T[:, k], problem.weight)
-        columns.append(squared.solve(column, Controls()).certificate.beta)
+        columns.append(solve_squared_hinge(column, Controls()).certificate.beta)
     return np.stack(columns, axis=1)
 
 

@@ -24,7 +24,7 @@ from lincent.estimators.validation import check_count, check_positive
 from lincent.paper.baselines._base import Hyperplanes, one_or_all, warn_unfinished
 from lincent.paper.baselines._rows import RowSpace, as_float, signed_rows, with_ones
 from lincent.problems.hinge import HingeProgram, Quadratic
-from lincent.solvers.hinge import interior_point
+from lincent.solvers.hinge import solve_hinge
 from lincent.solvers.solution import Controls
 
 
@@ -134,7 +134,7 @@ class LinearSVM(Hyperplanes, Classifier):
         P = np.eye(rows.shape[1])
         P[-1, -1] = 0.0
         program = HingeProgram(Quadratic(P, sign), rows, costs)
-        solution = interior_point.solve(program, Controls(self.tol, self.max_iter))
+        solution = solve_hinge(program, Controls(self.tol, self.max_iter))
         answer = solution.certificate
         u = answer.beta.copy()
         u[-1] = best_intercept(np.asarray(space.coordinates @ u[:-1]), sign, costs)

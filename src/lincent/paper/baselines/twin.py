@@ -24,7 +24,7 @@ from lincent.paper.baselines._base import warn_unfinished
 from lincent.paper.baselines._planes import Plane, PlaneProblem, TwinPlanes, most_iterations
 from lincent.paper.baselines._rows import signed_rows
 from lincent.problems.hinge import HingeProgram, Quadratic
-from lincent.solvers.hinge import interior_point
+from lincent.solvers.hinge import solve_hinge
 from lincent.solvers.solution import Controls
 
 
@@ -117,7 +117,7 @@ class TwinSVC(TwinPlanes, Classifier):
         rows = signed_rows(problem.other, np.ones(problem.other.shape[0]))
         costs = problem.loss * problem.other_weight
         program = HingeProgram(Quadratic(problem.quadratic()), rows, costs)
-        solution = interior_point.solve(program, Controls(self.tol, self.max_iter))
+        solution = solve_hinge(program, Controls(self.tol, self.max_iter))
         answer = solution.certificate
         if not solution.certified(self.tol):
             warn_unfinished(answer.gap, answer.relative_gap, self.tol, self.max_iter, problem.name)

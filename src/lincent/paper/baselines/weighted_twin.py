@@ -22,7 +22,7 @@ import numpy as np
 from lincent.estimators.choices import Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.paper.baselines._planes import Plane, PlaneProblem, TwinPlanes
-from lincent.solvers.linear_system import PositiveDefinite
+from lincent.solvers.cholesky import PositiveDefinite
 
 FAR_WEIGHT = 1e-5
 

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from lincent.problems.arrays import Certificate, Rows, Vector
 from lincent.problems.centralization import Program, better_sides, certify
-from lincent.solvers.conjugate_gradients import conjugate_gradients
-from lincent.solvers.linear_system import PositiveDefinite
+from lincent.solvers.cholesky import PositiveDefinite
+from lincent.solvers.conjugate_gradients import absolute_residual, conjugate_gradients
 from lincent.solvers.solution import Controls
 
 
@@ -149,7 +149,9 @@ class _Smoothed:
             return rows.tdot(costs * rows.dot(v)) + ridge * v
 
         most = self.tuning.start_cg
-        x = conjugate_gradients(curvature, d, 1.0 / (self.curve + ridge), 1e-3, most)
+        inverse = 1.0 / (self.curve + ridge)
+        done = absolute_residual(d, 1e-3)
+        x = conjugate_gradients(curvature, d, inverse.__mul__, done, most)
         beta = program.feasible(x * (program.separation / float(d @ x)))
         missed = program.margin - rows.dot(beta)
         rho = 1.0 / (self.tuning.first_width * float(np.median(np.abs(missed))) + 1e-300)
@@ -245,9 +247,9 @@ class _Held:
             product = rows.tdot(weight * rows.dot(v)) + diagonal * v
             return product + (gap * float(d @ v)) * d if gap else product
 
-        return conjugate_gradients(
-            matrix, -now.gradient, inverse, share, self.most_cg, controls.out_of_time
-        )
+        right = -now.gradient
+        done = absolute_residual(right, share, controls.out_of_time)
+        return conjugate_gradients(matrix, right, inverse.__mul__, done, self.most_cg)
 
     def length(self, point: Identified, direction: Vector, along: Vector) -> float:
         """The minimum along the direction, at most the full step: bisection on the slope."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from lincent.problems.arrays import Matrix, Vector
 from lincent.problems.centralization import Program
-from lincent.solvers.linear_system import FactorizationError, PositiveDefinite
+from lincent.solvers.cholesky import NotPositiveDefiniteError, PositiveDefinite
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def model_minimum(program: Program, beta: Vector, gradient: Vector, H: Matrix) -
         if inside is not None:
             return inside
         return program.feasible(_Model(program, beta, gradient, H).minimum())
-    except FactorizationError:
+    except NotPositiveDefiniteError:
         return None
 
 
@@ -66,7 +66,7 @@ def _with_sides_held(program: Program, beta: Vector, gradient: Vector, H: Matrix
     new = beta.copy()
     new[free] += step
     if not np.all(np.isfinite(new)):
-        raise FactorizationError("the step is not finite")
+        raise NotPositiveDefiniteError("the step is not finite")
     outside = (new < program.lower - rounding) | (new > program.upper + rounding)
     return None if outside.any() else program.feasible(new)
 
@@ -113,7 +113,7 @@ class _Model:
             dx, dP, dZ = self._direction(center - product - dP * dZ, rest, short)
             length = TUNING.step_back * self._length(dP, dZ)
             if not np.isfinite(length):
-                raise FactorizationError("the step is not finite")
+                raise NotPositiveDefiniteError("the step is not finite")
             self.x = self.x + length * dx
             P += length * dP
             Z += length * dZ

@@ -32,7 +32,7 @@ import numpy as np
 
 from lincent.problems.arrays import Certificate, Index, Vector
 from lincent.problems.centralization import Program, better_sides, certify
-from lincent.solvers.conjugate_gradients import conjugate_gradients
+from lincent.solvers.conjugate_gradients import absolute_residual, conjugate_gradients
 from lincent.solvers.solution import Controls
 from lincent.sources.corrected import Corrected
 
@@ -336,9 +336,9 @@ class _Held:
             return E.dot(sigma * E.tdot(v)) + diagonal * v
 
         inverse = 1.0 / (E.squares(sigma) + diagonal + 1e-3 * self.curve)
-        return conjugate_gradients(
-            matrix, -now.gradient, inverse, tuning.cg_share, tuning.most_cg, controls.out_of_time
-        )
+        right = -now.gradient
+        done = absolute_residual(right, tuning.cg_share, controls.out_of_time)
+        return conjugate_gradients(matrix, right, inverse.__mul__, done, tuning.most_cg)
 
     def length(self, x: Vector, r: Vector, direction: Vector, along: Vector) -> float:
         """The minimum along the direction, at most the full step: bisection on the slope."""

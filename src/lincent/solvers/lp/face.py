@@ -31,7 +31,7 @@ import numpy as np
 
 from lincent.problems.arrays import Index, Vector
 from lincent.problems.centralization import Program
-from lincent.solvers.blocked_cholesky import BlockedCholesky, NotPositiveError
+from lincent.solvers.cholesky import BlockedCholesky, NotPositiveDefiniteError
 from lincent.solvers.solution import Controls
 from lincent.sources.corrected import Corrected
 
@@ -163,7 +163,7 @@ class _Face:
         ridge = max(TUNING.damping * float(np.abs(gradient).mean()), TUNING.ridge)
         try:
             direction = -BlockedCholesky(matrix, ridge).solve(gradient)
-        except NotPositiveError:
+        except NotPositiveDefiniteError:
             return False
         self.y = self.y + self._length(direction) * direction
         return True

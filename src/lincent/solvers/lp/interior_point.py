@@ -37,7 +37,7 @@ import numpy as np
 from lincent import _threads
 from lincent.problems.arrays import Certificate, Vector
 from lincent.problems.centralization import ONLY_POINT, Program, certify
-from lincent.solvers.linear_system import FactorizationError
+from lincent.solvers.cholesky import NotPositiveDefiniteError
 from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.duplicate_rows import merge
 from lincent.solvers.lp.normal_equations import normal_equations
@@ -391,7 +391,7 @@ class InteriorPoint:
                 break
             R, move, (primal, dual) = trial, better, longer
         if not np.isfinite(primal + dual):
-            raise FactorizationError
+            raise NotPositiveDefiniteError
         self.beta = self.beta + TUNING.step_back * primal * move[0]
         P += (TUNING.step_back * primal) * move[1]
         Z += (TUNING.step_back * dual) * move[2]

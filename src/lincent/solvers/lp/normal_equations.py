@@ -8,7 +8,7 @@ b, find x and v with
 n <= m: eliminate v.       (E' D E + Theta) x = E' D h + b
 n >  m: eliminate x.       (inv(D) + E inv(Theta) E') v = h - E inv(Theta) b
 
-Either matrix is factored and refined by ``solvers.linear_system``.  v is never recovered from x on
+Either matrix is factored and refined by ``solvers.cholesky``.  v is never recovered from x on
 the row side, nor x from v on the column side through a difference of large numbers: that is where
 digits are lost.
 """
@@ -21,8 +21,7 @@ import numpy as np
 
 from lincent.problems.arrays import Vector
 from lincent.problems.centralization import Program
-from lincent.solvers import linear_system
-from lincent.solvers.linear_system import PositiveDefinite
+from lincent.solvers.cholesky import PositiveDefinite
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class ColumnSide:
             part = slice(start, start + TUNING.block)
             H[part] += (D_apart * self.d[part, None]) * self.d
         H.flat[:: H.shape[0] + 1] += theta
-        self.factor = PositiveDefinite(H, full=True, exact=linear_system.TUNING.enough)
+        self.factor = PositiveDefinite(H, full=True, exact=1e-10)
 
     def step(self, h: Vector, h_apart: float, b: Vector) -> tuple[Vector, Vector, float]:
         """x, and v split into the rows' part and the one of d."""
@@ -67,7 +66,7 @@ class RowSide:
         K[:m, m] = K[m, :m] = self.rows.dot(self.inverse * self.d)
         K[m, m] = float(self.d @ (self.inverse * self.d))
         K.flat[:: m + 2] += np.append(1.0 / D, 1.0 / D_apart)
-        self.factor = PositiveDefinite(K, full=True, exact=linear_system.TUNING.enough)
+        self.factor = PositiveDefinite(K, full=True, exact=1e-10)
 
     def step(self, h: Vector, h_apart: float, b: Vector) -> tuple[Vector, Vector, float]:
         """x, and v split into the rows' part and the one of d."""

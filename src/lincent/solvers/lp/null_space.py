@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from lincent.problems.arrays import Certificate, Index, Matrix, Vector
-from lincent.solvers.blocked_cholesky import NotPositiveError
+from lincent.solvers.cholesky import NotPositiveDefiniteError
 from lincent.solvers.lp.few_variables import maximize
 from lincent.solvers.lp.few_variables_vertex import Vertex
 from lincent.solvers.lp.working_set import Hinges, WorkingSet
@@ -75,7 +75,7 @@ def finish(hinges: Hinges, start: Start, controls: Controls, tuning: Tuning = TU
     """The certified vertex that the start is near."""
     try:
         rounds = _Rounds(hinges, start, controls, tuning)
-    except NotPositiveError:
+    except NotPositiveDefiniteError:
         return Solution(Status.STALLED, start.best, start.steps, "")
     best, status = start.best, Status.STALLED
     for number in range(tuning.rounds):

@@ -18,7 +18,7 @@ import numpy as np
 
 from lincent.problems.arrays import AllRows, Rows, Vector
 from lincent.problems.centralization import Program
-from lincent.solvers.linear_system import FactorizationError, PositiveDefinite
+from lincent.solvers.cholesky import NotPositiveDefiniteError, PositiveDefinite
 from lincent.solvers.lp import part
 from lincent.solvers.lp.smoothing import approach, look
 from lincent.solvers.solution import Controls
@@ -81,7 +81,7 @@ class Sample:
         program, (m, n) = self.program, self.program.shape
         try:
             start = program.feasible(discriminant(program))
-        except FactorizationError:
+        except NotPositiveDefiniteError:
             return self.optimum(controls)
         near = look(program, self.all_rows, start, m // 2)
         few = in_doubt(m, n, m, near.view.below / float(program.costs.sum()))

@@ -20,7 +20,7 @@ import numpy as np
 
 from lincent.problems.arrays import Certificate, Index, Matrix, Vector
 from lincent.problems.centralization import Program, certify
-from lincent.solvers.blocked_cholesky import BlockedCholesky, NotPositiveError
+from lincent.solvers.cholesky import BlockedCholesky, NotPositiveDefiniteError
 from lincent.sources.corrected import Corrected
 
 RIDGES = (1e-13, 1e-11, 1e-9)
@@ -112,9 +112,9 @@ class WorkingSet:
             try:
                 self.factor = BlockedCholesky(self._normal(), ridge)
                 return
-            except NotPositiveError:
+            except NotPositiveDefiniteError:
                 continue
-        raise NotPositiveError
+        raise NotPositiveDefiniteError
 
     def dot(self, V: Matrix | Vector) -> Matrix:
         """M V for one or several columns."""

@@ -1,139 +1,95 @@
-"""An interior point for the regularized program: where steps from margin to margin lead nowhere.
+"""Interior-point method for the regularized problem, where active-set steps make no progress.
 
 The loss is a maximum, phi(z) = max over 0 <= u <= 1 of u (hi - z) - width u^2 / 2, so that with
-slacks p of u >= 0 and q of u <= 1 the optimum is where
+dual weights alpha = c u and slacks p of alpha >= 0 and q of alpha <= c the optimum is where
 
-    beta = A'(c u),    sum_i y_i c_i u_i = 0,    hi - z - width u + p - q = 0,
-    p u = 0,           q (1 - u) = 0,            z = A beta - y t.
+    beta = A'alpha,    sum_i y_i alpha_i = 0,    hi - z - (width / c) alpha + p - q = 0,
+    p alpha = 0,       q (c - alpha) = 0,        z = A beta - y t.
 
-The products are held at a number that falls to zero (Mehrotra's predictor and corrector).  A step
-eliminates u, p and q, and what is left is the system of ``hessian`` with the curvature
+A step of Mehrotra's method (``predictor_corrector``) eliminates alpha, p and q, which leaves the
+system of ``hessian`` with the curvature
 
-    D = c / (width + p / u + q / (1 - u))
+    D = 1 / (width / c + p / alpha + q / (c - alpha))
 
-of all rows: a whole matrix each time, but some thirty of them whatever the sizes of the rows.
+of all samples: a new matrix in each step, but about thirty of them whatever the scales of the
+samples.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lincent.problems.arrays import Certificate, Vector
 from lincent.problems.regularized import RegularizedProgram
+from lincent.solvers.bounds import Bounds
 from lincent.solvers.newton.descent import NAME, best_threshold
 from lincent.solvers.newton.factor import Factored, Threshold
+from lincent.solvers.predictor_corrector import Move, predictor_corrector
 from lincent.solvers.solution import Controls, Solution, Status
-
-STEPS = 80
-"""Steps at most; twenty to forty are usual."""
-PATIENCE = 5
-"""Steps that do not bring the gap down after which rounding has the last word."""
-BACK = 0.995
-"""The share of the way to a bound that is gone."""
-
-
-@dataclass
-class _Point:
-    beta: Vector
-    t: float
-    u: Vector
-    p: Vector
-    q: Vector
 
 
 def solve(program: RegularizedProgram, controls: Controls) -> Solution:
-    """The optimum from (beta, t) for its objective and from u for its bound."""
-    now, since = _begin(program), 0
-    best = _certificate(program, now)
-    for steps in range(1, min(STEPS, controls.max_iter) + 1):
-        now = _advance(program, now)
-        gap = best.relative_gap
-        best = _better(best, _certificate(program, now))
-        controls.reached(f"interior step {steps}", best.objective, best.relative_gap)
-        since = 0 if best.relative_gap < gap else since + 1
-        if best.relative_gap <= controls.tol:
-            return Solution(Status.OPTIMAL, best, steps, NAME)
-        if controls.out_of_time():
-            return Solution(Status.TIME_LIMIT, best, steps, NAME)
-        if since >= PATIENCE:
-            return Solution(Status.STALLED, best, steps, NAME)
-    return Solution(Status.ITERATION_LIMIT, best, steps, NAME)
-
-
-def _certificate(program: RegularizedProgram, at: _Point) -> Certificate:
-    """What is proved at a point, with the best threshold for its beta."""
-    projected = program.rows.dot(at.beta)
-    t = best_threshold(program, projected, at.t) if program.free else 0.0
-    z = program.positions(projected, t)
-    objective = program.primal(at.beta, z, program.pull(z))
-    alpha = program.balanced(program.costs * at.u)
-    bound = program.dual(alpha, program.rows.tdot(alpha))
-    return Certificate(at.beta, alpha, t, objective, bound, unit=program.unit)
-
-
-def _better(one: Certificate, two: Certificate) -> Certificate:
-    """The lower objective, with its threshold, and the higher bound of both."""
-    low = min(one, two, key=lambda found: found.objective)
-    high = max(one, two, key=lambda found: found.dual_objective)
-    return replace(low, alpha=high.alpha, dual_objective=high.dual_objective)
-
-
-def _begin(program: RegularizedProgram) -> _Point:
-    m, n = program.shape
-    u = np.full(m, 0.5)
-    unmet = program.high - program.width * u
-    room = np.full(m, abs(program.high) + abs(program.low))
-    return _Point(np.zeros(n), 0.0, u, room + np.maximum(-unmet, 0), room + np.maximum(unmet, 0))
-
-
-def _advance(program: RegularizedProgram, at: _Point) -> _Point:
+    """Return the optimum: its objective is that of (beta, t), its dual bound that of alpha."""
     rows, sign, costs = program.rows, program.sign, program.costs
-    z = program.positions(rows.dot(at.beta), at.t)
-    off_beta = rows.tdot(costs * at.u) - at.beta
-    off_t = -float(sign @ (costs * at.u)) if program.free else 0.0
-    off = program.high - z - program.width * at.u + at.p - at.q
-    below = 1.0 - at.u
-    D = costs / (program.width + at.p / at.u + at.q / below)
-    total = float(D.sum()) if program.free else 0.0
-    factor = Factored(Threshold(rows.tdot(D * sign), total), rows.gram(D))
+    m, n = program.shape
+    beta, t = np.zeros(n), 0.0
+    Z = np.concatenate([costs / 2, costs / 2])  # alpha and costs - alpha, each with its own digits
+    unmet = program.high - program.width / 2
+    slack = np.full(m, abs(program.high) + abs(program.low))
+    P = np.concatenate([slack + max(-unmet, 0.0), slack + max(unmet, 0.0)])
+    bounds, since, status, steps = Bounds(program.unit), 0, Status.ITERATION_LIMIT, 0
 
-    def toward(low: Vector, high: Vector) -> _Point:
-        wanted = off + low / at.u - high / below
-        pulled = D * wanted
-        slope = float(sign @ pulled) - off_t if program.free else 0.0
-        beta, t = factor.solve(-(off_beta + rows.tdot(pulled)), slope)
-        u = (D / costs) * (wanted - rows.dot(beta) + sign * t)
-        return _Point(beta, t, u, (low - at.p * u) / at.u, (high + at.q * u) / below)
+    def direction(R: Vector) -> Move:
+        """Solve the Newton equations of the current iterate for Z dP + P dZ = R."""
+        push = R / Z
+        wanted = off + push[:m] - push[m:]
+        weight = D * wanted
+        slope = float(sign @ weight) - off_t if program.free else 0.0
+        dbeta, dt = factor.solve(-(off_beta + rows.tdot(weight)), slope)
+        dalpha = D * (wanted - rows.dot(dbeta) + sign * dt)
+        dZ = np.concatenate([dalpha, -dalpha])
+        return (dbeta, dt), push - stiffness * dZ, dZ
 
-    mean = float(costs @ (at.p * at.u + at.q * below)) / (2 * float(costs.sum()))
-    first = toward(-at.p * at.u, -at.q * below)
-    length = _length(at, first, 1.0)
-    ahead = _moved(at, first, length)
-    left = float(costs @ (ahead.p * ahead.u + ahead.q * (1 - ahead.u)))
-    aim = mean * (left / (2 * float(costs.sum())) / mean) ** 3
-    step = toward(aim - at.p * at.u - first.u * first.p, aim - at.q * below + first.u * first.q)
-    return _moved(at, step, _length(at, step, BACK))
-
-
-def _length(at: _Point, step: _Point, share: float) -> float:
-    """How far the step can go before a bound is met."""
-    most = 1.0
-    for value, change in (
-        (at.u, step.u), (1.0 - at.u, -step.u), (at.p, step.p), (at.q, step.q),
-    ):  # fmt: skip
-        falls = change < 0.0
-        if np.any(falls):
-            most = min(most, share * float(np.min(-value[falls] / change[falls])))
-    return most
-
-
-def _moved(at: _Point, step: _Point, length: float) -> _Point:
-    return _Point(
-        at.beta + length * step.beta,
-        at.t + length * step.t,
-        at.u + length * step.u,
-        at.p + length * step.p,
-        at.q + length * step.q,
+    for steps in range(1, min(80, controls.max_iter) + 1):  # twenty to forty are usual
+        alpha = Z[:m]
+        off = program.high - program.positions(rows.dot(beta), t) + P[:m] - P[m:]
+        off -= program.width / costs * alpha
+        off_beta = rows.tdot(alpha) - beta
+        off_t = -float(sign @ alpha) if program.free else 0.0
+        stiffness = P / Z
+        D = 1.0 / (program.width / costs + stiffness[:m] + stiffness[m:])
+        total = float(D.sum()) if program.free else 0.0
+        factor = Factored(Threshold(rows.tdot(D * sign), total), rows.gram(D))
+        ((dbeta, dt), dP, dZ), length, _ = predictor_corrector(P, Z, direction, equal=True)
+        beta, t = beta + length * dbeta, t + length * dt
+        P, Z = P + length * dP, Z + length * dZ
+        gap = bounds.relative_gap
+        _offer(bounds, program, beta, t, Z[:m])
+        controls.reached(f"interior step {steps}", bounds.objective, bounds.relative_gap)
+        since = 0 if bounds.relative_gap < gap else since + 1
+        if bounds.relative_gap <= controls.tol:
+            status = Status.OPTIMAL
+        elif controls.out_of_time():
+            status = Status.TIME_LIMIT
+        elif since >= 5:  # rounding
+            status = Status.STALLED
+        else:
+            continue
+        break
+    beta, t = bounds.primal
+    certificate = Certificate(
+        beta, bounds.dual, t, bounds.objective, bounds.bound, unit=program.unit
     )
+    return Solution(status, certificate, steps, NAME)
+
+
+def _offer(
+    bounds: Bounds, program: RegularizedProgram, beta: Vector, t: float, alpha: Vector
+) -> None:
+    """Offer both bounds of an iterate, with the best threshold for its beta."""
+    projected = program.rows.dot(beta)
+    t = best_threshold(program, projected, t) if program.free else 0.0
+    z = program.positions(projected, t)
+    bounds.offer_primal(program.primal(beta, z, program.pull(z)), (beta, t))
+    balanced = program.balanced(alpha)
+    bounds.offer_dual(program.dual(balanced, program.rows.tdot(balanced)), balanced)

@@ -1,1 +1,0 @@
-"""The hinge programs of the rivals."""
