@@ -167,9 +167,9 @@ def _imported() -> None:
     import lincent.cli
     from lincent._errors import AppError
     from lincent.app import explain_model, fit_table, predict_table
-    from lincent.app.export import export_bytes
     from lincent.app.page import explanation_html
-    from lincent.app.storage import dump_model, parse_model
+    from lincent.export.export import export_bytes
+    from lincent.export.storage import dump_model, parse_model
 
     table = corpus.table(np.random.default_rng(0))
     with warnings.catch_warnings():

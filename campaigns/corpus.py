@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 FOLDER = "LINCENT_CORPUS"
-FIXTURES = Path(__file__).resolve().parent.parent / "tests" / "fixtures"
 KINDS: dict[str, dict[str, Any]] = {
     "lcc": {"method": "lcc"},
     "lcc-probability": {"method": "lcc", "probability": "sigmoid"},
@@ -91,7 +90,7 @@ def make() -> Path:
 
 def _model(classes: int = 2, dates: bool = False, text: bool = False, **settings: Any) -> bytes:
     from lincent.app.fit import fit_table
-    from lincent.app.storage import dump_model
+    from lincent.export.storage import dump_model
     from lincent.tables import Wishes
 
     wishes = Wishes(ids=("id",), dates=dates, text=text)
@@ -103,6 +102,6 @@ def _model(classes: int = 2, dates: bool = False, text: bool = False, **settings
 
 @cache
 def model_files() -> tuple[bytes, ...]:
-    """Every model to start from, the one of the first version included."""
-    paths = [*sorted(FIXTURES.glob("model-*.lincent")), *sorted(make().glob("*.lincent"))]
+    """Return every model to start from."""
+    paths = sorted(make().glob("*.lincent"))
     return tuple(path.read_bytes() for path in paths)

@@ -49,7 +49,7 @@ MOST_GROWTH = 1 << 28
 
 def model_file(data: bytes) -> bytes:
     """The model file that some bytes stand for."""
-    from lincent.app.storage import _digest
+    from lincent.export.storage import _digest
 
     known = models.seeds()
     parts, text = known[(data[0] >> 1) % len(known)], data[1:]

@@ -100,7 +100,7 @@ def draw(rng: np.random.Generator) -> tuple[_Parts, bytes]:
 
 
 def _together(parts: _Parts) -> bytes:
-    from lincent.app.storage import _digest
+    from lincent.export.storage import _digest
 
     known = texts().get(id(parts.tree))
     body = stored({"schema.json": known or as_text(parts.tree), **parts.arrays})
@@ -112,7 +112,7 @@ def _together(parts: _Parts) -> bytes:
 def check(instance: dict[str, Any]) -> Outcome:
     """Read a file, and do with what it gives what one of the commands would do."""
     from lincent._errors import AppError
-    from lincent.app.storage import parse_model
+    from lincent.export.storage import parse_model
 
     data = instance["data"]
     try:
@@ -144,14 +144,14 @@ def _scored(model: Any) -> None:
 
 
 def _as_sql(model: Any) -> None:
-    from lincent.app.export import export_bytes
+    from lincent.export.export import export_bytes
 
     export_bytes(model, "sql").decode()
 
 
 def _as_python(model: Any) -> None:
     """The module is run, and may define names and import two modules: nothing else."""
-    from lincent.app.export import export_bytes
+    from lincent.export.export import export_bytes
 
     made = export_bytes(model, "python").decode()
     space: dict[str, Any] = {}
@@ -163,7 +163,7 @@ def _as_python(model: Any) -> None:
 def _explained(model: Any) -> None:
     from lincent.app.explain import explain_model
     from lincent.app.explain_text import explain_text
-    from lincent.app.storage import described_by
+    from lincent.export.storage import described_by
 
     with described_by("f.lincent"):
         text = explain_text(explain_model(model))

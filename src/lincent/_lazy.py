@@ -27,7 +27,9 @@ def lazily(
             return importlib.import_module(f"{package}.{name}")
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
+        home = homes[name]
+        module = home if home.startswith("lincent.") else f"{package}.{home}"
+        found = getattr(importlib.import_module(module), name)
         setattr(sys.modules[package], name, found)
         return found
 

@@ -126,7 +126,7 @@ def test_explained_terms_give_the_score(model, fresh):
     """constant + terms is the decision function, also with missing values."""
     found = explain_model(model, fresh)
     problem = found["problems"][0]
-    from lincent.app.terms import CategoryTerm, scores_in_units
+    from lincent.export.terms import CategoryTerm, scores_in_units
 
     score = scores_in_units(model)[0]
     total = np.full(len(fresh), score.constant)

@@ -9,7 +9,7 @@ import pytest
 
 from lincent.app import AppError, fit_table, predict_table
 from lincent.app.contributions import contributions_of
-from lincent.app.export import export_bytes
+from lincent.export.export import export_bytes
 from support.graphs import answers_of
 
 METHODS = {"quick": {}, "lcc": {}, "linear": {}, "additive": {"interactions": 2, "n_resamples": 0}}

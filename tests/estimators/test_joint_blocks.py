@@ -7,8 +7,8 @@ from lincent import AdditiveLCC
 from lincent.estimators import joint_blocks
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.problem import open_training
-from lincent.features.weighted import mean_and_deviation
 from lincent.sources.row_hash import row_keys
+from lincent.tables.weighted import mean_and_deviation
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 

@@ -10,7 +10,6 @@ from sklearn.base import clone
 import lincent
 from lincent import RegularizedLCC, RegularizedLCCCV, StructuredLCC, StructuredLCCCV
 from lincent.estimators.renamed import UNUSED
-from lincent.stored import with_todays_names
 from support.labeled import two_classes
 
 RENAMED = [RegularizedLCC, RegularizedLCCCV, StructuredLCC, StructuredLCCCV]
@@ -37,15 +36,6 @@ def test_an_error_names_the_new_parameter():
         pytest.raises(ValueError, match=r"margin_range=\(2, 1\)"),
     ):
         RegularizedLCC(margins=(2, 1)).fit(X, y)
-
-
-def test_a_model_file_of_0_1_0_has_the_range_under_its_new_name():
-    old = {"C": 1.0, "margins": RANGE, "coef_": np.zeros((1, 2))}
-    today = with_todays_names(RegularizedLCC, old)
-    assert today["margin_range"] == RANGE
-    assert today["margins"] == UNUSED
-    assert with_todays_names(RegularizedLCC, today) == today
-    assert with_todays_names(lincent.LCCCV, {"margins": 3}) == {"margins": 3}
 
 
 def test_margins_are_the_candidates_of_a_search_and_nothing_else():

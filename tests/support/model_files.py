@@ -4,7 +4,7 @@ import io
 import json
 import zipfile
 
-from lincent.app.storage import BODY, HEADER, _digest, pack_model
+from lincent.export.storage import BODY, HEADER, _digest, pack_model
 
 
 def unzip(data):

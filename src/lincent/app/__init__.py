@@ -23,23 +23,23 @@ __all__ = [
 
 if TYPE_CHECKING:
     from lincent.app.explain import explain_model
-    from lincent.app.export import export_model
     from lincent.app.fit import fit_table
-    from lincent.app.model import Model
     from lincent.app.predict import predict_file, predict_table
-    from lincent.app.storage import TRUSTED_TYPES, load_model, save_model
+    from lincent.export.export import export_model
+    from lincent.export.model import Model
+    from lincent.export.storage import TRUSTED_TYPES, load_model, save_model
 else:
     __getattr__ = lazily(
         __name__,
         {
-            "Model": "model",
-            "TRUSTED_TYPES": "storage",
+            "Model": "lincent.export.model",
+            "TRUSTED_TYPES": "lincent.export.storage",
             "explain_model": "explain",
-            "export_model": "export",
+            "export_model": "lincent.export.export",
             "fit_table": "fit",
-            "load_model": "storage",
+            "load_model": "lincent.export.storage",
             "predict_file": "predict",
             "predict_table": "predict",
-            "save_model": "storage",
+            "save_model": "lincent.export.storage",
         },
     )

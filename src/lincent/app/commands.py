@@ -40,7 +40,7 @@ def run_fit(
         stage("reading " + ("standard input" if data == STREAM else data), 0, 0)
         from lincent.app.explain import explain_model
         from lincent.app.fit import fit_table
-        from lincent.app.storage import save_model
+        from lincent.export.storage import save_model
 
         fitted = fit_table(data, tell=tell, stage=stage, **settings)
     html = _page_of(explain_model(fitted) | {"model": model}) if page is not None else b""
@@ -64,7 +64,7 @@ def run_predict(model: str, data: str, output: str, *, json: bool, **settings: A
     check_there(model)
     check_there(data)
     from lincent.app.predict import predict_file
-    from lincent.app.storage import load_model
+    from lincent.export.storage import load_model
 
     loaded = load_model(model)
     with terminal.row_counter() as progress:
@@ -89,7 +89,7 @@ def run_explain(
     check_there(model)
     from lincent.app.explain import explain_model
     from lincent.app.explain_text import explain_text
-    from lincent.app.storage import described_by, load_model
+    from lincent.export.storage import described_by, load_model
 
     loaded = load_model(model)
     with described_by(model):
@@ -122,8 +122,8 @@ def run_export(
     kind = format or {".onnx": "onnx", ".sql": "sql", ".py": "python"}.get(Path(output).suffix)
     if kind is None:
         raise AppError(f"What {output} should be is not clear: say --format onnx, sql or python.")
-    from lincent.app.export import export_model
-    from lincent.app.storage import load_model
+    from lincent.export.export import export_model
+    from lincent.export.storage import load_model
 
     export_model(
         load_model(model), output, kind, table=table, contributions=contributions, force=force

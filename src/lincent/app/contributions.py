@@ -20,9 +20,9 @@ import numpy as np
 
 from lincent._errors import AppError
 from lincent.app.effects import prepared_from
-from lincent.app.model import Model
-from lincent.app.terms import check_linear, is_linear, scores_in_units
 from lincent.estimators.additive import AdditiveModel
+from lincent.export.model import Model
+from lincent.export.terms import check_linear, is_linear, scores_in_units
 
 
 @dataclass(frozen=True)

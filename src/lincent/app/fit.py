@@ -22,13 +22,13 @@ from lincent.app.held_out import HeldOut, held_out, make_splits
 from lincent.app.large_file import LargeFit, about_memory, find_large
 from lincent.app.learning_curve import measure_growth
 from lincent.app.methods import AUTO, PAPER_METHOD, QUICK, find_method, make_classifier
-from lincent.app.model import Model
-from lincent.app.onnx_tables import TABLE_MODELS
 from lincent.app.progress import Stage
 from lincent.app.scores import CUT_METRICS
 from lincent.app.tuning import tuning_of
 from lincent.app.verdict import describe_held_out, disagreement, most_at_odds
 from lincent.estimators.validation import plain
+from lincent.export.model import Model
+from lincent.export.onnx_tables import TABLE_MODELS
 from lincent.tables import (
     AS_FOUND,
     NO_WISHES,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from lincent._errors import printable
 
 if TYPE_CHECKING:
-    from lincent.app.model import Model
     from lincent.app.predict import Scored
+    from lincent.export.model import Model
 
 
 def remark(line: str) -> None:

@@ -30,9 +30,9 @@ from lincent.estimators.problem import in_blocks, in_parts
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import check_class_weight, check_nonnegative, check_positive
 from lincent.features.transformer import check_least
-from lincent.features.weighted import SAMPLE_ROWS, quantiles
 from lincent.model_selection.folds import calibration_folds
 from lincent.sources.source import Kind, kind_of, place_of
+from lincent.tables.weighted import SAMPLE_ROWS, quantiles
 
 GRID = 100
 BAND = (0.1, 0.9)

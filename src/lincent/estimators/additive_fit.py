@@ -11,9 +11,9 @@ from lincent import _progress
 from lincent.estimators.additive_rows import AdditiveRows, Weighed
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.portfolio import TrainingRows
-from lincent.features.weighted import merged
 from lincent.model_selection.folds import Split
 from lincent.solvers.newton.joint import JointSolution
+from lincent.tables.weighted import merged
 
 LOOSE = 1e-4
 """The gap of rules that only choose pairs."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from lincent.features.monotone import IncreasingCurve, learn_increasing
 from lincent.features.splines import ColumnCurve, learn_curve
-from lincent.features.weighted import sample_by_key
 from lincent.sources.source import place_of
+from lincent.tables.weighted import sample_by_key
 
 PAIR_TERMS = 3
 """Products of so many features of each column: the column itself and its slowest bends."""

@@ -34,10 +34,10 @@ from lincent.estimators.probabilities import Calibration, Probabilities
 from lincent.estimators.problem import BlockTraining, in_blocks, in_parts
 from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import check_class_weight, check_count
-from lincent.features.weighted import Columns, mean_and_deviation
 from lincent.model_selection.folds import make_folds, number_of_folds
 from lincent.solvers.solution import silent
 from lincent.sources.source import Kind, kind_of, place_of
+from lincent.tables.weighted import Columns, mean_and_deviation
 
 FOLDS = 4
 FOLDS_MANY = 3

@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lincent.estimators.softmax import Softmax, balanced_likelihood, fit_softmax
-from lincent.features.weighted import quantiles
 from lincent.model_selection.metrics import weighted_auc
+from lincent.tables.weighted import quantiles
 
 SHIFTS = 99
 """Places among which the cut is chosen, for a measure of hard labels."""

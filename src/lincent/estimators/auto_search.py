@@ -15,12 +15,12 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from lincent import _progress, _threads
 from lincent.estimators.portfolio import Blocks, Common, TrainingRows
-from lincent.features.weighted import merged
 from lincent.model_selection.folds import Split
 from lincent.problems.joint import Native, Separate
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import solve_path
 from lincent.sources.pair_pulls import Faces
+from lincent.tables.weighted import merged
 
 TOTALS = 10.0 ** np.arange(-1.0, 4.0, 0.75)
 """Costs as totals over all rows, C times their weight."""

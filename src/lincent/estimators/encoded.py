@@ -13,10 +13,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.validation import check_device_rows, refuse_namespace
-from lincent.features.table import named_columns
 from lincent.features.transformer import by_blocks
 from lincent.sources.batches import BATCH_ROWS
 from lincent.sources.source import Kind, kind_of, open_source
+from lincent.tables.encoder import named_columns
 
 Answer = Callable[[Any], Any]
 """From encoded rows to one row of numbers for each, in the same place."""

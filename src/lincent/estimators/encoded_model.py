@@ -22,10 +22,10 @@ from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.problem import BlockTraining, open_training
 from lincent.estimators.validation import check_count, check_positive, read_labels, refuse_namespace
 from lincent.estimators.watching import CallbackSupportMixin, with_callbacks
-from lincent.features.table import TableEncoder, named_columns
-from lincent.features.weighted import check_weights
 from lincent.sources.row_hash import row_keys
 from lincent.sources.source import Kind
+from lincent.tables.encoder import TableEncoder, named_columns
+from lincent.tables.weighted import check_weights
 
 
 class EncodedModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):

@@ -16,12 +16,12 @@ import numpy as np
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.problem import BlockTraining
-from lincent.features.table import ColumnCode, TableEncoder
-from lincent.features.weighted import Columns, shares_of_classes
 from lincent.solvers.newton import joint_in_place
 from lincent.solvers.newton.joint import JointSolution
 from lincent.sources.landmarks import RowMapping
 from lincent.sources.source import open_source
+from lincent.tables.encoder import ColumnCode, TableEncoder
+from lincent.tables.weighted import Columns, shares_of_classes
 
 
 class Limits(NamedTuple):

@@ -22,9 +22,9 @@ import numpy as np
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
 from lincent.features.relevance import relevance
 from lincent.features.transformer import BLOCK_ROWS, RowMap, by_blocks
-from lincent.features.weighted import merged, shares_of_classes
 from lincent.sources.place import HERE
 from lincent.sources.source import dense_rows, place_of
+from lincent.tables.weighted import merged, shares_of_classes
 
 COLUMNS, SPLINES = "columns", "splines"
 EVEN, RELEVANT = "even", "relevant"

@@ -39,7 +39,6 @@ from lincent.estimators.validation import (
 )
 from lincent.features.clusters import CenterSet, centers_of_sample, find_local_centers
 from lincent.features.similarity import entry_variance
-from lincent.features.weighted import SAMPLE_ROWS, check_weights
 from lincent.problems.arrays import Rows
 from lincent.problems.centralization import Program, difference_of, lcc_program
 from lincent.problems.labeled_rows import LabeledRows, SparseLabeledRows
@@ -55,6 +54,7 @@ from lincent.sources.row_hash import draw_distinct, row_keys, smallest_kinds
 from lincent.sources.signed_rows import SignedRows
 from lincent.sources.source import Kind, kind_of, open_source
 from lincent.sources.together import side_by_side
+from lincent.tables.weighted import SAMPLE_ROWS, check_weights
 
 SAME = 1e-10
 """Class means of a column that differ by no more than this share may be those of a constant."""

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lincent.features.similarity import squared_distances, total_variance, whitening
-from lincent.features.weighted import SAMPLE_ROWS
 from lincent.sources.row_hash import row_keys
 from lincent.sources.source import Kind, kind_of
+from lincent.tables.weighted import SAMPLE_ROWS
 
 BATCH_ROWS = 4_096
 BATCH_ROUNDS = 3

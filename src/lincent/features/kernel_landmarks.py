@@ -10,9 +10,9 @@ from scipy.linalg.blas import dtrmm
 from lincent.features.near_points import NearPoints
 from lincent.features.similarity import total_variance, triangular_whitening
 from lincent.features.transformer import check_least
-from lincent.features.weighted import sample_by_key
 from lincent.sources.place import HERE
 from lincent.sources.row_hash import row_keys
+from lincent.tables.weighted import sample_by_key
 
 
 class KernelLandmarks(NearPoints):

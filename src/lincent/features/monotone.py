@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from lincent.features.splines import OUTER
-from lincent.features.weighted import quantiles
 from lincent.sources.source import place_of
+from lincent.tables.weighted import quantiles
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lincent.features.weighted import quantiles
+from lincent.tables.weighted import quantiles
 
 INTERVALS = 8
 LEAST = 0.1

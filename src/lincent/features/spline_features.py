@@ -9,9 +9,9 @@ import numpy as np
 
 from lincent.features.splines import ColumnCurve, learn_curve
 from lincent.features.transformer import RowMap, check_least
-from lincent.features.weighted import sample_by_key
 from lincent.sources.row_hash import row_keys
 from lincent.sources.source import place_of
+from lincent.tables.weighted import sample_by_key
 
 
 class SplineFeatures(RowMap):

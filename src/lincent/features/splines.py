@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from lincent.features.weighted import quantiles
 from lincent.sources.source import place_of
+from lincent.tables.weighted import quantiles
 
 FEW_VALUES = 8
 """A column with so many different values gets indicators: a curve through them says no more."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lincent.features.transformer import RowMap
-from lincent.features.weighted import mean_and_deviation
+from lincent.tables.weighted import mean_and_deviation
 
 
 class TableNumbers(RowMap):

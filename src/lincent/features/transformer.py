@@ -1,6 +1,6 @@
 """What the maps share: the contract of a transformer around a pure function of encoded rows.
 
-``fit`` reads the table (``features.table``), learns from the encoded rows and keeps small arrays;
+``fit`` reads the table (``tables.encoder``), learns from the encoded rows and keeps small arrays;
 ``transform`` encodes and maps, block by block, so memory beyond the answer does not grow with the
 number of rows.  An estimator that has encoded its rows already uses ``learn`` and ``apply``.
 """
@@ -16,9 +16,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d
 
-from lincent.features.table import TableEncoder, named_columns
-from lincent.features.weighted import check_weights
 from lincent.sources.source import place_of
+from lincent.tables.encoder import TableEncoder, named_columns
+from lincent.tables.weighted import check_weights
 
 BLOCK_ROWS = 1024
 

@@ -5,7 +5,7 @@
 
 Dates and words of a text are numbers by then.  What is learned here (medians, scales, categories)
 is learned in ``fit``, so inside a cross-validation it is learned from the training part alone.  It
-is what the estimators that take frames do with one (``features.table``), and no second encoder.
+is what the estimators that take frames do with one (``tables.encoder``), and no second encoder.
 """
 
 from __future__ import annotations

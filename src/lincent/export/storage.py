@@ -26,12 +26,11 @@ from typing import Any
 
 from lincent._errors import AppError, first_line, need
 from lincent._files import is_stream, reason, whole_file
-from lincent.app.archive import LARGEST, Unacceptable, read_json, unpack
-from lincent.app.description import check_description
-from lincent.app.model import Model
-from lincent.app.older import as_today
-from lincent.app.parts import TRUSTED_TYPES, rebuild
-from lincent.app.rehearsal import check_model
+from lincent.export.archive import LARGEST, Unacceptable, read_json, unpack
+from lincent.export.description import check_description
+from lincent.export.model import Model
+from lincent.export.parts import TRUSTED_TYPES, rebuild
+from lincent.export.rehearsal import check_model
 from lincent.tables import Schema
 
 __all__ = ["TRUSTED_TYPES", "dump_model", "load_model", "parse_model", "save_model"]
@@ -144,8 +143,8 @@ def _parse(data: bytes) -> Model:
             "was changed after it was written (its digest differs): take a fresh copy"
         )
     check_description(header)
-    pipeline, schema = as_today(rebuild(body), Schema.from_json(header["schema"]))
-    model = Model(pipeline, schema, header["summary"], header["lincent"])
+    schema = Schema.from_json(header["schema"])
+    model = Model(rebuild(body), schema, header["summary"], header["lincent"])
     check_model(model)
     return model
 

@@ -10,8 +10,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from lincent.app import archive
-from lincent.app.archive import Unacceptable, read_array, read_json, read_value, unpack
+from lincent.export import archive
+from lincent.export.archive import Unacceptable, read_array, read_json, read_value, unpack
 from support.model_files import pack
 
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from lincent.app.archive import Unacceptable
-from lincent.app.parts import known_classes
 from lincent.estimators.multiclass import STRATEGIES
 from lincent.estimators.problem import tasks
-from lincent.stored import (
+from lincent.export.archive import Unacceptable
+from lincent.export.parts import known_classes
+from lincent.export.stored import (
     Cut,
     JointCalibration,
     Nearest,

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lincent.app.onnx_graph import Graph
 from lincent.estimators.additive_terms import PAIR_TERMS, Curve, Terms
+from lincent.export.onnx_graph import Graph
 from lincent.features.monotone import IncreasingCurve
 from lincent.features.splines import LEAST_SPREAD, ColumnCurve
 

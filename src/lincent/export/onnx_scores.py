@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
-from lincent.app.onnx_graph import Graph
-from lincent.app.onnx_tables import TABLE_MODELS, check_table, table_scores
 from lincent.estimators.discriminators import Cut, Nearest
 from lincent.estimators.kernel import KernelLCC
 from lincent.estimators.structured import StructuredLCC
 from lincent.estimators.structured_cv import StructuredLCCCV
+from lincent.export.onnx_graph import Graph
+from lincent.export.onnx_tables import TABLE_MODELS, check_table, table_scores
 from lincent.paper.baselines import (
     DiscriminativeElasticNet,
     DiscriminativeLeastSquares,

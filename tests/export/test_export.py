@@ -9,7 +9,7 @@ import pytest
 import lincent
 import lincent.paper.baselines
 from lincent.app import AppError, export_model, fit_table, predict_table
-from lincent.app.export import export_bytes
+from lincent.export.export import export_bytes
 from lincent.tables import Wishes, read_table, to_frame
 from support.graphs import answers_of
 
@@ -70,7 +70,7 @@ def test_onnx_of_an_estimator(name, settings, classes, labels):
     onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
     from skl2onnx import to_onnx
 
-    from lincent.app.onnx import register_converters
+    from lincent.export.onnx import register_converters
 
     register_converters()
     X, codes = blobs(classes)
@@ -112,7 +112,7 @@ def test_what_onnx_cannot_say(name, settings, labels, word):
     pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
     from skl2onnx import to_onnx
 
-    from lincent.app.onnx import register_converters
+    from lincent.export.onnx import register_converters
 
     register_converters()
     X, codes = blobs(3)
@@ -123,7 +123,7 @@ def test_what_onnx_cannot_say(name, settings, labels, word):
 
 
 def test_onnx_has_every_public_classifier():
-    from lincent.app.onnx import OWN, RIVALS
+    from lincent.export.onnx import OWN, RIVALS
 
     named = {name for name, _ in LINEAR}
     assert {kind.__name__ for kind in (*OWN, *RIVALS)} == named
@@ -158,7 +158,7 @@ def test_onnx_of_a_given_kernel_matrix():
     onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
     from skl2onnx import to_onnx
 
-    from lincent.app.onnx import register_converters
+    from lincent.export.onnx import register_converters
 
     register_converters()
     X, y = blobs(2)
@@ -175,8 +175,8 @@ def test_nearest_with_too_many_rows_is_refused(monkeypatch):
     pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
     from skl2onnx import to_onnx
 
-    from lincent.app import onnx_scores
-    from lincent.app.onnx import register_converters
+    from lincent.export import onnx_scores
+    from lincent.export.onnx import register_converters
 
     register_converters()
     monkeypatch.setattr(onnx_scores, "MOST_POINTS", 100)

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from lincent.app.archive import Unacceptable
-from lincent.app.contents import check_part
-from lincent.app.model import Model
-from lincent.app.terms import is_linear, scores_in_units
+from lincent.export.archive import Unacceptable
+from lincent.export.contents import check_part
+from lincent.export.model import Model
+from lincent.export.stored import ColumnCode, TableEncoder
+from lincent.export.terms import is_linear, scores_in_units
 from lincent.features import TableNumbers
-from lincent.features.table import MOST_CATEGORIES
-from lincent.stored import ColumnCode, TableEncoder
 from lincent.tables import Column, UserTable
+from lincent.tables.encoder import MOST_CATEGORIES
 from lincent.tables.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT
 
 

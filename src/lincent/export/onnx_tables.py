@@ -1,6 +1,6 @@
 """Scores of the estimators that take tables, AdditiveLCC and AutoLCC, as ONNX sub-graphs.
 
-Their own preparation comes first (see ``features.table``): missing values, and categories where
+Their own preparation comes first (see ``tables.encoder``): missing values, and categories where
 they are numbers.  All of it is in double precision, so that knots, distances and sums are those of
 the Python code; the scores are cast at the end.
 """
@@ -14,14 +14,14 @@ import numpy as np
 
 from lincent._errors import AppError
 from lincent.app.contributions import Contributions
-from lincent.app.onnx_curves import curve_scores, term_scores
-from lincent.app.onnx_graph import Graph
 from lincent.estimators.additive import AdditiveModel
 from lincent.estimators.auto import AutoLCC
 from lincent.estimators.portfolio import COLUMNS
 from lincent.estimators.softmax import Softmax
+from lincent.export.onnx_curves import curve_scores, term_scores
+from lincent.export.onnx_graph import Graph
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
-from lincent.features.table import TableEncoder, word
+from lincent.tables.encoder import TableEncoder, word
 
 TABLE_MODELS = (AdditiveModel, AutoLCC)
 

@@ -38,7 +38,7 @@ def unseen(m=2000, seed=1):
 def answers(model, rows):
     from skl2onnx import to_onnx
 
-    from lincent.app.onnx import register_converters
+    from lincent.export.onnx import register_converters
 
     register_converters()
     session = onnxruntime.InferenceSession(to_onnx(model, rows[:1]).SerializeToString())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lincent.app.archive import Unacceptable
+from lincent.export.archive import Unacceptable
 from lincent.tables.schema import CATEGORY, KINDS, TEXT, WITH_TIME
 
 LONGEST_NAME = 10_000

@@ -7,7 +7,7 @@ import os
 from lincent._errors import AppError
 from lincent._files import check_output, whole_file
 from lincent.app.contributions import contributions_of
-from lincent.app.model import Model
+from lincent.export.model import Model
 from lincent.tables.schema import DATE, TEXT
 
 FORMATS = ("onnx", "sql", "python")
@@ -57,10 +57,10 @@ def export_bytes(
         )
     parts = contributions_of(model) if contributions else None
     if format == "onnx":
-        from lincent.app.onnx import onnx_bytes
+        from lincent.export.onnx import onnx_bytes
 
         return onnx_bytes(model, parts)
-    from lincent.app.snippets import python_snippet, sql_snippet
+    from lincent.export.snippets import python_snippet, sql_snippet
 
     if format == "sql":
         return sql_snippet(model, table, contributions=contributions).encode()

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from lincent.app.onnx_graph import Graph
 from lincent.estimators.calibration import PAIR_FLOOR, Sigmoid, Steps
 from lincent.estimators.probabilities import SeparateCalibration
+from lincent.export.onnx_graph import Graph
 
 
 def probabilities(g: Graph, chances: SeparateCalibration, raw: str, name: str) -> None:

@@ -19,8 +19,8 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from lincent._marks import MISSING, unused_mark
-from lincent.features.weighted import median
 from lincent.sources.source import package_of
+from lincent.tables.weighted import median
 
 MOST_CATEGORIES = 30
 """Further categories of a column share the place of unknown ones: all indicators zero."""

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
-from lincent.app.model import Model
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.discriminators import Cut
 from lincent.estimators.problem import tasks
 from lincent.estimators.validation import plain
+from lincent.export.model import Model
 
 
 @dataclass(frozen=True)

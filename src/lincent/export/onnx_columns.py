@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lincent.app.onnx_graph import Graph
-from lincent.app.onnx_tables import check_table, encoded_table
+from lincent.export.onnx_graph import Graph
+from lincent.export.onnx_tables import check_table, encoded_table
 from lincent.features import TableNumbers
 
 

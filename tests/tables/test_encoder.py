@@ -29,7 +29,7 @@ def test_categories_get_indicators_and_unknown_ones_none():
     names = list(model.get_feature_names_out())
     place = [names.index(f"word={w}") for w in ("(missing)", "x", "y", "z")]
     new = model.encoder_.encode
-    from lincent.features.table import NamedColumns
+    from lincent.tables.encoder import NamedColumns
 
     unseen = frame().assign(word="never seen")
     encoded = new(NamedColumns(unseen, ["a", "word"], [False, True]))

@@ -15,8 +15,8 @@ from sklearn.svm import SVC
 
 import lincent as package
 from lincent.app import AppError, fit_table, load_model, predict_table, save_model
-from lincent.app.export import export_bytes
-from lincent.app.storage import BODY, dump_model, parse_model
+from lincent.export.export import export_bytes
+from lincent.export.storage import BODY, dump_model, parse_model
 from lincent.paper import baselines as rivals
 from support.model_files import pack, repack, unchecked, unzip, with_header, with_tree
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from lincent import stored
-from lincent.app.archive import Unacceptable, read_array, read_json, read_value, unpack
+from lincent.export import stored
+from lincent.export.archive import Unacceptable, read_array, read_json, read_value, unpack
 
 PROTOCOL = 2
 """The form of the tree that skops has written since 0.11."""
@@ -117,7 +117,7 @@ class _Builder:
             raise Unacceptable(f"is damaged: its {kind.__name__} has no attributes")
         state.pop("_sklearn_version", None)
         made: Any = object.__new__(kind)
-        made.__dict__.update(stored.with_todays_names(kind, state))
+        made.__dict__.update(state)
         return made
 
     def _dict(self, node: dict[str, Any]) -> dict[Any, Any]:
@@ -202,9 +202,8 @@ def _text(node: dict[str, Any], key: str) -> str:
 
 
 def _path(node: dict[str, Any]) -> str:
-    """Where the class of a node is today."""
-    module = _text(node, "__module__")
-    return f"{stored.NAMES_OF_0_1_0.get(module, module)}.{_text(node, '__class__')}"
+    """Return the dotted name of the class of a node."""
+    return f"{_text(node, '__module__')}.{_text(node, '__class__')}"
 
 
 def _stranger(node: dict[str, Any]) -> Unacceptable:

@@ -58,7 +58,7 @@ def test_graph(scale):
     onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
     from skl2onnx import to_onnx
 
-    from lincent.app.onnx import register_converters
+    from lincent.export.onnx import register_converters
 
     register_converters()
     X = np.array([[4.0, 1.0], [np.nan, 2.0], [2.0, np.nan], [9.0, 2.0]], dtype=np.float32)

@@ -1,0 +1,27 @@
+"""Parts of fitted models by the names that model files use.
+
+A class may move to another file; its name here stays.
+"""
+
+from __future__ import annotations
+
+from lincent.estimators.additive_terms import Terms
+from lincent.estimators.calibration import Sigmoid, Steps
+from lincent.estimators.discriminators import Cut, Nearest
+from lincent.estimators.probabilities import JointCalibration, SeparateCalibration
+from lincent.estimators.softmax import Softmax
+from lincent.features.monotone import IncreasingCurve
+from lincent.features.splines import ColumnCurve
+from lincent.tables.encoder import ColumnCode, TableEncoder
+
+__all__ = [
+    "ColumnCode", "ColumnCurve", "Cut", "IncreasingCurve", "JointCalibration",
+    "Nearest", "SeparateCalibration", "Sigmoid", "Softmax", "Steps", "TableEncoder", "Terms",
+]  # fmt: skip
+
+PARTS = (
+    Cut, Nearest, Sigmoid, Steps, Softmax, ColumnCurve, IncreasingCurve, ColumnCode, TableEncoder,
+    Terms, JointCalibration, SeparateCalibration,
+)  # fmt: skip
+for _part in PARTS:
+    _part.__module__ = __name__
