@@ -75,7 +75,7 @@ def searched():
     """The sets of the paper (70 %, prepared as there), and 5,000 x 100 integers with 1 : 16."""
     from workloads import make as workload
 
-    from lincent.paper.datasets.errors import DatasetNotFoundError
+    from lincent.paper.datasets.registry import DatasetNotFoundError
     from lincent.paper.study import load_problem, paper
     from lincent.paper.study.splits import holdout
 

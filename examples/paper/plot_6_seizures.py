@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from lincent import RegularizedLCC
-from lincent.paper.datasets import eeg
+from lincent.paper import seizure as eeg
 from lincent.paper.study import reproduce_seizure
 
 root = Path(tempfile.mkdtemp())

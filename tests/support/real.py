@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import train_test_split
 
 from lincent.paper.datasets import load_dataset
-from lincent.paper.datasets.errors import DatasetNotFoundError
+from lincent.paper.datasets.registry import DatasetNotFoundError
 
 CODES = ("BC", "CG", "GC", "PR", "IS", "PD", "GR")
 

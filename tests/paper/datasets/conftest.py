@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lincent.paper.datasets import network
+from lincent.paper.datasets import remote
 
 GIVEN_FOLDER = os.environ.get("LINCENT_DATA")
 
@@ -17,8 +17,8 @@ def sealed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
     monkeypatch.delenv("LINCENT_DATA", raising=False)
     monkeypatch.setenv("LINCENT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(network, "download_text", refuse)
-    monkeypatch.setattr(network.OpenML, "fetch", lambda self: refuse(self.address))
+    monkeypatch.setattr(remote, "download_text", refuse)
+    monkeypatch.setattr(remote.OpenML, "fetch", lambda self: refuse(self.address))
 
 
 @pytest.fixture

@@ -18,9 +18,8 @@ from lincent.paper.datasets import (
     loader,
     packages,
 )
-from lincent.paper.datasets.folder import write_cache
-from lincent.paper.datasets.registry import ENTRIES, find_entry
-from lincent.paper.datasets.table import DataTable, build_table, parse_table
+from lincent.paper.datasets.loader import write_cache
+from lincent.paper.datasets.registry import ENTRIES, DataTable, build_table, find_entry, parse_table
 from lincent.paper.seizure.catalog import eeg_entries
 
 # The paper's table of data sets: code, n, <class sizes>. For IS it prints n=32; see the registry.
@@ -157,7 +156,7 @@ def test_places_are_asked_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return look
 
-    labels = ("read_data_folder", "read_cache", "read_package", "fetch_network")
+    labels = ("read_data_folder", "read_cache", "read_package", "download")
     for label in labels:
         monkeypatch.setattr(loader, label, place(label))
     monkeypatch.setattr(loader, "write_cache", lambda entry, table: asked.append("write_cache"))
@@ -165,7 +164,7 @@ def test_places_are_asked_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, label in enumerate(labels):
         asked.clear()
         assert load_dataset("glass").origin == label
-        assert asked == [*labels[: number + 1], *(["write_cache"] * (label == "fetch_network"))]
+        assert asked == [*labels[: number + 1], *(["write_cache"] * (label == "download"))]
         answers.discard(label)
 
 

@@ -13,23 +13,28 @@ from lincent.paper.datasets import (
     DatasetChecksumError,
     DatasetNotFoundError,
     cache_folder,
-    folder,
     load_dataset,
-    network,
+    loader,
     packages,
+    remote,
 )
 from lincent.paper.datasets.formats import original_of
-from lincent.paper.datasets.registry import ENTRIES
-from lincent.paper.datasets.table import build_table, canonical_text, parse_table, table_checksum
+from lincent.paper.datasets.registry import (
+    ENTRIES,
+    build_table,
+    canonical_text,
+    checksum,
+    parse_table,
+)
 
 # Taken before the fixture that seals each test replaces it.
-REAL_DOWNLOAD = network.download_text
+REAL_DOWNLOAD = remote.download_text
 CARRIED = [(name, carrier) for name, group in packages.CARRIERS.items() for carrier in group]
 
 
 def from_folder(name: str, data_folder: Path):
     entry = ENTRIES[name]
-    found = folder.read_data_folder(entry)
+    found = loader.read_data_folder(entry)
     assert found is not None
     return found[0]
 
@@ -40,12 +45,12 @@ def from_folder(name: str, data_folder: Path):
 def test_checksum_ignores_writing_and_sees_values() -> None:
     table = parse_table("u,v,class\n1,2.50,a\n,-0.0,b\n")
     same = parse_table('"u","v","class"\r\n1.0,2.5,a\r\nNA,0,b\r\n')
-    assert table_checksum(table) == table_checksum(same)
+    assert checksum(table) == checksum(same)
     for other in ("u,v,class\n1,2.5,a\n,0,c\n", "u,v,class\n1,2.5000001,a\n,0,b\n"):
-        assert table_checksum(table) != table_checksum(parse_table(other))
-    assert table_checksum(table) != table_checksum(parse_table("u,w,class\n1,2.5,a\n,0,b\n"))
+        assert checksum(table) != checksum(parse_table(other))
+    assert checksum(table) != checksum(parse_table("u,w,class\n1,2.5,a\n,0,b\n"))
     swapped = parse_table("u,v,class\n,0,b\n1,2.5,a\n")
-    assert table_checksum(table) != table_checksum(swapped)
+    assert checksum(table) != checksum(swapped)
 
 
 def test_canonical_text_reads_back() -> None:
@@ -67,7 +72,7 @@ def test_carrier_has_the_published_table(name: str, carrier: packages.Carrier) -
     path = carrier.locate()
     if path is None:
         pytest.skip(f"package {carrier.distribution} is not installed")
-    assert table_checksum(carrier.load(path)) == ENTRIES[name].table_sha256
+    assert checksum(carrier.load(path)) == ENTRIES[name].table_sha256
 
 
 @pytest.mark.parametrize("name", ["BC", "CG", "GC", "IS", "PD", "GR", "ionosphere_32"])
@@ -127,7 +132,7 @@ def test_a_carrier_with_other_values_is_passed_over(
         load_dataset("jain")
 
 
-# ---------------------------------------------------------------- network
+# ---------------------------------------------------------------- remote
 
 
 def original_text(name: str, data_folder: Path) -> tuple[str, str]:
@@ -155,8 +160,8 @@ def original_text(name: str, data_folder: Path) -> tuple[str, str]:
             lines.append(",".join([recording["name"], *row[:16], status, *row[16:]]))
     else:
         lines = ["\t".join([*row, label]) for _, (row, label) in numbered]
-    remote = network.REMOTES[name][0]
-    return remote.address, "\n".join(lines) + "\n"
+    first = remote.REMOTES[name][0]
+    return first.address, "\n".join(lines) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +183,7 @@ def test_network_then_cache(name: str, data_folder: Path, monkeypatch: pytest.Mo
 
     monkeypatch.delenv("LINCENT_DATA")
     monkeypatch.setattr(packages, "CARRIERS", {})
-    monkeypatch.setattr(network, "download_text", serve)
+    monkeypatch.setattr(remote, "download_text", serve)
     fetched = load_dataset(name)
     assert fetched.origin == address
     cached = load_dataset(name)
@@ -198,7 +203,7 @@ def test_openml_stands_in_when_the_first_server_is_down(
     table = from_folder("parkinson", data_folder)
     monkeypatch.delenv("LINCENT_DATA")
     monkeypatch.setattr(
-        network.OpenML, "fetch", lambda self: build_table(
+        remote.OpenML, "fetch", lambda self: build_table(
             self.features,
             table.data.tolist(),
             [self.classes["2" if label == "parkinson" else "1"] for label in table.target],
@@ -222,9 +227,9 @@ def test_openml_is_asked_through_scikit_learn(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.undo()  # the real OpenML.fetch; fetch_openml itself is replaced
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch_openml)
     before = socket.getdefaulttimeout()
-    table = network.OpenML(7, ("u", "v"), {"yes": "positive"}).fetch()
+    table = remote.OpenML(7, ("u", "v"), {"yes": "positive"}).fetch()
     assert (seen["data_id"], seen["as_frame"]) == (7, False)
-    assert seen["timeout"] == network.TIMEOUT_SECONDS
+    assert seen["timeout"] == remote.TIMEOUT_SECONDS
     assert socket.getdefaulttimeout() == before
     assert table.target.tolist() == ["positive"]
 
@@ -233,20 +238,20 @@ def test_wrong_values_from_the_network_are_refused_and_not_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(packages, "CARRIERS", {})
-    monkeypatch.setattr(network, "download_text", lambda address: "1.0 2.0 1\n3.0 4.0 2\n")
+    monkeypatch.setattr(remote, "download_text", lambda address: "1.0 2.0 1\n3.0 4.0 2\n")
     with pytest.raises(DatasetChecksumError, match=r"spiral\.txt does not hold .* not stored"):
         load_dataset("spiral")
     assert not cache_folder().exists()
 
 
 def test_a_silent_server_is_left_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(remote, "TIMEOUT_SECONDS", 0.2)
     monkeypatch.setenv("no_proxy", "*")
     with socket.create_server(("127.0.0.1", 0)) as server:  # takes the call, never answers
         address = f"http://127.0.0.1:{server.getsockname()[1]}/"
-        remote = network.TextFile(address, lambda text: pytest.fail("there was no text"))
-        monkeypatch.setattr(network, "download_text", REAL_DOWNLOAD)
-        monkeypatch.setitem(network.REMOTES, "spiral", (remote,))
+        silent = remote.TextFile(address, lambda text: pytest.fail("there was no text"))
+        monkeypatch.setattr(remote, "download_text", REAL_DOWNLOAD)
+        monkeypatch.setitem(remote.REMOTES, "spiral", (silent,))
         with pytest.raises(DatasetNotFoundError, match=r"127\.0\.0\.1:\d+: .*timed out"):
             load_dataset("spiral")
 
@@ -255,14 +260,14 @@ def test_a_file_of_absurd_size_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_p
     path = tmp_path / "large.txt"
     path.write_text("0123456789")
     assert REAL_DOWNLOAD(path.as_uri()) == "0123456789"
-    monkeypatch.setattr(network, "MAX_BYTES", 9)
+    monkeypatch.setattr(remote, "MAX_BYTES", 9)
     with pytest.raises(ValueError, match="more than 9 bytes"):
         REAL_DOWNLOAD(path.as_uri())
 
 
 @pytest.mark.parametrize("text", ["<html>moved</html>", "", "1 2\n"])
 def test_an_answer_that_is_no_table(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "download_text", lambda address: text)
+    monkeypatch.setattr(remote, "download_text", lambda address: text)
     with pytest.raises(DatasetNotFoundError, match=r"'spiral' .* is not on this machine"):
         load_dataset("spiral")
 
@@ -274,7 +279,7 @@ def test_a_cache_that_cannot_be_written(
     (tmp_path / "file").write_text("")
     monkeypatch.delenv("LINCENT_DATA")
     monkeypatch.setenv("LINCENT_CACHE", str(tmp_path / "file" / "below"))
-    monkeypatch.setattr(network, "download_text", lambda wanted: text)
+    monkeypatch.setattr(remote, "download_text", lambda wanted: text)
     with pytest.warns(UserWarning, match="was fetched but cannot be kept"):
         assert load_dataset("spiral").origin == address
 

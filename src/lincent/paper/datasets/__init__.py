@@ -4,14 +4,13 @@ The sets are third-party data and are not part of this package; `load_dataset` f
 folder, in installed packages or on the network, and checks that they are the published ones.
 """
 
-from lincent.paper.datasets.errors import DatasetChecksumError, DatasetNotFoundError
-from lincent.paper.datasets.folder import cache_folder
 from lincent.paper.datasets.generators import (
     make_noisy_classes,
     make_paper_example,
     paper_covariances,
 )
-from lincent.paper.datasets.loader import DatasetRecord, list_datasets, load_dataset
+from lincent.paper.datasets.loader import DatasetRecord, cache_folder, list_datasets, load_dataset
+from lincent.paper.datasets.registry import DatasetChecksumError, DatasetNotFoundError
 
 __all__ = [
     "DatasetChecksumError",

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lincent.paper.datasets.table import DataTable, build_table
+from lincent.paper.datasets.registry import DataTable, build_table
 
 BREAST_CANCER_FEATURES = (
     "clump_thickness",

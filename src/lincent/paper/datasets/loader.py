@@ -1,32 +1,48 @@
-"""``list_datasets`` and ``load_dataset``: the registry, and the four places in their order.
+"""``list_datasets`` and ``load_dataset``.
 
-1. the folder named by ``LINCENT_DATA``
-2. the user's cache
-3. an installed package that carries the set
-4. the network, into the cache
+A data set is looked for in four places, in this order:
+
+1. local: the folder named by the environment variable ``LINCENT_DATA``, whose files must be the
+   listed ones byte for byte;
+2. cache: where downloaded tables are kept, ``LINCENT_CACHE`` if set, otherwise the platform's
+   folder for caches;
+3. packages: an installed package that carries the set;
+4. remote: a server, whose table is then cached.
 
 Every table is compared with a checksum before it is returned.
 """
 
+import os
+import sys
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from lincent.paper.datasets.errors import DatasetNotFoundError
-from lincent.paper.datasets.folder import (
-    cache_folder,
-    data_folder,
-    read_cache,
-    read_data_folder,
-    write_cache,
-)
+from lincent._files import write_whole
 from lincent.paper.datasets.generators import generate
-from lincent.paper.datasets.network import fetch_network, remotes_of
 from lincent.paper.datasets.packages import carriers_of, find_package, read_package
-from lincent.paper.datasets.registry import ENTRIES, Entry, find_entry
-from lincent.paper.datasets.table import TARGET_COLUMN, DataTable
+from lincent.paper.datasets.registry import (
+    ENTRIES,
+    TARGET_COLUMN,
+    DatasetChecksumError,
+    DatasetNotFoundError,
+    DataTable,
+    Entry,
+    canonical_text,
+    find_entry,
+    groups_text,
+    parse_groups,
+    parse_table,
+    verify,
+    verify_table,
+)
+from lincent.paper.datasets.remote import download, remotes_of
+
+DATA_VARIABLE = "LINCENT_DATA"
+CACHE_VARIABLE = "LINCENT_CACHE"
 
 
 @dataclass(frozen=True)
@@ -84,23 +100,22 @@ def list_datasets() -> list[DatasetRecord]:
     """
     from lincent.paper.seizure.catalog import eeg_entries
 
-    return [_record(entry) for entry in [*ENTRIES.values(), *eeg_entries()]]
-
-
-def _record(entry: Entry) -> DatasetRecord:
-    return DatasetRecord(
-        name=entry.name,
-        code=entry.code,
-        title=entry.title,
-        rows=entry.n_rows,
-        features=entry.n_features,
-        classes=dict(entry.class_counts),
-        licence=entry.licence,
-        source=entry.source,
-        synthetic=entry.generated,
-        available=_available(entry),
-        how=_how(entry),
-    )
+    return [
+        DatasetRecord(
+            name=entry.name,
+            code=entry.code,
+            title=entry.title,
+            rows=entry.n_rows,
+            features=entry.n_features,
+            classes=dict(entry.class_counts),
+            licence=entry.licence,
+            source=entry.source,
+            synthetic=entry.generated,
+            available=_available(entry),
+            how=_how(entry),
+        )
+        for entry in [*ENTRIES.values(), *eeg_entries()]
+    ]
 
 
 def _how(entry: Entry) -> str:
@@ -198,13 +213,13 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
 
 def _find(entry: Entry, download_if_missing: bool) -> tuple[DataTable, str]:
     for place in (read_data_folder, read_cache, read_package):
-        found = place(entry)
-        if found is not None:
-            return found
+        table_and_origin = place(entry)
+        if table_and_origin is not None:
+            return table_and_origin
     if not download_if_missing:
         raise _missing(entry, "the network was not asked")
     try:
-        table, origin = fetch_network(entry)
+        table, origin = download(entry)
     except DatasetNotFoundError as error:
         raise _missing(entry, f"the network did not answer: {error}") from error
     try:
@@ -260,3 +275,91 @@ def _description(entry: Entry) -> str:
         f"{entry.n_rows} rows, {entry.n_features} features; {counts}\n"
         f"Source: {entry.source}\nLicence: {entry.licence}\n"
     )
+
+
+def data_folder() -> Path | None:
+    """Return the folder named by ``LINCENT_DATA``, or None where it is not set."""
+    name = os.environ.get(DATA_VARIABLE)
+    if not name:
+        return None
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        raise DatasetNotFoundError(
+            f"{DATA_VARIABLE} names {str(folder)!r}, which is not a folder; "
+            "correct or unset the variable."
+        )
+    return folder
+
+
+def cache_folder() -> Path:
+    """Return the folder in which downloaded tables are kept; it need not exist.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder; it need not exist.
+    """
+    name = os.environ.get(CACHE_VARIABLE)
+    if name:
+        return Path(name).expanduser()
+    return _platform_cache() / "lincent" / "datasets"
+
+
+def _platform_cache() -> Path:
+    home = Path.home()
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return Path(local) if local else home / "AppData" / "Local"
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches"
+    xdg = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG rules say that a relative path is to be ignored.
+    return Path(xdg) if os.path.isabs(xdg) else home / ".cache"
+
+
+def read_data_folder(entry: Entry) -> tuple[DataTable, str] | None:
+    """Read a set from the user's folder, byte for byte the listed file."""
+    folder = data_folder()
+    if folder is None or not (folder / entry.file).is_file():
+        return None
+    path = folder / entry.file
+    advice = f"replace the file, or unset {DATA_VARIABLE}"
+    text = _checked_text(path, entry.file_sha256, advice)
+    groups = None
+    if entry.groups_file and (folder / entry.groups_file).is_file():
+        groups_path = folder / entry.groups_file
+        groups = parse_groups(_checked_text(groups_path, entry.groups_file_sha256, advice))
+    return verify_table(parse_table(text, groups), entry, str(path), advice), str(path)
+
+
+def _checked_text(path: Path, expected: str, advice: str) -> str:
+    content = path.read_bytes()
+    verify(content, expected, f"File {path}", advice)
+    return content.decode("utf-8")
+
+
+def read_cache(entry: Entry) -> tuple[DataTable, str] | None:
+    """Read a set from the cache; a damaged file is an error that says which file to delete."""
+    path = cache_folder() / entry.file
+    if not path.is_file():
+        return None
+    advice = "delete the file to have it fetched again"
+    groups_path = cache_folder() / entry.groups_file if entry.groups_file else None
+    try:
+        groups = None
+        if groups_path is not None and groups_path.is_file():
+            groups = parse_groups(groups_path.read_text(encoding="utf-8"))
+        table = parse_table(path.read_text(encoding="utf-8"), groups)
+    except (ValueError, KeyError) as error:
+        raise DatasetChecksumError(f"File {path} cannot be read ({error}); {advice}.") from error
+    return verify_table(table, entry, f"File {path}", advice), str(path)
+
+
+def write_cache(entry: Entry, table: DataTable) -> Path:
+    """Keep a table in the cache, groups first: the table's file then implies the groups' file."""
+    folder = cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    if entry.groups_file and table.groups is not None:
+        write_whole(folder / entry.groups_file, groups_text(table.groups.tolist()))
+    write_whole(folder / entry.file, canonical_text(table))
+    return folder / entry.file

@@ -1,4 +1,4 @@
-"""Place three: installed packages that happen to carry a data set.
+"""Data sets carried by installed packages.
 
 A carrier is used as a box of files: it is found without being imported (importing one of them takes
 two seconds, another unpacks an archive into the home folder, a third fails) and the file is read
@@ -22,7 +22,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lincent.paper.datasets.errors import DatasetChecksumError
 from lincent.paper.datasets.formats import (
     Reader,
     breast_cancer_from_mass,
@@ -35,9 +34,7 @@ from lincent.paper.datasets.formats import (
     pima_from_csv,
     shape_reader,
 )
-from lincent.paper.datasets.registry import Entry
-from lincent.paper.datasets.table import DataTable
-from lincent.paper.datasets.verify import verify_table
+from lincent.paper.datasets.registry import DatasetChecksumError, DataTable, Entry, verify_table
 
 
 def _file_text(path: Path, member: str) -> str:
@@ -132,7 +129,7 @@ _PYFS = Carrier(
 _ORANGE = Carrier(
     "orange3",
     "Orange",
-    "tests/paper/datasets/ionosphere.tab",
+    "tests/datasets/ionosphere.tab",
     ionosphere_reader(good="g", bad="b", separator="\t", skip=3),
     "GPL-3",
 )

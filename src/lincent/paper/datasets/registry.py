@@ -1,15 +1,34 @@
-"""What is known of each data set before it is loaded: names, size, licence, source, checksums.
+"""Registry of the data sets: names, sizes, licences and checksums, and the tables they describe.
 
-The values themselves are third-party data and are not part of this package; the checksums are,
-so that a table from any source is known to be the published one. ``file_sha256`` is that of the
-CSV file kept in a data folder, ``table_sha256`` that of the canonical text of its values
-(`lincent.paper.datasets.table`).
+The values are third-party data and are not part of this package; their checksums are, so that a
+table from any source is known to be the published one.  Two files can hold the same table in
+different writing (``1`` and ``1.0``, other quotes, other line ends).  ``table_sha256`` is therefore
+taken over a canonical text of the *parsed* values: one header row (feature names, then ``class``),
+one line per sample, every number as the shortest decimal that gives back the same float64
+(``repr``), a missing value as an empty cell, the class name last, lines ended by one newline
+character.  ``file_sha256`` is the checksum of the CSV file kept in a data folder.
 """
 
+import csv
 import difflib
+import hashlib
+import io
 import tomllib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
+
+import numpy as np
+
+TARGET_COLUMN = "class"
+
+
+class DatasetNotFoundError(FileNotFoundError):
+    """The data set is known but not available: no folder, cache, package or server has it."""
+
+
+class DatasetChecksumError(ValueError):
+    """A table was read, but its values are not those of the published data set."""
 
 
 @dataclass(frozen=True)
@@ -39,18 +58,18 @@ class Entry:
         return f"{self.name}.csv"
 
 
-def _read() -> dict[str, Entry]:
-    """The facts of ``registry.toml``, in the order in which data sets are listed."""
+def _read_registry() -> dict[str, Entry]:
+    """Read ``registry.toml`` in the order in which data sets are listed."""
     text = resources.files("lincent.paper.datasets").joinpath("registry.toml").read_text("utf-8")
-    found = {}
+    entries = {}
     for name, facts in tomllib.loads(text).items():
         counts = tuple(facts.pop("class_counts").items())
         aliases = tuple(facts.pop("aliases", ()))
-        found[name] = Entry(name=name, class_counts=counts, aliases=aliases, **facts)
-    return found
+        entries[name] = Entry(name=name, class_counts=counts, aliases=aliases, **facts)
+    return entries
 
 
-ENTRIES = _read()
+ENTRIES = _read_registry()
 _NAMES: dict[str, str] = {
     alias.lower(): entry.name
     for entry in ENTRIES.values()
@@ -72,3 +91,102 @@ def find_entry(name: str) -> Entry:
     else:
         hint = "the names are " + ", ".join(ENTRIES) + "."
     raise ValueError(f"Unknown data set {name!r}: {hint}")
+
+
+@dataclass(frozen=True, eq=False)
+class DataTable:
+    """Numbers, class names and, where samples belong together, the group of each sample."""
+
+    feature_names: tuple[str, ...]
+    data: np.ndarray
+    target: np.ndarray
+    groups: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        rows, columns = self.data.shape
+        if columns != len(self.feature_names) or rows != len(self.target):
+            raise ValueError(
+                f"{rows} x {columns} values do not fit {len(self.feature_names)} feature names "
+                f"and {len(self.target)} class names."
+            )
+        if self.groups is not None and len(self.groups) != rows:
+            raise ValueError(f"{len(self.groups)} group names do not fit {rows} rows.")
+
+
+def build_table(
+    feature_names: Sequence[str],
+    rows: Iterable[Sequence[str | float]],
+    target: Iterable[str],
+    groups: Iterable[str] | None = None,
+) -> DataTable:
+    """Build a table from cells as text or numbers; an empty cell, ``?`` or ``NA`` is missing."""
+
+    def number(cell: str | float) -> float:
+        missing = isinstance(cell, str) and cell.strip() in {"", "?", "NA"}
+        return np.nan if missing else float(cell)
+
+    data = np.array([[number(cell) for cell in row] for row in rows], dtype=np.float64)
+    if data.ndim != 2:
+        raise ValueError("the rows are empty or of unequal length.")
+    return DataTable(
+        feature_names=tuple(feature_names),
+        data=data + 0.0,  # no negative zeros: they would change the canonical text
+        target=np.array(list(target), dtype=str),
+        groups=None if groups is None else np.array(list(groups), dtype=str),
+    )
+
+
+def parse_table(text: str, groups: Iterable[str] | None = None) -> DataTable:
+    """Read a table from CSV text with one header row whose last column is ``class``."""
+    lines = [row for row in csv.reader(io.StringIO(text)) if row]
+    if not lines or lines[0][-1] != TARGET_COLUMN:
+        raise ValueError(f"the last column of the header is not '{TARGET_COLUMN}'.")
+    header, body = lines[0], lines[1:]
+    return build_table(header[:-1], [row[:-1] for row in body], [row[-1] for row in body], groups)
+
+
+def canonical_text(table: DataTable) -> str:
+    """Write the table in the one form over which the checksum is taken."""
+    lines = [",".join([*table.feature_names, TARGET_COLUMN])]
+    for values, name in zip(table.data.tolist(), table.target.tolist(), strict=True):
+        cells = ["" if value != value else repr(value) for value in values]  # NaN differs from NaN
+        lines.append(",".join([*cells, name]))
+    return "\n".join(lines) + "\n"
+
+
+def groups_text(groups: Iterable[str]) -> str:
+    """Write the groups as a CSV of one column."""
+    return "\n".join(["subject", *groups]) + "\n"
+
+
+def parse_groups(text: str) -> list[str]:
+    """Read the column ``subject`` of a CSV text."""
+    return [row["subject"] for row in csv.DictReader(io.StringIO(text))]
+
+
+def checksum(content: bytes | str | DataTable) -> str:
+    """Return the sha256 of bytes, of a text in UTF-8, or of the canonical text of a table."""
+    if isinstance(content, DataTable):
+        content = canonical_text(content)
+    if isinstance(content, str):
+        content = content.encode("utf-8")
+    return hashlib.sha256(content).hexdigest()
+
+
+def verify(content: bytes | str | DataTable, expected: str, place: str, advice: str) -> None:
+    """Raise DatasetChecksumError unless the checksum is the expected one."""
+    actual = checksum(content)
+    if actual != expected:
+        raise DatasetChecksumError(
+            f"{place} does not hold the published values: expected sha256 {expected}, "
+            f"got {actual}; {advice}."
+        )
+
+
+def verify_table(table: DataTable, entry: Entry, place: str, advice: str) -> DataTable:
+    """Verify the values of a table, and its groups where it has them; return the table."""
+    verify(table, entry.table_sha256, place, advice)
+    if table.groups is not None:
+        groups = groups_text(table.groups.tolist())
+        verify(groups, entry.groups_sha256, f"{place} (groups)", advice)
+    return table

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lincent.paper.datasets.errors import DatasetChecksumError, DatasetNotFoundError
+from lincent.paper.datasets.registry import DatasetChecksumError, DatasetNotFoundError
 from lincent.paper.seizure.events import EventShuffleSplit
 from lincent.paper.seizure.layout import ICTAL, INTERICTAL
 from lincent.paper.seizure.writer import write_segment

@@ -14,10 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lincent.paper.datasets.errors import DatasetNotFoundError
-from lincent.paper.datasets.folder import cache_folder, data_folder
-from lincent.paper.datasets.registry import Entry
-from lincent.paper.datasets.table import DataTable
+from lincent.paper.datasets.loader import cache_folder, data_folder
+from lincent.paper.datasets.registry import DatasetNotFoundError, DataTable, Entry
 from lincent.paper.seizure import bonn, synthetic
 from lincent.paper.seizure.events import find_events, split_groups
 from lincent.paper.seizure.extraction import extract_features

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from lincent.paper.datasets.errors import DatasetNotFoundError
+from lincent.paper.datasets.registry import DatasetNotFoundError
 
 ICTAL, INTERICTAL, TEST = "ictal", "interictal", "test"
 KINDS = (ICTAL, INTERICTAL)

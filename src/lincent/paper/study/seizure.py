@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lincent.paper.datasets.errors import DatasetNotFoundError
+from lincent.paper.datasets.registry import DatasetNotFoundError
 from lincent.paper.seizure import (
     SUBJECTS,
     EventShuffleSplit,

@@ -1,4 +1,4 @@
-"""Place four: the network. Two addresses a set at most, a short time limit, always a checksum.
+"""Data sets on servers: at most two addresses for each set, a short time limit, always a checksum.
 
 Files come from the UCI repository, from the CSV export of the R packages, from the benchmark site
 of the shapes, or from OpenML through scikit-learn. Servers of data sets go down and change their
@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lincent.paper.datasets.errors import DatasetChecksumError, DatasetNotFoundError
 from lincent.paper.datasets.formats import (
     IONOSPHERE_FEATURES,
     PARKINSON_FEATURES,
@@ -33,9 +32,14 @@ from lincent.paper.datasets.formats import (
     pima_from_csv,
     shape_reader,
 )
-from lincent.paper.datasets.registry import Entry
-from lincent.paper.datasets.table import DataTable, build_table
-from lincent.paper.datasets.verify import verify_table
+from lincent.paper.datasets.registry import (
+    DatasetChecksumError,
+    DatasetNotFoundError,
+    DataTable,
+    Entry,
+    build_table,
+    verify_table,
+)
 
 TIMEOUT_SECONDS = 8.0
 MAX_BYTES = 10_000_000
@@ -163,7 +167,7 @@ def remotes_of(entry: Entry) -> tuple[TextFile | OpenML, ...]:
     return REMOTES.get(original_of(entry.name)[0], ())
 
 
-def fetch_network(entry: Entry) -> tuple[DataTable, str]:
+def download(entry: Entry) -> tuple[DataTable, str]:
     """Fetch a set from the first address that answers with the published values.
 
     Raises
