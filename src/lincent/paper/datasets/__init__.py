@@ -9,8 +9,8 @@ from lincent.paper.datasets.generators import (
     make_paper_example,
     paper_covariances,
 )
-from lincent.paper.datasets.loader import DatasetRecord, cache_folder, list_datasets, load_dataset
-from lincent.paper.datasets.registry import DatasetChecksumError, DatasetNotFoundError
+from lincent.paper.datasets.loader import DatasetRecord, list_datasets, load_dataset
+from lincent.paper.datasets.registry import DatasetChecksumError, DatasetNotFoundError, cache_folder
 
 __all__ = [
     "DatasetChecksumError",

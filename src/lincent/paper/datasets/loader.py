@@ -12,8 +12,6 @@ A data set is looked for in four places, in this order:
 Every table is compared with a checksum before it is returned.
 """
 
-import os
-import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +23,16 @@ from lincent._files import write_whole
 from lincent.paper.datasets.generators import generate
 from lincent.paper.datasets.packages import carriers_of, find_package, read_package
 from lincent.paper.datasets.registry import (
+    DATA_VARIABLE,
     ENTRIES,
     TARGET_COLUMN,
     DatasetChecksumError,
     DatasetNotFoundError,
     DataTable,
     Entry,
+    cache_folder,
     canonical_text,
+    data_folder,
     find_entry,
     groups_text,
     parse_groups,
@@ -40,9 +41,6 @@ from lincent.paper.datasets.registry import (
     verify_table,
 )
 from lincent.paper.datasets.remote import download, remotes_of
-
-DATA_VARIABLE = "LINCENT_DATA"
-CACHE_VARIABLE = "LINCENT_CACHE"
 
 
 @dataclass(frozen=True)
@@ -275,46 +273,6 @@ def _description(entry: Entry) -> str:
         f"{entry.n_rows} rows, {entry.n_features} features; {counts}\n"
         f"Source: {entry.source}\nLicence: {entry.licence}\n"
     )
-
-
-def data_folder() -> Path | None:
-    """Return the folder named by ``LINCENT_DATA``, or None where it is not set."""
-    name = os.environ.get(DATA_VARIABLE)
-    if not name:
-        return None
-    folder = Path(name).expanduser()
-    if not folder.is_dir():
-        raise DatasetNotFoundError(
-            f"{DATA_VARIABLE} names {str(folder)!r}, which is not a folder; "
-            "correct or unset the variable."
-        )
-    return folder
-
-
-def cache_folder() -> Path:
-    """Return the folder in which downloaded tables are kept; it need not exist.
-
-    Returns
-    -------
-    pathlib.Path
-        The folder; it need not exist.
-    """
-    name = os.environ.get(CACHE_VARIABLE)
-    if name:
-        return Path(name).expanduser()
-    return _platform_cache() / "lincent" / "datasets"
-
-
-def _platform_cache() -> Path:
-    home = Path.home()
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return Path(local) if local else home / "AppData" / "Local"
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches"
-    xdg = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG rules say that a relative path is to be ignored.
-    return Path(xdg) if os.path.isabs(xdg) else home / ".cache"
 
 
 def read_data_folder(entry: Entry) -> tuple[DataTable, str] | None:

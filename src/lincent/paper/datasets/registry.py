@@ -13,14 +13,19 @@ import csv
 import difflib
 import hashlib
 import io
+import os
+import sys
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 
 TARGET_COLUMN = "class"
+DATA_VARIABLE = "LINCENT_DATA"
+CACHE_VARIABLE = "LINCENT_CACHE"
 
 
 class DatasetNotFoundError(FileNotFoundError):
@@ -190,3 +195,43 @@ def verify_table(table: DataTable, entry: Entry, place: str, advice: str) -> Dat
         groups = groups_text(table.groups.tolist())
         verify(groups, entry.groups_sha256, f"{place} (groups)", advice)
     return table
+
+
+def data_folder() -> Path | None:
+    """Return the folder named by ``LINCENT_DATA``, or None where it is not set."""
+    name = os.environ.get(DATA_VARIABLE)
+    if not name:
+        return None
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        raise DatasetNotFoundError(
+            f"{DATA_VARIABLE} names {str(folder)!r}, which is not a folder; "
+            "correct or unset the variable."
+        )
+    return folder
+
+
+def cache_folder() -> Path:
+    """Return the folder in which downloaded tables are kept; it need not exist.
+
+    Returns
+    -------
+    pathlib.Path
+        The folder; it need not exist.
+    """
+    name = os.environ.get(CACHE_VARIABLE)
+    if name:
+        return Path(name).expanduser()
+    return _platform_cache() / "lincent" / "datasets"
+
+
+def _platform_cache() -> Path:
+    home = Path.home()
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return Path(local) if local else home / "AppData" / "Local"
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches"
+    xdg = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG rules say that a relative path is to be ignored.
+    return Path(xdg) if os.path.isabs(xdg) else home / ".cache"

@@ -14,8 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from lincent.paper.datasets.loader import cache_folder, data_folder
-from lincent.paper.datasets.registry import DatasetNotFoundError, DataTable, Entry
+from lincent.paper.datasets.registry import (
+    DatasetNotFoundError,
+    DataTable,
+    Entry,
+    cache_folder,
+    data_folder,
+)
 from lincent.paper.seizure import bonn, synthetic
 from lincent.paper.seizure.events import find_events, split_groups
 from lincent.paper.seizure.extraction import extract_features
