@@ -10,7 +10,6 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from lincent import LCC, LCCCV
-from lincent.estimators import linear_cv
 from lincent.estimators.cv_table import Candidate, Found, best_candidate, tabulate
 from lincent.solvers.lp import path
 from support.clock import Clock
@@ -154,29 +153,6 @@ def test_parallel_folds_give_the_same():
     )
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-def test_folds_begin_at_the_paths_of_the_first_and_end_where_they_would(classes, monkeypatch):
-    X, y = noisy(300, classes=classes)
-    X[:, 0] *= 1e-3  # a coefficient at the box, so that nothing only scales
-    guided = LCCCV(8, Cs=(0.1, 2.0), random_state=0).fit(X, y)
-    seen, follow = [], linear_cv.follow
-
-    def alone(*arguments):
-        seen.append([point is not None for line in arguments[-1] for point in line])
-        return follow(*arguments[:-1])
-
-    monkeypatch.setattr(linear_cv, "follow", alone)
-    free = LCCCV(8, Cs=(0.1, 2.0), random_state=0).fit(X, y)
-    paths = 1 if classes == 2 else classes
-    assert not np.any(seen[:paths])
-    assert np.all(seen[paths:])
-    assert len(seen) == 5 * paths
-    for name in ("mean_test_score", "std_test_score"):
-        np.testing.assert_allclose(guided.cv_results_[name], free.cv_results_[name], atol=1e-12)
-    assert guided.cv_results_["relative_gap"].max() <= 1e-9
-    assert guided.best_index_ == free.best_index_
-
-
 def test_without_refit_there_is_no_model():
     X, y = noisy(100)
     model = LCCCV(4, refit=False, cv=3).fit(X, y)
@@ -257,9 +233,9 @@ def begun(monkeypatch):
     clock, times = Clock(monkeypatch), []
     solve = path.Follower.solve
 
-    def slow(self, program, guide):
+    def slow(self, program):
         times.append(clock.passed)
-        found = solve(self, program, guide)
+        found = solve(self, program)
         clock.pass_by(10.0)
         return found
 
@@ -360,8 +336,8 @@ def test_a_candidate_that_could_not_be_solved_is_named(monkeypatch):
     X, y = noisy(200)
     spoiled, solve = [], LCCCV._path
 
-    def fail_once(self, problem, grid, limits, guide):
-        solved = solve(self, problem, grid, limits, guide)
+    def fail_once(self, problem, grid, limits):
+        solved = solve(self, problem, grid, limits)
         if not spoiled:
             spoiled.append(key := next(iter(solved)))
             nowhere = replace(solved[key].certificate, objective=np.nan)

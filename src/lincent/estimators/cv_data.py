@@ -36,8 +36,6 @@ class SearchFolds(Protocol):
     """Training data with folds."""
 
     n_splits: int
-    guided: bool
-    """Whether the first split is done before the others, so that its paths can guide them."""
 
     def part(self, split: int) -> Training:
         """The rows to train on."""
@@ -62,8 +60,6 @@ def open_folds(training: Training, cv: Any, weigh: bool, scoring: Any) -> Search
 
 class HostFolds:
     """Data in memory or on a device, and scikit-learn's splits of it."""
-
-    guided = True
 
     def __init__(self, training: HostTraining | DeviceTraining, cv: Any, weigh: bool) -> None:
         # Imported here: model selection takes longer to import than the rest of this package.
@@ -91,8 +87,7 @@ class HostFolds:
         return [measure(model, X, y, extra) for model in models]
 
     def each(self, job: Callable[[int], Any], n_jobs: int | None) -> list[Any]:
-        others = range(1, self.n_splits)
-        return [job(0), *self.training.each([partial(job, k) for k in others], n_jobs)]
+        return self.training.each([partial(job, k) for k in range(self.n_splits)], n_jobs)
 
     def each_row_once(self, models: Sequence[Any]) -> Sequence[FoldFit]:
         if len(models) < self.n_splits:
@@ -124,8 +119,6 @@ def _dealt(cv: Any, codes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 
 class BlockFolds:
     """Data in Dask blocks, with a fold number for every row."""
-
-    guided = False
 
     def __init__(self, training: DaskTraining, cv: Any, weigh: bool, scoring: Any) -> None:
         from lincent.sources.dask.folds import TableFolds

@@ -11,7 +11,6 @@ the same on any data.
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -49,7 +48,7 @@ from lincent.estimators.direction import (
 from lincent.estimators.discriminators import DISCRIMINATORS
 from lincent.estimators.linear import LinearLine
 from lincent.estimators.probabilities import FoldFit, Probabilities, cross_fitted
-from lincent.estimators.problem import HostTraining, Task, Training, TwoClass, tasks
+from lincent.estimators.problem import HostTraining, Training, TwoClass, tasks
 from lincent.estimators.search_time import FoldTime, search_ends
 from lincent.estimators.validation import (
     check_choice,
@@ -67,9 +66,6 @@ from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.source import Kind
 
 DEFAULT_MARGINS = 15
-Guide = dict[tuple[float, float], np.ndarray]
-"""Points of a path by cost and margin of the grid."""
-Guides = defaultdict[Task, Guide]
 
 
 @public
@@ -313,7 +309,6 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         calibrate = self.probability is not None and asks_probabilities(scorer)
         limits = controls(self, training.began)
         limits = replace(limits, deadline=search_ends(limits, training.began, self.refit))
-        guides: Guides = defaultdict(dict)
 
         def one_fold(split: int) -> tuple[Any, Any, Any, Any]:
             _progress.step("search, fold", split, data.n_splits, f"{len(grid)} candidates")
@@ -321,9 +316,8 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
                 nothing = np.full(len(grid), np.nan)
                 return nothing, nothing, np.ones(len(grid), dtype=bool), ()
             times = self._times(limits.deadline, len(grid), calibrate)
-            near: Guides = guides if data.guided else defaultdict(dict)
             models, gaps, scaled = self._candidates(
-                data.part(split), grid, f"fold {split + 1}", calibrate, times, near
+                data.part(split), grid, f"fold {split + 1}", calibrate, times
             )
             # Of a model and the last in another unit one is asked: same predictions, same order.
             again = scaled & isinstance(self.scoring, str)
@@ -379,7 +373,6 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         name: str,
         calibrate: bool,
         times: FoldTime,
-        guides: Guides,
     ) -> tuple[list[FittedLines | None], np.ndarray, np.ndarray]:
         """By point: a fitted model, its largest relative gap, and whether it is the last, scaled.
 
@@ -398,7 +391,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         gaps = np.zeros(len(grid))
         scaled = np.ones(len(grid), dtype=bool)
         for task in tasks(len(self.classes_), self.multi_class):
-            found = self._directions(part.task(task, costs, name), grid, times, guides[task])
+            found = self._directions(part.task(task, costs, name), grid, times)
             for k, direction in enumerate(found):
                 parts[k].append(direction)
                 if direction is None:
@@ -411,7 +404,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         models = [self._assembled(*pair) for pair in zip(grid, parts, strict=True)]
         if calibrate:
             assert isinstance(part, HostTraining)
-            self._calibrate(models, part, grid, name, times, guides)
+            self._calibrate(models, part, grid, name, times)
         return models, gaps, scaled
 
     def _calibrate(
@@ -421,13 +414,12 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         grid: list[Candidate],
         name: str,
         times: FoldTime,
-        guides: Guides,
     ) -> None:
         """Probabilities for the points that have a model; each part of the rows has its paths."""
         there = [k for k, model in enumerate(models) if model is not None]
 
         def fit(rows: HostTraining) -> list[FittedLines | None]:
-            found = self._candidates(rows, grid, f"{name}, a part of it", False, times, guides)[0]
+            found = self._candidates(rows, grid, f"{name}, a part of it", False, times)[0]
             return [found[k] for k in there]
 
         whole = [models[k] for k in there]
@@ -445,11 +437,11 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         return FittedLines(point, found, self.classes_, self.multi_class)
 
     def _directions(
-        self, problem: TwoClass, grid: list[Candidate], times: FoldTime, guide: Guide
+        self, problem: TwoClass, grid: list[Candidate], times: FoldTime
     ) -> list[Direction | None]:
         """By point the direction of a problem."""
         limits = replace(controls(self, problem.began), deadline=times.next_path())
-        solved = self._path(problem, grid, limits, guide)
+        solved = self._path(problem, grid, limits)
         over = limits.out_of_time()
         found: list[Direction | None] = []
         for k, point in enumerate(grid):
@@ -471,12 +463,9 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         return found
 
     def _path(
-        self, problem: TwoClass, grid: list[Candidate], limits: Controls, guide: Guide
+        self, problem: TwoClass, grid: list[Candidate], limits: Controls
     ) -> dict[tuple[float, float], Solution | None]:
-        """The solutions of one problem by cost and margin; None where there is none.
-
-        The first path of a problem becomes the guide of the others.
-        """
+        """The solutions of one problem by cost and margin; None where there is none."""
         Cs = sorted({candidate.C for candidate in grid})
         steps = sorted({candidate.margin for candidate in grid})
         if problem.largest_margin == 0.0:
@@ -486,17 +475,12 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         # Rows that are far and too many to be brought here are followed where they are.
         remote = problem.source.far and screening.worthwhile(*problem.source.shape)
         follower = (BlockFollower if remote else Follower)(self.solver, limits, generator(self))
-        near = [[guide.get((C, step)) for step in steps] for C in Cs]
-        table = follow(problem.rows, problem.difference, margins, costs, follower, near)
-        found = {
+        table = follow(problem.rows, problem.difference, margins, costs, follower)
+        return {
             (C, step): solution
             for C, line in zip(Cs, table, strict=True)
             for step, solution in zip(steps, line, strict=True)
         }
-        if not guide:
-            answers = {place: solution.certificate for place, solution in found.items()}
-            guide |= {place: a.beta for place, a in answers.items() if np.isfinite(a.objective)}
-        return dict(found)
 
     def _feasible_on_all(self, whole: Training, grid: list[Candidate]) -> np.ndarray:
         """Which points of the grid the refit could use."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lincent.solvers.lp import highs
-from lincent.solvers.lp.crossover import TUNING, Tableau, _independent, _scattered, crossover
+from lincent.solvers.lp.crossover import TUNING, Tableau, _scattered, crossover, independent_rows
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal
@@ -175,7 +175,7 @@ def test_the_first_basis_is_of_the_stiffest_hinges():
         tableau = Tableau(program, stiffness, unit)
         assert sorted(tableau.basis) == sorted(chosen)
     weighted = np.random.default_rng(0).normal(size=(9, 3)) * np.array([[1.0], [9.0], [1e4]] * 3)
-    rows = _independent(weighted.copy())
+    rows = independent_rows(weighted.copy())
     assert len(set(rows)) == 3
     assert np.linalg.matrix_rank(weighted[rows]) == 3
     assert set(rows) <= {2, 5, 8}

@@ -128,3 +128,20 @@ def test_a_program_without_upper_bounds_and_without_prices():
     found = maximize(N, -value, nowhere, q, 1e-11, Controls())
     np.testing.assert_allclose(q + N.T @ found.multipliers, 0.0, atol=1e-7)
     assert np.all(found.multipliers >= -1e-12)
+
+
+def test_without_variables_nothing_is_chosen_and_rows_can_still_join():
+    """A working set of independent hinges has an empty null space."""
+    rng = np.random.default_rng(0)
+    N, value, high, gain = np.zeros((5, 0)), np.full(5, 0.5), np.ones(5), rng.normal(size=5)
+    answer = maximize(N, -value, high - value, np.zeros(0), 1e-9, Controls())
+    assert answer.steps == 0
+    assert answer.w.shape == (0,)
+    np.testing.assert_array_equal(answer.multipliers, np.zeros(5))
+    vertex = Vertex(N, value, high, gain, answer.held, 1.0)
+    assert vertex.descend(10, Controls())
+    np.testing.assert_array_equal(vertex.multipliers(), np.zeros(5))
+    vertex.join(rng.normal(size=(5, 1)) * 0.1, np.zeros(1), np.ones(1), np.array([3.0]))
+    assert vertex.descend(10, Controls())
+    assert vertex.refresh()
+    assert vertex.value[-1] > 0.0

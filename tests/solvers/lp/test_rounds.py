@@ -100,21 +100,6 @@ def test_a_restricted_program_bounds_the_whole_and_meets_it_at_its_point(near_th
     assert small.shape[0] == pytest.approx(300, abs=2)
 
 
-def test_the_next_optimum_is_few_exchanges_from_the_last(near_the_optimum, monkeypatch):
-    *_, search_ = near_the_optimum
-    small = search_._restricted()
-    assert search_._exchanged(small) is None  # nothing to begin with
-    last = interior_point.solve(small, Controls()).certificate
-    search_.vertex = last.beta + 1e-9 * np.abs(last.beta)
-    found = search_._exchanged(small)
-    assert_optimal(small, found)
-    assert found.certificate.objective == pytest.approx(last.objective, rel=1e-9)
-    assert search_.vertex is None
-    search_.vertex = last.beta
-    monkeypatch.setattr(rounds, "TUNING", rounds.Tuning(exchanged=10))
-    assert search_._exchanged(small) is None
-
-
 def test_coefficients_at_the_trust_region_are_counted_but_not_those_at_the_box(near_the_optimum):
     program, _, rounds_ = near_the_optimum
     rounds_.beta = np.array([0.0, 0.1, program.upper[2], 0.2, -0.3])

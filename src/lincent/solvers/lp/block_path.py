@@ -41,11 +41,8 @@ class BlockFollower:
         """The next line has other costs, for which the sums that are known say nothing."""
         self._last = None
 
-    def solve(self, program: Program, guide: Any = None) -> Solution:
-        """The certified solution of a program that differs from the last in its margin.
-
-        A guide saves nothing here: what is screened begins with a sample, not with a point.
-        """
+    def solve(self, program: Program) -> Solution:
+        """The certified solution of a program that differs from the last in its margin."""
         if program.infeasible:
             nowhere = Certificate(np.zeros(program.shape[1]), np.empty(0), 0.0, np.inf, -np.inf)
             return Solution(Status.INFEASIBLE, nowhere, 0, "none")

@@ -131,7 +131,7 @@ class Tableau:
         self.looked = 0  # exchanges that were made when the tableau was formed
         weight = np.sqrt(stiffness)
         weight[m:-1].reshape(2, n)[:] /= unit
-        self.basis = _independent(self.hinges * weight[:, None])
+        self.basis = independent_rows(self.hinges * weight[:, None])
         self.usable = self._look()
 
     def _set_limits(self, program: Program) -> None:
@@ -382,10 +382,12 @@ def _scattered(m: int) -> Vector:
     return numbers
 
 
-def _independent(weighted: Matrix) -> NDArray[np.intp]:
+def independent_rows(weighted: Matrix) -> NDArray[np.intp]:
     """n independent rows, heavy ones first: the pivots of an elimination."""
     n = weighted.shape[1]
-    _, pivots, _ = lapack.dgetrf(weighted, overwrite_a=1)
+    if n == 0:
+        return np.empty(0, dtype=np.intp)
+    _, pivots, _ = lapack.dgetrf(np.asfortranarray(weighted), overwrite_a=1)
     order = np.arange(len(weighted))
     for i, p in enumerate(pivots[:n].tolist()):
         order[i], order[p] = order[p], order[i]

@@ -69,6 +69,9 @@ def maximize(
     tuning: Tuning = TUNING,
 ) -> FewVariables:
     """The solution of (W) with complementarity below ``tol``; w = 0 is near feasible."""
+    if N.shape[1] == 0:  # a working set of independent hinges leaves nothing to choose
+        nothing = np.zeros(len(low))
+        return FewVariables(np.zeros(0), nothing, nothing, 0)
     return _Iterate(N, low, high, q, tuning).run(tol, controls)
 
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from lincent.problems.arrays import Matrix, Vector
+from lincent.solvers.lp.crossover import independent_rows
 from lincent.solvers.solution import Controls
 
 Index = NDArray[np.intp]
@@ -70,13 +71,7 @@ class Vertex:
         """
         self.N, self.value, self.high, self.gain = N, value.copy(), high, gain
         self.tuning, self.unit = tuning, unit
-        k = N.shape[1]
-        work = np.array(N * held[:, None], order="F")
-        _, pivots, _ = lapack.dgetrf(work, overwrite_a=1)
-        order = np.arange(len(N))
-        for i, p in enumerate(pivots[:k].tolist()):
-            order[i], order[p] = order[p], order[i]
-        self.E: Index = order[:k].copy()
+        self.E: Index = independent_rows(N * held[:, None])
         self.q = N.T @ gain
         self.at_high = value > high / 2
         self.exchanges = 0
@@ -84,6 +79,9 @@ class Vertex:
 
     def refresh(self) -> bool:
         """inv(N_E) computed anew, and the rows of E put at their bounds with it."""
+        if len(self.E) == 0:
+            self.inverse = np.zeros((0, 0))
+            return True
         factor, pivots, failed = lapack.dgetrf(self.N[self.E])
         if failed:
             return False
@@ -122,6 +120,7 @@ class Vertex:
         p[self.E] = -(self.inverse.T @ self.q)
         return p
 
+    @np.errstate(over="ignore", invalid="ignore")  # a singular basis ends the pivots
     def descend(self, most: int, controls: Controls) -> bool:
         """Exchange until the vertex is optimal; False if it takes more than ``most``."""
         tuning = self.tuning
@@ -131,12 +130,14 @@ class Vertex:
         G, outside = self._subgradient(price, slack)
         for count in range(most):
             y = -(self.inverse.T @ G)
+            if not np.isfinite(y).all():
+                return False
             at_high = self.at_high[self.E]
             wrong = np.where(at_high, np.maximum(-y, y - price), np.maximum(y, -y - price))
             length = np.einsum("ij,ij->j", self.inverse, self.inverse)
             steep = np.where(wrong > tuning.optimal * unit, wrong / np.sqrt(length), 0.0)
-            worst = int(steep.argmax())
-            if steep[worst] == 0.0:
+            worst = int(steep.argmax()) if len(steep) else 0
+            if not steep.any():
                 return True
             if count % 16 == 15 and controls.out_of_time():
                 return False

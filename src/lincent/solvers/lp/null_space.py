@@ -120,7 +120,7 @@ class _Rounds:
         top, at = self.hinges.top[self.index], self.hinges.at[self.index]
         loose = maximize(N, -now, top - now, N.T @ at, self.tuning.loose, controls)
         self.steps += loose.steps
-        unit = float(np.abs(loose.multipliers).max())
+        unit = float(np.abs(loose.multipliers).max()) or float(np.abs(at).max()) or 1.0
         self.vertex = Vertex(N, now + N @ loose.w, top, at, loose.held, unit)
 
     def _refine(self) -> None:
@@ -205,6 +205,8 @@ def _null_space(base: WorkingSet, tuning: Tuning) -> Matrix:
         if kept < drawn or drawn == count:
             break
         expected = 2 * drawn  # columns depend on each other: the null space is larger
+    if kept == 0:
+        return np.zeros((count, 0))
     basis = lapack.dorgqr(work[:, :kept], tau[:kept], overwrite_a=1)[0]
     some = basis @ rng.standard_normal(kept)
     if float(np.abs(base.tdot(some)).max()) > tuning.clean * float(

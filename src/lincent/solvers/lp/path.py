@@ -13,13 +13,11 @@ products with the rows, or none where the sums of the last one are known.
 Where the box acts, beta is piecewise linear in s, with a break wherever a row passes the kink:
 between margins a factor of two apart there are as many breaks as such rows, often thousands, so
 they are not followed one by one.  With beta kept, the rows with |a_i.beta - s| <= |s - s0| change
-sides; these are in doubt, all others hardly are.  Fewer turn on the way to the point that is
-foreseen (``foreseen``): from the last two, or from the path of another fold.
+sides; these are in doubt, all others hardly are.
 
     little data, few turn         exchanges from the last vertex (``margin_exchanges``)
     more data, few in doubt       the active set of the last margin names a vertex: it is tried
-    more data, few turn           exchanges in a band, from the last basis (``simplex``)
-    else, up to middling data     Newton steps from the foreseen point, then exchanges (``simplex``)
+    else, up to middling data     Newton steps from the last point, then exchanges (``simplex``)
     else                          screening from the last point, with the rows in doubt as the band
 
 At the largest feasible margin a corner of the box is left, and nothing is solved at all.
@@ -42,7 +40,6 @@ from lincent.problems.centralization import Program, certify, lcc_program
 from lincent.solvers.lp import choose, margin_exchanges, screening, simplex
 from lincent.solvers.lp.block_path import SCALED, BlockFollower, scaled_by_sums
 from lincent.solvers.lp.duplicate_rows import groups, one_of_each, summed
-from lincent.solvers.lp.foreseen import Guide, Point, foresee
 from lincent.solvers.lp.margin_exchanges import MarginExchanges, Vertex
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status, not_begun
@@ -52,20 +49,17 @@ VERTEX = "vertex"
 KINK = 1e-9
 SCREEN_ABOVE = 1.5
 NEAR_ABOVE = 5
-FEW_TURN = 0.5
-"""Rows per column that turn between two margins, up to which the last basis is begun with."""
 FAR = 0.5
 SURELY = 100.0
-"""Times ``tol``: a gap that is foreseen to be larger is not looked at."""
+"""Times ``tol``: a gap that is expected to be larger is not looked at."""
 
 
 @dataclass(frozen=True)
 class _Visited:
-    """The last solved point of a path; ``guided`` is where another path was at its margin."""
+    """The last solved point of a path."""
 
     program: Program
     certificate: Certificate
-    guided: Vector | None = None
 
     @cached_property
     def pulled(self) -> float:
@@ -79,10 +73,6 @@ class _Visited:
         """a_i.beta of every row."""
         return self.program.rows.dot(self.certificate.beta)
 
-    @property
-    def point(self) -> Point:
-        return Point(self.program.margin, self.certificate.beta, self.projected)
-
 
 class Follower:
     """Solves one program after the other, each from the last."""
@@ -91,7 +81,6 @@ class Follower:
         self.solver, self.controls, self.rng = solver, controls, rng
         self._first: _Visited | None = None
         self._last: _Visited | None = None
-        self._before: _Visited | None = None
         self._exchanges = MarginExchanges()
         self._known: simplex.Known | None = None
 
@@ -116,26 +105,23 @@ class Follower:
 
     def rewind(self) -> None:
         """Go on from the first point since the last rewind: the next line starts near it."""
-        self._last, self._before, self._first = self._first, None, None
+        self._last, self._first = self._first, None
 
-    def solve(self, program: Program, guide: Vector | None = None) -> Solution:
-        """The certified solution of a program that differs from the last in margin or costs.
-
-        ``guide`` is near it: the point of another path, of nearly the same rows, at this margin.
-        """
+    def solve(self, program: Program) -> Solution:
+        """The certified solution of a program that differs from the last in margin or costs."""
         if program.infeasible:
             return choose.solve(program, self.solver, self.controls, self.rng)
-        found = self._from_last(program, guide)
+        found = self._from_last(program)
         if found is None:
             found = self._afresh(program)
         if found.solver not in (SCALED, margin_exchanges.NAME):
             self._exchanges.forget()
         if np.isfinite(found.certificate.objective):
-            self._before, self._last = self._last, _Visited(program, found.certificate, guide)
+            self._last = _Visited(program, found.certificate)
             self._first = self._first or self._last
         return found
 
-    def _from_last(self, program: Program, guide: Vector | None) -> Solution | None:
+    def _from_last(self, program: Program) -> Solution | None:
         """The last solution scaled, or its vertex, or what screening finds near it."""
         last = self._last
         if last is None:
@@ -145,16 +131,14 @@ class Follower:
             return Solution(Status.OPTIMAL, answer, 0, SCALED)
         m, n = program.shape
         doubt = _in_doubt(program, last)
-        ahead, turned = last.point, doubt
-        if self._screens(program) and (_little(program) or margin_exchanges.affordable(program)):
-            if not margin_exchanges.short(program):
-                ahead = self._foreseen(program, last, guide)
-                turned = ahead.turned(last.point)
-            if margin_exchanges.worthwhile(program, turned):
-                vertex = Vertex(last.program, last.certificate.beta, last.projected)
-                found = self._exchanges.solve(program, vertex, self.controls)
-                if found is not None:
-                    return found
+        turned = (last.projected < program.margin) != (last.projected < last.program.margin)
+        if self._screens(program) and margin_exchanges.worthwhile(
+            program, int(np.count_nonzero(turned))
+        ):
+            vertex = Vertex(last.program, last.certificate.beta, last.projected)
+            found = self._exchanges.solve(program, vertex, self.controls)
+            if found is not None:
+                return found
         # Otherwise the active set surely changes; for other costs nobody knows.
         if (doubt <= n and not _little(program)) or program.margin == last.program.margin:
             answer = _vertex(program, last)
@@ -165,11 +149,7 @@ class Follower:
         if program.one_point:
             return None  # nothing to solve
         if _little(program):
-            if turned <= FEW_TURN * n and not last.program.one_point:
-                found = simplex.solve(program, self.controls, ahead.beta, last.point, self._known)
-                if self._final(found):
-                    return found
-            found = simplex.solve(program, self.controls, ahead.beta, None, self._known)
+            found = simplex.solve(program, self.controls, last.certificate.beta, self._known)
             if self._final(found):
                 return found
         if last.program.one_point:
@@ -177,13 +157,6 @@ class Follower:
         guess = screening.Guess(last.certificate.beta, doubt)
         found = screening.solve(program, self.controls, self.rng, start=guess)
         return found if self._final(found) else None
-
-    def _foreseen(self, program: Program, last: _Visited, guide: Vector | None) -> Point:
-        before = None if self._before is None else self._before.point
-        other = None
-        if guide is not None and last.guided is not None:
-            other = Guide(guide, last.guided)
-        return foresee(program, last.point, before, other)
 
     def _good(self, answer: Certificate | None) -> TypeGuard[Certificate]:
         return answer is not None and answer.relative_gap <= self.controls.tol
@@ -288,26 +261,23 @@ def follow(
     margins: Vector,
     costs: Sequence[Any],
     follower: Follower | BlockFollower,
-    guides: Sequence[Sequence[Vector | None]] | None = None,
 ) -> list[list[Solution]]:
     """Solutions by cost vector and margin; margins are visited from the largest down.
 
     Near the largest feasible margin the solution is nearly known and cheap to find from nothing;
     at the smallest it is dear on separable classes.  After the deadline nothing is begun.
-
-    ``guides`` has the points of nearly the same rows, those of another fold, in the same order.
     """
     rows, costs = follower.prepared(rows, costs)
     order = np.argsort(margins)[::-1]
     table = []
-    for number, cost in enumerate(costs):
+    for cost in costs:
         line: dict[int, Solution] = {}
         for k in order:
             if follower.controls.out_of_time():
                 line[int(k)] = not_begun(len(difference))
                 continue
             program = lcc_program(rows, difference, cost, float(margins[k]))
-            line[int(k)] = follower.solve(program, None if guides is None else guides[number][k])
+            line[int(k)] = follower.solve(program)
         follower.rewind()
         table.append([line[k] for k in range(len(margins))])
     return table

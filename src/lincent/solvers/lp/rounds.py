@@ -7,8 +7,7 @@ rest, the band, is kept:
 
 The restricted objective never exceeds the true one: a row outside the band counts by its tangent.
 So this is a cutting-plane model, every round gives a valid bound, rows found on the wrong side of
-the kink join the band, and the rounds end at the optimum of the whole.  Where few have joined, the
-next optimum is few exchanges from the last (``crossover``); else it is solved anew (``part``).
+the kink join the band, and the rounds end at the optimum of the whole.
 
 The small box, the trust region, keeps the model where it is good.  Where the model's optimum is
 worse than the best point so far, the best point on the way to it is taken instead.  Where the gap
@@ -22,11 +21,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent import _threads
 from lincent.problems.arrays import AllRows, Certificate, Checked, SplitRows, Vector, View
 from lincent.problems.centralization import Program
 from lincent.solvers.lp import part
-from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.ruler import Ruler
 from lincent.solvers.lp.smoothing import Near
 from lincent.solvers.solution import Controls, Solution, Status
@@ -52,10 +49,6 @@ class Tuning:
     most_retreats: int = 8
     longer: float = 4.0  # times, after a step that the trust region held back
     patience: int = 3  # rounds in which the gap must halve
-    few: float = 0.5  # rows per column up to which those that join leave few exchanges
-    exchanges: int = 1  # per column; more take as long as to begin anew
-    exchanged: int = 1_000_000  # entries of a tableau: beyond, steps are as fast
-    on_the_kink: float = 1e-12  # of the mean distance: less is rounding
     wider: int = 4  # times as many rows in the band after a stall
     most_widenings: int = 2
     lengths: tuple[float, ...] = (0.7, 0.5, 0.3, 0.15, 0.05)  # of the way to a point that is worse
@@ -101,8 +94,6 @@ class Rounds:
         self.gaps: list[float] = []
         self.widenings = self.retreats = 0
         self.longer = 1.0
-        self.vertex: Vector | None = None  # the optimum of the last round
-        self.dense = not (self.split.rows.sparse or self.split.rows.far)
 
     def run(self, iterations: int) -> Solution:
         """Round after round until the gap is closed."""
@@ -119,7 +110,7 @@ class Rounds:
         """The steps of one round, and how the search has ended, if it has."""
         small = self._restricted()
         within = replace(self.controls, tol=max(self.inner_tol, self.loose), watch=None)
-        inner = self._exchanged(small) or part.solve(small, within, self.beta)
+        inner = part.solve(small, within, self.beta)
         point = inner.certificate
         held = self._held(point.beta)
         self._raise_bound(point)
@@ -130,9 +121,6 @@ class Rounds:
             f"round {number + 1}", self.objective, gap,
             f"  band {small.shape[0]}  misplaced {checked.misplaced}  at trust region {held}",
         )  # fmt: skip
-        new = checked.misplaced > 0 or inner.solver != NAME
-        if self.dense and new and not held and checked.misplaced <= TUNING.few * len(self.beta):
-            self.vertex = point.beta
         if gap <= TUNING.enough * self.controls.tol:
             return inner.iterations, Status.OPTIMAL
         if inner.status is Status.TIME_LIMIT or self.controls.out_of_time():
@@ -140,24 +128,6 @@ class Rounds:
         many = checked.misplaced > TUNING.many * small.shape[0]
         self.loose = TUNING.loose * gap if many else 0.0
         return inner.iterations, None if self._go_on(checked, held, gap) else Status.STALLED
-
-    def _exchanged(self, small: Program) -> Solution | None:
-        """The optimum by exchanges from that of the last round, where it is few of them away.
-
-        Steps would begin anew, far from the vertex.
-        """
-        beta, self.vertex = self.vertex, None
-        m, n = small.shape
-        if beta is None or (m + 2 * n) * n > TUNING.exchanged:
-            return None
-        sides = np.concatenate([beta - small.lower, small.upper - beta]) * np.tile(self.scale, 2)
-        rows, apart = small.rows.dot(beta) - small.margin, float(small.difference @ beta)
-        distance = np.abs(np.concatenate([rows, sides, [apart - small.separation]]))
-        distance += TUNING.on_the_kink * float(distance.mean())
-        with _threads.for_size(m, n):
-            found = crossover(small, beta, distance**-2, TUNING.exchanges * n)
-        good = found is not None and found.relative_gap <= TUNING.inner_tol * self.controls.tol
-        return Solution(Status.OPTIMAL, found, 1, NAME) if found is not None and good else None
 
     def _restricted(self) -> Program:
         """The band alone, with the rows beyond it in the linear term, in the trust region."""

@@ -23,10 +23,6 @@ exchanges of the vertex.
    Where the classes are separable and the columns many, an interior point solves the first band:
    Newton steps, which follow rows that turn, come nowhere near the basis there; a start does.
 
-On a path of margins where few rows turn between two of them, the basis of the last vertex is the
-first here, and no step is made: multipliers do not depend on right-hand sides, so that as many
-exchanges are left as rows turned.
-
 What this cannot finish (columns that depend on each other, mostly) goes on to the interior point.
 """
 
@@ -42,7 +38,6 @@ from lincent.problems.centralization import Program, certify
 from lincent.solvers.lp import interior_point
 from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.duplicate_rows import merge
-from lincent.solvers.lp.foreseen import Point
 from lincent.solvers.solution import Controls, Solution, Status, silent
 from lincent.sources.dense import DenseRows
 
@@ -91,7 +86,6 @@ class Tuning:
     few_wrong: float = 0.5  # of the band: with more rows on the wrong side it was too small
     many_wrong: float = 0.05  # of all rows: on more than little data screening is asked instead
     met: float = 1e-18  # of the mean square of what rows miss: below it a hinge is met
-    on_kink: float = 1e-9  # of the mean distance: the rows that a vertex is made of are nearer
     rounds: int = 8  # of exchanges, the last of them on all rows
     exchanges: int = 12  # per column and round; collinear columns take that many
     repeated: float = 0.05  # share of equal rows from which on they are merged
@@ -113,15 +107,10 @@ def solve(
     program: Program,
     controls: Controls,
     start: Vector | None = None,
-    vertex: Point | None = None,
     known: Known | None = None,
 ) -> Solution:
-    """The certified optimal vertex, or what is known where it is not reached.
-
-    ``vertex`` is the optimum of another margin, few exchanges away: its basis is the first.
-    """
+    """The certified optimal vertex, or what is known where it is not reached."""
     near = NearVertex(program, start, known)
-    near.vertex = vertex
     if known is None and not program.rows.merged and near.repeats():
         merged = merge(program)
         if merged is not None:
@@ -131,7 +120,7 @@ def solve(
 
 
 def _finish(program: Program, near: NearVertex, controls: Controls) -> Solution:
-    steps = near.approach(controls) if near.vertex is None else 0
+    steps = near.approach(controls)
     late = _late(controls)
     answer = None if late else _exchanged(program, near, controls)
     if answer is None:
@@ -180,8 +169,6 @@ class Known:
 class NearVertex:
     """A point on its way to the optimum, and what each row misses there."""
 
-    vertex: Point | None
-
     def __init__(self, program: Program, start: Vector | None, known: Known | None = None) -> None:
         self.program, self.rows = program, program.rows.dense()
         known = known or Known.of(self.rows)
@@ -193,7 +180,7 @@ class NearVertex:
         self.pull = 0.0  # the multiplier of the separation
         self.gain = 1.0  # of the last step, as a share of the loss
         self.width = 0.0  # of the last band
-        self.vertex, self.started = None, start is not None
+        self.started = start is not None
         self.band = TUNING.first_band
         if start is None:
             self._start()
@@ -369,21 +356,11 @@ class NearVertex:
         """
         program, missed = self.program, self.missed[index]
         reach = float(program.difference @ self.beta) - program.separation
-        if self.vertex is not None:
-            margin, box, projected = self.vertex
-            missed, reach = margin - projected[index], float(program.difference @ box) - margin
         distance = np.concatenate([missed, box - program.lower, program.upper - box, [reach]])
         distance *= distance
         # Hinges that are met count alike, however small the rounding; all rows tell what small is.
         met = TUNING.met * float(self.missed @ self.missed) / len(self.missed)
         return np.asarray(1.0 / (distance + met + TINY))
-
-    def met(self) -> np.ndarray:
-        """The rows that the vertex of another margin is made of."""
-        assert self.vertex is not None
-        margin, _, projected = self.vertex
-        distance = np.abs(projected - margin)
-        return np.asarray(distance <= TUNING.on_kink * (float(distance.mean()) + margin))
 
     def part(self, index: Index, beyond: Vector) -> Program:
         """The program of some rows, with the multipliers of all others summed up."""
@@ -428,8 +405,6 @@ def _exchanged(program: Program, near: NearVertex, controls: Controls) -> Certif
     band = max(TUNING.band * n, TUNING.least_band)
     most = TUNING.exchanges * n + 20
     chosen, box = near.nearest(band), near.in_the_box()
-    if near.vertex is not None and chosen is not None:
-        chosen |= near.met()
     # Between the rows and the box Newton steps tell little of the basis: exchanges from it are
     # many, and of many columns each is dear.
     unknown = n >= TUNING.interior_columns and not near.started
@@ -459,7 +434,6 @@ def _exchanged(program: Program, near: NearVertex, controls: Controls) -> Certif
             return certify(program, found.beta, beyond, found.t)
         if count <= TUNING.few_wrong * len(index):
             near.stand(found.beta, there)
-            near.vertex = None
             chosen |= wrong
             box = near.beta
             continue
@@ -468,7 +442,6 @@ def _exchanged(program: Program, near: NearVertex, controls: Controls) -> Certif
             return None
         # Too far for a band of this size: only part of the way is a descent.
         near.move(found.beta - near.beta, near.missed - there)
-        near.vertex = None
         band *= 3
         chosen, box = near.nearest(band), near.beta
     return None
