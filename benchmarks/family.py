@@ -33,8 +33,8 @@ from lincent import FQCC, LCC, LCCCV
 from lincent.paper.datasets import load_dataset
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
+from lincent.solvers import ramp, ramp_slsqp
 from lincent.solvers.lp import choose
-from lincent.solvers.ramp import convex_concave, scipy_slsqp
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
 
@@ -93,7 +93,7 @@ def trust_constr(form, start, controls, watch):
     )
 
 
-GENERAL = {"trust-constr": trust_constr, "SLSQP": scipy_slsqp.sequential_quadratic}
+GENERAL = {"trust-constr": trust_constr, "SLSQP": ramp_slsqp.sequential_quadratic}
 
 
 def problems(seeds=range(200), methods=tuple(GENERAL)):
@@ -108,11 +108,9 @@ def problems(seeds=range(200), methods=tuple(GENERAL)):
         for name in values:
             begin = time.process_time()
             if name in ours:
-                found = convex_concave.solve(
-                    program, start, "auto", Controls(), rng, 100, **ours[name]
-                )
+                found = ramp.solve(program, start, "auto", Controls(), rng, 100, **ours[name])
             else:
-                found = scipy_slsqp.solve(program, start, Controls(max_iter=200), GENERAL[name])
+                found = ramp_slsqp.solve(program, start, Controls(max_iter=200), GENERAL[name])
             seconds[name] += time.process_time() - begin
             values[name].append(found.objective)
     lines = [

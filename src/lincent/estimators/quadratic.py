@@ -27,10 +27,10 @@ from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_choice, check_count, check_line_params
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
+from lincent.solvers import ramp, ramp_slsqp
 from lincent.solvers.lp import choose, scaling
 from lincent.solvers.lp.duplicate_rows import groups, one_of_each, summed
-from lincent.solvers.ramp import convex_concave, scipy_slsqp
-from lincent.solvers.ramp.convex_concave import LocalSolution
+from lincent.solvers.ramp import LocalSolution
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
 
@@ -287,8 +287,8 @@ class FQCC(Probabilities, ProjectedLine, Classifier):
         self, program: RampProgram, start: np.ndarray, limits: Controls, rng: Any
     ) -> LocalSolution:
         if self.algorithm == "general":
-            return scipy_slsqp.solve(program, start, limits)
-        return convex_concave.solve(
+            return ramp_slsqp.solve(program, start, limits)
+        return ramp.solve(
             program, start, self.solver, limits, rng, self.max_steps, lines=bool(self.line_search)
         )
 

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from lincent.solvers.ramp import convex_concave, scipy_slsqp
+from lincent.solvers import ramp, ramp_slsqp
 from lincent.solvers.solution import Controls, Status
 from support.ramp_problems import feasible_points, random_problem, start_of, value
 
@@ -12,7 +12,7 @@ from support.ramp_problems import feasible_points, random_problem, start_of, val
 def test_general_solver_goes_down_and_stays_feasible():
     program, *_ = random_problem(4, m=30, n=3)
     start = start_of(program)
-    found = scipy_slsqp.solve(program, start, Controls(max_iter=300))
+    found = ramp_slsqp.solve(program, start, Controls(max_iter=300))
     assert found.objective <= value(program, start)
     assert value(program, found.beta) == found.objective
     assert np.abs(found.beta).max() <= 1
@@ -23,14 +23,14 @@ def test_time_and_iterations_are_limited():
     program, *_ = random_problem(3)
     start = next(feasible_points(program, 1))
     late = Controls(deadline=time.monotonic() - 1)
-    assert scipy_slsqp.solve(program, start, late).status is Status.TIME_LIMIT
+    assert ramp_slsqp.solve(program, start, late).status is Status.TIME_LIMIT
     one = Controls(max_iter=1)
-    assert scipy_slsqp.solve(program, start, one).status is Status.ITERATION_LIMIT
+    assert ramp_slsqp.solve(program, start, one).status is Status.ITERATION_LIMIT
 
 
 def descend(program, start):
     rng = np.random.default_rng(0)
-    return convex_concave.solve(program, start, "auto", Controls(), rng, 100, lines=True)
+    return ramp.solve(program, start, "auto", Controls(), rng, 100, lines=True)
 
 
 def test_descent_is_seldom_behind_the_general_solver():
@@ -39,6 +39,6 @@ def test_descent_is_seldom_behind_the_general_solver():
         program, *_ = random_problem(seed, m=40, n=3)
         start = start_of(program)
         ours = descend(program, start).objective
-        theirs = scipy_slsqp.solve(program, start, Controls(max_iter=300)).objective
+        theirs = ramp_slsqp.solve(program, start, Controls(max_iter=300)).objective
         behind += ours > theirs + 1e-7 * max(1, abs(theirs))
     assert behind <= 2

@@ -1,12 +1,12 @@
-"""Equation FQCC handed, as the paper writes it, to SciPy's sequential quadratic programming.
+"""The ramp problem as the paper writes it, for SciPy's sequential quadratic programming (SLSQP).
 
-    variables    beta and one slack eps_i per row
+    variables    beta and one slack eps_i per sample
     minimize     -|d.beta| + sum_i c_i eps_i
     subject to   |z_i - h| - |z_i + h| <= eps_i,     z_i = a_i.beta,  h = d.beta/2
                  d.beta >= s,   -1 <= beta <= 1,   eps_i >= -s
 
-(the left side is the paper's y_i (|x_i - C+| - |x_i - C-|) on the line, for either label).  Slow,
-with a local point at best, and here for comparison: ``FQCC(algorithm="general")``.
+(the left side is the paper's y_i (|x_i - C+| - |x_i - C-|) on the line, for either label; Kraft
+1988).  Slow, with a local point at best, and here for comparison: ``FQCC(algorithm="general")``.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from scipy.optimize import minimize
 
 from lincent.problems.arrays import Matrix, Vector
 from lincent.problems.ramp import RampProgram
-from lincent.solvers.ramp.convex_concave import LocalSolution
+from lincent.solvers.ramp import LocalSolution
 from lincent.solvers.solution import Controls, Status
 
 NAME = "SLSQP"
-OUT_OF_ITERATIONS = 9  # what SciPy's SLSQP says then
 
 
 class PaperForm:
-    """Values and slopes of the paper's functions at (beta, eps)."""
+    """Values and gradients of the paper's functions at (beta, eps)."""
 
     def __init__(self, program: RampProgram) -> None:
         self.program = program
@@ -47,13 +46,13 @@ class PaperForm:
         return np.concatenate([slope, self.program.costs])
 
     def slack(self, v: Vector) -> Vector:
-        """eps_i minus the left side; nonnegative where the constraints hold."""
+        """Return eps_i minus the left side; nonnegative where the constraints hold."""
         return v[self.n :] - self._left(v[: self.n])
 
     def slack_slope(self, v: Vector) -> Matrix:
         z, h = self.A @ v[: self.n], float(self.d @ v[: self.n]) / 2
-        near, far = np.sign(z - h), np.sign(z + h)
-        left = (near - far)[:, None] * self.A - np.outer((near + far) / 2, self.d)
+        plus, minus = np.sign(z - h), np.sign(z + h)
+        left = (plus - minus)[:, None] * self.A - np.outer((plus + minus) / 2, self.d)
         return np.hstack([-left, np.eye(self.m)])
 
     def bounds(self) -> list[tuple[float, float]]:
@@ -67,7 +66,7 @@ class PaperForm:
 def sequential_quadratic(
     form: PaperForm, start: Vector, controls: Controls, watch: Callable[..., None]
 ) -> Any:
-    """SciPy's answer."""
+    """Return SciPy's result."""
     apart = np.concatenate([form.d, np.zeros(form.m)])
     return minimize(
         form.objective,
@@ -94,15 +93,17 @@ def solve(
     controls: Controls,
     run: Callable[..., Any] = sequential_quadratic,
 ) -> LocalSolution:
-    """The point a general solver stops at, judged by the ramp objective."""
+    """Return the point a general solver stops at, with its ramp objective."""
     form = PaperForm(program)
     watch = _Watch(controls, form.start(start))
     with warnings.catch_warnings():
-        # The functions have kinks; what a smooth solver says about them is of no interest.
+        # The functions are not smooth; warnings of a smooth solver about that say nothing new.
         warnings.simplefilter("ignore")
         try:
             result = run(form, form.start(start), controls, watch)
-            point, status = result.x, _status(result)
+            point, status = result.x, Status.OPTIMAL
+            if not result.success:  # 9 is SLSQP's code of the iteration limit
+                status = Status.ITERATION_LIMIT if result.status == 9 else Status.STALLED
         except _OutOfTimeError:
             point, status = watch.last, Status.TIME_LIMIT
     beta = _feasible(program, np.asarray(point[: form.n], dtype=np.float64))
@@ -129,15 +130,8 @@ class _Watch:
             raise _OutOfTimeError
 
 
-def _status(result: Any) -> Status:
-    if result.success:
-        return Status.OPTIMAL
-    limit = result.status == OUT_OF_ITERATIONS
-    return Status.ITERATION_LIMIT if limit else Status.STALLED
-
-
 def _feasible(program: RampProgram, beta: Vector) -> Vector:
-    """Of beta and -beta the one with d.beta >= 0, moved into the box and onto d.beta >= s."""
+    """Return beta or -beta, whichever has d.beta >= 0, moved into the box and onto d.beta >= s."""
     if float(program.difference @ beta) < 0:
         beta = -beta
     return program.upper_model(np.zeros(program.shape[0], dtype=bool)).feasible(beta)

@@ -1,0 +1,589 @@
+"""Local optima of the ramp problem (FQCC) by a convex-concave procedure.
+
+The objective F of ``problems.ramp`` is a sum of ramps, that is, of hinges minus hinges.  With J the
+samples beyond the wrong center at some point, linearizing the concave part there gives an upper
+model (U), a centralization problem that equals F at the point and is nowhere below it.  Minimizing
+the model, taking J again, and so on (Yuille and Rangarajan 2003; Collobert et al. 2006) lowers F in
+every step and ends at a local optimum, because there are finitely many sets J.
+
+On noisy data that takes up to a hundred models.  Two shortcuts need the price of one or two:
+
+``approach``    Newton steps of which each takes a new model: a step that lowers a model lowers F by
+                at least as much, wherever the minimizer of the model is.  How far to go along a
+                step F itself decides: it still falls where a model has long turned up.
+``walk``        pivots of which each takes a new model.  Two models in a row differ in their linear
+                term alone, so that the vertex of one is a vertex of the next, and the tableau of
+                ``lp.crossover`` goes on from it.  After every pivot the samples for which
+                w_i = -(2 a_i + d).beta has changed its sign have entered or left J.  Where no pivot
+                is left the vertex minimizes its own model: a local optimum.  The tableau holds only
+                a band of samples near their breakpoints; one pass over all samples after some
+                pivots shows whether the others have stayed on their side.
+
+With ``lines`` the search continues from a local optimum.  On a line beta + t u F is piecewise
+linear with at most two breakpoints per sample, so that sorting them gives its *global* minimum on
+the line.  If no line through the optimum leads lower, the procedure descends once more from the
+minimizers of two other models.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lincent.problems.arrays import Certificate, Index, Matrix, Vector
+from lincent.problems.centralization import Program, certify
+from lincent.problems.ramp import Mask, RampProgram
+from lincent.solvers.lp import choose, screening, simplex
+from lincent.solvers.lp.crossover import Tableau
+from lincent.solvers.solution import Controls, Solution, Status
+
+NAME = "convex-concave"
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the steps trade; measured on ``benchmarks/workloads.py``, 200 x 6 to 1,000,000 x 10."""
+
+    # A model is solved from the point that it was taken at
+    near_above: int = 4000  # from so many samples on
+    near_rows: int = 15  # and so many per feature,
+    undecided: float = 0.1  # of which this share may change sides up to the minimizer.
+    lengths: tuple[float, ...] = (1.0, 0.5, 0.7, 1.5)  # of the start: a model has half the margin
+
+    # Newton steps (``approach``)
+    least_entries: int = 4_000  # below which the walk from the first model is short
+    most_entries: int = 10_000_000  # beyond which samples are not read for every step
+    most_features: int = 64  # beyond which a basis is dear, and steps lead too far from one
+    first_band: float = 4.0  # samples per feature whose hinges the first step smooths
+    last_band: float = 2.0  # and the last, at least
+    shrink: float = 0.25  # of a band, at most, from one step to the next
+    grow: float = 2.0  # of a band that led nowhere
+    widest: float = 64.0  # samples per feature of a band that is worth a step
+    steps: int = 64  # at most: what is left costs the walk less
+    longer: tuple[float, ...] = (2.0, 4.0, 8.0)  # lengths of a step while F falls
+    shorter: tuple[float, ...] = (0.5, 0.2, 0.05)  # and where it does not
+    gain: float = 1e-4  # of the objective: a step that lowers it by less is flat,
+    patience: int = 2  # and after so many in a row the walk goes on
+
+    # Pivots (``walk``)
+    walk_features: int = 300  # beyond, a pivot costs as much as a step of the interior point
+    band: int = 12  # samples per feature: a smaller band must be renewed more often
+    least_band: int = 320  # samples: below, a pivot is all overhead
+    wider: int = 8  # times that width, to which a band that lost samples grows
+    stride: int = 16  # pivots before the first pass over all samples
+    most_passes: int = 100  # a walk that needs more is left to a solver
+
+    # Lines
+    line_features: int = 300  # with more features lines are no longer cheap
+    line_entries: int = 4_000_000  # samples times lines that are searched,
+    batch_entries: int = 400_000  # so many at a time
+    sample_lines: int = 150  # of those that move one sample
+
+
+TUNING = Tuning()
+
+
+@dataclass(frozen=True)
+class LocalSolution:
+    """A local optimum: the point, how the objective fell, and the certificate of the last model.
+
+    ``model`` bounds U at the point, not F: the optimum is local.
+    """
+
+    status: Status
+    beta: Vector
+    history: tuple[float, ...]
+    model: Certificate | None
+    solver: str
+
+    @property
+    def objective(self) -> float:
+        return self.history[-1]
+
+    @property
+    def steps(self) -> int:
+        return len(self.history) - 1
+
+    def times(self, unit: float) -> LocalSolution:
+        """Return the solution of the problem whose samples were divided by ``unit``."""
+        return replace(self, history=tuple(unit * value for value in self.history))
+
+
+def solve(
+    program: RampProgram,
+    start: Vector,
+    solver: str,
+    controls: Controls,
+    rng: np.random.Generator,
+    max_steps: int,
+    *,
+    lines: bool = False,
+) -> LocalSolution:
+    """Descend from ``start``, a point with d.beta >= s inside the box."""
+    state = _Descent(program, start)
+    status, model = Status.ITERATION_LIMIT, None
+    while state.steps < max_steps:
+        model, beyond = _step(state, solver, controls, rng)
+        lowered = state.offer(model.beta)
+        controls.tell(f"step {state.steps}: objective {state.value:.10e}")
+        if controls.out_of_time():
+            status = Status.TIME_LIMIT
+            break
+        if lowered and not np.array_equal(beyond, state.beyond):
+            continue
+        if lines and _look_further(state, solver, controls, rng, max_steps):
+            controls.tell(f"step {state.steps}: objective {state.value:.10e} further on")
+            continue
+        status = Status.OPTIMAL if model.relative_gap <= controls.tol else Status.STALLED
+        break
+    return LocalSolution(status, state.beta, tuple(state.history), model, NAME)
+
+
+class _Descent:
+    """The best point so far, and the objectives on the way to it."""
+
+    def __init__(self, program: RampProgram, start: Vector) -> None:
+        self.program = program
+        self.beta, self.projected = start, program.rows.dot(start)
+        self.value = program.objective(start, self.projected)
+        self.beyond: Mask = program.beyond(start, self.projected)
+        self.history = [self.value]
+
+    @property
+    def steps(self) -> int:
+        return len(self.history) - 1
+
+    def is_above(self, beta: Vector) -> bool:
+        """Return whether the best point so far is above this one."""
+        return self.program.objective(beta, self.program.rows.dot(beta)) < self.value
+
+    def offer(self, beta: Vector) -> bool:
+        """Take the point if it is lower; return whether it was."""
+        projected = self.program.rows.dot(beta)
+        value = self.program.objective(beta, projected)
+        lower = value < self.value
+        if lower:
+            self.beta, self.projected, self.value = beta, projected, value
+            self.beyond = self.program.beyond(beta, projected)
+        self.history.append(self.value)
+        return lower
+
+    def best_length(self, model: Program) -> Vector:
+        """Return the point on the ray through the current one where the model is lowest."""
+        points = [model.feasible(length * self.beta) for length in TUNING.lengths]
+        rays = [length * self.projected for length in TUNING.lengths]
+        values = [model.primal(point, ray) for point, ray in zip(points, rays, strict=True)]
+        return points[int(np.argmin(values))]
+
+
+def _step(
+    state: _Descent, solver: str, controls: Controls, rng: np.random.Generator
+) -> tuple[Certificate, Mask]:
+    """Return a certified minimizer of a model, and the J of that model."""
+    program = state.program
+    approached = not state.steps and solver == "auto" and is_applicable(program)
+    if approached:
+        start = state.best_length(program.upper_model(state.beyond))
+        point = approach(program, start, controls)
+        approached = not np.array_equal(point, start)  # else the walk would be long
+        if approached:
+            state.offer(point)
+    if (state.steps or approached) and solver == "auto":
+        walked = walk(program, state.beta, state.projected, controls)
+        # A vertex above the point that Newton steps led to is no answer, and that point no vertex.
+        if (
+            walked is not None
+            and walked[0].relative_gap <= controls.tol
+            and (not approached or state.is_above(walked[0].beta))
+        ):
+            return walked
+    model = program.upper_model(state.beyond)
+    return _minimum(model, state, solver, controls, rng).certificate, state.beyond
+
+
+def _minimum(
+    model: Program, state: _Descent, solver: str, controls: Controls, rng: np.random.Generator
+) -> Solution:
+    """Return the certified minimizer of a model: with many samples, from where it was taken."""
+    m, n = model.shape
+    many = solver == "auto" and m >= max(TUNING.near_above, TUNING.near_rows * n)
+    if many and not (model.hard or model.one_point or model.infeasible) and model.costs.min() > 0:
+        band = min(int(TUNING.undecided * m) + 10 * n, m // 2)
+        guess = screening.Guess(state.best_length(model), band)
+        solution = screening.solve(model, controls, rng, start=guess)
+        if solution.certified(controls.tol):
+            return solution
+    return choose.solve(model, solver, controls, rng)
+
+
+def _look_further(
+    state: _Descent, solver: str, controls: Controls, rng: np.random.Generator, max_steps: int
+) -> bool:
+    """Move to a lower point away from this local optimum; return whether there was one."""
+    program = state.program
+    lower = lowest_on_lines(program, state.beta, state.value)
+    convex = program.upper_model(np.zeros(program.shape[0], dtype=bool))
+    if lower is not None and state.offer(convex.feasible(lower)):
+        return True
+    enough = state.value - 1e-8 * max(1.0, abs(state.value))
+    projected, distance = program.rows.dot(state.beta), float(program.difference @ state.beta)
+    # Any set J gives a model above F: all misplaced samples, or only the farthest.
+    for share in (0.0, 3.0):
+        model = program.upper_model(-2.0 * projected > share * distance)
+        start = choose.solve(model, solver, controls, rng).certificate.beta
+        local = solve(program, start, solver, controls, rng, max_steps)
+        if local.objective < enough and state.offer(local.beta):
+            return True
+    return False
+
+
+# Newton steps, each on a new model
+
+
+def is_applicable(program: RampProgram) -> bool:
+    """Return whether there are so many samples that Newton steps pay, but not too many for them."""
+    m, n = program.shape
+    dense = not (program.rows.sparse or program.rows.far)
+    usual = not program.hard and bool(program.costs.min() > 0)
+    entries = TUNING.least_entries < m * n <= TUNING.most_entries
+    # With fewer than three samples per feature the classes are separable, and the box is met.
+    return bool(dense and usual and entries and n <= TUNING.most_features and m >= 3 * n)
+
+
+@np.errstate(all="ignore")  # a point that is not finite has no objective and is not taken
+def approach(program: RampProgram, start: Vector, controls: Controls) -> Vector:
+    """Return a point close to a local optimum of F, at most as high as the start."""
+    m, n = program.shape
+    point = _NearLocal(program, start)
+    band, least, flat = TUNING.first_band * n, TUNING.last_band * n, 0
+    largest = min(m // 2, int(TUNING.widest * n))
+    for _ in range(TUNING.steps):
+        before = point.beyond
+        length, gain = point.step(min(int(band), largest))
+        stuck = length == 0.0 and band >= largest
+        flat = 0 if gain > TUNING.gain else flat + (length > 0.0)
+        if stuck or flat == TUNING.patience or controls.out_of_time():
+            break
+        if length == 0.0:  # so narrow a band leads nowhere here, and would not later
+            band = least = TUNING.grow * band
+        else:
+            turned = np.count_nonzero(before != point.beyond)
+            band = max(turned / length, TUNING.shrink * band, least)
+    return point.beta
+
+
+class _NearLocal(simplex.NearVertex):
+    """A point on its way; of the program only what all models share is used."""
+
+    value: float | None  # of F here, where it is known
+
+    def __init__(self, program: RampProgram, start: Vector) -> None:
+        self.ramp, self.value = program, None
+        super().__init__(program.upper_model(np.zeros(program.shape[0], dtype=bool)), start)
+
+    def step(self, band: int) -> tuple[float, float]:
+        """Take a Newton step on a new model; return its length and its relative gain."""
+        self.gain = 0.0
+        return self._step(band), self.gain
+
+    def _slope(self, alpha: Vector) -> Vector:
+        # That of the model taken here: its linear term and its hinges in one product.
+        ramp = self.ramp
+        beyond = ramp.beyond(self.beta, self.program.margin - self.missed)
+        capped = np.where(beyond, ramp.costs, 0.0)
+        both = 2.0 * capped - alpha
+        return both @ self.rows + (float(capped.sum()) - 1.0) * ramp.difference
+
+    def move(self, step: Vector, along: Vector) -> float:
+        """Go along a step as far as F falls: a model, which is above it, would stop too early."""
+        ramp, slope = self.ramp, float(self.ramp.difference @ step)
+        distance, doubled = float(ramp.difference @ self.beta), 2.0 * along
+        capped = 2.0 * self.missed - ramp.margin  # -2 a_i.beta: a model's margin is half of s
+
+        def value(length: float) -> float:
+            ahead = distance + length * slope
+            loss = np.minimum(capped - length * doubled, ahead)
+            return float(np.maximum(loss, -ramp.margin, out=loss) @ ramp.costs) - ahead
+
+        here = value(0.0) if self.value is None else self.value
+        best, lowest = 1.0, value(1.0)
+        limit = self._limit(step)
+        for longer in TUNING.longer:
+            trial = value(longer) if longer <= limit else np.inf
+            if trial >= lowest:
+                break
+            best, lowest = longer, trial
+        if best == 1.0:
+            for shorter in TUNING.shorter:
+                trial = value(shorter)
+                if trial >= lowest and lowest < here:
+                    break
+                best, lowest = shorter, trial
+        if not lowest < here:
+            return 0.0
+        self.value, self.gain = lowest, (here - lowest) / max(abs(lowest), 1e-300)
+        self.stand(self.beta + best * step, self.missed - best * along)
+        return best
+
+    def _limit(self, step: Vector) -> float:
+        """Return the length at which a step leaves the box or d.beta falls below its bound."""
+        program = self.program
+        slack = np.where(step > 0, program.upper, program.lower) - self.beta
+        distance, slope = float(program.difference @ self.beta), float(program.difference @ step)
+        apart = (program.separation - distance) / slope if slope < 0 else np.inf
+        return float(min(np.min(slack[step != 0] / step[step != 0], initial=np.inf), apart))
+
+
+# Pivots, each on a new model
+
+
+def walk(
+    program: RampProgram, beta: Vector, projected: Vector, controls: Controls
+) -> tuple[Certificate, Mask] | None:
+    """Return the vertex from which no edge leads lower: its model's certificate and J.
+
+    None where it is not reached; ``projected`` is ``rows.dot(beta)``.
+    """
+    n = program.shape[1]
+    if n > TUNING.walk_features:
+        return None
+    # The length of each sample in scaled features: how fast it can come to a breakpoint.
+    if program.rows.sparse or program.rows.far:
+        size = program.rows.sizes(np.diag(1.0 / program.rows.column_scale())) + 1e-300
+    else:
+        size = simplex.scales_and_sizes(program.rows.dense())[1] + 1e-300
+    width = max(TUNING.band * n, TUNING.least_band)
+    wide = TUNING.wider * width
+    stride, value = TUNING.stride, program.objective(beta, projected)
+    band: _Band | None = None
+    for _ in range(TUNING.most_passes):
+        if controls.out_of_time():
+            return None
+        band = band or _Band(program, beta, projected, size, width)
+        if not band.tableau.usable:
+            return None
+        ended = band.tableau.descend(stride)
+        vertex = band.tableau.point()
+        vertex_projected = program.rows.dot(vertex)
+        reached = program.objective(vertex, vertex_projected)
+        kept = band.is_kept(vertex, vertex_projected)
+        if kept and ended:
+            return band.certificate(vertex)
+        if not kept:
+            band, width = None, max(width, min(2 * width, wide))
+            if reached > value:
+                stride, width = stride // 2, width if stride > 1 else 2 * width
+                continue
+        beta, projected, value = vertex, vertex_projected, reached
+        stride = min(2 * stride + 1, 2 * n + TUNING.stride)
+    return None
+
+
+class _Band:
+    """The samples close to a breakpoint at a point, and the tableau of the model on them."""
+
+    def __init__(
+        self, program: RampProgram, beta: Vector, projected: Vector, size: Vector, width: int
+    ) -> None:
+        self.program = program
+        separation = float(program.difference @ beta)
+        distances = np.abs(projected - program.margin / 2)
+        self.near = _smallest(distances / size, width)
+        self.watched = _smallest(np.abs(2.0 * projected + separation) / size, width)
+        self.low, self.beyond = self._others(beta, projected)
+        model = program.upper_model(self.beyond)
+        linear = self._linear(model)
+        rows, costs = model.rows.take(self.near), model.costs[self.near]
+        unit = rows.column_scale()
+        distance = np.concatenate(
+            [
+                distances[self.near],
+                unit * np.maximum(beta - model.lower, 0.0),
+                unit * np.maximum(model.upper - beta, 0.0),
+                [abs(separation - model.separation)],
+            ]
+        )
+        typical = float(distances.mean()) + model.margin
+        self.tableau = RampTableau(
+            replace(model, rows=rows, costs=costs, linear=linear),
+            (distance / typical + 1e-9) ** -2.0,
+            program.rows.take(self.watched).dense(),
+            program.costs[self.watched],
+        )
+
+    def _others(self, beta: Vector, projected: Vector) -> tuple[Mask, Mask]:
+        """Return which samples outside the band violate the margin, and which are in J."""
+        low, beyond = projected < self.program.margin / 2, self.program.beyond(beta, projected)
+        low[self.near] = False
+        beyond[self.watched] = False
+        return low, beyond
+
+    def _linear(self, model: Program) -> Vector:
+        """Return the linear term of a model with the violating samples outside the band summed."""
+        return model.linear - model.rows.tdot(np.where(self.low, model.costs, 0.0))
+
+    def is_kept(self, beta: Vector, projected: Vector) -> bool:
+        """Return whether the samples outside the band are on their sides."""
+        low, beyond = self._others(beta, projected)
+        return bool(np.array_equal(low, self.low) and np.array_equal(beyond, self.beyond))
+
+    def certificate(self, beta: Vector) -> tuple[Certificate, Mask] | None:
+        """Return the certificate of the vertex for its whole model."""
+        beyond = self.beyond.copy()
+        beyond[self.watched] = self.tableau.counted
+        model = self.program.upper_model(beyond)
+        self.tableau.program = replace(self.tableau.program, linear=self._linear(model))
+        inside = self.tableau.certificate(beta)
+        if inside is None:
+            return None
+        alpha = np.where(self.low, model.costs, 0.0)
+        alpha[self.near] = inside.alpha
+        return certify(model, inside.beta, alpha, inside.t), beyond
+
+
+def _smallest(values: Vector, count: int) -> Index:
+    if count >= len(values):
+        return np.arange(len(values))
+    return np.sort(np.argpartition(values, count)[:count])
+
+
+class RampTableau(Tableau):
+    """The tableau of the model taken at its own vertex: J follows every pivot."""
+
+    def __init__(
+        self, model: Program, stiffness: Vector, watched: np.ndarray, costs: Vector
+    ) -> None:
+        super().__init__(model, stiffness)
+        if not self.usable:
+            return
+        m, n = model.shape
+        self.unit = self.hinges[m : m + n].diagonal()
+        self.slopes = -(2.0 * watched + model.difference)  # of the w_i
+        self.slope_costs = costs
+        self.counted: Mask = np.zeros(len(watched), dtype=bool)
+        self._exchanged()
+
+    def point(self) -> Vector:
+        """Return the vertex; the lower bounds of the box are hinges, so the tableau has it."""
+        return np.clip(self._vertex(), self.program.lower, self.program.upper)
+
+    def _vertex(self) -> Vector:
+        m, n = self.program.shape
+        return self.program.lower + self.T[m : m + n, n] / self.unit
+
+    def _exchanged(self) -> None:
+        """Let J be the samples beyond the wrong center at this vertex."""
+        beta = self._vertex()
+        beyond = self.slopes @ beta > 0
+        turned = np.flatnonzero(beyond != self.counted)
+        if len(turned):
+            m, n = self.program.shape
+            sign = np.where(beyond[turned], -1.0, 1.0)
+            slope = (sign * self.slope_costs[turned]) @ self.slopes[turned]
+            self.T[-1, :n] += (slope / self.unit) @ self.T[m : m + n, :n]
+            self.T[-1, n] += float(slope @ beta)
+            self.counted = beyond
+
+
+# Lines through a local optimum
+
+
+def lowest_on_lines(program: RampProgram, beta: Vector, value: float) -> Vector | None:
+    """Return the lowest point on lines through a local optimum, or None if none is below it.
+
+    The lines are the axes and the ray through zero; the edges of the vertex (one active constraint
+    let go, the others kept); and inv(A'CA) a_i, which move sample i and disturb the others least.
+    """
+    m, n = program.shape
+    most = TUNING.line_entries // max(1, m)
+    if n > TUNING.line_features or most < n:
+        return None
+    projected = program.rows.dot(beta)
+    edges, sample_lines = _edges(program, beta, projected), _sample_lines(program, projected)
+    lines = np.hstack([np.eye(n), beta[:, None], edges, sample_lines])
+    lines = lines[:, np.any(lines != 0, axis=0)][:, :most]
+    lowest, point = value - 1e-9 * max(1.0, abs(value)), None
+    step = max(1, TUNING.batch_entries // max(1, m))
+    for start in range(0, lines.shape[1], step):
+        batch = lines[:, start : start + step]
+        length, values = minimum_on_lines(program, beta, projected, batch)
+        k = int(np.argmin(values))
+        if values[k] < lowest:
+            lowest, point = float(values[k]), beta + length[k] * batch[:, k]
+    return point
+
+
+def minimum_on_lines(
+    program: RampProgram, beta: Vector, projected: Vector, lines: Matrix
+) -> tuple[Vector, Vector]:
+    """Return for each column u of ``lines`` the best t inside the box and d.beta >= s, and F there.
+
+    With q = d.beta and p_i = -2 a_i.beta, and q_u, p_ui their change along u,
+
+        F(t) = const - (q + t q_u) + sum_i c_i (s + p_i + t p_ui)_+
+                                   - sum_i c_i (p_i - q + t (p_ui - q_u))_+.
+    """
+    along = np.column_stack([program.rows.dot(u) for u in np.ascontiguousarray(lines.T)])
+    s, c, d = program.margin, program.costs, program.difference
+    q, q_u = float(d @ beta), d @ lines
+    low, high = _range(beta, lines, q - s, q_u)
+    at = np.concatenate([s - 2 * projected, -2 * projected - q])[:, None]
+    slope = np.concatenate([-2 * along, -2 * along - q_u])
+    weight = np.concatenate([c, -c])[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        breakpoints = np.where(slope != 0, -at / slope, np.inf)
+    breakpoints = np.clip(breakpoints, low, high)
+    order = np.argsort(breakpoints, axis=0)
+    breakpoints = np.vstack([low, np.take_along_axis(breakpoints, order, axis=0), high])
+    first = at + slope * low
+    # Just above the lower end a hinge counts if it is positive or about to be.
+    rising = (first > 0) | ((first == 0) & (slope > 0))
+    jump = np.where(rising & (slope > 0), 0.0, weight * np.abs(slope))
+    # Breakpoints outside the range were moved to its ends; their jump must not count inside.
+    jump[~rising & (slope <= 0)] = 0.0
+    jump = np.take_along_axis(jump, order, axis=0)
+    value = -(q + q_u * low) - s * float(c.sum()) + (weight * np.maximum(first, 0.0)).sum(axis=0)
+    begin = -q_u + (weight * slope * rising).sum(axis=0)
+    slopes = begin + np.vstack([np.zeros_like(low), np.cumsum(jump, axis=0)])
+    values = value + np.vstack(
+        [np.zeros_like(low), np.cumsum(slopes * np.diff(breakpoints, axis=0), axis=0)]
+    )
+    best = np.argmin(values, axis=0)
+    each = np.arange(lines.shape[1])
+    return breakpoints[best, each], values[best, each]
+
+
+def _range(beta: Vector, lines: Matrix, slack: float, q_u: Vector) -> tuple[Vector, Vector]:
+    """Return how far each line goes back and forth before it leaves the box or d.beta >= s."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.stack([(-1.0 - beta[:, None]) / lines, (1.0 - beta[:, None]) / lines])
+        ends = np.where(lines == 0, np.array([-np.inf, np.inf])[:, None, None], ends)
+        low, high = ends.min(axis=0).max(axis=0), ends.max(axis=0).min(axis=0)
+        back = np.where(q_u > 0, -slack / q_u, -np.inf)
+        forth = np.where(q_u < 0, -slack / q_u, np.inf)
+    # t = 0 is inside, up to rounding.
+    return np.minimum(np.maximum(low, back), 0.0), np.maximum(np.minimum(high, forth), 0.0)
+
+
+def _edges(program: RampProgram, beta: Vector, projected: Vector) -> Matrix:
+    size = float(np.mean(np.abs(projected))) + program.margin
+    tight = np.flatnonzero(np.abs(2 * projected - program.margin) <= 1e-7 * size)
+    at_box = np.flatnonzero(np.abs(beta) >= 1.0 - 1e-9)
+    active = [program.rows.take(tight).dense(), np.eye(len(beta))[at_box]]
+    if float(program.difference @ beta) <= program.margin * (1 + 1e-9):
+        active.append(program.difference[None, :])
+    together = np.vstack(active)
+    if not 0 < len(together) <= 2 * len(beta) + 10:
+        return np.empty((len(beta), 0))
+    return np.asarray(np.linalg.pinv(together))
+
+
+def _sample_lines(program: RampProgram, projected: Vector) -> Matrix:
+    gram = program.rows.gram(program.costs)
+    # Evenly along the projections, equal ones once: duplicated samples add no lines.
+    _, chosen = np.unique(projected, return_index=True)
+    if len(chosen) > TUNING.sample_lines:
+        chosen = chosen[np.linspace(0, len(chosen) - 1, TUNING.sample_lines).astype(np.intp)]
+    rows = program.rows.take(np.sort(chosen)).dense()
+    return np.asarray(np.linalg.pinv(gram, hermitian=True) @ rows.T)

@@ -1,1 +1,0 @@
-"""The ramp program, by a short sequence of linear programs."""
