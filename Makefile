@@ -9,6 +9,9 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 OLDEST := .venv-oldest
 PYTEST_ARGS ?=
+# Processes of the test suite: one for each core, each with one thread.
+JOBS ?= $(shell nproc 2> /dev/null || getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+PYTEST := -m pytest -n $(JOBS) --dist loadgroup
 CAMPAIGN ?= --minutes 10
 
 # The data sets of the paper, where a folder with them lies beside the checkout.
@@ -23,7 +26,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test test-oldest lint format types wheel bench campaign docs check-docs clean
+.PHONY: help run check test coverage test-oldest lint format types wheel bench campaign docs check-docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,9 +35,13 @@ run: $(VENV)/.ready-run ## the main job: the paper's study in short, from data s
 	$(BIN)/lincent reproduce --quick -o results/quick
 
 test: $(VENV)/.ready-test ## the whole test suite (PYTEST_ARGS="-k name" narrows it)
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python $(PYTEST) $(PYTEST_ARGS)
 
-# The rooms below the estimators, the house rules and LCC itself: what most changes break first.
+coverage: $(VENV)/.ready-test ## the whole test suite with branch coverage, of its subprocesses and workers too
+	rm -rf .coverage-data && mkdir .coverage-data
+	$(BIN)/python $(PYTEST) --cov --cov-report=html:.coverage-data/html --cov-report=term $(PYTEST_ARGS)
+
+# Problems, sources, imports and LCC itself: what most changes break first.
 QUICK := tests/test_architecture.py tests/problems tests/sources/test_dense.py tests/sources/test_signed_rows.py tests/sources/test_source.py tests/solvers/newton tests/features tests/estimators/test_linear.py
 
 check: $(VENV)/.ready-test ## before every commit, under a minute: lint, types, the fast tests
@@ -44,7 +51,7 @@ check: $(VENV)/.ready-test ## before every commit, under a minute: lint, types, 
 	$(BIN)/python -m pytest -q -x -m "not slow" $(QUICK)
 
 test-oldest: $(OLDEST)/.ready ## scikit-learn's estimator checks on the oldest supported scikit-learn
-	$(OLDEST)/bin/python -m pytest tests/test_sklearn_contract.py $(PYTEST_ARGS)
+	$(OLDEST)/bin/python $(PYTEST) tests/test_sklearn_contract.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.ready-test ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -83,7 +90,7 @@ check-docs: docs $(VENV)/.ready-test ## the built site: links, headings, texts, 
 
 clean: ## remove environments, builds and caches
 	rm -rf $(VENV) $(OLDEST) dist build doc/_build doc/gallery doc/api doc/jupyter_execute doc/sg_execution_times.rst
-	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .coverage-data .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests examples doc -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Environments. A stamp file says that one is ready; it is redone when the pins change.
@@ -108,5 +115,5 @@ $(VENV)/.ready-docs: $(VENV)/.ready-run pyproject.toml constraints.txt
 $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 13) else "test-oldest needs Python 3.11 or 3.12: older scikit-learn has no wheels for this one.")'
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/python -m pip --disable-pip-version-check install --quiet -c constraints-oldest.txt -e ".[rivals]" pytest hypothesis pandas
+	$(OLDEST)/bin/python -m pip --disable-pip-version-check install --quiet -c constraints-oldest.txt -e ".[rivals]" pytest pytest-xdist hypothesis pandas
 	touch $@

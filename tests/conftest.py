@@ -34,11 +34,32 @@ else:
     settings.load_profile("deterministic")
 
 
+# Tests of one group run one after another in one process of ``make test``.  A file is a group, so
+# that its fixtures are made once; clusters wait for each other, and so do browsers, since each
+# starts processes of its own; tests of a file named here may run anywhere.
+SPREAD = ("test_sklearn_contract.py",)
+GROUPS = {"support.own_cluster": "cluster", "LocalCluster": "cluster", "support.browser": "browser"}
+
+
+def group_of(path: Path) -> str:
+    """Return the name of the group in which the tests of a file run."""
+    if path.suffix == ".py":
+        text = path.read_text("utf-8")
+        for word, group in GROUPS.items():
+            if word in text:
+                return group
+    return path.as_posix()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave what needs SciPy's array API to the process that test_array_api starts for it."""
+    """Assign tests to groups, and leave those of SciPy's array API to a process of their own."""
+    groups: dict[Path, str] = {}
     for item in items:
         if "check_array_api" in item.name:  # scikit-learn's own
             item.add_marker(pytest.mark.array_api)
+        if item.path.name not in SPREAD and config.pluginmanager.hasplugin("xdist"):
+            groups.setdefault(item.path, group_of(item.path))
+            item.add_marker(pytest.mark.xdist_group(groups[item.path]))
     if os.environ.get("SCIPY_ARRAY_API") != "1":
         kept = [item for item in items if item.get_closest_marker("array_api") is None]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
