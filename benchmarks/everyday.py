@@ -144,7 +144,7 @@ def run(*arguments):
 
 
 def command(*arguments):
-    text, *rest = run("-m", "lincent.cli", *arguments, "--json")
+    text, *rest = run("-m", "lincent", *arguments, "--json")
     return json.loads(text), *rest
 
 
@@ -166,7 +166,7 @@ def check(folder):
     """The answers against those of Python on the whole table."""
     from pyarrow import parquet
 
-    from lincent.app import load_model
+    from lincent.export import load_model
     from lincent.tables import UserTable, to_frame
 
     root = Path(folder)

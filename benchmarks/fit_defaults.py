@@ -40,7 +40,7 @@ import numpy as np  # noqa: E402
 from sklearn.linear_model import LogisticRegressionCV  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 
-from lincent.app import fit_table  # noqa: E402
+from lincent.workflow import fit_table  # noqa: E402
 
 BAR, SPEAKS_WITHIN = 15.0, 2.0
 

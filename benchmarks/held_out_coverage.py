@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from lincent.app import explain_model, fit_table
+from lincent.workflow import explain_model, fit_table
 
 ASIDE = 6_000
 

@@ -23,7 +23,7 @@ def write(path, line, head=""):
 def attempt(what, path, target):
     start = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-m", "lincent.cli", "compare", str(path), "--target", target],
+        [sys.executable, "-m", "lincent", "compare", str(path), "--target", target],
         capture_output=True, text=True, cwd=path.parent,
     )  # fmt: skip
     seconds = time.monotonic() - start

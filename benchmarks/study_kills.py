@@ -20,7 +20,7 @@ from lincent.paper.study import read_runs
 from lincent.paper.study.store import MEASURED
 
 COMMAND = [
-    sys.executable, "-m", "lincent.cli", "compare", "circles", "--runs", "60", "--jobs", "2",
+    sys.executable, "-m", "lincent", "compare", "circles", "--runs", "60", "--jobs", "2",
     "--methods", "LogReg,LogReg-bal,LDA,SVM,DLS,SMP,WSV,TSV,DEL,LCC",
 ]  # fmt: skip
 

@@ -163,13 +163,13 @@ def _forked(folder: Path, given: list[str]) -> tuple[int, int]:
 @cache
 def _imported() -> None:
     """Do once what the commands do, so that every module is there before the fork."""
-    import lincent.app.commands
     import lincent.cli
+    import lincent.cli.commands
     from lincent._errors import AppError
-    from lincent.app import explain_model, fit_table, predict_table
-    from lincent.app.page import explanation_html
     from lincent.export.export import export_bytes
     from lincent.export.storage import dump_model, parse_model
+    from lincent.report.page import explanation_html
+    from lincent.workflow import explain_model, fit_table, predict_table
 
     table = corpus.table(np.random.default_rng(0))
     with warnings.catch_warnings():

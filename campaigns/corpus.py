@@ -89,9 +89,9 @@ def make() -> Path:
 
 
 def _model(classes: int = 2, dates: bool = False, text: bool = False, **settings: Any) -> bytes:
-    from lincent.app.fit import fit_table
     from lincent.export.storage import dump_model
     from lincent.tables import Wishes
+    from lincent.workflow.fit import fit_table
 
     wishes = Wishes(ids=("id",), dates=dates, text=text)
     with warnings.catch_warnings():

@@ -3,9 +3,9 @@
     python -m campaigns.guided models --seconds 600
     python -m campaigns.guided tables --seconds 600
 
-Branches of ``lincent.app`` and ``lincent.tables`` are counted while they run; what reaches a new
-one is kept and changed further, by bytes or, where it is JSON, entry by entry.  What the fuzzer
-sees as bytes is
+Branches of ``cli``, ``export``, ``workflow``, ``tables`` are counted while they run; what reaches
+a new one is kept and changed further, by bytes or, where it is JSON, entry by entry.  What the
+fuzzer sees as bytes is
 
     model     a byte that names a known model and what follows, then its description or its tree as
               text: the rest is that of the known model, and the digest is right
@@ -36,7 +36,7 @@ from campaigns.changes import as_text, json_changed, paths, stored
 from campaigns.counts import COUNTS, add, added, entry, read, write
 from campaigns.outcome import Outcome, save
 
-WATCHED = ["lincent.app", "lincent.tables"]
+WATCHED = ["lincent.cli", "lincent.export", "lincent.workflow", "lincent.tables"]
 FORMATS = ("csv", "tsv", "json", "jsonl", "csv.gz", "csv.zip", "parquet", "arrow")
 MOST_SAVED, KEEP_EVERY = 5, 20.0
 LONGEST = 1 << 17
@@ -160,8 +160,8 @@ def fuzz(name: str, seconds: int, seed: int, counts: Path, place: Path) -> None:
     import atheris
 
     with atheris.instrument_imports(include=WATCHED):
-        import lincent.app.commands
-        import lincent.app.page  # noqa: F401
+        import lincent.cli.commands
+        import lincent.report.page  # noqa: F401
     for number, start in enumerate(TARGETS[name][1]()):
         (place / str(number)).write_bytes(start)
 

@@ -138,7 +138,7 @@ def check(instance: dict[str, Any]) -> Outcome:
 
 
 def _scored(model: Any) -> None:
-    from lincent.app.predict import predict_table
+    from lincent.workflow.predict import predict_table
 
     predict_table(model, corpus.table(np.random.default_rng(1), 5))
 
@@ -161,9 +161,9 @@ def _as_python(model: Any) -> None:
 
 
 def _explained(model: Any) -> None:
-    from lincent.app.explain import explain_model
-    from lincent.app.explain_text import explain_text
     from lincent.export.storage import described_by
+    from lincent.report.text import explain_text
+    from lincent.workflow.explain import explain_model
 
     with described_by("f.lincent"):
         text = explain_text(explain_model(model))

@@ -196,7 +196,7 @@ def _judged(path: Path) -> None:
 
 
 def _scored(path: Path) -> None:
-    from lincent.app.predict import predict_file
+    from lincent.workflow.predict import predict_file
 
     answers = path.with_name("answers.csv")
     try:

@@ -118,18 +118,21 @@ MODULES = (
         ),
     ),
     Module(
-        "lincent.app",
+        "lincent.workflow",
         "From a table to answers",
-        "The functions behind ``lincent fit``, ``predict``, ``explain`` and ``export``.",
+        "The functions behind ``lincent fit``, ``predict`` and ``explain``.",
         (
             Group(
                 "Models of tables",
                 ("fit_table", "predict_table", "predict_file", "explain_model", "Model"),
             ),
-            Group(
-                "Files", ("save_model", "load_model", "export_model", "TRUSTED_TYPES", "AppError")
-            ),
         ),
+    ),
+    Module(
+        "lincent.export",
+        "Model files and exports",
+        "Models stored safely, and written as ONNX, SQL or Python.",
+        (Group("Files", ("save_model", "load_model", "export_model")),),
     ),
     Module(
         "lincent.paper.baselines",

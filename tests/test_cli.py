@@ -144,7 +144,7 @@ def test_every_command_speaks_json(tmp_path):
     table.write_text("\n".join(["a,b,answer", *rows]) + "\n")
 
     def spoken(*words):
-        command = [sys.executable, "-m", "lincent.cli", *words, "--json"]
+        command = [sys.executable, "-m", "lincent", *words, "--json"]
         return json.loads(
             subprocess.run(command, capture_output=True, text=True, check=True).stdout
         )

@@ -11,7 +11,7 @@ import pytest
 
 import lincent
 
-PACKAGES = ["lincent", "lincent.app", "lincent.tables"]
+PACKAGES = ["lincent", "lincent.export", "lincent.workflow", "lincent.tables"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -18,10 +18,9 @@ def test_versions_for_a_bug_report(capsys):
     assert _versions.versions(("no-such-package",))["no-such-package"] == "absent"
 
 
-@pytest.mark.parametrize("way", [("-m", "lincent"), ("-m", "lincent.cli")])
-def test_the_command_line_knows_its_version(way):
+def test_the_command_line_knows_its_version():
     pytest.importorskip("typer")
     done = subprocess.run(
-        [sys.executable, *way, "--version"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "lincent", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"lincent {lincent.__version__}\n"

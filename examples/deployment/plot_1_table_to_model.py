@@ -13,17 +13,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from lincent.app import (
-    TRUSTED_TYPES,
-    AppError,
-    Model,
-    explain_model,
-    fit_table,
-    load_model,
-    predict_file,
-    predict_table,
-    save_model,
-)
+from lincent._errors import AppError
+from lincent.export import load_model, save_model
+from lincent.export.storage import TRUSTED_TYPES
+from lincent.workflow import Model, explain_model, fit_table, predict_file, predict_table
 
 rng = np.random.default_rng(0)
 m = 800

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-from lincent.app import export_model, fit_table, predict_table
+from lincent.export import export_model
+from lincent.workflow import fit_table, predict_table
 
 data = load_breast_cancer(as_frame=True).frame.iloc[:, [0, 1, 4, 6, 30]]
 data.columns = ["radius", "texture", "smoothness", "concavity", "benign"]

@@ -48,7 +48,7 @@ else:
             "lcc_path": "estimators.lcc_path",
             "show_versions": "_versions",
         },
-        modules=("app", "callbacks", "features", "inspection", "paper", "tables"),
+        modules=("callbacks", "export", "features", "inspection", "paper", "tables", "workflow"),
     )
 
 

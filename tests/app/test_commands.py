@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lincent.app import explain_model, fit_table, load_model, predict_file
+from lincent.export import load_model
+from lincent.workflow import explain_model, fit_table, predict_file
 
 
 def python_answers(model, frame):
@@ -98,7 +99,7 @@ def test_json_is_all_that_is_printed(files, lincent, monkeypatch, arguments):
 
 
 def test_standard_streams(files):
-    command = [sys.executable, "-m", "lincent.cli", "predict", str(files / "model.lincent"), "-"]
+    command = [sys.executable, "-m", "lincent", "predict", str(files / "model.lincent"), "-"]
     done = subprocess.run(
         [*command, "-o", "-"], input=(files / "new.csv").read_bytes(), capture_output=True
     )
@@ -184,7 +185,7 @@ def test_help_names_every_command(lincent):
 
 
 def test_app_is_not_imported_by_the_package():
-    code = "import lincent, sys; print('lincent.app' in sys.modules)"
+    code = "import lincent, sys; print('lincent.workflow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
@@ -223,7 +224,7 @@ def test_predict_gives_contributions_and_says_where_the_class_is_not_the_likelie
 
 def test_explain_of_pairs_does_not_mix_problems_and_scores(make_table, tmp_path):
     """One-vs-one has coefficients by pair and scores by class: they are shown apart."""
-    from lincent.app.explain_text import explain_text
+    from lincent.report.text import explain_text
 
     model = fit_table(make_table(150, classes=3), "churn", method="quick", multi_class="ovo")
     said = explain_text(explain_model(model))

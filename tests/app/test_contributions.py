@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lincent.app import AppError, fit_table, predict_table
-from lincent.app.contributions import contributions_of
+from lincent._errors import AppError
+from lincent.export.contributions import contributions_of
 from lincent.export.export import export_bytes
+from lincent.workflow import fit_table, predict_table
 from support.graphs import answers_of
 
 METHODS = {"quick": {}, "lcc": {}, "linear": {}, "additive": {"interactions": 2, "n_resamples": 0}}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lincent.app import curves
+from lincent.inspection import curves
 
 
 def test_cuts_count_what_is_called_and_what_is_found():

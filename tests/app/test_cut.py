@@ -5,12 +5,12 @@ import pytest
 
 from lincent import AutoLCC
 from lincent._errors import AppError
-from lincent.app import fit_table
-from lincent.app.cut import Cut, chosen_cut, given_cut, positive_code
-from lincent.app.held_out import HeldOut
-from lincent.app.scores import confusion, value_of
-from lincent.app.terminal import at_the_cut
-from lincent.app.verdict import describe_held_out
+from lincent.cli.terminal import at_the_cut
+from lincent.inspection.evaluation import describe_held_out
+from lincent.inspection.held_out import HeldOut
+from lincent.inspection.score_intervals import confusion, value_of
+from lincent.inspection.thresholds import Cut, chosen_cut, given_cut, positive_code
+from lincent.workflow import fit_table
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")

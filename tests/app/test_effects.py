@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.app import effects
+from lincent.inspection import permutation_importance as effects
 
 
 class Weighted:
@@ -66,7 +66,7 @@ def test_the_band_holds_the_curves_of_most_rows():
 
 
 def test_the_band_of_a_sum_of_curves_is_that_of_its_resamples(make_table):
-    from lincent.app import fit_table
+    from lincent.workflow import fit_table
 
     model = fit_table(make_table(120), "churn", method="additive", settings={"n_resamples": 5})
     curve = next(e["curve"] for e in model.summary["effects"] if e["column"] == "age")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "lincent.cli"]
+COMMAND = [sys.executable, "-m", "lincent"]
 
 
 def fails(answer, *words):
@@ -230,7 +230,7 @@ def test_broken_pipe(files, fresh):
 
 
 def test_interrupt_leaves_nothing(files, model, monkeypatch):
-    from lincent.app import predict_file
+    from lincent.workflow import predict_file
 
     before = sorted(os.listdir(files))
 

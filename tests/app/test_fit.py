@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from lincent._errors import AppError
-from lincent.app import fit_table, load_model, predict_table, save_model
-from lincent.app.methods import METHODS, find_method, make_classifier
+from lincent.export import load_model, save_model
 from lincent.tables import Wishes
+from lincent.workflow import fit_table, predict_table
+from lincent.workflow.methods import METHODS, find_method, make_classifier
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,7 @@ def test_reproduce(tmp_path):
 
 def test_the_code_does_not_hang_on_where_the_interrupt_came(tmp_path):
     (tmp_path / "started.py").write_text(
-        "from lincent import cli\nfrom lincent.app import commands\n"
+        "from lincent import cli\nfrom lincent.cli import commands\n"
         "def run_fit(*data, **options): exec('raise KeyboardInterrupt')\n"
         "commands.run_fit = run_fit\ncli.main()"
     )

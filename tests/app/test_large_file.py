@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from lincent._errors import AppError
-from lincent.app import large_file, memory
-from lincent.app.fit import fit_table
 from lincent.estimators import auto, auto_large
 from lincent.export.storage import load_model
 from lincent.tables import AS_FOUND, Wishes
+from lincent.workflow import large_file, memory
+from lincent.workflow.fit import fit_table
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -163,7 +163,8 @@ def test_the_command_under_a_limit(tmp_path):
     """Under ``ulimit -v`` a table that takes more is read in batches; the model is the same."""
     path, models = write(tmp_path, m=200_000), []
     loaded = (
-        "import lincent.app.fit, lincent.export.terms, pandas, pyarrow.parquet, sklearn.compose\n"
+        "import lincent.workflow.fit, lincent.export.terms\n"
+        "import pandas, pyarrow.parquet, sklearn.compose\n"
         "from lincent import _memory\n"
         "print(int(_memory._fields(_memory.Path('/proc/self/status'))['VmSize'] / 1024))"
     )

@@ -5,11 +5,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lincent.app import explain_model, fit_table
-from lincent.app.explain_text import explain_text
-from lincent.app.learning_curve import LEAST, curve_text, described, growing_parts
-from lincent.app.page import explanation_html
+from lincent.inspection.learning_curve import LEAST, curve_text, described, growing_parts
+from lincent.report.page import explanation_html
+from lincent.report.text import explain_text
 from lincent.tables import Wishes, read_table, understand
+from lincent.workflow import explain_model, fit_table
 
 
 def known(table, wishes=None):

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from lincent import AutoLCC
-from lincent.app import fit_table, load_model, save_model
+from lincent.export import load_model, save_model
 from lincent.tables import Wishes, read_table, to_frame
+from lincent.workflow import fit_table
 
 QUICK = {"maps": ["columns", "splines", "centers"], "n_members": 3}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lincent.app import progress
+from lincent import _console as progress
 
 
 def test_lines_in_a_pipe(capsys, monkeypatch):
@@ -39,7 +39,7 @@ def test_a_bar_in_a_terminal(capsys, monkeypatch):
 
 @pytest.mark.parametrize("method", ["auto", "linear", "structured", "additive", "lcc"])
 def test_a_fit_tells_its_folds(make_table, method):
-    from lincent.app import fit_table
+    from lincent.workflow import fit_table
 
     told = []
     tune = method == "lcc"

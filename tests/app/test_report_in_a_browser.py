@@ -20,7 +20,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, make_table):
-    from lincent.app.commands import run_fit
+    from lincent.cli.commands import run_fit
 
     folder = tmp_path_factory.mktemp("fitted")
     make_table(300).to_csv(folder / "train.csv", index=False)
@@ -79,7 +79,7 @@ def test_tables_sort(opened):
 def test_the_code_is_copied_and_runs(opened, folder):
     opened.run("document.querySelector('#use .copy').click()")
     copied = opened.run("getSelection().toString()")
-    assert copied.startswith("from lincent.app import")
+    assert copied.startswith("from lincent.export import")
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-c", copied], cwd=folder, capture_output=True, text=True, check=True,

@@ -10,7 +10,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from lincent.app.scores import area_score, confusion, hard_scores, value_of, wilson
+from lincent.inspection.score_intervals import area_score, confusion, hard_scores, value_of, wilson
 
 RNG = np.random.default_rng(0)
 TRUTH = RNG.integers(0, 3, 200)
@@ -83,7 +83,7 @@ def test_a_share_of_the_rows_has_the_interval_of_so_many_fewer(name):
 
 def test_figures_of_folds_have_the_variance_of_folds_that_share_rows():
     """The figure of rules fitted anew is spread more than rows alone spread it."""
-    from lincent.app.held_out import FOLDS, SHARE
+    from lincent.inspection.held_out import FOLDS, SHARE
 
     assert pytest.approx(FOLDS * (1 / FOLDS + 1 / (FOLDS - 1))) == 1 / SHARE
     scores = np.random.default_rng(0).normal(size=200) + np.repeat([0.0, 1.0], 100)

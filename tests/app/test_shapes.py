@@ -8,7 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import LCC, LCCCV
-from lincent.app import AppError, fit_table, predict_file, predict_table
+from lincent._errors import AppError
+from lincent.workflow import fit_table, predict_file, predict_table
 
 KINDS = {
     "pandas": lambda frame: frame,

@@ -14,10 +14,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 import lincent as package
-from lincent.app import AppError, fit_table, load_model, predict_table, save_model
+from lincent._errors import AppError
+from lincent.export import load_model, save_model
 from lincent.export.export import export_bytes
 from lincent.export.storage import BODY, dump_model, parse_model
 from lincent.paper import baselines as rivals
+from lincent.workflow import fit_table, predict_table
 from support.model_files import pack, repack, unchecked, unzip, with_header, with_tree
 
 
@@ -101,7 +103,7 @@ def test_nested_bomb_in_little_memory(model, tmp_path):
     path.write_bytes(repack(dump_model(model), **{BODY: padded}))
     assert path.stat().st_size < 1 << 20
     code = (
-        "import sys\nfrom lincent.app import AppError, load_model\n"
+        "import sys\nfrom lincent._errors import AppError\nfrom lincent.export import load_model\n"
         "try: load_model(sys.argv[1])\nexcept AppError as error: print(error)\n"
         "status = dict(line.split(':') for line in open('/proc/self/status'))\n"
         "print(status['VmHWM'].split()[0])"

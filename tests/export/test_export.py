@@ -8,9 +8,11 @@ import pytest
 
 import lincent
 import lincent.paper.baselines
-from lincent.app import AppError, export_model, fit_table, predict_table
+from lincent._errors import AppError
+from lincent.export import export_model
 from lincent.export.export import export_bytes
 from lincent.tables import Wishes, read_table, to_frame
+from lincent.workflow import fit_table, predict_table
 from support.graphs import answers_of
 
 ROWS = 10_000

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lincent import AdditiveLCC, AutoLCC
-from lincent.app import AppError
+from lincent._errors import AppError
 
 pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import lincent
-from lincent.app import TRUSTED_TYPES, AppError, fit_table, load_model, predict_table, save_model
-from lincent.export.storage import BODY, HEADER, dump_model, parse_model
+from lincent._errors import AppError
+from lincent.export import load_model, save_model
+from lincent.export.storage import BODY, HEADER, TRUSTED_TYPES, dump_model, parse_model
+from lincent.workflow import fit_table, predict_table
 from support.model_files import pack, repack
 
 MARK = "lincent_malice_mark"

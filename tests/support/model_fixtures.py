@@ -50,7 +50,7 @@ def fresh():
 
 @pytest.fixture(scope="session")
 def model(table):
-    from lincent.app import fit_table
+    from lincent.workflow import fit_table
 
     return fit_table(table, "churn", ids=["customer"], method="lcc")
 
@@ -58,7 +58,7 @@ def model(table):
 @pytest.fixture
 def files(tmp_path, table, fresh, model):
     """train.csv, new.csv, new.parquet and model.lincent in a folder."""
-    from lincent.app import save_model
+    from lincent.export import save_model
 
     table.to_csv(tmp_path / "train.csv", index=False)
     fresh.to_csv(tmp_path / "new.csv", index=False)

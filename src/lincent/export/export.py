@@ -6,7 +6,7 @@ import os
 
 from lincent._errors import AppError
 from lincent._files import check_output, whole_file
-from lincent.app.contributions import contributions_of
+from lincent.export.contributions import contributions_of
 from lincent.export.model import Model
 from lincent.tables.schema import DATE, TEXT
 

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from lincent._errors import printable
-from lincent.app.cut import Cut, codes_of
-from lincent.app.scores import TITLES
 from lincent.estimators.validation import plain
+from lincent.inspection.score_intervals import TITLES
+from lincent.inspection.thresholds import Cut, codes_of
 from lincent.tables import Schema, UserTable, to_frame
 
 

@@ -24,9 +24,6 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError, first_line, need
-from lincent.app.contributions import Contributions
-from lincent.app.cut import PROBABILITY, positive_code
-from lincent.app.cut import Cut as ScoreCut
 from lincent.estimators.additive import AdditiveLCC
 from lincent.estimators.additive_cv import AdditiveLCCCV
 from lincent.estimators.auto import AutoLCC
@@ -39,12 +36,15 @@ from lincent.estimators.regularized import RegularizedLCC
 from lincent.estimators.regularized_cv import RegularizedLCCCV
 from lincent.estimators.structured import StructuredLCC
 from lincent.estimators.structured_cv import StructuredLCCCV
+from lincent.export.contributions import Contributions
 from lincent.export.model import Model
 from lincent.export.onnx_columns import register_columns
 from lincent.export.onnx_graph import Graph
 from lincent.export.onnx_probability import probabilities
 from lincent.export.onnx_scores import check_scores, task_scores
 from lincent.export.onnx_tables import contribution_columns, softmax_probabilities
+from lincent.inspection.thresholds import PROBABILITY, positive_code
+from lincent.inspection.thresholds import Cut as ScoreCut
 from lincent.paper import baselines as rivals
 from lincent.tables.schema import CATEGORY
 

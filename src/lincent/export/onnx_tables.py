@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
-from lincent.app.contributions import Contributions
 from lincent.estimators.additive import AdditiveModel
 from lincent.estimators.auto import AutoLCC
 from lincent.estimators.portfolio import COLUMNS
 from lincent.estimators.softmax import Softmax
+from lincent.export.contributions import Contributions
 from lincent.export.onnx_curves import curve_scores, term_scores
 from lincent.export.onnx_graph import Graph
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
-from lincent.app.cut import SCORE, positive_code
 from lincent.estimators.calibration import Sigmoid
 from lincent.estimators.multiclass import STRATEGIES
 from lincent.estimators.probabilities import JointCalibration
 from lincent.estimators.validation import check_choice
 from lincent.export.model import Model
 from lincent.export.terms import CategoryTerm, NumberTerm, Score, check_linear, scores_in_units
+from lincent.inspection.thresholds import SCORE, positive_code
 from lincent.tables.schema import FLAG
 
 

@@ -14,8 +14,8 @@ except ImportError:
     sys.exit('The command line needs typer: pip install "lincent[app]".')
 
 from lincent import _memory
-from lincent import _options as options
 from lincent._errors import first_line
+from lincent.cli import options
 
 INTERRUPTED = 130
 """128 and the number of the signal, as shells have it."""
@@ -272,7 +272,7 @@ def fit(
     It is said how good it is on rows that were held out.
     """
     with _Sentence("nothing was written; the same command starts afresh"):
-        from lincent.app.commands import run_fit
+        from lincent.cli.commands import run_fit
         from lincent.tables import Wishes
 
         wishes = Wishes(**_wishes(group, drop, keep, role, dates, text), ids=tuple(id or ()))
@@ -317,7 +317,7 @@ def predict(
     Its rows get a class, a score and probabilities; it may exceed the memory.
     """
     with _Sentence():
-        from lincent.app.commands import run_predict
+        from lincent.cli.commands import run_predict
 
         code = run_predict(
             model,
@@ -356,7 +356,7 @@ def explain(
     How far each column moves the score, where the classes lie, and the rows most at odds with it.
     """
     with _Sentence():
-        from lincent.app.commands import run_explain
+        from lincent.cli.commands import run_explain
 
         reading = _reading(format, separator, encoding, decimal, sheet)
         code = run_explain(model, data, output=output, reading=reading, force=force, json=json)
@@ -376,7 +376,7 @@ def export(
 ) -> None:
     """Write a model as ONNX, SQL or Python code."""
     with _Sentence():
-        from lincent.app.commands import run_export
+        from lincent.cli.commands import run_export
 
         code = run_export(
             model,
@@ -445,7 +445,3 @@ def _or_none(text: str) -> str | None:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-if __name__ == "__main__":
-    main()

@@ -8,11 +8,11 @@ import numpy as np
 
 from lincent._errors import AppError
 from lincent._marks import MISSING
-from lincent.app.cut import codes_of
-from lincent.app.held_out import HeldOut
-from lincent.app.verdict import describe_held_out, describe_line, most_at_odds
 from lincent.export.model import Model
 from lincent.export.terms import CategoryTerm, Score, is_linear, scores_in_units
+from lincent.inspection.evaluation import describe_held_out, describe_line, most_at_odds
+from lincent.inspection.held_out import HeldOut
+from lincent.inspection.thresholds import codes_of
 from lincent.tables import AS_FOUND, Reading, Understood, UserTable, read_table, to_frame
 from lincent.tables.target import read_labels
 

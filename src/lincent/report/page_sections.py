@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from lincent.app.scores import TITLES
-from lincent.app.verdict import QUANTILES
+from lincent.inspection.evaluation import QUANTILES
+from lincent.inspection.score_intervals import TITLES
 from lincent.report.blocks import (
     Block,
     Bullets,
@@ -184,7 +184,8 @@ def use_section(found: dict[str, Any]) -> Section:
     """Code that scores new rows with this model."""
     path, name = str(found["model"]), (found.get("data") or {}).get("name") or "new.csv"
     code = (
-        "from lincent.app import load_model, predict_file\n\n"
+        "from lincent.export import load_model\n"
+        "from lincent.workflow import predict_file\n\n"
         f"model = load_model({path!r})\n"
         f"scored = predict_file(model, {name!r}, 'scored.csv')\n"
         "print(scored.rows, dict(scored.classes))\n"

@@ -25,9 +25,8 @@ from sklearn.preprocessing import StandardScaler
 from lincent import _progress
 from lincent._errors import AppError
 from lincent._memory import entries, room
-from lincent.app.held_out import FOLDS, HeldOut
-from lincent.app.memory import needed
 from lincent.estimators.probabilities import Unseen, unit_of
+from lincent.inspection.held_out import FOLDS, HeldOut
 from lincent.sources.batches import Batches
 from lincent.tables import (
     Reading,
@@ -41,6 +40,7 @@ from lincent.tables import (
 from lincent.tables.errors import arrow
 from lincent.tables.read import BATCH_ROWS
 from lincent.tables.target import read_labels
+from lincent.workflow.memory import needed
 
 SAMPLE_ROWS = 20_000
 LEAST_ROWS = 1_000

@@ -14,21 +14,18 @@ from typing import Any
 import numpy as np
 
 from lincent import _progress, _versions
+from lincent._console import Stage
 from lincent._errors import AppError, first_line
-from lincent.app.curves import score_unit
-from lincent.app.cut import Cut, check_classes, chosen_cut, codes_of, given_cut
-from lincent.app.effects import column_effects
-from lincent.app.held_out import HeldOut, held_out, make_splits
-from lincent.app.large_file import LargeFit, about_memory, find_large
-from lincent.app.learning_curve import measure_growth
-from lincent.app.methods import AUTO, PAPER_METHOD, QUICK, find_method, make_classifier
-from lincent.app.progress import Stage
-from lincent.app.scores import CUT_METRICS
-from lincent.app.tuning import tuning_of
-from lincent.app.verdict import describe_held_out, disagreement, most_at_odds
 from lincent.estimators.validation import plain
 from lincent.export.model import Model
 from lincent.export.onnx_tables import TABLE_MODELS
+from lincent.inspection.curves import score_unit
+from lincent.inspection.evaluation import describe_held_out, disagreement, most_at_odds
+from lincent.inspection.held_out import HeldOut, held_out, make_splits
+from lincent.inspection.learning_curve import measure_growth
+from lincent.inspection.permutation_importance import column_effects
+from lincent.inspection.score_intervals import CUT_METRICS
+from lincent.inspection.thresholds import Cut, check_classes, chosen_cut, codes_of, given_cut
 from lincent.tables import (
     AS_FOUND,
     NO_WISHES,
@@ -39,6 +36,9 @@ from lincent.tables import (
     understand,
     with_preparation,
 )
+from lincent.workflow.large_file import LargeFit, about_memory, find_large
+from lincent.workflow.methods import AUTO, PAPER_METHOD, QUICK, find_method, make_classifier
+from lincent.workflow.tuning import tuning_of
 
 Tell = Callable[[str], None]
 

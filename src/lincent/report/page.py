@@ -4,20 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lincent.app import figures
-from lincent.app.explain_text import side_names, term_name
-from lincent.app.page_search import tuning_sections
-from lincent.app.page_sections import (
-    columns_section,
-    confusion_table,
-    cuts_table,
-    line_section,
-    made_section,
-    rows_section,
-    scores_table,
-    use_section,
-)
-from lincent.app.scores import TITLES
+from lincent.inspection.score_intervals import TITLES
+from lincent.report import figures
 from lincent.report.blocks import (
     Block,
     Bullets,
@@ -30,7 +18,19 @@ from lincent.report.blocks import (
     number,
     text,
 )
+from lincent.report.page_search import tuning_sections
+from lincent.report.page_sections import (
+    columns_section,
+    confusion_table,
+    cuts_table,
+    line_section,
+    made_section,
+    rows_section,
+    scores_table,
+    use_section,
+)
 from lincent.report.rendering import render_html
+from lincent.report.text import side_names, term_name
 
 SHOWN = 20
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lincent.app import figures
-from lincent.app.learning_curve import curve_text
+from lincent.inspection.learning_curve import curve_text
+from lincent.report import figures
 from lincent.report.blocks import Figure, Paragraph, Section, number, tabulated, text
 
 INSIDE = Paragraph("The choice was made inside the folds; the held-out score above is apart.")

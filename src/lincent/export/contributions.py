@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
-from lincent.app.effects import prepared_from
 from lincent.estimators.additive import AdditiveModel
 from lincent.export.model import Model
 from lincent.export.terms import check_linear, is_linear, scores_in_units
+from lincent.inspection.permutation_importance import prepared_from
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from lincent.app import curves
-from lincent.app.cut import Cut, cut_on_score, positive_code, side_values
-from lincent.app.held_out import HeldOut
-from lincent.app.scores import area_score, confusion, hard_scores
 from lincent.estimators.validation import plain
+from lincent.inspection import curves
+from lincent.inspection.held_out import HeldOut
+from lincent.inspection.score_intervals import area_score, confusion, hard_scores
+from lincent.inspection.thresholds import Cut, cut_on_score, positive_code, side_values
 from lincent.tables import Understood
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from lincent.app.curves import line_unit
+from lincent.inspection.curves import line_unit
 from lincent.tables import Understood
 
 FOLDS = 5

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from lincent._errors import printable
 
 if TYPE_CHECKING:
-    from lincent.app.predict import Scored
     from lincent.export.model import Model
+    from lincent.workflow.predict import Scored
 
 
 def remark(line: str) -> None:
@@ -62,8 +62,8 @@ def fit_summary(model: Model, data: str, path: str, page: str | None) -> dict[st
 
 def fit_text(found: dict[str, Any]) -> str:
     """The summary of a fit in a few lines, the held-out score first."""
-    from lincent.app.explain_text import scores_text
-    from lincent.app.learning_curve import curve_text
+    from lincent.inspection.learning_curve import curve_text
+    from lincent.report.text import scores_text
 
     held = found["held_out"]
     lines = scores_text(held, "held-out rows") if held else ["No row could be held out."]

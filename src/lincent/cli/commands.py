@@ -12,10 +12,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lincent._console import stages
 from lincent._errors import AppError
 from lincent._files import STREAM, check_output, is_stream, whole_file
-from lincent.app import terminal
-from lincent.app.progress import stages
+from lincent.cli import terminal
 from lincent.tables.source import check_there
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def run_fit(
     tell = terminal.silence if quiet else terminal.remark
     with stages(quiet) as stage:
         stage("reading " + ("standard input" if data == STREAM else data), 0, 0)
-        from lincent.app.explain import explain_model
-        from lincent.app.fit import fit_table
         from lincent.export.storage import save_model
+        from lincent.workflow.explain import explain_model
+        from lincent.workflow.fit import fit_table
 
         fitted = fit_table(data, tell=tell, stage=stage, **settings)
     html = _page_of(explain_model(fitted) | {"model": model}) if page is not None else b""
@@ -63,8 +63,8 @@ def run_predict(model: str, data: str, output: str, *, json: bool, **settings: A
     """Score a table; the summary goes where the answers do not."""
     check_there(model)
     check_there(data)
-    from lincent.app.predict import predict_file
     from lincent.export.storage import load_model
+    from lincent.workflow.predict import predict_file
 
     loaded = load_model(model)
     with terminal.row_counter() as progress:
@@ -87,9 +87,9 @@ def run_explain(
     if output is not None:
         check_output(output, force=force)
     check_there(model)
-    from lincent.app.explain import explain_model
-    from lincent.app.explain_text import explain_text
     from lincent.export.storage import described_by, load_model
+    from lincent.report.text import explain_text
+    from lincent.workflow.explain import explain_model
 
     loaded = load_model(model)
     with described_by(model):
@@ -137,6 +137,6 @@ def run_export(
 
 
 def _page_of(found: dict[str, Any]) -> bytes:
-    from lincent.app.page import explanation_html
+    from lincent.report.page import explanation_html
 
     return explanation_html(found).encode()

@@ -13,7 +13,7 @@ import numpy as np
 
 from lincent._errors import AppError
 from lincent._files import check_output, is_stream, whole_file
-from lincent.app.contributions import Contributions, contributions_of
+from lincent.export.contributions import Contributions, contributions_of
 from lincent.export.model import Model
 from lincent.sources.source import package_of
 from lincent.tables import AS_FOUND, Reading, read_batches, read_table

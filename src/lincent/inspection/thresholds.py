@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError, listed
-from lincent.app.held_out import HeldOut
-from lincent.app.scores import confusion, value_of
 from lincent.estimators.validation import plain
+from lincent.inspection.held_out import HeldOut
+from lincent.inspection.score_intervals import confusion, value_of
 
 PROBABILITY, SCORE = "probability", "score"
 MOST_CUTS = 400

@@ -20,8 +20,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score
 
-from lincent.app.held_out import make_splits
-from lincent.app.progress import Stage
+from lincent._console import Stage
+from lincent.inspection.held_out import make_splits
 from lincent.tables import Understood
 
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from lincent._errors import printable
-from lincent.app.learning_curve import curve_text
-from lincent.app.scores import TITLES
-from lincent.app.verdict import QUANTILES
+from lincent.inspection.evaluation import QUANTILES
+from lincent.inspection.learning_curve import curve_text
+from lincent.inspection.score_intervals import TITLES
 
 BAR = 24
 SHOWN = 20
