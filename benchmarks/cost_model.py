@@ -52,8 +52,8 @@ from lincent import (
     StructuredLCCCV,
 )
 from lincent.solvers.lp import screening
-from lincent.sources.dask.band import SAMPLE_ENTRIES, SPARE_ENTRIES, SPARE_WORK
-from lincent.sources.dask.run import GraphRequest
+from lincent.sources.dask.schedule import GraphRequest
+from lincent.sources.dask.source import SAMPLE_ENTRIES, SPARE_ENTRIES, SPARE_WORK
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "scale.md"
 BEGIN, END = "<!-- cost_model.py begins -->", "<!-- cost_model.py ends -->"

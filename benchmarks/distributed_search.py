@@ -22,7 +22,7 @@ from distributed import Client, LocalCluster, wait
 from threadpoolctl import threadpool_limits
 
 from lincent import LCCCV, KernelLCC
-from lincent.sources.dask.run import GraphRequest
+from lincent.sources.dask.schedule import GraphRequest
 
 
 def make(m, n):

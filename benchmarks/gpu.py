@@ -103,8 +103,9 @@ def fits(m, n, device, repeats, library):
 
 def verbs(m, n, device, repeats, library):
     """The parts of a fit: what one read costs, and what goes on around it."""
-    from lincent.sources.device import Device, DeviceSource, check_finite_on_device
-    from lincent.sources.signed_rows import SignedRows
+    from lincent.sources.array_namespace import DeviceNamespace
+    from lincent.sources.device import DeviceSource, check_finite_on_device
+    from lincent.sources.rows import SignedRows
 
     X, y = generate(m, n, device)
     X, sign = in_library(library, X, 2.0 * y.to(torch.float64) - 1.0)
@@ -117,7 +118,7 @@ def verbs(m, n, device, repeats, library):
     view = whole.look(beta)
     width = view.width(30 * n)
     band = view.split(width)
-    there = Device(X).send(beta)
+    there = DeviceNamespace(X).send(beta)
     cases = {
         "X @ v": lambda: X @ there,
         "X' w in pieces": lambda: source.gather(sign),

@@ -4,7 +4,7 @@
         LCC().fit(X, y)
     print(reads.count)
 
-Every verb of a source (``lincent.sources.protocol``) is one read of all its rows; a verb that uses
+Every verb of a source (``lincent.sources.rows``) is one read of all its rows; a verb that uses
 another one is counted once.  Rows taken by their numbers are not a read.
 """
 

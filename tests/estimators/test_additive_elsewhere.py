@@ -7,8 +7,8 @@ from sklearn.model_selection import KFold
 
 import lincent
 from lincent import AdditiveLCC, AdditiveLCCCV
-from lincent.sources import device
-from lincent.sources.dask.run import GraphRequest
+from lincent.sources import array_namespace, device
+from lincent.sources.dask.schedule import GraphRequest
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")
@@ -87,9 +87,11 @@ def test_a_device_array(monkeypatch, kind, classes, dtype):
     monkeypatch.setattr("lincent.estimators.additive.SAMPLE_ROWS", 400)
     X, y, weight = make(classes)
     plain = kind(interactions=1, n_resamples=2).fit(X, y, weight)
-    fetched, fetch = [], device.to_host
+    fetched, fetch = [], array_namespace.to_host
     monkeypatch.setattr(
-        device, "to_host", lambda values: fetched.append(tuple(values.shape)) or fetch(values)
+        array_namespace,
+        "to_host",
+        lambda values: fetched.append(tuple(values.shape)) or fetch(values),
     )
     monkeypatch.setattr(device, "CONVERT_BYTES", 2**17)  # several parts
     rows = torch.asarray(X, dtype=getattr(torch, dtype))

@@ -10,7 +10,7 @@ from lincent.estimators.additive_rows import AdditiveRows
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import TrainingRows
-from lincent.problems.joint import Separate
+from lincent.problems.joint import SeparateLoss
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import solve_path
 
@@ -114,7 +114,7 @@ def test_no_resamples_make_no_band():
 def test_rows_with_weights_of_their_own_are_separate_problems():
     one = problem()
     seen = one.seen_by(terms_of(one))
-    assert isinstance(seen.coupling, Separate)
+    assert isinstance(seen.coupling, SeparateLoss)
     rng = np.random.default_rng(3)
     weights = rng.random((len(one.rows.codes), 2))
     cost, side = np.repeat(seen.coupling.cost, 2, axis=0), np.repeat(seen.coupling.side, 2, axis=0)

@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold
 import lincent
 from lincent import AutoLCC
 from lincent.estimators import auto, auto_large, auto_members
-from lincent.sources.dask.run import GraphRequest
+from lincent.sources.dask.schedule import GraphRequest
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")

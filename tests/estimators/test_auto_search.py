@@ -5,7 +5,7 @@ import pytest
 
 from lincent.estimators.auto_search import Costs, map_scores, run_search, totals_for
 from lincent.estimators.portfolio import Common, TrainingRows
-from lincent.problems.joint import Native, Separate
+from lincent.problems.joint import JointLoss, SeparateLoss
 
 RNG = np.random.default_rng(0)
 CODES = np.arange(90) % 2
@@ -21,12 +21,12 @@ COSTS = Costs(np.array([0.5, 0.5]), (0.0, 2.0))
 def test_two_classes_have_one_rule_and_more_have_one_each():
     weight = RNG.uniform(1, 2, 90)
     two = COSTS.coupling(CODES, weight)
-    assert isinstance(two, Separate)
+    assert isinstance(two, SeparateLoss)
     # The costs of a class add up to its share, whatever its rows weigh.
     for k in (0, 1):
         assert two.costs[k == CODES].sum() == pytest.approx(0.5)
     three = Costs(np.full(3, 1 / 3), (0.0, 2.0)).coupling(np.arange(90) % 3, weight)
-    assert isinstance(three, Native)
+    assert isinstance(three, JointLoss)
     assert three.costs.sum() == pytest.approx(1.0)
     assert len(totals_for(2)) != len(totals_for(3))
 

@@ -8,8 +8,8 @@ from sklearn.model_selection import KFold, PredefinedSplit
 import lincent
 from lincent import RegularizedLCCCV, StructuredLCCCV
 from lincent.sources import batches as batches_module
-from lincent.sources import dealing
-from lincent.sources.dask.run import GraphRequest
+from lincent.sources import hashing as dealing
+from lincent.sources.dask.schedule import GraphRequest
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")

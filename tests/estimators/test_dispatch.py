@@ -26,7 +26,7 @@ def test_tensors_come_here(torch_far_away):  # noqa: F811
 
 def test_arrays_of_a_device_that_numpy_does_not_know_come_here():
     strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
-    there = strict.asarray([1.0, 2.0], device=strict.Device("device1"))
+    there = strict.asarray([1.0, 2.0], device=strict.DeviceNamespace("device1"))
     found = dispatch.in_numpy(there)
     assert type(found) is np.ndarray
     np.testing.assert_array_equal(found, [1.0, 2.0])

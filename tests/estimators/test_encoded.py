@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lincent import AdditiveLCC, AutoLCC
-from lincent.sources import device
+from lincent.sources import array_namespace, device
 from support.devices import torch_far_away  # noqa: F401
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -32,9 +32,11 @@ def fitted(request):
 @pytest.fixture
 def brought(monkeypatch):
     """The shapes of what is brought from the device."""
-    shapes, original = [], device.to_host
+    shapes, original = [], array_namespace.to_host
     monkeypatch.setattr(
-        device, "to_host", lambda values: shapes.append(tuple(values.shape)) or original(values)
+        array_namespace,
+        "to_host",
+        lambda values: shapes.append(tuple(values.shape)) or original(values),
     )
     return shapes
 

@@ -7,7 +7,7 @@ from lincent import AdditiveLCC
 from lincent.estimators import joint_blocks
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.problem import open_training
-from lincent.sources.row_hash import row_keys
+from lincent.sources.hashing import row_hashes
 from lincent.tables.weighted import mean_and_deviation
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
@@ -34,7 +34,7 @@ def test_the_same_rows_as_in_memory(count, place):
     model = AdditiveLCC()
     training = open_training(model, PLACES[place](X), y, weight)
     found = joint_blocks.sample_of_blocks(training, 7, count)
-    data = TrainingRows(X, row_keys(X, 7), y, weight, None)
+    data = TrainingRows(X, row_hashes(X, 7), y, weight, None)
     expected = data[data.sample(count)].merged()
     np.testing.assert_array_equal(found.rows.keys, expected.keys)
     np.testing.assert_array_equal(found.rows.Z, expected.Z)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import KernelLCC
-from lincent.sources.dask import block
+from lincent.sources.dask import blocks as block
 from lincent.sources.landmarks import NystroemMap
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")

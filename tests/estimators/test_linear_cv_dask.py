@@ -7,7 +7,7 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import KFold, PredefinedSplit, StratifiedKFold
 
 from lincent import LCC, LCCCV
-from lincent.sources.dask.run import Schedule
+from lincent.sources.dask.schedule import Schedule
 from support.samples import along_a_line
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")

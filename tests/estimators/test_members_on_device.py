@@ -12,7 +12,7 @@ from lincent import (
     StructuredLCCCV,
 )
 from lincent.sources import device
-from lincent.sources.row_hash import row_keys, smallest_kinds
+from lincent.sources.hashing import row_hashes, smallest_distinct
 from support.devices import torch_far_away  # noqa: F401
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -86,11 +86,11 @@ def test_what_needs_memory_says_so():
 def test_keys_are_those_of_memory(seed, parts):
     X, _, _ = make()
     X[3] = -0.0
-    np.testing.assert_array_equal(row_keys(torch.asarray(X), seed), row_keys(X, seed))
+    np.testing.assert_array_equal(row_hashes(torch.asarray(X), seed), row_hashes(X, seed))
     single = torch.asarray(X, dtype=torch.float32)
-    np.testing.assert_array_equal(row_keys(single, seed), row_keys(X, seed))
+    np.testing.assert_array_equal(row_hashes(single, seed), row_hashes(X, seed))
     across = torch.asarray(np.ascontiguousarray(X.T)).T
-    np.testing.assert_array_equal(row_keys(across, seed), row_keys(X, seed))
+    np.testing.assert_array_equal(row_hashes(across, seed), row_hashes(X, seed))
 
 
 @pytest.mark.parametrize("kinds", [5, 300, 5_000])
@@ -98,7 +98,7 @@ def test_the_smallest_keys_without_sorting_all(kinds):
     rng = np.random.default_rng(kinds)
     names = rng.integers(0, 2**64, kinds, dtype=np.uint64)
     keys, weight = rng.choice(names, 6_000), rng.random(6_000)
-    index, total = smallest_kinds(keys, weight, 20)
+    index, total = smallest_distinct(keys, weight, 20)
     expected = np.unique(keys)[:20]
     np.testing.assert_array_equal(keys[index], expected)
     np.testing.assert_allclose(total, [weight[keys == key].sum() for key in expected])

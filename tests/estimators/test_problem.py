@@ -44,7 +44,7 @@ def test_every_place_gives_the_same_problems(place, strategy):
         np.testing.assert_allclose(found.importance, expected.importance)
         np.testing.assert_allclose(found.means + found.offset, expected.means, atol=1e-12)
         counted = expected.weight > 0
-        sign, cost = found.source.place.fetch(found.sign), np.asarray(found.cost)
+        sign, cost = found.source.namespace.fetch(found.sign), np.asarray(found.cost)
         if place != "dask":  # blocks leave out rows without weight
             sign, cost = sign[counted], cost[counted]
         np.testing.assert_array_equal(np.asarray(sign), expected.sign[counted])

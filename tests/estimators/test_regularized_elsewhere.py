@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse as sp
 
 from lincent import RegularizedLCC
-from lincent.sources.dask.run import Schedule
+from lincent.sources.dask.schedule import Schedule
 
 
 def make(m=6_000, n=6, classes=2, seed=0):

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse as sp
 
 from lincent import StructuredLCC
-from lincent.sources.dask.run import Schedule
+from lincent.sources.dask.schedule import Schedule
 
 
 def make(m=3_000, n=4, classes=2, seed=0):

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.problems import evaluation, exact_sums
+from lincent.problems import double_double as exact_sums
+from lincent.problems import rounding as evaluation
 from lincent.problems.centralization import Program, certify
-from lincent.problems.evaluation import evaluated
-from lincent.problems.exact_sums import Pair, pair
-from lincent.problems.labeled_rows import LabeledRows, SparseLabeledRows
+from lincent.problems.double_double import Pair, pair
+from lincent.problems.rounding import CertificateData, SparseCertificateData, evaluate_in_pairs
 from lincent.sources.dense import DenseRows
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import SignedRows
 from lincent.sources.sparse import SparseSource
 from support.exact_problems import KINDS, near, problem, program_of, solved
 from support.rational import ExactProgram
@@ -30,12 +30,12 @@ def test_evaluation_is_exact(kind, seed, monkeypatch):
     alpha = program.costs * np.round(rng.random(len(sign)), 3)
     answer = certify(program, rng.uniform(-1, 1, X.shape[1]), alpha, float(rng.random()))
     size = abs(answer.objective) + abs(answer.dual_objective)
-    data = LabeledRows(lambda part: X[part], sign, weight, X.shape)
+    data = CertificateData(lambda part: X[part], sign, weight, X.shape)
     centers = ExactProgram.of_data(X, sign, weight, program.costs, program.margin)
     stored = sp.csr_array(X)
-    sparse = SparseLabeledRows(stored.__getitem__, sign, weight, X.shape, stored.nnz)
+    sparse = SparseCertificateData(stored.__getitem__, sign, weight, X.shape, stored.nnz)
     for given, exact in ((None, ExactProgram.of(program)), (data, centers), (sparse, centers)):
-        found = evaluated(program, answer, given)
+        found = evaluate_in_pairs(program, answer, given)
         assert near(found.objective, exact.primal(answer.beta), found.rounding)
         assert near(found.dual_objective, exact.dual(answer.alpha, answer.t), found.rounding)
         short = max(Fraction(program.separation) - exact.reach(answer.beta), Fraction(0))
@@ -52,7 +52,7 @@ def test_sparse_rows_of_a_program_are_taken_around_their_center(seed):
     program = replace(dense, rows=SignedRows(SparseSource(sp.csr_array(X)), sign, center))
     rng = np.random.default_rng(seed)
     answer = certify(program, rng.uniform(-1, 1, X.shape[1]), program.costs / 3, 0.5)
-    found = evaluated(program, answer, None)
+    found = evaluate_in_pairs(program, answer, None)
     assert found.relative_gap == pytest.approx(answer.relative_gap, rel=1e-9)
     around = [[Fraction(x) - Fraction(c) for x, c in zip(row, center, strict=True)] for row in X]
     weights = [Fraction(b) for b in answer.beta]
@@ -82,8 +82,8 @@ def test_sparse_rows_cost_what_they_store(monkeypatch):
     monkeypatch.setattr(exact_sums, "two_product", counted)
     program = program_of(stored.toarray(), sign, np.ones(300), 0.01)
     answer = certify(program, rng.uniform(-1, 1, 2000), program.costs / 2, 0.0)
-    data = SparseLabeledRows(stored.__getitem__, sign, np.ones(300), stored.shape, stored.nnz)
-    assert evaluated(program, answer, data, enough=np.inf) is not None
+    data = SparseCertificateData(stored.__getitem__, sign, np.ones(300), stored.shape, stored.nnz)
+    assert evaluate_in_pairs(program, answer, data, enough=np.inf) is not None
     assert sum(multiplied) <= 10 * stored.nnz + 20 * sum(stored.shape)
 
 
@@ -113,7 +113,7 @@ def test_the_unit_of_the_objective_changes_nothing(unit):
         offset=unit * program.offset,
     )
     moved = replace(answer, alpha=unit * answer.alpha, t=unit * answer.t)
-    one, found = evaluated(program, answer, None), evaluated(other, moved, None)
+    one, found = evaluate_in_pairs(program, answer, None), evaluate_in_pairs(other, moved, None)
     assert found.objective == unit * one.objective
     assert found.gap == pytest.approx(unit * one.gap, rel=1e-9)
 
@@ -128,7 +128,7 @@ def small_program(difference):
 def test_a_column_that_the_difference_does_not_see():
     program = small_program(np.array([0.7, 0.0, -0.2]))
     answer = certify(program, np.array([1.0, 0.1, -1.0]), np.full(5, 0.5), 0.1)
-    found, exact = evaluated(program, answer, None), ExactProgram.of(program)
+    found, exact = evaluate_in_pairs(program, answer, None), ExactProgram.of(program)
     assert near(found.objective, exact.primal(answer.beta), found.rounding)
     assert near(found.dual_objective, exact.dual(answer.alpha, found.t), found.rounding)
 
@@ -170,9 +170,9 @@ def test_multipliers_near_the_optimal_ones_are_brought_to_them(seed):
     noise = np.random.default_rng(seed).uniform(-1e-4, 1e-4, len(alpha))
     moved = replace(answer, alpha=alpha + room * noise, t=answer.t * (1 + 1e-4))
     assert certify(program, moved.beta, moved.alpha, moved.t).gap > 1e-6
-    data = LabeledRows(X.__getitem__, sign, weight, X.shape)
+    data = CertificateData(X.__getitem__, sign, weight, X.shape)
     for rows in (None, data):
-        found = evaluated(program, moved, rows, 0.0)
+        found = evaluate_in_pairs(program, moved, rows, 0.0)
         assert found.objective - found.dual_objective <= 1e-13
         assert found.t == pytest.approx(answer.t, rel=1e-9)
 
@@ -189,14 +189,14 @@ def test_rows_that_add_nothing_are_not_evaluated(seed, monkeypatch):
     program = Program(DenseRows(rows), np.ones(200), 0.1, -d, d, 0.1, -np.ones(3), np.ones(3))
     answer = certify(program, beta, alpha, 0.0)
     exact, evaluations = ExactProgram.of(program), []
-    projected = LabeledRows.projected
+    projected = CertificateData.projected
 
     def counted(data, X, v):
         evaluations.append(len(X))
         return projected(data, X, v)
 
-    monkeypatch.setattr(LabeledRows, "projected", counted)
-    found = evaluated(program, answer, None, enough=np.inf)
+    monkeypatch.setattr(CertificateData, "projected", counted)
+    found = evaluate_in_pairs(program, answer, None, enough=np.inf)
     missed = np.count_nonzero(rows @ beta < 0.1)
     assert missed + 1 <= sum(evaluations) <= missed + 2
     assert abs(exact.primal(beta) - Fraction(found.objective)) <= Fraction(found.rounding)

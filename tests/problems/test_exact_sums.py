@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lincent.problems import exact_sums
-from lincent.problems.exact_sums import (
+from lincent.problems import double_double as exact_sums
+from lincent.problems.double_double import (
     Pair,
     pair,
     product_sums,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.problems.joint import Native, Separate, feasible
+from lincent.problems.joint import JointLoss, SeparateLoss, feasible
 
 
 def test_balanced_flows():
@@ -21,11 +21,11 @@ def test_balanced_flows():
 def separate(rng, m=40):
     codes = np.arange(m) % 3
     side = np.array([[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0]])
-    return Separate(codes, rng.uniform(1, 2, m), side, rng.uniform(0.5, 2, (2, 3)), -1.0, 3.0)
+    return SeparateLoss(codes, rng.uniform(1, 2, m), side, rng.uniform(0.5, 2, (2, 3)), -1.0, 3.0)
 
 
 def native(rng, m=40):
-    return Native(np.arange(m) % 3, rng.uniform(1, 2, m), rng.uniform(0.5, 2, (3, 3)), -1.0, 3.0)
+    return JointLoss(np.arange(m) % 3, rng.uniform(1, 2, m), rng.uniform(0.5, 2, (3, 3)), -1.0, 3.0)
 
 
 def test_a_block_is_a_rule_of_separate_problems_and_all_rules_of_native_ones():

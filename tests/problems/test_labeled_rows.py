@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.problems.labeled_rows import BLOCK_ENTRIES, LabeledRows, SparseLabeledRows
+from lincent.problems.rounding import BLOCK_ENTRIES, CertificateData, SparseCertificateData
 
 
 def both(X):
     stored = sp.csr_array(X)
     given = np.ones(len(X)), np.ones(len(X)), X.shape
     return (
-        LabeledRows(X.__getitem__, *given),
-        SparseLabeledRows(stored.__getitem__, *given, stored.nnz),
+        CertificateData(X.__getitem__, *given),
+        SparseCertificateData(stored.__getitem__, *given, stored.nnz),
     )
 
 
@@ -45,7 +45,7 @@ def test_sparse_rows_have_the_sums_of_dense_ones(seed):
 
 def test_entries_that_stand_twice_are_added():
     twice = sp.csr_array((np.array([1.0, 2.0]), np.array([0, 0]), np.array([0, 2])), shape=(1, 1))
-    data = SparseLabeledRows(twice.__getitem__, np.ones(1), np.ones(1), (1, 1), 2)
+    data = SparseCertificateData(twice.__getitem__, np.ones(1), np.ones(1), (1, 1), 2)
     assert data.combined(twice, np.array([10.0])).value.tolist() == [30.0]
     assert data.projected(twice, np.array([10.0])).value.tolist() == [30.0]
 
@@ -64,9 +64,9 @@ def steps(shape, entries=None):
     """How many rows the first part has, of so many and so large rows."""
     given = shape[0] * [0.0], shape[0] * [0.0], shape
     data = (
-        LabeledRows(None, *given)
+        CertificateData(None, *given)
         if entries is None
-        else SparseLabeledRows(None, *given, entries=entries)
+        else SparseCertificateData(None, *given, entries=entries)
     )
     part = next(data.parts())
     return part.stop - part.start

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lincent.problems import proof
+from lincent.problems import rounding as proof
 from lincent.problems.arrays import Certificate
 from lincent.problems.centralization import Program, certify
-from lincent.problems.proof import estimated_rounding, proved
+from lincent.problems.rounding import certify_with_rounding, estimate_rounding
 from lincent.solvers.lp import dual_identification
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
@@ -40,7 +40,7 @@ def test_the_estimate_covers_what_is_evaluated(kind):
     for seed in range(40):
         program = program_of(*problem(kind, seed))
         answer = replace(solved(program), rounding=0.0)
-        estimate = estimated_rounding(program, answer, program.rows.column_scale())
+        estimate = estimate_rounding(program, answer, program.rows.column_scale())
         exact = ExactProgram.of(program)
         again = certify(program, answer.beta, answer.alpha, answer.t)
         assert near(again.objective, exact.primal(again.beta), estimate)
@@ -51,28 +51,28 @@ def test_the_estimate_covers_what_is_evaluated_on_sparse_rows():
     for seed in range(8):
         program = wide(40, 120, seed)
         answer = dual_identification.solve(program, Controls()).certificate
-        estimate = estimated_rounding(program, answer, program.rows.column_scale())
+        estimate = estimate_rounding(program, answer, program.rows.column_scale())
         exact = ExactProgram.of(program)
         assert near(answer.objective, exact.primal(answer.beta), estimate)
         assert near(answer.dual_objective, exact.dual(answer.alpha, answer.t), estimate)
         dense = replace(program, rows=DenseRows(program.rows.dense()))
-        assert estimate < estimated_rounding(dense, answer, program.rows.column_scale())
+        assert estimate < estimate_rounding(dense, answer, program.rows.column_scale())
 
 
 def test_what_is_hard_or_has_no_value_is_left_as_it_is():
     program = program_of(*problem("plain", 0))
     hard = replace(program, costs=np.full(program.shape[0], np.inf))
     answer = solved(program)
-    assert proved(hard, answer, 1e-9) is answer
+    assert certify_with_rounding(hard, answer, 1e-9) is answer
     nothing = replace(answer, objective=np.inf)
-    assert proved(program, nothing, 1e-9) is nothing
+    assert certify_with_rounding(program, nothing, 1e-9) is nothing
 
 
 def test_numbers_beyond_the_range_of_pairs_are_estimated():
     X, sign, weight, margin = problem("plain", 1)
     program = program_of(X * 2.0**470, sign, weight, margin)
     answer = certify(program, np.full(X.shape[1], 2.0**-400), program.costs / 2, 0.0)
-    found = proved(program, answer, 1e-9)
+    found = certify_with_rounding(program, answer, 1e-9)
     assert found.objective == answer.objective
     assert found.rounding > 0
 
@@ -112,14 +112,14 @@ def test_the_estimate_is_the_sum_of_its_parts():
             expected += reach * (length * np.sqrt(m) * scale[j] + drift + g + t * d)
             expected += abs(beta[j]) * (most * np.sqrt(m * n) * scale[j] + g)
             expected += (reach + abs(beta[j])) * scale[j] * (1 + t + total)
-        found = estimated_rounding(program, replace(answer, alpha=form), scale)
+        found = estimate_rounding(program, replace(answer, alpha=form), scale)
         assert found / (16 * 2.0**-53) == pytest.approx(expected, rel=1e-12)
         # A part of the entries is stored: so much less is added up, and one sum is shared.
         part = replace(program, rows=Stored((m, n), 12))
         line = most * np.sqrt(m * n) * np.abs(beta) @ scale
         expected += (np.sqrt(12 / (m * n)) - 1) * line
         expected += program.costs.sum() * np.sqrt(n * 12 / (m * n)) * np.abs(beta) @ scale
-        found = estimated_rounding(part, replace(answer, alpha=form), scale)
+        found = estimate_rounding(part, replace(answer, alpha=form), scale)
         assert found / (16 * 2.0**-53) == pytest.approx(expected, rel=1e-12)
 
 
@@ -140,10 +140,10 @@ def test_long_sums_are_made_of_blocks():
         )
         values = Certificate(nothing, np.zeros(m), 0.0, 1.0, 0.0)
         far = replace(values, beta=np.full(n, 1.0 / n), objective=0.0)
-        found.append(estimated_rounding(program, values, np.ones(n)))
+        found.append(estimate_rounding(program, values, np.ones(n)))
         # Beside the shared sum of a row: the entries of columns, and the centers.
         rest = 0.5 * np.sqrt(n) + 1.0
-        shared = estimated_rounding(program, far, np.ones(n)) / (16 * 2.0**-53) - rest
+        shared = estimate_rounding(program, far, np.ones(n)) / (16 * 2.0**-53) - rest
         assert shared == pytest.approx(0.5 * np.sqrt(min(n, 16_384)), rel=1e-9)
     assert found[0] == found[1] == pytest.approx(16 * 2.0**-53 * 128.0, rel=1e-12, abs=0.0)
     assert found[2] == found[3] == pytest.approx(16 * 2.0**-53 * 4.0, rel=1e-12, abs=0.0)
@@ -155,22 +155,22 @@ def test_a_certificate_is_evaluated_where_that_can_tell_more(monkeypatch):
     scale = program.rows.column_scale()
     answer = replace(solved(program), rounding=0.0)
     answer = replace(answer, dual_objective=answer.objective)
-    estimate = estimated_rounding(program, answer, scale)
+    estimate = estimate_rounding(program, answer, scale)
     size = max(1.0, abs(answer.objective))
     asked = []
 
-    def evaluated(program, answer, data, allowed):
+    def evaluate_in_pairs(program, answer, data, allowed):
         asked.append(allowed)
         return None if len(asked) == 1 else replace(answer, rounding=0.125)
 
-    monkeypatch.setattr(proof, "evaluated", evaluated)
+    monkeypatch.setattr(proof, "evaluate_in_pairs", evaluate_in_pairs)
 
     def rounding(tol, answer=answer, program=program):
-        return proved(program, answer, tol, scale=scale).rounding
+        return certify_with_rounding(program, answer, tol, scale=scale).rounding
 
     tol = 1.5 * estimate / size
     near = replace(answer, dual_objective=answer.objective - 0.6 * estimate)
-    assert rounding(tol, near) == estimated_rounding(program, near, scale)  # no more found out
+    assert rounding(tol, near) == estimate_rounding(program, near, scale)  # no more found out
     assert rounding(tol, near) == 0.125
     assert asked == pytest.approx([0.99 * tol * size] * 2, rel=1e-12, abs=0.0)
     assert rounding(tol) == estimate
@@ -178,14 +178,14 @@ def test_a_certificate_is_evaluated_where_that_can_tell_more(monkeypatch):
     for share, evaluates in ((900, True), (1100, False)):
         wide = replace(answer, dual_objective=answer.objective - share * estimate)
         assert rounding(tol, wide) == (
-            0.125 if evaluates else estimated_rounding(program, wide, scale)
+            0.125 if evaluates else estimate_rounding(program, wide, scale)
         )
     wide = replace(answer, dual_objective=answer.objective - 1100 * estimate)
     assert len(asked) == 3
     far = replace(answer, alpha=Summed(float(np.sum(answer.alpha))))
-    assert rounding(1e-30, far) == estimated_rounding(program, far, scale)
+    assert rounding(1e-30, far) == estimate_rounding(program, far, scale)
     most = replace(program, rows=Stored(program.shape, 100_000_001))
-    assert rounding(1e-30, program=most) == estimated_rounding(most, answer, scale)
+    assert rounding(1e-30, program=most) == estimate_rounding(most, answer, scale)
     assert len(asked) == 3
     most = replace(program, rows=Stored(program.shape, 100_000_000))
     assert rounding(1e-30, program=most) == 0.125

@@ -15,7 +15,9 @@ def test_loss_is_the_hinge_averaged_over_the_margins():
     z = np.linspace(-4, 6, 120)
     margins = program.low + program.width * (np.arange(20000) + 0.5) / 20000
     averaged = np.maximum(margins[:, None] - z, 0).mean(axis=0)
-    assert program.loss(z, program.pull(z)) == pytest.approx(program.costs @ averaged, rel=1e-6)
+    assert program.loss(z, program.dual_weights(z)) == pytest.approx(
+        program.costs @ averaged, rel=1e-6
+    )
 
 
 def test_no_point_is_below_the_bound_of_another():
@@ -33,13 +35,13 @@ def test_sums_by_blocks_are_those_of_all_rows(monkeypatch):
     program = make(*PROBLEMS["uneven costs"])
     rng = np.random.default_rng(2)
     projected, along, t = rng.normal(size=90), rng.normal(size=90), 0.3
-    u = program.pull(program.positions(projected, t))
-    sums = program.pull_sums(projected, t, along)
+    u = program.dual_weights(program.positions(projected, t))
+    sums = program.dual_sums(projected, t, along)
     alpha = program.costs * u
     assert sums.total == pytest.approx(alpha.sum())
     assert sums.excess == pytest.approx(alpha @ program.sign)
     assert sums.work == pytest.approx(alpha @ along)
-    ends = [program.pull_sums(projected, t + h).excess for h in (1e-7, -1e-7)]
+    ends = [program.dual_sums(projected, t + h).excess for h in (1e-7, -1e-7)]
     assert sums.rise == pytest.approx((ends[0] - ends[1]) / 2e-7, rel=1e-5)
 
 
@@ -64,7 +66,7 @@ def test_the_unit_is_what_nothing_costs_and_at_most_one(margins):
     for scale in (1e-300, 1e-9, 1e9):
         scaled = replace(program, costs=program.costs * scale)
         z = np.zeros(len(scaled.costs))
-        nothing = scaled.primal(np.zeros(program.shape[1]), z, scaled.pull(z))
+        nothing = scaled.primal(np.zeros(program.shape[1]), z, scaled.dual_weights(z))
         assert scaled.unit == pytest.approx(min(nothing, 1.0), rel=1e-12)
         for judge in (certify, certify_l1):
             assert judge(scaled, np.zeros(program.shape[1]), 0.0).unit == scaled.unit
@@ -95,7 +97,7 @@ def test_both_bounds_are_those_of_their_formulas():
     assert program.dual(alpha, combined) == pytest.approx(
         bound - combined @ combined / 2, rel=1e-12
     )
-    u = program.pull(z)
+    u = program.dual_weights(z)
     loss = program.loss(z, u)
     assert program.primal(beta, z, u) == pytest.approx((beta**2).sum() / 2 + loss, rel=1e-12)
     assert program.primal_l1(beta, z, u) == pytest.approx(np.abs(beta).sum() + loss, rel=1e-12)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.problems.hinge import Quadratic
-from lincent.problems.squared_hinge import SquaredHingeProgram
+from lincent.problems.hinge import Quadratic, SquaredHingeProgram
 from lincent.sources.dense import DenseRows
 
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.problems.hinge import HingeProgram, Quadratic
-from lincent.problems.squared_hinge import SquaredHingeProgram
+from lincent.problems.hinge import HingeProgram, Quadratic, SquaredHingeProgram
 from lincent.solvers.hinge import solve_hinge, solve_squared_hinge
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows

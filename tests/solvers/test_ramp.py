@@ -22,7 +22,7 @@ from lincent.solvers.ramp import (
 )
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import SignedRows
 from lincent.sources.sparse import SparseSource
 from support.degenerate import program_of
 from support.ramp_problems import feasible_points, random_problem, start_of, value

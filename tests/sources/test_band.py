@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.sources import band
+from lincent.sources import evaluation as band
 from lincent.sources.dense import DenseRows
 
 M, N, MARGIN = 200, 4, 0.3
@@ -30,11 +30,11 @@ def sizes(rows, ruler):
 
 @pytest.mark.parametrize("ruler", [None, RULER], ids=["unsized", "sized"])
 def test_a_view_answers_what_the_sums_say(rows, costs, ruler):
-    view = band.RowsAtOnce(DenseRows(rows), costs, MARGIN).sized(ruler).look(BETA)
+    view = band.InMemoryRows(DenseRows(rows), costs, MARGIN).sized(ruler).look(BETA)
     z, size = rows @ BETA - MARGIN, sizes(rows, ruler)
     assert view.loss == pytest.approx(costs @ np.maximum(-z, 0))
     assert view.width(30) == pytest.approx(np.sort(np.abs(z) / size)[30])
-    other = band.RowsAtOnce(DenseRows(rows), costs, MARGIN).look(-BETA)
+    other = band.InMemoryRows(DenseRows(rows), costs, MARGIN).look(-BETA)
     far = rows @ -BETA - MARGIN
     wanted = [costs @ np.maximum(-(z + t * (far - z)), 0) for t in (0.0, 0.3, 1.0)]
     np.testing.assert_allclose(view.along(other, np.array([0.0, 0.3, 1.0])), wanted)
@@ -43,7 +43,7 @@ def test_a_view_answers_what_the_sums_say(rows, costs, ruler):
 @pytest.mark.parametrize("ruler", [None, RULER], ids=["unsized", "sized"])
 def test_the_smoothed_program_is_the_sum_over_the_band(rows, costs, ruler, monkeypatch):
     monkeypatch.setattr(band, "FEW_ENTRIES", 50)  # a few rows at a time
-    view = band.RowsAtOnce(DenseRows(rows), costs, MARGIN).sized(ruler).look(BETA)
+    view = band.InMemoryRows(DenseRows(rows), costs, MARGIN).sized(ruler).look(BETA)
     z, size, width = rows @ BETA - MARGIN, sizes(rows, ruler), 0.4
     combined, hessian = view.smoothed(width, M, np.random.default_rng(0))
     alpha = costs * np.clip(0.5 - z / (2 * width * size), 0, 1)
@@ -54,7 +54,7 @@ def test_the_smoothed_program_is_the_sum_over_the_band(rows, costs, ruler, monke
 
 
 def test_the_band_and_what_is_beyond_it_are_all_rows(rows, costs):
-    whole = band.RowsAtOnce(DenseRows(rows), costs, MARGIN)
+    whole = band.InMemoryRows(DenseRows(rows), costs, MARGIN)
     split = whole.look(BETA).split(0.2)
     z = rows @ BETA - MARGIN
     inside, beyond = np.abs(z) <= 0.2, z < -0.2
@@ -68,7 +68,7 @@ def test_the_band_and_what_is_beyond_it_are_all_rows(rows, costs):
 
 
 def test_rows_that_changed_sides_are_found_and_join_the_band(rows, costs):
-    whole = band.RowsAtOnce(DenseRows(rows), costs, MARGIN)
+    whole = band.InMemoryRows(DenseRows(rows), costs, MARGIN)
     split = whole.look(BETA).split(0.05)
     moved = BETA + 0.3
     checked = split.check(moved)
@@ -84,7 +84,7 @@ def test_rows_that_changed_sides_are_found_and_join_the_band(rows, costs):
 
 @pytest.mark.parametrize("ruler", [None, RULER], ids=["unsized", "sized"])
 def test_a_sample_costs_what_all_rows_cost(rows, costs, ruler):
-    whole = band.RowsAtOnce(DenseRows(rows), costs, MARGIN).sized(ruler)
+    whole = band.InMemoryRows(DenseRows(rows), costs, MARGIN).sized(ruler)
     some, cost = whole.sample(50_000, np.random.default_rng(3))
     assert cost.sum() == pytest.approx(costs.sum(), rel=0.02)
     np.testing.assert_allclose(some.tdot(cost), costs @ rows, atol=0.05 * costs.sum())

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lincent.sources.class_sample import ClassSample, Spread
+from lincent.sources.rows import ClassSample, Spread
 
 
 def spread(X, mean):

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.sources.corrected import Corrected, SparseCorrected
+from lincent.sources.sparse import CompensatedMatrix
 
 
 def pair(sparse):
     rng = np.random.default_rng(0)
     S = np.where(rng.random((9, 6)) < 0.5, rng.standard_normal((9, 6)), 0.0)
     u, v = rng.standard_normal(9), rng.standard_normal(6)
-    matrix = SparseCorrected(sp.csr_array(S), u, v) if sparse else Corrected(S, u, v)
+    matrix = CompensatedMatrix(sp.csr_array(S), u, v) if sparse else CompensatedMatrix(S, u, v)
     return matrix, S - np.outer(u, v), rng
 
 
@@ -23,8 +23,8 @@ def test_products_parts_and_squares(sparse):
         (matrix, dense),
         (matrix.take(rows), dense[rows]),
         (matrix.columns(columns), dense[:, columns]),
-        (matrix.turned(), dense.T),
-        (matrix.beside(np.arange(9.0)), np.column_stack([dense, np.arange(9.0)])),
+        (matrix.transpose(), dense.T),
+        (matrix.append_column(np.arange(9.0)), np.column_stack([dense, np.arange(9.0)])),
     ):
         assert whole.shape == part.shape
         np.testing.assert_allclose(whole.dense(), part, atol=1e-14)

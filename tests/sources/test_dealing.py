@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lincent.sources import dealing as module
-from lincent.sources.dealing import Dealing, smallest_keys
+from lincent.sources import hashing as module
+from lincent.sources.hashing import HashKFold, smallest_hashes
 
 
 def keys_of(m, seed=0):
@@ -14,8 +14,8 @@ def keys_of(m, seed=0):
 
 
 def deal(keys, codes, folds=5):
-    smallest = [smallest_keys(keys[codes == k]) for k in range(codes.max() + 1)]
-    return Dealing.of(smallest, folds, 0)
+    smallest = [smallest_hashes(keys[codes == k]) for k in range(codes.max() + 1)]
+    return HashKFold.of(smallest, folds, 0)
 
 
 @given(st.integers(0, 1_000), st.integers(2, 6))

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from lincent.sources.dense import DenseRows, DenseSource, origin_of
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
 from support.layouts import M, N, plain, same, signs, weights
 
@@ -67,13 +67,13 @@ def test_class_centers_are_weighted_means(source):
 
 def test_columns_that_are_one_number(layout):
     index = np.arange(N)
-    assert not open_source(layout).unchanging(index).any()
+    assert not open_source(layout).constant_columns(index).any()
     with_constant = layout.copy()
     if sp.issparse(layout):
         with_constant = sp.csr_array(np.column_stack([np.full(M, 0.1), layout.toarray()]))
     else:
         with_constant = np.column_stack([np.full(M, 0.1, layout.dtype), layout])
-    found = open_source(with_constant).unchanging(np.arange(N + 1))
+    found = open_source(with_constant).constant_columns(np.arange(N + 1))
     assert found.tolist() == [True] + [False] * N
 
 
@@ -123,7 +123,7 @@ class TestOrigin:
         found, combined = rows.sweep(weights(N), lambda part, z: 1.0 + z**2)
         same(found, A @ weights(N))
         same(combined, A.T @ (1.0 + found**2))
-        single = rows.single(None).dense()
+        single = rows.float32(None).dense()
         np.testing.assert_allclose(single, A, atol=1e-5)
 
 

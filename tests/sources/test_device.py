@@ -133,10 +133,10 @@ def test_many_rows_in_pieces(monkeypatch, reference, data):
 
 
 def test_nothing_as_long_as_the_data_leaves_the_device(monkeypatch, data):
-    from lincent.sources import device
+    from lincent.sources import array_namespace
 
     moved = []
-    original = device.to_host
+    original = array_namespace.to_host
 
     def watched(values):
         answer = original(values)
@@ -144,7 +144,7 @@ def test_nothing_as_long_as_the_data_leaves_the_device(monkeypatch, data):
         return answer
 
     X, y = make(60_000)
-    monkeypatch.setattr(device, "to_host", watched)
+    monkeypatch.setattr(array_namespace, "to_host", watched)
     LCC(random_state=0).fit(torch.asarray(X), torch.asarray(y))
     assert moved
     assert max(moved) < 60_000

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lincent.sources import kernel_columns
-from lincent.sources.kernel_columns import ChosenColumns, KernelColumns
+from lincent.sources import kernel as kernel_columns
+from lincent.sources.kernel import KernelColumns, SelectedColumns
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_chosen_columns(formed_and_not, monkeypatch):
     places = np.array([4, 0, 1, 3, 2])
     rows.write(np.array([9, 1, 3, 20, 7]), room, places)
     B = A[:, [1, 3, 7, 20, 9]]
-    chosen = ChosenColumns(room)
+    chosen = SelectedColumns(room)
     rng = np.random.default_rng(1)
     for used in (0.2, 0.9):
         w = np.where(rng.random(30) < used, rng.random(30), 0.0)

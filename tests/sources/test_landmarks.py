@@ -53,7 +53,7 @@ def test_every_verb_on_the_way_is_that_of_the_mapped_rows(block, monkeypatch):
     same(source.take(index, sign, center).dense(), known.take(index, sign, center).dense())
     same(source.columns(index[1:], sign, center).dense(),
          known.columns(index[1:], sign, center).dense())  # fmt: skip
-    np.testing.assert_array_equal(source.unchanging(np.arange(3)), [False] * 3)
+    np.testing.assert_array_equal(source.constant_columns(np.arange(3)), [False] * 3)
 
 
 def test_few_rows_are_held_and_many_are_not(monkeypatch):

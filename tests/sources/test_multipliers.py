@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lincent.sources.multipliers import Deferred, Multipliers
+from lincent.sources.evaluation import Deferred, Multipliers
 
 
 def test_values_are_fetched_on_demand():

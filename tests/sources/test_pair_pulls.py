@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lincent.problems.joint import Native
-from lincent.sources.pair_pulls import FacePoint, FacePulls, Faces, face_pulls
+from lincent.problems.joint import JointLoss
+from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
 
 
 def data(classes, m=200, n=3):
@@ -16,9 +16,9 @@ def data(classes, m=200, n=3):
 def test_the_sums_are_those_of_the_native_program():
     X, codes, weight, rules = data(3)
     cost = np.array([0.3, 0.5, 0.2])
-    faces = Faces.native(cost, -1.0, 3.0)
-    sums = face_pulls(X, codes, weight, faces, FacePoint(rules))
-    program = Native(codes, weight, np.tile(cost[:, None] / 2, (1, 3)), -1.0, 3.0)
+    faces = LossStructure.native(cost, -1.0, 3.0)
+    sums = joint_sums(X, codes, weight, faces, JointPoint(rules))
+    program = JointLoss(codes, weight, np.tile(cost[:, None] / 2, (1, 3)), -1.0, 3.0)
     at = program.read(X @ rules[:-1] + rules[-1])
     np.testing.assert_allclose(sums.loss.sum(), at.loss.sum())
     slope = np.c_[X, np.ones(len(X))].T @ at.slope
@@ -36,13 +36,16 @@ def test_the_gram_matrices_are_the_second_derivative(classes):
     X, codes, weight, rules = data(classes)
     cost = np.full(classes, 1.0 / classes)
     if classes == 2:
-        faces, rules = Faces.of_two(cost, -1.0, 3.0), rules[:, :1]
+        faces, rules = LossStructure.of_two(cost, -1.0, 3.0), rules[:, :1]
     else:
-        faces = Faces.native(cost, -1.0, 3.0)
+        faces = LossStructure.native(cost, -1.0, 3.0)
     move = 1e-6 * np.random.default_rng(0).standard_normal(rules.shape)
-    low, high = (face_pulls(X, codes, weight, faces, FacePoint(rules + s * move)) for s in (-1, 1))
+    low, high = (joint_sums(X, codes, weight, faces, JointPoint(rules + s * move)) for s in (-1, 1))
     change = -(high.combined - low.combined).T @ faces.direction
-    sums, edges = face_pulls(X, codes, weight, faces, FacePoint(rules)), faces.edges
+    sums, edges = (
+        joint_sums(X, codes, weight, faces, JointPoint(rules)),
+        faces.edges,
+    )
     gram = sums.gram
     np.testing.assert_allclose(sums.curvature, gram, atol=1e-12 * gram.max())
     expected = 2 * np.einsum("ea,eb,eij,jb->ia", edges, edges, gram, move)
@@ -53,17 +56,18 @@ def test_the_gram_matrices_are_the_second_derivative(classes):
 def test_the_same_on_a_device(dtype):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
-    from lincent.sources.device import Device, DeviceSource
+    from lincent.sources.array_namespace import DeviceNamespace
+    from lincent.sources.device import DeviceSource
 
     X, codes, weight, rules = data(3)
     X, weight = X.astype(dtype), weight.astype(dtype).astype(float)
-    faces = Faces.native(np.ones(3), 0.0, 2.0)
+    faces = LossStructure.native(np.ones(3), 0.0, 2.0)
     there = torch.asarray(X)
-    place = Device(there)
-    points = [FacePoint(rules), FacePoint(rules, 0.3)]
-    found = DeviceSource(there).face_pulls(place.send(codes), place.send(weight), faces, points)
+    place = DeviceNamespace(there)
+    points = [JointPoint(rules), JointPoint(rules, 0.3)]
+    found = DeviceSource(there).joint_sums(place.send(codes), place.send(weight), faces, points)
     # There a further read costs more than products: all rows say how sums bend, whatever is asked.
-    expected = face_pulls(X.astype(float), codes, weight, faces, FacePoint(rules))
+    expected = joint_sums(X.astype(float), codes, weight, faces, JointPoint(rules))
     for sums in found:
         for name, value in vars(expected).items():
             np.testing.assert_allclose(getattr(sums, name), value, atol=1e-12, err_msg=name)
@@ -74,9 +78,9 @@ def test_a_share_of_the_rows_says_how_sums_bend(period):
     """Size and mean are those of all rows, the rest nearly so; also where rows have a rhythm."""
     X, codes, weight, rules = data(3, m=6_000)
     X = X + 5.0 + np.sin(2 * np.pi * np.arange(len(X)) / period)[:, None]
-    faces = Faces.native(np.ones(3), -20.0, 20.0)
-    whole = face_pulls(X, codes, weight, faces, FacePoint(rules))
-    some = face_pulls(X, codes, weight, faces, FacePoint(rules, 0.2))
+    faces = LossStructure.native(np.ones(3), -20.0, 20.0)
+    whole = joint_sums(X, codes, weight, faces, JointPoint(rules))
+    some = joint_sums(X, codes, weight, faces, JointPoint(rules, 0.2))
     for name in ("loss", "squares", "combined", "bend"):
         np.testing.assert_array_equal(getattr(some, name), getattr(whole, name))
     for found, gram in zip(some.curvature, whole.gram, strict=True):
@@ -88,11 +92,11 @@ def test_a_share_of_the_rows_says_how_sums_bend(period):
 
 def test_parts_add_up():
     X, codes, weight, rules = data(3)
-    faces = Faces.native(np.ones(3), 0.0, 2.0)
-    whole = face_pulls(X, codes, weight, faces, FacePoint(rules))
+    faces = LossStructure.native(np.ones(3), 0.0, 2.0)
+    whole = joint_sums(X, codes, weight, faces, JointPoint(rules))
     halves = [
-        [face_pulls(X[part], codes[part], weight[part], faces, FacePoint(rules))]
+        [joint_sums(X[part], codes[part], weight[part], faces, JointPoint(rules))]
         for part in (slice(70), slice(70, 70), slice(70, None))
     ]
-    for name, value in vars(FacePulls.joined_each(halves)[0]).items():
+    for name, value in vars(JointSums.joined_each(halves)[0]).items():
         np.testing.assert_allclose(value, getattr(whole, name), atol=1e-12, err_msg=name)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.sources import pile
+from lincent.sources import shared_reads as pile
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_how_many_are_merged_at_once(monkeypatch, entries, count, much, expected
         seen.append(len(parts))
         return [np.sum([part[0] for part in parts], axis=0)]
 
-    answers = pile.Pile(merge)
+    answers = pile.TreeReducer(merge)
     for i in range(count):
         answers.put([np.full(entries, float(i))])
     assert seen == expected

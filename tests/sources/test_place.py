@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-from lincent.sources.place import HERE
+from lincent.sources.array_namespace import HOST
 
 
 def on_a_device():
     torch = pytest.importorskip("torch")
     from lincent.sources.source import open_source
 
-    return open_source(torch.zeros((2, 2), dtype=torch.float64)).place
+    return open_source(torch.zeros((2, 2), dtype=torch.float64)).namespace
 
 
 @pytest.fixture(params=["memory", "device"])
 def place(request):
-    return HERE if request.param == "memory" else on_a_device()
+    return HOST if request.param == "memory" else on_a_device()
 
 
 def test_what_is_sent_comes_back(place):

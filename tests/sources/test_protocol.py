@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from lincent.sources.dense import DenseSource
-from lincent.sources.protocol import Source
-from lincent.sources.pulls import PullPoint, SideCosts
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.gradients import QueryPoint, SideCosts
+from lincent.sources.rows import SignedRows, Source
 from support.layouts import M, N, plain, same, signs, weights
 
 VERBS = ("project", "combine", "gram", "take", "array", "column_scale", "columns", "class_means",
@@ -57,7 +56,7 @@ def test_sums_and_means_by_cost(sources):
         for k, side in enumerate((signs() < 0, signs() > 0)):
             assert totals[k] == pytest.approx(cost[side].sum())
             same(means[k], np.average(A[side], axis=0, weights=cost[side]))
-    at = PullPoint(weights(N), 0.2, -1.0, 3.0)
+    at = QueryPoint(weights(N), 0.2, -1.0, 3.0)
     u = np.clip((3.0 - A @ at.beta + 0.2 * signs()) / 4.0, 0, 1)
     (found,) = least.pulls(rows, cost, [at])
     same(found.combined, (cost * u) @ A)

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from scipy import sparse as sp
 
-from lincent.sources.place import HERE
-from lincent.sources.pulls import PullPoint, Pulls, SideCosts
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.array_namespace import HOST
+from lincent.sources.gradients import LossSums, QueryPoint, SideCosts
+from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
 from support.layouts import M, N, plain, signs, weights
 
-AT = PullPoint(np.linspace(-1, 1, N), 0.3, -0.5, 1.5)
+AT = QueryPoint(np.linspace(-1, 1, N), 0.3, -0.5, 1.5)
 
 
 def expected(X, sign, cost, center):
@@ -21,7 +21,7 @@ def expected(X, sign, cost, center):
     u = np.minimum(v, 1)
     D = np.where((u > 0) & (u < 1), cost, 0) / (AT.high - AT.low)
     alpha = cost * u
-    return Pulls(
+    return LossSums(
         alpha[sign < 0].sum(), alpha[sign > 0].sum(), alpha @ u, cost @ (v - u), alpha @ A,
         A.T @ (D[:, None] * A), (D * sign) @ A, D.sum(),
     )  # fmt: skip
@@ -38,7 +38,7 @@ def test_in_memory(source):
 
 
 def test_few_rows_between_the_margins(source, monkeypatch):
-    monkeypatch.setattr("lincent.sources.pulls.COMPACT_SHARE", 0.0)
+    monkeypatch.setattr("lincent.sources.gradients.COMPACT_SHARE", 0.0)
     rows = SignedRows(source, signs(), weights(N))
     assert_same(rows.pulls(weights(), [AT])[0], expected(plain(), signs(), weights(), weights(N)))
 
@@ -76,7 +76,7 @@ def test_in_blocks(chunks, kind):
 def test_costs_by_side():
     costs = SideCosts(weights(), 2.0, 3.0)
     wanted = weights() * np.where(signs() > 0, 3.0, 2.0)
-    np.testing.assert_allclose(costs.on(HERE, signs()), wanted)
+    np.testing.assert_allclose(costs.on(HOST, signs()), wanted)
 
 
 def test_a_sample_stands_for_all(source):

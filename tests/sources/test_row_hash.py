@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.sources import row_hash
-from lincent.sources.row_hash import distinct_rows, draw_distinct, row_keys
+from lincent.sources import hashing as row_hash
+from lincent.sources.hashing import distinct_rows, draw_distinct, row_hashes
 
 
 @pytest.fixture
@@ -15,25 +15,25 @@ def X():
 
 
 def test_sparse_rows_have_the_keys_of_dense_ones(X):
-    np.testing.assert_array_equal(row_keys(sp.csr_array(X)), row_keys(X))
+    np.testing.assert_array_equal(row_hashes(sp.csr_array(X)), row_hashes(X))
     places = np.indices(X.shape).reshape(2, -1)
     stored = sp.csr_array((X.ravel(), places))
     assert stored.nnz == X.size  # zeros that are stored
-    np.testing.assert_array_equal(row_keys(stored), row_keys(X))
+    np.testing.assert_array_equal(row_hashes(stored), row_hashes(X))
 
 
 def test_neither_layout_nor_blocks_nor_a_negative_zero_matter(X, monkeypatch):
-    keys = row_keys(X)
-    np.testing.assert_array_equal(row_keys(np.asfortranarray(X)), keys)
-    np.testing.assert_array_equal(row_keys(X.astype(np.float32)), keys)
-    np.testing.assert_array_equal(row_keys(np.where(X == 0, -0.0, X)), keys)
+    keys = row_hashes(X)
+    np.testing.assert_array_equal(row_hashes(np.asfortranarray(X)), keys)
+    np.testing.assert_array_equal(row_hashes(X.astype(np.float32)), keys)
+    np.testing.assert_array_equal(row_hashes(np.where(X == 0, -0.0, X)), keys)
     monkeypatch.setattr(row_hash, "BLOCK_ROWS", 7)
-    np.testing.assert_array_equal(row_keys(X), keys)
+    np.testing.assert_array_equal(row_hashes(X), keys)
 
 
 def test_columns_and_seeds_matter():
-    assert row_keys(np.array([[1.0, 2.0]]))[0] != row_keys(np.array([[2.0, 1.0]]))[0]
-    assert row_keys(np.array([[1.0]]), 0)[0] != row_keys(np.array([[1.0]]), 1)[0]
+    assert row_hashes(np.array([[1.0, 2.0]]))[0] != row_hashes(np.array([[2.0, 1.0]]))[0]
+    assert row_hashes(np.array([[1.0]]), 0)[0] != row_hashes(np.array([[1.0]]), 1)[0]
 
 
 def test_kinds_are_those_of_numpy_in_order_of_appearance(X):

@@ -37,7 +37,7 @@ def test_the_defaults_are_those_of_dense_rows(array):
         np.testing.assert_allclose(found[1], (array @ beta) ** 2 @ array)
     S, y, center = plain.factors()
     np.testing.assert_array_equal(S - np.outer(y, center), array)
-    assert plain.single(None) is None
+    assert plain.float32(None) is None
     assert plain.materialize() is plain
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
 from support.layouts import M, N, plain, same, signs, weights
 
@@ -45,7 +45,7 @@ class TestSignedRows:
         same(rows.columns(index).dense(), A[:, index])
 
     def test_single(self, rows, A):
-        single = rows.single(np.array([4, 1]))
+        single = rows.float32(np.array([4, 1]))
         if not rows.sparse:
             np.testing.assert_allclose(single.dense(), A[[4, 1]], rtol=1e-5, atol=1e-5)
         else:

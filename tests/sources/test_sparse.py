@@ -34,7 +34,7 @@ def test_every_verb_gives_the_numbers_of_dense_rows(source):
 def test_constant_columns_are_found_also_where_they_are_empty():
     X = plain()
     X[:, 1], X[:, 4] = 0.0, 7.0
-    found = SparseSource(sp.csr_array(X)).unchanging(np.arange(N))
+    found = SparseSource(sp.csr_array(X)).constant_columns(np.arange(N))
     np.testing.assert_array_equal(found, [False, True, False, False, True, False])
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from lincent.sources.together import Halted, Request, fulfil, side_by_side
+from lincent.sources.shared_reads import ReadCancelled, Request, perform_read, side_by_side
 
 
 class Counted(Request):
@@ -24,7 +24,7 @@ def asks(passes, verb, count):
     for _ in range(count):
         request = Counted(verb=verb, tell=print)
         request.passes = passes
-        fulfil(request)
+        perform_read(request)
         assert request.answers == [verb]
     return count
 
@@ -85,7 +85,7 @@ def test_an_error_in_a_read_is_raised_and_ends_the_others():
             raise OSError("disk on fire")
 
     def one():
-        fulfil(Broken(verb="look", tell=print))
+        perform_read(Broken(verb="look", tell=print))
 
     with pytest.raises(OSError, match="disk on fire"):
         side_by_side([one, one], 2)
@@ -102,7 +102,7 @@ def test_an_error_in_one_job_ends_those_that_wait():
         try:
             asks([], "look", 1)
             asks([], "look", 5)
-        except Halted:
+        except ReadCancelled:
             ended.append(True)
             raise
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from lincent.sources import band, view
-from lincent.sources.band import RowsAtOnce
+from lincent.sources import evaluation as band
+from lincent.sources import evaluation as view
 from lincent.sources.dense import DenseRows, DenseSource
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.evaluation import InMemoryRows
+from lincent.sources.rows import SignedRows
 
 M, N, MARGIN = 700, 5, 0.05
 
@@ -101,7 +102,7 @@ def test_rows_that_cross_from_beyond_the_band_are_counted(rows):
 
 
 def test_of_many_rows_some_are_counted(monkeypatch, rows):
-    from lincent.sources import view
+    from lincent.sources import evaluation as view
 
     here = whole(rows, COSTS["one"]).look(BETA)
     there = here.whole.look(BETA + 0.1)
@@ -111,9 +112,9 @@ def test_of_many_rows_some_are_counted(monkeypatch, rows):
 
 
 def test_tied_rows_leave_room():
-    whole = RowsAtOnce(DenseRows(np.zeros((10, 2))), np.ones(10), 1.0)
+    whole = InMemoryRows(DenseRows(np.zeros((10, 2))), np.ones(10), 1.0)
     assert whole.look(np.zeros(2)).width(3) >= 1.0
-    tied = RowsAtOnce(DenseRows(np.vstack([np.eye(2)] * 5)), np.ones(10), 1.0)
+    tied = InMemoryRows(DenseRows(np.vstack([np.eye(2)] * 5)), np.ones(10), 1.0)
     assert tied.look(np.array([1.0, 5.0])).width(3) == pytest.approx(view.TIED * 2.0)
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from lincent.sources.dask.block import Setting, Sides
+from lincent.sources.dask.blocks import Setting, Sides
 
 M, N = 90, 4
 CUTS = (0, 13, 13, 60, 90)

@@ -4,7 +4,7 @@ import numpy as np
 
 from lincent.problems.centralization import difference_of, lcc_program
 from lincent.sources.dense import DenseSource
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import SignedRows
 
 
 def program_of(X, sign, weight=None, C=2.0, margin=0.01):

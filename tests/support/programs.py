@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lincent.problems.centralization import lcc_program
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lincent.problems.regularized import RegularizedProgram
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
 
 # m, n, margins, C, free threshold, spread of the costs, scale of a column

@@ -31,7 +31,7 @@ from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import check_class_weight, check_nonnegative, check_positive
 from lincent.features.transformer import check_least
 from lincent.model_selection.folds import calibration_folds
-from lincent.sources.source import Kind, kind_of, place_of
+from lincent.sources.source import Kind, kind_of, namespace_of
 from lincent.tables.weighted import SAMPLE_ROWS, quantiles
 
 GRID = 100
@@ -218,11 +218,11 @@ class AdditiveModel(BaseEstimator):
         return parts[:, :, 0] if parts.shape[2] == 1 else parts
 
     def _block_scores(self, Z: Any) -> Any:
-        return self._parts(Z).sum(axis=1) + place_of(Z).send(self.intercept_)
+        return self._parts(Z).sum(axis=1) + namespace_of(Z).send(self.intercept_)
 
     def _parts(self, Z: Any) -> Any:
         """(rows, terms, rules)."""
-        place, terms = place_of(Z), self.terms_
+        place, terms = namespace_of(Z), self.terms_
         features = terms.apply(Z) - place.send(self.means_)
         out = place.empty((len(Z), terms.count, self.coef_.shape[1]))
         ends = np.searchsorted(terms.owners, np.arange(terms.count + 1)).tolist()

@@ -24,7 +24,7 @@ import numpy as np
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import TrainingRows
-from lincent.problems.joint import Native, Separate
+from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import JointSolution, solve_near, solve_path
 from lincent.solvers.newton.nonnegative import solve_nonnegative
@@ -50,7 +50,7 @@ class Weighed:
         return float(self.rows.weight.sum())
 
     @property
-    def coupling(self) -> Separate | Native:
+    def coupling(self) -> SeparateLoss | JointLoss:
         return self.costs.coupling(self.rows.codes, self.rows.weight)
 
 
@@ -121,7 +121,7 @@ class AdditiveRows:
     def _held_path(
         self, scales: Sequence[float], tol: float, start: np.ndarray | None
     ) -> list[JointSolution]:
-        assert isinstance(self.coupling, Separate)
+        assert isinstance(self.coupling, SeparateLoss)
         found: list[JointSolution] = []
         held, most = self.terms.held, self.problem.max_iter
         for scale in scales:
@@ -165,20 +165,20 @@ class AdditiveRows:
         drawn = np.array([rng.gamma(self.problem.rows.weight) for _ in range(count)])
         if not count or self.terms.held.any():
             return self._held_band(C, rules, drawn)
-        parts = [drawn] if isinstance(self.coupling, Separate) else drawn[:, None]
+        parts = [drawn] if isinstance(self.coupling, SeparateLoss) else drawn[:, None]
         out = [self._near(C, rules, weights) for weights in parts]
         return np.concatenate(out)
 
     def _near(self, C: float, rules: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Rules for other weights of the rows: (weights, features + 1, rules)."""
         costs = self.problem.costs
-        coupling: Separate | Native
-        if isinstance(self.coupling, Separate):
+        coupling: SeparateLoss | JointLoss
+        if isinstance(self.coupling, SeparateLoss):
             coupling = _side_by_side(self.coupling, costs, weights)
         else:  # the total of the costs goes with the weight
             share = weights[0].sum() / self.problem.total
             plain = costs.coupling(self.coupling.codes, weights[0])
-            assert isinstance(plain, Native)
+            assert isinstance(plain, JointLoss)
             coupling = replace(plain, cost=plain.cost * share)
         found = solve_near(
             self.design,
@@ -195,7 +195,7 @@ class AdditiveRows:
         out = np.empty((len(drawn), *rules.shape))
         for k, weight in enumerate(drawn):
             coupling = self.problem.costs.coupling(self.coupling.codes, weight)
-            assert isinstance(coupling, Separate)
+            assert isinstance(coupling, SeparateLoss)
             design, scale = Design(self.features, coupling.codes, weight), C * float(weight.sum())
             out[k] = solve_nonnegative(
                 design, coupling, scale, self.terms.held, BAND_GAP, BAND_STEPS, rules
@@ -203,7 +203,7 @@ class AdditiveRows:
         return out
 
 
-def _side_by_side(solved: Separate, costs: Costs, weights: np.ndarray) -> Separate:
+def _side_by_side(solved: SeparateLoss, costs: Costs, weights: np.ndarray) -> SeparateLoss:
     """The problem of two classes for each set of weights (sets, rows), for the same C per row."""
     classes = np.eye(2)[solved.codes]
     totals = weights @ classes

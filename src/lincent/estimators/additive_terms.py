@@ -14,7 +14,7 @@ import numpy as np
 
 from lincent.features.monotone import IncreasingCurve, learn_increasing
 from lincent.features.splines import ColumnCurve, learn_curve
-from lincent.sources.source import place_of
+from lincent.sources.source import namespace_of
 from lincent.tables.weighted import sample_by_key
 
 PAIR_TERMS = 3
@@ -82,7 +82,7 @@ class Terms:
 
     def apply(self, Z: Any) -> Any:
         """The features of encoded rows, where the rows are."""
-        out, end = place_of(Z).empty((len(Z), len(self.owners))), 0
+        out, end = namespace_of(Z).empty((len(Z), len(self.owners))), 0
         for curve, z in zip(self.curves, Z.T, strict=True):
             out[:, end : end + curve.width] = curve.values(z, self.smoothing)
             end += curve.width

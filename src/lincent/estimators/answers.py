@@ -86,11 +86,11 @@ def _batch_by_batch(model: Any, method: Method, X: Any, *rest: Any) -> np.ndarra
 
 
 def _sent_back(values: Any, X: Any) -> Any:
-    from lincent.sources.device import Device
+    from lincent.sources.array_namespace import DeviceNamespace
 
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
         return values
-    return Device(X).send(values)
+    return DeviceNamespace(X).send(values)
 
 
 def _lazy(model: Any, method: Method, X: Any, *rest: Any) -> Any:

@@ -36,7 +36,7 @@ from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.validation import check_class_weight, check_count
 from lincent.model_selection.folds import make_folds, number_of_folds
 from lincent.solvers.solution import silent
-from lincent.sources.source import Kind, kind_of, place_of
+from lincent.sources.source import Kind, kind_of, namespace_of
 from lincent.tables.weighted import Columns, mean_and_deviation
 
 FOLDS = 4
@@ -371,7 +371,7 @@ class AutoLCC(Probabilities, EncodedModel):
             )
 
     def _block_scores(self, encoded: Any) -> Any:
-        send = place_of(encoded).send
+        send = namespace_of(encoded).send
         Z = (encoded - send(self.center_)) / send(self.scale_)
         out = send(self.intercept_)
         for name, coef in self.coef_.items():

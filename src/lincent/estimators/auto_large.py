@@ -30,8 +30,8 @@ from lincent.estimators.joint_blocks import Limits
 from lincent.estimators.portfolio import Blocks, TrainingRows
 from lincent.features.transformer import by_blocks
 from lincent.solvers.newton import joint_in_place
+from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
 from lincent.sources.landmarks import RowMapping
-from lincent.sources.pair_pulls import FacePoint, FacePulls, Faces, face_pulls
 
 FEW = 2
 """Members that are fitted to all rows."""
@@ -128,15 +128,18 @@ def refit_in_memory(
 
 
 def _read(
-    rows: TrainingRows, mapping: RowMapping, faces: Faces, points: list[FacePoint]
-) -> list[FacePulls]:
+    rows: TrainingRows,
+    mapping: RowMapping,
+    faces: LossStructure,
+    points: list[JointPoint],
+) -> list[JointSums]:
     """What all rows pull at some points; the sums so far are all that is kept."""
-    total: list[FacePulls] | None = None
+    total: list[JointSums] | None = None
     for start in range(0, len(rows.codes), READ_ROWS):
         part = slice(start, start + READ_ROWS)
         features = mapping(rows.Z[part])
         here = rows.codes[part], rows.weight[part]
-        found = [face_pulls(features, *here, faces, point) for point in points]
-        total = found if total is None else FacePulls.joined_each([total, found])
+        found = [joint_sums(features, *here, faces, point) for point in points]
+        total = found if total is None else JointSums.joined_each([total, found])
     assert total is not None
     return total

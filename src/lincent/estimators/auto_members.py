@@ -13,7 +13,7 @@ from lincent.estimators.auto_search import Costs
 from lincent.estimators.joint_blocks import Limits, fit_in_blocks
 from lincent.estimators.portfolio import Blocks
 from lincent.estimators.problem import BlockTraining
-from lincent.problems.joint import Native, Separate
+from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import JointSolution, solve_path
 
@@ -97,7 +97,7 @@ def _of_map(
     blocks: Blocks,
     name: str,
     Cs: Sequence[float],
-    coupling: Separate | Native,
+    coupling: SeparateLoss | JointLoss,
     tol: float,
     max_iter: int,
     out_of_time: Callable[[], bool],
@@ -111,7 +111,7 @@ def _of_map(
 
 def fit_path(
     features: np.ndarray,
-    coupling: Separate | Native,
+    coupling: SeparateLoss | JointLoss,
     scales: Sequence[float],
     tol: float,
     max_iter: int,
@@ -149,7 +149,7 @@ def fit_path(
 
 def _by_light_steps(
     features: np.ndarray,
-    coupling: Separate | Native,
+    coupling: SeparateLoss | JointLoss,
     scales: Sequence[float],
     tol: float,
     max_iter: int,

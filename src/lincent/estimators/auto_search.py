@@ -16,10 +16,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from lincent import _progress, _threads
 from lincent.estimators.portfolio import Blocks, Common, TrainingRows
 from lincent.model_selection.folds import Split
-from lincent.problems.joint import Native, Separate
+from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import solve_path
-from lincent.sources.pair_pulls import Faces
+from lincent.sources.gradients import LossStructure
 from lincent.tables.weighted import merged
 
 TOTALS = 10.0 ** np.arange(-1.0, 4.0, 0.75)
@@ -46,20 +46,20 @@ class Costs:
     by_class: np.ndarray
     margins: tuple[float, float]
 
-    def coupling(self, codes: np.ndarray, weight: np.ndarray) -> Separate | Native:
+    def coupling(self, codes: np.ndarray, weight: np.ndarray) -> SeparateLoss | JointLoss:
         """The program for these rows: one rule for two classes, one for each of more."""
         n = len(self.by_class)
         total = np.bincount(codes, weights=weight, minlength=n)
         cost = self.by_class / np.maximum(total, 1e-300)
         low, high = self.margins
         if n == 2:
-            return Separate(codes, weight, np.array([[-1.0, 1.0]]), cost[None], low, high)
+            return SeparateLoss(codes, weight, np.array([[-1.0, 1.0]]), cost[None], low, high)
         pairs = np.tile(cost[:, None] / (n - 1), (1, n))
-        return Native(codes, weight, pairs, low, high)
+        return JointLoss(codes, weight, pairs, low, high)
 
-    def faces(self, totals: np.ndarray) -> Faces:
+    def faces(self, totals: np.ndarray) -> LossStructure:
         """The same program for rows in blocks, whose classes have these weights."""
-        made = Faces.of_two if len(self.by_class) == 2 else Faces.native
+        made = LossStructure.of_two if len(self.by_class) == 2 else LossStructure.native
         return made(self.by_class / np.maximum(totals, 1e-300), *self.margins)
 
 
@@ -80,7 +80,7 @@ class Part:
     """What a fold is trained on, and the places of its different rows and of those held out."""
 
     blocks: Blocks
-    coupling: Separate | Native
+    coupling: SeparateLoss | JointLoss
     seen: np.ndarray
     held: np.ndarray
 
@@ -172,7 +172,7 @@ def _fold_scores(
 
 
 def map_scores(
-    seen: np.ndarray, unseen: np.ndarray, coupling: Separate | Native, totals: np.ndarray
+    seen: np.ndarray, unseen: np.ndarray, coupling: SeparateLoss | JointLoss, totals: np.ndarray
 ) -> np.ndarray:
     """Scores of the unseen rows for each C: (C, rows, rules)."""
     if seen.shape[1] > seen.shape[0]:
@@ -180,7 +180,7 @@ def map_scores(
         basis, turned = np.linalg.qr(seen.T)
         seen, unseen = np.ascontiguousarray(turned.T), unseen @ basis
     design = Design(seen, coupling.codes, coupling.weight)
-    tol = NATIVE_TOL if isinstance(coupling, Native) else SEARCH_TOL
+    tol = NATIVE_TOL if isinstance(coupling, JointLoss) else SEARCH_TOL
     path = solve_path(
         design, coupling, totals.tolist(), tol, SEARCH_STEPS, certify=False, least_steps=1
     )

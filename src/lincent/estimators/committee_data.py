@@ -23,9 +23,9 @@ from lincent.model_selection.folds import (
     make_folds,
     number_of_folds,
 )
+from lincent.sources.hashing import row_hashes
 from lincent.sources.landmarks import RowMapping
-from lincent.sources.row_hash import row_keys
-from lincent.sources.source import place_of
+from lincent.sources.source import namespace_of
 
 BLOCK_ROWS = 8192
 
@@ -43,7 +43,7 @@ class LinearScores:
         return len(self.cuts)
 
     def __call__(self, X: Any) -> np.ndarray:
-        scores, place = np.empty((X.shape[0], self.width)), place_of(X)
+        scores, place = np.empty((X.shape[0], self.width)), namespace_of(X)
         directions = place.send(self.directions)
         for start in range(0, X.shape[0], BLOCK_ROWS):
             part = slice(start, start + BLOCK_ROWS)
@@ -94,7 +94,7 @@ class HostParts:
         X, codes, weight = training.X, training.codes_here, training.weight
         self.splits = make_folds(cv, X, codes, weight, repeats, seed)
         self.n_splits = len(self.splits)
-        keys = row_keys(X, seed)
+        keys = row_hashes(X, seed)
         self._asked = hash_assignment(keys, codes, weight, N_SPLITS, seed).judged(keys, codes)
 
     def part(self, split: int) -> HostTraining | DeviceTraining:
@@ -112,13 +112,13 @@ class BlockParts:
     """Data in blocks."""
 
     def __init__(self, training: DaskTraining, cv: Any, repeats: int, seed: int) -> None:
-        from lincent.sources.dask.folds import TableFolds, deal_by_key
+        from lincent.sources.dask.folds import TableFolds, hash_folds
 
         self.training = training
         table, numbers = training.table, fold_numbers(cv, training.shape[0])
         count = N_SPLITS if numbers is not None else number_of_folds(cv, remote=True)
         jobs: list[Callable[[], Any]] = [
-            partial(deal_by_key, table, count, seed + repeat)
+            partial(hash_folds, table, count, seed + repeat)
             for repeat in range(1 if numbers is not None else repeats)
         ]
         dealings = training.each(jobs, None)

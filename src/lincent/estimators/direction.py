@@ -20,8 +20,8 @@ from lincent.estimators.discriminators import Cut, Discriminator, Line, fit_disc
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.watching import solve_ended, watched
 from lincent.problems.centralization import Program
-from lincent.problems.exact_sums import UNIT
-from lincent.problems.proof import proved
+from lincent.problems.double_double import UNIT
+from lincent.problems.rounding import certify_with_rounding
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls, Solution, Status, silent
 from lincent.sources.source import open_source
@@ -156,7 +156,7 @@ def about_what_is_stored(
     if answer.unit == 1.0:
         scale = program.rows.column_scale() if solution.scale is None else solution.scale
         size = np.hypot(scale, np.abs(problem.means).max(axis=0))
-        answer = proved(program, answer, tol, scale=size, data=problem.labeled())
+        answer = certify_with_rounding(program, answer, tol, scale=size, data=problem.labeled())
     return replace(solution, certificate=answer)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn import config_context, get_config
 
-from lincent.sources.source import Kind, kind_of, package_of, place_of
+from lincent.sources.source import Kind, kind_of, namespace_of, package_of
 
 FOLLOWED = "_arrays_followed"
 """The attribute of a model whose arrays are not NumPy's."""
@@ -34,7 +34,7 @@ def in_numpy(values: Any) -> Any:
     if not is_foreign(values):
         return values
     if kind_of(values) is Kind.DEVICE:
-        return place_of(values).fetch(values)
+        return namespace_of(values).fetch(values)
     library = values.__array_namespace__()
     home = library.__array_namespace_info__().default_device()
     return np.asarray(library.asarray(values, device=home))
@@ -99,7 +99,7 @@ def _sent(value: Any, X: Any) -> Any:
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "biuf":
         return value
     if kind_of(X) is Kind.DEVICE:
-        return place_of(X).send(value)
+        return namespace_of(X).send(value)
     return X.__array_namespace__().asarray(value, device=X.device)
 
 

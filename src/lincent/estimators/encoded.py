@@ -44,12 +44,13 @@ def of_encoded_rows(model: Any, answer: Answer, X: Any) -> np.ndarray:
 
 def _there(model: Any, answer: Answer, X: Any) -> np.ndarray | None:
     """The answers for rows on a device, or None where some numbers are missing."""
-    from lincent.sources.device import Device, not_finite, parts_of
+    from lincent.sources.array_namespace import DeviceNamespace
+    from lincent.sources.device import not_finite, parts_of
 
     X = check_device_rows(model, X, reset=False, finite=False)
     if not_finite(X) is not None:
         return None
-    device, width = Device(X), X.shape[1] + _features(model)
+    device, width = DeviceNamespace(X), X.shape[1] + _features(model)
     parts = parts_of((X.shape[0], width))
     return np.concatenate([device.fetch(answer(device.doubles(X[part]))) for part in parts])
 

@@ -22,7 +22,7 @@ from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.problem import BlockTraining, open_training
 from lincent.estimators.validation import check_count, check_positive, read_labels, refuse_namespace
 from lincent.estimators.watching import CallbackSupportMixin, with_callbacks
-from lincent.sources.row_hash import row_keys
+from lincent.sources.hashing import row_hashes
 from lincent.sources.source import Kind
 from lincent.tables.encoder import TableEncoder, named_columns
 from lincent.tables.weighted import check_weights
@@ -83,7 +83,7 @@ class EncodedModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         weight = check_weights(sample_weight, table.shape[0])
         self.encoder_ = TableEncoder.learn(table, weight)
         Z = self.encoder_.encode(table)
-        return TrainingRows(Z, row_keys(Z, seed), codes, weight, None)
+        return TrainingRows(Z, row_hashes(Z, seed), codes, weight, None)
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray:
         self.classes_, codes = read_labels(type(self).__name__, y, n_samples)

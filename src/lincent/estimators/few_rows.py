@@ -2,7 +2,7 @@
 
     minimize over alpha, t    |alpha|_1 + sum_i c_i phi(y_i (sum_j alpha_j k(x_i, x_j) - t))
 
-with the loss phi of ``programs.regularized``.  Unlike the paper's box on the coefficients, whose
+with the loss phi of ``problems.regularized``.  Unlike the paper's box on the coefficients, whose
 optimum uses nearly every row, the L1 term leaves most of them at exactly zero.  Equal rows are one
 column, and equal rows of one class one row.
 """
@@ -17,7 +17,7 @@ from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import lasso, priced
 from lincent.solvers.solution import Controls, Solution
 from lincent.sources.dense import DenseRows
-from lincent.sources.kernel_columns import KernelColumns
+from lincent.sources.kernel import KernelColumns
 
 MARGINS = (-1.0, 3.0)
 """Those of RegularizedLCC.  Others of the same ratio scale the coefficients and nothing else."""

@@ -75,5 +75,5 @@ def fit_in_blocks(
 ) -> list[JointSolution]:
     """The rules for each C (per row) over all rows."""
     faces, weight = costs.faces(training.totals), float(training.totals.sum())
-    read, scales = training.face_reader(mapping, faces), [C * weight for C in Cs]
+    read, scales = training.joint_reader(mapping, faces), [C * weight for C in Cs]
     return joint_in_place.solve_path(read, faces, scales, starts, training.shape[0], *limits)

@@ -43,9 +43,9 @@ from lincent.estimators.validation import (
     refuse_elsewhere,
 )
 from lincent.solvers.lp import choose
+from lincent.sources.hashing import draw_distinct
 from lincent.sources.landmarks import NystroemMap, mapped_rows
-from lincent.sources.row_hash import draw_distinct
-from lincent.sources.source import Kind, place_of
+from lincent.sources.source import Kind, namespace_of
 
 LARGE = 5000
 """Different rows above which a fit without ``n_components`` warns of its cost."""
@@ -415,7 +415,7 @@ default="rbf"
             return np.asarray(X[:, self.support_] @ self.dual_coef_.T)
         function = self._function(self.gamma_)
         projected = np.empty((X.shape[0], len(self.dual_coef_)))
-        place = place_of(X)
+        place = namespace_of(X)
         weights = place.send(self.dual_coef_.T)
         for part in blocks(X.shape[0], len(self.support_)):
             rows = place.doubles(X[part])

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from lincent.estimators.validation import check_choice, check_positive
 from lincent.features.similarity import entry_variance, near_there, similarity, similarity_sums
 from lincent.sources.dense import origin_of, some_rows
-from lincent.sources.source import Kind, kind_of, place_of
+from lincent.sources.source import Kind, kind_of, namespace_of
 
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "precomputed")
 BLOCK_BYTES = 2**25
@@ -80,7 +80,7 @@ class KernelFunction:
 
     def _there(self, X: Any, Y: np.ndarray) -> Any:
         """The same for rows on a device and few rows that are not."""
-        place = place_of(X)
+        place = namespace_of(X)
         xp, Y = place.xp, np.asarray(Y, dtype=np.float64)
         if self.name == "rbf":
             return near_there(X, Y, self.gamma, place)

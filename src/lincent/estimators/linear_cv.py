@@ -473,7 +473,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         margins = np.array(steps) * (problem.largest_margin if self.relative else 1.0)
         costs = [problem.costs(C) for C in Cs]
         # Rows that are far and too many to be brought here are followed where they are.
-        remote = problem.source.far and screening.worthwhile(*problem.source.shape)
+        remote = problem.source.is_remote and screening.worthwhile(*problem.source.shape)
         follower = (BlockFollower if remote else Follower)(self.solver, limits, generator(self))
         table = follow(problem.rows, problem.difference, margins, costs, follower)
         return {

@@ -5,7 +5,7 @@ Every row is to be nearer to its own class y than to any other class k, by the m
     minimize    sum_k |beta_k|^2 + (2 C / K) sum_i sum_{k != y_i} c_i phi(f_iy - f_ik)
 
 over one direction and one offset for each of K classes (program, dual and certificate are those of
-``programs.joint``).  Since sum_{y<k} |beta_y - beta_k|^2 = K sum_k |beta_k|^2 where the directions
+``problems.joint``).  Since sum_{y<k} |beta_y - beta_k|^2 = K sum_k |beta_k|^2 where the directions
 add up to zero, as they do at the optimum, this is K/2 times less than one-vs-one with
 
     beta_yk = beta_y - beta_k
@@ -27,7 +27,7 @@ from lincent.estimators.discriminators import Cut
 from lincent.estimators.problem import HostTraining
 from lincent.estimators.validation import ClassCosts, check_finite
 from lincent.problems.arrays import Certificate
-from lincent.problems.joint import Native
+from lincent.problems.joint import JointLoss
 from lincent.solvers.newton.joint import JointSolution
 from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.source import Kind, kind_of, open_source
@@ -76,7 +76,7 @@ def fit_native(
     if size != 1.0:
         rows /= size  # then directions grow by it, and C and the objective by its square
     pairs = np.tile(2.0 / n * costs.factor[:, None], (1, n))
-    coupling = Native(training.codes, np.array(training.weight), pairs, *margins)
+    coupling = JointLoss(training.codes, np.array(training.weight), pairs, *margins)
     near = [C * size**2]
     found = fit_path(rows, coupling, near, limits.tol, limits.max_iter, limits.out_of_time)[0]
     found.rules[:-1] /= size

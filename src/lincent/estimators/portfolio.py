@@ -22,8 +22,8 @@ import numpy as np
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
 from lincent.features.relevance import relevance
 from lincent.features.transformer import BLOCK_ROWS, RowMap, by_blocks
-from lincent.sources.place import HERE
-from lincent.sources.source import dense_rows, place_of
+from lincent.sources.array_namespace import HOST
+from lincent.sources.source import dense_rows, namespace_of
 from lincent.tables.weighted import merged, shares_of_classes
 
 COLUMNS, SPLINES = "columns", "splines"
@@ -102,7 +102,7 @@ def usable_maps(units: np.ndarray | None, n_columns: int) -> list[str]:
 def seen_by(name: str, Z: Any, views: Mapping[str, np.ndarray]) -> Any:
     """The rows as a block sees them."""
     factors = views.get(name.split()[0])
-    return Z if factors is None else Z * place_of(Z).send(factors)
+    return Z if factors is None else Z * namespace_of(Z).send(factors)
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class PortfolioMap:
         return len(self.center)
 
     def __call__(self, X: Any) -> Any:
-        place = place_of(X)
+        place = namespace_of(X)
         Z = (dense_rows(X) - place.send(self.center)) / place.send(self.scale)
         return place.beside([self._features(*block, Z) for block in self.blocks])
 
@@ -168,7 +168,7 @@ class PortfolioMap:
         seen = seen_by(name, Z, self.views)
         if block is None:
             return seen
-        return by_blocks(block.apply, seen) if place_of(Z) is HERE else block.apply(seen)
+        return by_blocks(block.apply, seen) if namespace_of(Z) is HOST else block.apply(seen)
 
 
 def needs_classes(name: str) -> bool:

@@ -41,19 +41,16 @@ from lincent.features.clusters import CenterSet, centers_of_sample, find_local_c
 from lincent.features.similarity import entry_variance
 from lincent.problems.arrays import Rows
 from lincent.problems.centralization import Program, difference_of, lcc_program
-from lincent.problems.labeled_rows import LabeledRows, SparseLabeledRows
+from lincent.problems.rounding import CertificateData, SparseCertificateData
 from lincent.solvers.solution import silent
+from lincent.sources.array_namespace import HOST
 from lincent.sources.batches import batches_of
-from lincent.sources.class_sample import ClassSample
+from lincent.sources.gradients import JointPoint, JointSums, LossStructure, SideCosts
+from lincent.sources.hashing import draw_distinct, row_hashes, smallest_distinct
 from lincent.sources.landmarks import RowMapping, mapped_rows
-from lincent.sources.pair_pulls import FacePoint, FacePulls, Faces
-from lincent.sources.place import HERE
-from lincent.sources.protocol import Source
-from lincent.sources.pulls import SideCosts
-from lincent.sources.row_hash import draw_distinct, row_keys, smallest_kinds
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import ClassSample, SignedRows, Source
+from lincent.sources.shared_reads import side_by_side
 from lincent.sources.source import Kind, kind_of, open_source
-from lincent.sources.together import side_by_side
 from lincent.tables.weighted import SAMPLE_ROWS, check_weights
 
 SAME = 1e-10
@@ -62,7 +59,7 @@ FEW_ROWS = 2**16
 """Up to so many costs are a vector of their own, with which products are several times faster."""
 
 
-FaceReader = Callable[[list[FacePoint]], list[FacePulls]]
+JointReader = Callable[[list[JointPoint]], list[JointSums]]
 """What all rows pull at some points of the joint program."""
 MOST_TOGETHER, MOST_WITHIN = 16, 4
 """Jobs on blocks that run at once, and jobs within each: a problem holds a sample of its rows."""
@@ -153,7 +150,7 @@ class TwoClass:
 
     @cached_property
     def difference(self) -> np.ndarray:
-        return difference_of(self.means, self.source.seen_spread)
+        return difference_of(self.means, self.source.sampled_range)
 
     @property
     def offset(self) -> Any:
@@ -174,11 +171,11 @@ class TwoClass:
     @property
     def in_memory(self) -> bool:
         """Whether rows and vectors are NumPy's, in this process."""
-        return not self.source.far and self.source.place is HERE
+        return not self.source.is_remote and self.source.namespace is HOST
 
     def costs(self, C: float) -> Any:
         """C times the cost of each row; an infinite C makes hard rows of those that cost."""
-        cost, place = self.cost, self.source.place
+        cost, place = self.cost, self.source.namespace
         if isinstance(cost, SideCosts):
             cost = np.asarray(place.fetch(cost.on(place, self.sign)))
         return scaled_costs(cost, C)
@@ -197,7 +194,7 @@ class TwoClass:
 
     def _priced(self, low: float, high: float) -> TwoClass:
         """The same rows, a unit of weight costing this much on each side."""
-        if self.source.far:
+        if self.source.is_remote:
             source: Any = self.source
             source = source.priced(low, high)
             return replace(self, X=source, cost=source.costs)
@@ -211,7 +208,7 @@ class TwoClass:
         """Equation LCC of the paper."""
         return lcc_program(self.rows, self.difference, costs, margin)
 
-    def labeled(self) -> LabeledRows | None:
+    def labeled(self) -> CertificateData | None:
         """X as it is, for a proof that includes the class centers; None where X is not at hand."""
         kind = kind_of(self.X)
         if kind not in (Kind.DENSE, Kind.SPARSE):
@@ -224,7 +221,7 @@ class TwoClass:
             return rows.astype(np.float64) if sparse else np.asarray(rows, dtype=np.float64)
 
         given = read, self.sign, np.asarray(self.weight), self.X.shape
-        return SparseLabeledRows(*given, int(self.X.nnz)) if sparse else LabeledRows(*given)
+        return SparseCertificateData(*given, int(self.X.nnz)) if sparse else CertificateData(*given)
 
     def direction(self, beta: np.ndarray) -> np.ndarray:
         """The coefficients, without those of constant columns: nothing but rounding chose them."""
@@ -236,12 +233,12 @@ class TwoClass:
         """Which columns are one number; the class means tell most of those that are not."""
         suspect = np.abs(self.difference) <= SAME * np.abs(self.means).max(axis=0)
         if suspect.any():  # seldom, so that this is seldom a read
-            suspect[suspect] = self.source.unchanging(np.flatnonzero(suspect))
+            suspect[suspect] = self.source.constant_columns(np.flatnonzero(suspect))
         return suspect
 
     def line(self, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The rows on the line seen from the origin, their signs and their weights: one read."""
-        sign = np.asarray(self.source.place.fetch(self.sign))
+        sign = np.asarray(self.source.namespace.fetch(self.sign))
         return self.source.project(beta), sign, np.asarray(self.weight)
 
     def among(self, kept: np.ndarray) -> TwoClass:
@@ -480,7 +477,7 @@ class DaskTraining:
         return replace(self, table=table)
 
     def mapped(self, mapping: RowMapping) -> DaskTraining:
-        from lincent.sources.dask.landmarks import mapped_table
+        from lincent.sources.dask.table import mapped_table
 
         return self.seen_as(mapped_table(self.table, mapping))
 
@@ -496,16 +493,15 @@ class DaskTraining:
         self, count: int, seed: int, most: Sequence[int] | None = None
     ) -> ClassSample:
         """A read."""
-        from lincent.sources.dask.landmarks import sample_classes
+        from lincent.sources.dask.table import sample_classes
 
         return sample_classes(self.table, count, seed, most)
 
-    def face_reader(self, mapping: RowMapping, faces: Faces) -> FaceReader:
-        from lincent.sources.dask.joint import pulls_of_blocks
-        from lincent.sources.dask.landmarks import mapped_blocks
+    def joint_reader(self, mapping: RowMapping, faces: LossStructure) -> JointReader:
+        from lincent.sources.dask.table import joint_sums_of_blocks, mapped_blocks
 
         blocks = mapped_blocks(self.table, mapping)
-        return partial(pulls_of_blocks, blocks, mapping.width, self.classes, faces)
+        return partial(joint_sums_of_blocks, blocks, mapping.width, self.classes, faces)
 
     def feature_means(self, mapping: RowMapping) -> np.ndarray:
         """A read."""
@@ -516,13 +512,13 @@ class DaskTraining:
         return sampled_centers(self, n_centers, seed)
 
     def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
-        from lincent.sources.dask.landmarks import draw_landmarks
+        from lincent.sources.dask.table import draw_landmarks
 
         drawn = draw_landmarks(self.table, count, seed)
         return drawn.index, drawn.rows
 
     def variance(self) -> float:
-        from lincent.sources.dask.landmarks import variance
+        from lincent.sources.dask.table import variance
 
         return variance(self.table)
 
@@ -561,10 +557,10 @@ class DeviceTraining:
 
     @classmethod
     def open(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> DeviceTraining:
-        from lincent.sources.device import Device
+        from lincent.sources.array_namespace import DeviceNamespace
 
         X = check_device_rows(estimator, X, reset=True)
-        device, m = Device(X), int(X.shape[0])
+        device, m = DeviceNamespace(X), int(X.shape[0])
         classes, codes = check_device_labels(y, m, device)
         one = sample_weight is None
         weight = np.broadcast_to(1.0, m) if one else check_weights(device.fetch(sample_weight), m)
@@ -623,10 +619,10 @@ class DeviceTraining:
     ) -> ClassSample:
         from lincent.sources.device import DeviceSource
 
-        keys, found = row_keys(self.X, seed), []
+        keys, found = row_hashes(self.X, seed), []
         for code in range(len(self.classes)):
             rows = np.flatnonzero((self.codes_here == code) & (self.weight > 0))
-            first, weight = smallest_kinds(keys[rows], self.weight[rows], count)
+            first, weight = smallest_distinct(keys[rows], self.weight[rows], count)
             found.append((rows[first], weight))
         cut = sum(len(index) for index, _ in found) > count
         few = most if cut and most is not None else [count] * len(found)
@@ -636,9 +632,9 @@ class DeviceTraining:
         ]
         return ClassSample.of(brought, DeviceSource(self.X).spread(self.weight), cut)
 
-    def face_reader(self, mapping: RowMapping, faces: Faces) -> FaceReader:
+    def joint_reader(self, mapping: RowMapping, faces: LossStructure) -> JointReader:
         weight = self.device.doubles(self.weight)
-        return partial(self.mapped(mapping).X.face_pulls, self.codes, weight, faces)
+        return partial(self.mapped(mapping).X.joint_sums, self.codes, weight, faces)
 
     def feature_means(self, mapping: RowMapping) -> np.ndarray:
         found = self.mapped(mapping).X.gather(self.device.doubles(self.weight))
@@ -649,7 +645,7 @@ class DeviceTraining:
 
     def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
         counted = np.flatnonzero(self.weight > 0)
-        first, _ = smallest_kinds(row_keys(self.X, seed)[counted], self.weight[counted], count)
+        first, _ = smallest_distinct(row_hashes(self.X, seed)[counted], self.weight[counted], count)
         index = counted[first]
         return index, self.device.fetch(self.rows(index))
 

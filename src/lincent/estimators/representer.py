@@ -17,10 +17,10 @@ import numpy as np
 
 from lincent.estimators.kernels import KernelSource
 from lincent.problems.centralization import Program, certify, difference_of, lcc_program
-from lincent.problems.proof import proved
+from lincent.problems.rounding import certify_with_rounding
 from lincent.solvers.solution import Solution
-from lincent.sources.kernel_rows import SquareRows
-from lincent.sources.row_hash import distinct_rows
+from lincent.sources.hashing import distinct_rows
+from lincent.sources.kernel import KernelMatrixRows
 
 NEGLIGIBLE = (1e-6, 1e-8, 1e-10, 1e-12)
 
@@ -77,7 +77,7 @@ class Representer:
         """The linear program; it takes over the memory of the kernel matrix, so ask once."""
         self.K -= self.centers.mean(axis=0)
         self.K *= self.side[:, None]
-        program = lcc_program(SquareRows(self.K), self.difference, costs, margin)
+        program = lcc_program(KernelMatrixRows(self.K), self.difference, costs, margin)
         return replace(program, lower=-self.box, upper=self.box)
 
     def projected(self, program: Program, alpha: np.ndarray) -> np.ndarray:
@@ -100,6 +100,6 @@ def without_negligible(program: Program, solution: Solution, tol: float) -> Solu
             continue
         trial = certify(program, np.where(small, 0.0, answer.beta), answer.alpha, answer.t)
         if trial.relative_gap <= bound and np.all(trial.beta[small] == 0):
-            proof = proved(program, trial, tol, scale=solution.scale)
+            proof = certify_with_rounding(program, trial, tol, scale=solution.scale)
             return replace(solution, certificate=proof)
     return solution

@@ -22,8 +22,8 @@ from lincent.estimators.renamed import UNUSED, margin_range_of
 from lincent.estimators.validation import check_count, check_positive, check_rows
 from lincent.features.clusters import CenterSet
 from lincent.features.similarity import Extension, local_scores
-from lincent.sources.place import HERE
-from lincent.sources.source import Kind, place_of
+from lincent.sources.array_namespace import HOST
+from lincent.sources.source import Kind, namespace_of
 
 
 @public
@@ -189,9 +189,9 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         """
         check_is_fitted(self)
         X = check_rows(self, X)
-        place = place_of(X)
+        place = namespace_of(X)
         features = self._extension()(place.doubles(X))
-        if place is HERE:
+        if place is HOST:
             return features.astype(X.dtype, copy=False)
         return place.xp.astype(features, X.dtype, copy=False)
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from lincent.estimators.discriminators import DISCRIMINATORS
 from lincent.estimators.dispatch import refuse_namespace
 from lincent.solvers.lp.choose import SOLVERS
-from lincent.sources.source import Kind, fetched, kind_of
+from lincent.sources.source import Kind, kind_of, to_numpy
 
 
 def plain(label: Any) -> Any:
@@ -167,7 +167,7 @@ def read_labels(name: str, y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarr
 
 def check_labels(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
     """The class index of each row, for labels of known classes."""
-    y = np.asarray(fetched(y))
+    y = np.asarray(to_numpy(y))
     if y.shape != (n_samples,):
         raise ValueError(f"y has shape {y.shape}; give one label for each of the {n_samples} rows.")
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lincent.features.similarity import squared_distances, total_variance, whitening
-from lincent.sources.row_hash import row_keys
+from lincent.sources.hashing import row_hashes
 from lincent.sources.source import Kind, kind_of
 from lincent.tables.weighted import SAMPLE_ROWS
 
@@ -54,7 +54,7 @@ def find_local_centers(
     X: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_centers: int, seed: int
 ) -> CenterSet:
     """k-means in each class."""
-    keys = row_keys(X, seed)
+    keys = row_hashes(X, seed)
     found = []
     for code in range(int(codes.max()) + 1):
         rows = np.flatnonzero((codes == code) & (weight > 0))

@@ -10,8 +10,8 @@ from scipy.linalg.blas import dtrmm
 from lincent.features.near_points import NearPoints
 from lincent.features.similarity import total_variance, triangular_whitening
 from lincent.features.transformer import check_least
-from lincent.sources.place import HERE
-from lincent.sources.row_hash import row_keys
+from lincent.sources.array_namespace import HOST
+from lincent.sources.hashing import row_hashes
 from lincent.tables.weighted import sample_by_key
 
 
@@ -84,7 +84,7 @@ class KernelLandmarks(NearPoints):
     def learn(
         self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
     ) -> KernelLandmarks:
-        rows, counts = sample_by_key(row_keys(Z, seed), weight)
+        rows, counts = sample_by_key(row_hashes(Z, seed), weight)
         some = Z[rows]
         self.variance_ = total_variance(some, counts)
         self.landmarks_ = some[: max(1, min(self.n_landmarks, int(self.max_share * len(some))))]
@@ -97,7 +97,7 @@ class KernelLandmarks(NearPoints):
         return self.landmarks_
 
     def _whitened(self, near: Any, place: Any) -> Any:
-        if place is not HERE:
+        if place is not HOST:
             return super()._whitened(near, place)
         # In place, and half the work: the root is triangular.
         return dtrmm(1.0, self.whitening_, near.T, trans_a=1, overwrite_b=1).T

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from lincent.features.splines import OUTER
-from lincent.sources.source import place_of
+from lincent.sources.source import namespace_of
 from lincent.tables.weighted import quantiles
 
 
@@ -42,13 +42,13 @@ class IncreasingCurve:
 
     def values(self, column: Any, smoothing: float) -> Any:
         """The features of these values, where the values are."""
-        centers = place_of(column).send(self.centers)
+        centers = namespace_of(column).send(self.centers)
         return self.way * (integrated_hats(column, self.knots) - centers) / self.scale
 
 
 def integrated_hats(x: Any, knots: np.ndarray) -> Any:
     """All g_j at all x."""
-    place = place_of(x)
+    place = namespace_of(x)
     if len(knots) == 1:
         return x[:, None] - place.send(knots)
     steps = np.diff(knots)

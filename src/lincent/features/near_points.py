@@ -8,7 +8,7 @@ import numpy as np
 
 from lincent.features.similarity import similarity
 from lincent.features.transformer import RowMap, check_width
-from lincent.sources.source import place_of
+from lincent.sources.source import namespace_of
 
 
 class NearPoints(RowMap):
@@ -28,11 +28,11 @@ class NearPoints(RowMap):
         check_width(self.gamma)
 
     def apply(self, Z: Any) -> Any:
-        near = self._whitened(self._near(Z), place_of(Z))
-        return place_of(Z).beside([Z, near]) if self.include_columns else near
+        near = self._whitened(self._near(Z), namespace_of(Z))
+        return namespace_of(Z).beside([Z, near]) if self.include_columns else near
 
     def scores(self, Z: Any, coef: np.ndarray) -> Any:
-        place, own = place_of(Z), Z.shape[1] if self.include_columns else 0
+        place, own = namespace_of(Z), Z.shape[1] if self.include_columns else 0
         # A rule on the whitened similarities is one on the similarities: a product less.
         scores = self._near(Z) @ place.send(self.whitening_ @ coef[own:])
         return scores + Z[:, :own] @ place.send(coef[:own]) if own else scores

@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cholesky, solve_triangular
 
-from lincent.sources.place import HERE
-from lincent.sources.source import Kind, kind_of, place_of
+from lincent.sources.array_namespace import HOST
+from lincent.sources.source import Kind, kind_of, namespace_of
 
 FLOOR = 1e-6
 BLOCK_ROWS = 2048
@@ -49,7 +49,7 @@ def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
     product to exponential.
     """
     if kind_of(X) is Kind.DEVICE:
-        return near_there(X, points, scale, place_of(X))
+        return near_there(X, points, scale, namespace_of(X))
     near = np.empty((X.shape[0], len(points)))
     step = max(1, CACHED_ENTRIES // max(1, len(points)))
     if kind_of(X) is Kind.SPARSE:
@@ -164,8 +164,8 @@ class Extension:
         return self.columns + int(self.whitening.shape[1])
 
     def __call__(self, X: Any) -> Any:
-        place = place_of(X)
-        if place is not HERE:
+        place = namespace_of(X)
+        if place is not HOST:
             near = near_there(X, self.points, self.scale, place)
             return place.beside([X, near @ place.send(self.whitening)])
         X = X.astype(np.float64, copy=False)
@@ -221,7 +221,7 @@ def _local_scores_there(
     """The same for rows on a device, which are mapped there."""
     from lincent.sources.device import parts_of
 
-    place = place_of(X)
+    place = namespace_of(X)
     scores = np.empty((X.shape[0], len(linear)))
     for part in parts_of((X.shape[0], X.shape[1] + 2 * len(centers))):
         rows = place.doubles(X[part])

@@ -9,8 +9,8 @@ import numpy as np
 
 from lincent.features.splines import ColumnCurve, learn_curve
 from lincent.features.transformer import RowMap, check_least
-from lincent.sources.row_hash import row_keys
-from lincent.sources.source import place_of
+from lincent.sources.hashing import row_hashes
+from lincent.sources.source import namespace_of
 from lincent.tables.weighted import sample_by_key
 
 
@@ -77,7 +77,7 @@ class SplineFeatures(RowMap):
     def learn(
         self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
     ) -> SplineFeatures:
-        rows, counts = sample_by_key(row_keys(Z, seed), weight)
+        rows, counts = sample_by_key(row_hashes(Z, seed), weight)
         self.curves_: list[ColumnCurve] = [
             learn_curve(column, counts, self.n_knots) for column in Z[rows].T
         ]
@@ -96,7 +96,7 @@ class SplineFeatures(RowMap):
         ndarray
             The features of the rows.
         """
-        out = place_of(Z).empty((len(Z), sum(curve.width for curve in self.curves_)))
+        out = namespace_of(Z).empty((len(Z), sum(curve.width for curve in self.curves_)))
         for curve, part, column in zip(self.curves_, self.parts, Z.T, strict=True):
             out[:, part] = curve.values(column, self.smoothing)
         return out

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from lincent.sources.source import place_of
+from lincent.sources.source import namespace_of
 from lincent.tables.weighted import quantiles
 
 FEW_VALUES = 8
@@ -67,7 +67,7 @@ class ColumnCurve:
 
     def values(self, column: Any, smoothing: float) -> Any:
         """The features of these values, one row each, where the values are."""
-        place = place_of(column)
+        place = namespace_of(column)
         out = place.empty((len(column), self.width))
         x = (column - self.mean) / self.deviation
         out[:, 0] = x
@@ -89,7 +89,7 @@ def natural(x: Any, knots: np.ndarray) -> Any:
     """
     reach, last = knots[-1] - knots[0], knots[-1]
     top = (last - knots[:-1]) / reach
-    place = place_of(x)
+    place = namespace_of(x)
     bends = (x.clip(None, last) - place.send(knots[:-1, None])).clip(0.0, None)
     bends /= reach
     bends *= bends * bends

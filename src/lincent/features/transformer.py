@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d
 
-from lincent.sources.source import place_of
+from lincent.sources.source import namespace_of
 from lincent.tables.encoder import TableEncoder, named_columns
 from lincent.tables.weighted import check_weights
 
@@ -80,7 +80,7 @@ class RowMap(TransformerMixin, BaseEstimator):
         ndarray of shape (n_rows, n_rules)
             The scores.
         """
-        return self.apply(Z) @ place_of(Z).send(coef)
+        return self.apply(Z) @ namespace_of(Z).send(coef)
 
     def _names(self, columns: list[str]) -> list[str]:
         """Names of the features, given those of the encoded columns."""

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.dispatch import FOLLOWED, numpy_copy
 from lincent.inspection.colors import COLORS, INK
-from lincent.sources.source import fetched
+from lincent.sources.source import to_numpy
 
 MARKERS = ("o", "^")
 HATCHES = ("", "////")
@@ -86,7 +86,7 @@ def last_step(estimator: Any, X: Any, *, here: bool = True) -> tuple[Any, Any]:
     model = classifier_of(estimator)
     if hasattr(estimator, "steps") and len(estimator.steps) > 1:
         X = estimator[:-1].transform(X)
-    return model, fetched(X) if here else X
+    return model, to_numpy(X) if here else X
 
 
 def needs(model: Any, attribute: str, figure: str, why: str) -> None:
@@ -112,7 +112,7 @@ def two_classes(estimator: Any, y: Any, figure: str) -> np.ndarray:
         raise ValueError(
             f"{figure} shows a model of two classes; this one knows {len(estimator.classes_)}."
         )
-    return np.asarray(np.asarray(fetched(y)) == estimator.classes_[1]).astype(int)
+    return np.asarray(np.asarray(to_numpy(y)) == estimator.classes_[1]).astype(int)
 
 
 def names_of(X: Any, count: int) -> list[str]:
@@ -126,7 +126,7 @@ def names_of(X: Any, count: int) -> list[str]:
 def two_columns(X: Any, figure: str) -> tuple[np.ndarray, list[str]]:
     """X as an array with two columns, and their names."""
     names = [str(name) for name in getattr(X, "columns", ("First feature", "Second feature"))]
-    X = np.asarray(fetched(X), dtype=float)
+    X = np.asarray(to_numpy(X), dtype=float)
     if X.ndim != 2 or X.shape[1] != 2:
         raise ValueError(f"{figure} is drawn in a plane; X has shape {X.shape}: give two columns.")
     return X, names

@@ -8,7 +8,7 @@ import numpy as np
 
 from lincent.inspection._drawing import HATCHES, Display, last_step, needs, table
 from lincent.inspection.colors import COLORS, INK
-from lincent.sources.source import fetched
+from lincent.sources.source import to_numpy
 
 ROUNDING = 1e-8
 
@@ -72,7 +72,7 @@ class ImpactDisplay(Display):
             "the cost of a row is known for LCC, LCCCV, RegularizedLCC, KernelLCC and FQCC. "
             "ScoresDisplay shows rows on the wrong side for any classifier.",
         )  # fmt: skip
-        y = fetched(y)
+        y = to_numpy(y)
         made = cls(model.misclassification_impact(X, y), y, names)
         return made._drawn(ax, n_largest=n_largest)  # type: ignore[no-any-return]
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent.inspection._drawing import Display, table
 from lincent.inspection.colors import COLORS, INK, LIGHT
-from lincent.sources.source import fetched
+from lincent.sources.source import to_numpy
 
 SHOWN = 1000
 """Rows of a class that are drawn one by one."""
@@ -72,8 +72,8 @@ class ScoresDisplay(Display):
             With ``ax_`` and ``figure_`` set.
         """
         check_is_fitted(estimator)
-        labels, classes = np.asarray(fetched(y)), estimator.classes_
-        scores = np.asarray(fetched(estimator.decision_function(X)), dtype=float)
+        labels, classes = np.asarray(to_numpy(y)), estimator.classes_
+        scores = np.asarray(to_numpy(estimator.decision_function(X)), dtype=float)
         codes = np.searchsorted(classes, labels)
         if scores.ndim == 1:
             apart = scores[codes == 1].mean() - scores[codes == 0].mean() if len(labels) else 0.0

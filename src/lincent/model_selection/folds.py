@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from lincent.estimators.validation import check_count
-from lincent.sources.dealing import Dealing, smallest_keys
-from lincent.sources.row_hash import row_keys
+from lincent.sources.hashing import HashKFold, row_hashes, smallest_hashes
 from lincent.sources.source import Kind, kind_of
 
 N_SPLITS = 5
@@ -58,7 +57,7 @@ def make_folds(
         n_splits, splits = number_of_folds(cv), []
         for repeat in range(n_repeats):
             if repeat or hashes is None:
-                hashes = row_keys(X, seed + repeat)
+                hashes = row_hashes(X, seed + repeat)
             assignment = hash_assignment(hashes, codes, weight, n_splits, seed + repeat)
             assignment.check()
             # A class with fewer samples than folds is missing from some tests, never from training.
@@ -95,11 +94,11 @@ def make_folds(
 
 def hash_assignment(
     hashes: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_splits: int, seed: int
-) -> Dealing:
+) -> HashKFold:
     """Return the rule that assigns the samples of positive weight to folds by their hashes."""
     used = weight > 0
-    smallest = [smallest_keys(hashes[used & (codes == code)]) for code in range(codes.max() + 1)]
-    return Dealing.of(smallest, n_splits, seed)
+    smallest = [smallest_hashes(hashes[used & (codes == code)]) for code in range(codes.max() + 1)]
+    return HashKFold.of(smallest, n_splits, seed)
 
 
 def calibration_folds(X: Any, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -108,7 +107,7 @@ def calibration_folds(X: Any, codes: np.ndarray, weight: np.ndarray) -> np.ndarr
     -1 for samples of weight zero and for classes with a single unique sample, which are in every
     training part.
     """
-    hashes = row_keys(X)
+    hashes = row_hashes(X)
     fold = np.full(len(codes), -1)
     n_splits = N_SPLITS
     for code in np.unique(codes):

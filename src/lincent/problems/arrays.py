@@ -21,7 +21,7 @@ class Rows(Protocol):
 
     shape: tuple[int, int]
     sparse: bool
-    far: bool
+    is_remote: bool
     """Whether the rows live elsewhere, so that bringing all of them here is dear."""
     merged: bool
     """Whether equal rows were made one: their values are few, and rows meet in ties."""
@@ -54,7 +54,7 @@ class Rows(Protocol):
     def columns(self, index: Index) -> Rows:
         """All rows, cut down to these columns, as one array."""
 
-    def single(self, index: Index | None) -> Rows | None:
+    def float32(self, index: Index | None) -> Rows | None:
         """These rows (None: all) in single precision, or None where that cannot be had."""
 
     def materialize(self) -> Rows:
@@ -65,9 +65,6 @@ class Rows(Protocol):
 
     def factors(self) -> tuple[Any, Vector, Vector]:
         """(S, y, l) with a_i = s_i - y_i l, where S is sparse if the data is."""
-
-    def corrected(self) -> Any:
-        """The same as a matrix to work with (``passes.corrected``)."""
 
     def column_scale(self) -> Vector:
         """A typical size of each column of the signed rows (never zero)."""

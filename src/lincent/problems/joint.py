@@ -54,7 +54,7 @@ class Read:
     bent: np.ndarray
 
 
-class Coupling(Protocol):
+class MulticlassLoss(Protocol):
     """How the scores of a row make its loss.  Arrays are rows by rules."""
 
     @property
@@ -88,7 +88,7 @@ class Coupling(Protocol):
 
 
 @dataclass(frozen=True)
-class Separate:
+class SeparateLoss:
     """(S): ``side`` and ``cost`` are rules by classes; ``weight`` counts repetitions of rows.
 
     Where it is rows by rules, every problem has weights of its own.
@@ -142,7 +142,7 @@ class Separate:
 
 
 @dataclass(frozen=True)
-class Native:
+class JointLoss:
     """(N): ``cost`` is classes by rules (its diagonal plays no part)."""
 
     codes: np.ndarray
@@ -211,7 +211,9 @@ class Native:
         return flow
 
 
-def _losses(program: Separate | Native, z: Matrix) -> tuple[Vector, Matrix, Matrix, np.ndarray]:
+def _losses(
+    program: SeparateLoss | JointLoss, z: Matrix
+) -> tuple[Vector, Matrix, Matrix, np.ndarray]:
     """The loss of each rule at positions z, c u, u, and where phi bends."""
     width = program.high - program.low
     short = program.high - z

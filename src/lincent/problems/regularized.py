@@ -81,7 +81,7 @@ class RegularizedProgram:
         """All z_i; ``projected`` is ``rows.dot(beta)``."""
         return projected - t * self.sign if t else projected
 
-    def pull(self, z: Vector) -> Vector:
+    def dual_weights(self, z: Vector) -> Vector:
         """All u(z_i), the slope of phi with its sign turned: between 0 and 1."""
         u = np.subtract(self.high, z)
         u /= self.width
@@ -126,7 +126,7 @@ class RegularizedProgram:
 
     # The same quantities for many rows, block by block so that each block stays in the cache.
 
-    def pull_sums(self, projected: Vector, t: float, along: Vector | None = None) -> PullSums:
+    def dual_sums(self, projected: Vector, t: float, along: Vector | None = None) -> DualSums:
         """Sums over all rows at threshold t, without keeping anything per row."""
         down = up = rise = work = 0.0
         for part in self._blocks():
@@ -144,7 +144,7 @@ class RegularizedProgram:
             rise += float(inside) / self.width
             if along is not None:
                 work += float(u @ along[part])
-        return PullSums(up + down, up - down, rise, work)
+        return DualSums(up + down, up - down, rise, work)
 
     def _blocks(self) -> Iterator[slice]:
         for start in range(0, len(self.sign), BLOCK_ROWS):
@@ -171,7 +171,7 @@ def by_class(alpha: Vector, sign: Vector) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class PullSums:
+class DualSums:
     """Sums of the pulls c_i u_i: all, signed by class, their rise with t, and along a step."""
 
     total: float
@@ -183,7 +183,7 @@ class PullSums:
 def certify(program: RegularizedProgram, beta: Vector, t: float) -> Certificate:
     """Judge a claimed solution from the problem alone: two products with the rows."""
     z = program.positions(program.rows.dot(beta), t)
-    u = program.pull(z)
+    u = program.dual_weights(z)
     alpha = program.balanced(program.costs * u)
     return Certificate(
         beta=beta,
@@ -200,7 +200,7 @@ def certify_l1(
 ) -> Certificate:
     """The same for the L1 term; with multipliers of its own, or those of the point."""
     z = program.positions(program.rows.dot(beta), t)
-    u = program.pull(z)
+    u = program.dual_weights(z)
     alpha = program.costs * u if alpha is None else np.clip(alpha, 0.0, program.costs)
     alpha = program.balanced(alpha)
     alpha = alpha / max(1.0, float(np.abs(program.rows.tdot(alpha)).max()))

@@ -22,8 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from lincent.problems.arrays import Certificate, Vector
-from lincent.problems.hinge import HingeProgram
-from lincent.problems.squared_hinge import SquaredHingeProgram
+from lincent.problems.hinge import HingeProgram, SquaredHingeProgram
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.predictor_corrector import Move, predictor_corrector
 from lincent.solvers.solution import Controls, Solution, Status

@@ -244,7 +244,7 @@ def _look_further(
 def is_applicable(program: RampProgram) -> bool:
     """Return whether there are so many samples that Newton steps pay, but not too many for them."""
     m, n = program.shape
-    dense = not (program.rows.sparse or program.rows.far)
+    dense = not (program.rows.sparse or program.rows.is_remote)
     usual = not program.hard and bool(program.costs.min() > 0)
     entries = TUNING.least_entries < m * n <= TUNING.most_entries
     # With fewer than three samples per feature the classes are separable, and the box is met.
@@ -349,7 +349,7 @@ def walk(
     if n > TUNING.walk_features:
         return None
     # The length of each sample in scaled features: how fast it can come to a breakpoint.
-    if program.rows.sparse or program.rows.far:
+    if program.rows.sparse or program.rows.is_remote:
         size = program.rows.sizes(np.diag(1.0 / program.rows.column_scale())) + 1e-300
     else:
         size = simplex.scales_and_sizes(program.rows.dense())[1] + 1e-300

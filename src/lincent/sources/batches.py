@@ -21,9 +21,16 @@ from typing import Any
 import numpy as np
 
 from lincent._lazy import public
-from lincent.sources.dask.run import ENCODE, BlockError
-from lincent.sources.pile import Merge, Pile
-from lincent.sources.together import Halted, Request, Tell, fulfil
+from lincent.sources.shared_reads import (
+    ENCODE,
+    BlockError,
+    Merge,
+    ReadCancelled,
+    Request,
+    Tell,
+    TreeReducer,
+    perform_read,
+)
 
 BATCH_ROWS = 2**16
 """Rows of a batch of a Parquet file: large beside the work on a batch, small beside the memory."""
@@ -274,9 +281,14 @@ class BatchSchedule:
             return function(*block, *(each[i] if each else ()), **shared)
 
         request = StreamRequest(
-            verb=verb, tell=self.tell, data=self.data, known=self.count, work=work, pile=Pile(merge)
+            verb=verb,
+            tell=self.tell,
+            data=self.data,
+            known=self.count,
+            work=work,
+            pile=TreeReducer(merge),
         )
-        fulfil(request)
+        perform_read(request)
         self.count = request.seen
         took = time.monotonic() - begin
         self.tell(f"read {self.reads}, {verb}: {self.count} batches in {took:.2f} s")
@@ -290,7 +302,7 @@ class StreamRequest(Request):
     data: Batches
     known: int | None
     work: Callable[[int, Batch], Any]
-    pile: Pile
+    pile: TreeReducer
     seen: int = 0
 
     def read_all(self, requests: Sequence[StreamRequest], halt: threading.Event) -> None:
@@ -302,7 +314,7 @@ class StreamRequest(Request):
                     request.take(i, batch)
                 i += 1
                 if halt.is_set():
-                    raise Halted(f"The read '{self.verb}' is not needed any more.")
+                    raise ReadCancelled(f"The read '{self.verb}' is not needed any more.")
         except BlockError as error:
             raise ValueError(f"In batch {i} (counted from 0): {error}") from error
         finally:

@@ -19,88 +19,24 @@ from typing import Any
 import numpy as np
 
 from lincent.problems.arrays import Index, Matrix, Rows, Vector, root_mean
-from lincent.sources.class_sample import Spread
+from lincent.sources.array_namespace import DeviceNamespace, namespace
 from lincent.sources.dense import origin_of, some_rows
-from lincent.sources.pair_pulls import FacePoint, FacePulls, Faces, face_pulls
-from lincent.sources.protocol import Source
-from lincent.sources.pulls import PullPoint, Pulls, pulls_of
-from lincent.sources.rows import RowsBase
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.gradients import (
+    JointPoint,
+    JointSums,
+    LossStructure,
+    LossSums,
+    QueryPoint,
+    joint_sums,
+    loss_sums,
+)
+from lincent.sources.rows import RowsBase, SignedRows, Source, Spread
 
 PIECES = 1024
 LONG = 2**12
 """X'w is cut into at most so many pieces, of at least so many rows."""
 CONVERT_BYTES = 2**30
 """float32 data is converted piece by piece of this size, never as a whole."""
-
-
-def namespace(X: Any) -> Any:
-    """The array API of X, or a sentence about what to install."""
-    try:
-        from array_api_compat import array_namespace
-    except ImportError as error:
-        raise ImportError(
-            'Arrays on a device are read through array-api-compat: pip install "lincent[gpu]".'
-        ) from error
-    return array_namespace(X)
-
-
-def to_host(values: Any) -> Any:
-    """The same values as a NumPy array."""
-    if isinstance(values, np.ndarray):
-        return values
-    if hasattr(values, "detach"):  # torch
-        return values.detach().cpu().numpy()
-    if hasattr(values, "get"):  # CuPy
-        return values.get()
-    return np.asarray(values)
-
-
-class Device:
-    """Where an array lives: the ``Place`` of its vectors."""
-
-    fast_reads = True
-
-    def __init__(self, like: Any) -> None:
-        self.xp = namespace(like)
-        from array_api_compat import device
-
-        self.place = device(like)
-        self._native = type(like)
-
-    def send(self, values: Any) -> Any:
-        if isinstance(values, self._native):
-            return values
-        values = np.ascontiguousarray(values)
-        if not values.flags.writeable:  # torch wants to be able to write
-            values = values.copy()
-        return self.xp.asarray(values, device=self.place)
-
-    def doubles(self, values: Any) -> Any:
-        return self.xp.astype(self.send(values), self.xp.float64, copy=False)
-
-    def fetch(self, values: Any) -> Any:
-        return to_host(values)
-
-    def empty(self, shape: tuple[int, ...]) -> Any:
-        return self.xp.empty(shape, dtype=self.xp.float64, device=self.place)
-
-    def beside(self, parts: Sequence[Any]) -> Any:
-        return self.xp.concat(list(parts), axis=1)
-
-    def nonzero(self, mask: Any) -> Any:
-        return self.xp.nonzero(mask)[0]
-
-    def count(self, mask: Any) -> int:
-        # As a sum of doubles: CuPy has a fast sum, and counts or compares with a single block.
-        return int(self.xp.sum(self.xp.astype(mask, self.xp.float64)))
-
-    def distinct(self, chosen: Any) -> tuple[Any, Vector]:
-        rows, count = self.xp.unique_counts(self.send(chosen))
-        return rows, to_host(count).astype(np.float64)
-
-    def where(self, mask: Any, values: Any) -> Any:
-        return self.xp.astype(mask, self.xp.float64) * values
 
 
 def combined(X: Any, w: Any, xp: Any) -> Any:
@@ -171,32 +107,32 @@ def parts_of(shape: tuple[int, ...]) -> list[slice]:
 class DeviceRows(RowsBase):
     """Signed rows held on the device."""
 
-    far = True
+    is_remote = True
 
-    def __init__(self, array: Any, device: Device) -> None:
+    def __init__(self, array: Any, device: DeviceNamespace) -> None:
         self.array, self.device = array, device
-        self.place = device
+        self.namespace = device
         self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
 
     def measure(self, beta: Vector) -> Any:
         return self.array @ self.device.send(beta)
 
     def gather(self, alpha: Any) -> Vector:
-        return np.asarray(to_host(combined(self.array, alpha, self.device.xp)))
+        return np.asarray(self.device.fetch(combined(self.array, alpha, self.device.xp)))
 
     def dot(self, beta: Vector) -> Vector:
-        return np.asarray(to_host(self.measure(beta)))
+        return np.asarray(self.device.fetch(self.measure(beta)))
 
     def tdot(self, alpha: Vector) -> Vector:
         return self.gather(self.device.send(alpha))
 
     def gram(self, weight: Vector) -> Matrix:
         scaled = self.array * self.device.send(np.sqrt(weight))[:, None]
-        return np.array(to_host(scaled.T @ scaled))
+        return np.array(self.device.fetch(scaled.T @ scaled))
 
     def outer(self, weight: Vector) -> Matrix:
         scaled = self.array * self.device.send(np.sqrt(weight))
-        return np.array(to_host(scaled @ scaled.T))
+        return np.array(self.device.fetch(scaled @ scaled.T))
 
     def take(self, index: Any) -> Rows:
         return DeviceRows(self.array[self.device.send(index)], self.device)
@@ -205,11 +141,13 @@ class DeviceRows(RowsBase):
         return DeviceRows(self.array[:, self.device.send(index)], self.device)
 
     def dense(self) -> Matrix:
-        return np.asarray(to_host(self.array))
+        return np.asarray(self.device.fetch(self.array))
 
     def column_scale(self) -> Vector:
         xp = self.device.xp
-        return root_mean(to_host(down(self.array * self.array, xp.sum, xp)), self.shape[0])
+        return root_mean(
+            self.device.fetch(down(self.array * self.array, xp.sum, xp)), self.shape[0]
+        )
 
 
 class DeviceSource(Source):
@@ -220,19 +158,21 @@ class DeviceSource(Source):
     """
 
     def __init__(self, X: Any, *, centered: bool = False, mapping: Any = None) -> None:
-        self.X, self.device, self._mapping = X, Device(X), mapping
-        self.place = self.device
+        self.X, self.device, self._mapping = X, DeviceNamespace(X), mapping
+        self.namespace = self.device
         width = int(X.shape[1]) if mapping is None else mapping.width
         self.shape: tuple[int, int] = (int(X.shape[0]), width)
         centered = centered and mapping is None
-        self.origin = origin_of(to_host(X[some_rows(self.shape[0])])) if centered else None
+        self.origin = (
+            origin_of(self.device.fetch(X[some_rows(self.shape[0])])) if centered else None
+        )
         self._origin = None if self.origin is None else self.device.send(self.origin)
         double = X.dtype == self.device.xp.float64
         self.dtype = np.dtype(np.float64 if double else np.float32)
         self._direct = double and self.origin is None and mapping is None
 
     def project(self, v: Vector) -> Vector:
-        return np.asarray(to_host(self.measure(v)))
+        return np.asarray(self.device.fetch(self.measure(v)))
 
     def measure(self, v: Vector) -> Any:
         there = self.device.send(v)
@@ -245,7 +185,7 @@ class DeviceSource(Source):
         return self.gather(self.device.send(w))
 
     def gather(self, w: Any) -> Vector:
-        return np.asarray(to_host(self._gathered(w)))
+        return np.asarray(self.device.fetch(self._gathered(w)))
 
     def _gathered(self, w: Any) -> Any:
         xp = self.device.xp
@@ -266,31 +206,35 @@ class DeviceSource(Source):
     def gram(self, w: Vector) -> Matrix:
         root = self.device.xp.sqrt(self.device.doubles(w))[:, None]
         scaled = (self._rows(part) * root[part] for part in parts_of(self.shape))
-        return np.array(to_host(sum(rows.T @ rows for rows in scaled)))
+        return np.array(self.device.fetch(sum(rows.T @ rows for rows in scaled)))
 
-    def pulls(self, rows: Any, costs: Any, points: Sequence[PullPoint]) -> list[Pulls]:
+    def pulls(self, rows: Any, costs: Any, points: Sequence[QueryPoint]) -> list[LossSums]:
         if self._direct:
             return super().pulls(rows, costs, points)
         # A part is converted or mapped once for all that is asked of it.
         cost, found = self._there(rows, costs), []
         for part in parts_of(self.shape):
             piece = SignedRows(DeviceSource(self._rows(part)), rows.sign[part], rows.center)
-            found.append([pulls_of(piece, cost[part], at) for at in points])
-        return Pulls.joined_each(found)
+            found.append([loss_sums(piece, cost[part], at) for at in points])
+        return LossSums.joined_each(found)
 
     def __getitem__(self, rows: Any) -> DeviceSource:
         return DeviceSource(self.X[rows], mapping=self._mapping)
 
-    def face_pulls(
-        self, codes: Any, weight: Any, faces: Faces, points: list[FacePoint]
-    ) -> list[FacePulls]:
+    def joint_sums(
+        self,
+        codes: Any,
+        weight: Any,
+        faces: LossStructure,
+        points: list[JointPoint],
+    ) -> list[JointSums]:
         """What all rows pull at some points of the joint program: one read for all."""
         # Products are cheap here beside the maps of a further read: all rows say how sums bend.
         points, found = [replace(at, share=1.0) for at in points], []
         for part in parts_of(self.shape):
             rows, mine = self._rows(part), (codes[part], weight[part])
-            found.append([face_pulls(rows, *mine, faces, at, self.device) for at in points])
-        return FacePulls.joined_each(found)
+            found.append([joint_sums(rows, *mine, faces, at, self.device) for at in points])
+        return JointSums.joined_each(found)
 
     def spread(self, weight: Vector) -> Spread:
         """Mean, squares around it and extent of each column over rows that count: two reads."""
@@ -305,7 +249,7 @@ class DeviceSource(Source):
                 continue
             squares = combined((rows - self.device.send(mean)) ** 2, some, xp)
             ends = (down(rows, reduce, xp) for reduce in (xp.min, xp.max))
-            parts.append(Spread(mean, *(to_host(one) for one in (squares, *ends))))
+            parts.append(Spread(mean, *(self.device.fetch(one) for one in (squares, *ends))))
         return Spread.joined(parts)
 
     def take(self, index: Any, sign: Any, center: Vector) -> Rows:
@@ -323,7 +267,7 @@ class DeviceSource(Source):
         return DeviceRows(rows * self.device.send(sign)[:, None], self.device)
 
     def array(self) -> Matrix:
-        return np.asarray(to_host(self._rows(slice(None))))
+        return np.asarray(self.device.fetch(self._rows(slice(None))))
 
     def column_scale(self, center: Vector) -> Vector:
         middle = self.device.send(center)
@@ -331,15 +275,15 @@ class DeviceSource(Source):
         total = sum(
             down((self._rows(part) - middle) ** 2, xp.sum, xp) for part in parts_of(self.shape)
         )
-        return root_mean(np.asarray(to_host(total)), self.shape[0])
+        return root_mean(np.asarray(self.device.fetch(total)), self.shape[0])
 
-    def unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def constant_columns(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
         there, same = self.device.send(index), True
         first = self._rows(slice(0, 1))[:, there]
         for part in parts_of(self.shape):
             rows = self._rows(part)[:, there]
             same = same & down(rows == first, self.device.xp.all, self.device.xp)
-        return np.asarray(to_host(same))
+        return np.asarray(self.device.fetch(same))
 
     def _rows(self, part: Any) -> Any:
         """Some rows in float64, around the origin."""

@@ -22,9 +22,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from lincent.problems.arrays import Index, Matrix, Rows, Vector, root_mean
-from lincent.sources.dense import DenseRows, class_means, unchanging
-from lincent.sources.protocol import Source
-from lincent.sources.source import open_source, place_of
+from lincent.sources.dense import DenseRows, class_means, constant_columns
+from lincent.sources.rows import Source
+from lincent.sources.source import namespace_of, open_source
 
 HOLD_BYTES = 2**28
 """A mapped data set up to this size (256 MiB) is held; a larger one is mapped at each read."""
@@ -62,7 +62,7 @@ class NystroemMap:
         return self.kernel(X, self.landmarks)
 
     def __call__(self, X: Any) -> Any:
-        return self.kernel_rows(X) @ place_of(X).send(self.basis)
+        return self.kernel_rows(X) @ namespace_of(X).send(self.basis)
 
 
 class RowMapping(Protocol):
@@ -177,8 +177,8 @@ class NystroemSource(Source):
         rows *= sign[:, None]
         return DenseRows(rows)
 
-    def unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return unchanging(self.array()[:, index])
+    def constant_columns(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        return constant_columns(self.array()[:, index])
 
     def column_scale(self, center: Vector) -> Vector:
         total = np.zeros(self.shape[1])

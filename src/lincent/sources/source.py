@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from lincent.sources.array_namespace import HOST, ArrayNamespace
 from lincent.sources.batches import Batches
 from lincent.sources.dense import DenseSource
-from lincent.sources.place import HERE, Place
-from lincent.sources.protocol import Source
+from lincent.sources.rows import Source
 from lincent.sources.sparse import SparseSource
 
 
@@ -47,18 +47,18 @@ def package_of(X: Any) -> str:
     return type(X).__module__.partition(".")[0]
 
 
-def place_of(X: Any) -> Place:
+def namespace_of(X: Any) -> ArrayNamespace:
     """Where the vectors that go with X live."""
     if kind_of(X) is not Kind.DEVICE:
-        return HERE
-    from lincent.sources.device import Device
+        return HOST
+    from lincent.sources.array_namespace import DeviceNamespace
 
-    return Device(X)
+    return DeviceNamespace(X)
 
 
-def fetched(values: Any) -> Any:
+def to_numpy(values: Any) -> Any:
     """Values on a device as a NumPy array; all others as they are."""
-    return place_of(values).fetch(values) if kind_of(values) is Kind.DEVICE else values
+    return namespace_of(values).fetch(values) if kind_of(values) is Kind.DEVICE else values
 
 
 def dense_rows(X: Any) -> Any:

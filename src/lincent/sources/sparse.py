@@ -3,6 +3,14 @@
 Centering would fill the matrix, so the signed rows stay implicit: every product is one with the
 sparse X and a rank-one correction (see ``SignedRows``).  An origin (see ``dense``) is taken off
 columns that have an entry in every row: these stay as full as they are.
+
+
+---
+
+A matrix with a correction of rank one, S - u v': signed rows whose S stays as sparse as X.
+
+What solvers ask of it beyond products with vectors: some of its rows or columns, itself turned
+over, and blocks of its Gram matrix.  Each of these keeps the form.
 """
 
 from __future__ import annotations
@@ -13,10 +21,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from lincent.problems.arrays import Index, Matrix, Rows, Vector, root_mean
-from lincent.sources.corrected import Corrected, SparseCorrected
 from lincent.sources.dense import DenseRows, class_means, origin_of, some_rows
-from lincent.sources.protocol import Source
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import SignedRows, Source
 
 
 class SparseSource(Source):
@@ -74,9 +80,6 @@ class SparseSource(Source):
         data = self.X.data * np.repeat(sign, np.diff(self.X.indptr))
         return sp.csr_array((data, self.X.indices, self.X.indptr), shape=self.shape)
 
-    def corrected(self, S: Any, u: Vector, v: Vector) -> Corrected:
-        return SparseCorrected(S, u, v)
-
     def column_scale(self, center: Vector) -> Vector:
         m = max(1, self.shape[0])
         second = np.zeros(self.shape[1])
@@ -84,7 +87,7 @@ class SparseSource(Source):
         mean = self.combine(np.full(self.shape[0], 1.0 / m))
         return root_mean(np.maximum(second - m * (2 * mean * center - center**2), 0.0), m)
 
-    def unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def constant_columns(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
         columns = self.X[:, index]
         low, high = (np.asarray(v.toarray()).reshape(-1) for v in (columns.min(0), columns.max(0)))
         return np.asarray(low == high)
@@ -104,3 +107,76 @@ def _origin(X: Any) -> Vector | None:
     origin = np.zeros(n)
     origin[columns] = found
     return origin
+
+
+class CompensatedMatrix:
+    """S - u v' with S an array or a sparse matrix, its rows compressed."""
+
+    def __init__(self, S: Any, u: Vector, v: Vector) -> None:
+        self.S, self.u, self.v = S, u, v
+        self.shape: tuple[int, int] = (S.shape[0], S.shape[1])
+        self.sparse = not isinstance(S, np.ndarray)
+
+    def dot(self, V: Matrix | Vector) -> Matrix:
+        """Return the product with one or several columns."""
+        return np.asarray(self.S @ V - np.multiply.outer(self.u, self.v @ V))
+
+    def tdot(self, U: Matrix | Vector) -> Matrix:
+        """Return the product of the transpose with one or several columns."""
+        return np.asarray(self.S.T @ U - np.multiply.outer(self.v, self.u @ U))
+
+    def take(self, rows: Index) -> CompensatedMatrix:
+        """Return the matrix of some rows."""
+        return CompensatedMatrix(self.S[rows], self.u[rows], self.v)
+
+    def columns(self, columns: Index) -> CompensatedMatrix:
+        """Return the matrix of some columns."""
+        return CompensatedMatrix(self.S[:, columns], self.u, self.v[columns])
+
+    def transpose(self) -> CompensatedMatrix:
+        """Return the transpose."""
+        S = sp.csr_array(self.S.T) if self.sparse else self.S.T
+        return CompensatedMatrix(S, self.v, self.u)
+
+    def append_column(self, column: Vector) -> CompensatedMatrix:
+        """Return the matrix with one more column."""
+        if self.sparse:
+            S = sp.csr_array(sp.hstack([self.S, sp.csr_array(column[:, None])], format="csr"))
+        else:
+            S = np.column_stack([self.S, column])
+        return CompensatedMatrix(S, self.u, np.append(self.v, 0.0))
+
+    def row_squares(self, weight: Vector) -> Vector:
+        """Compute sum_j weight_j a_ij^2 of every row."""
+        S = self.S
+        squared = sp.csr_array((S.data**2, S.indices, S.indptr), S.shape) if self.sparse else S * S
+        own = float(self.v**2 @ weight)
+        squares = squared @ weight - self.u * (2.0 * (S @ (self.v * weight)) - self.u * own)
+        return np.asarray(np.maximum(squares, 0.0))
+
+    def dense(self) -> Matrix:
+        """Return the matrix as an array."""
+        S = self.S.toarray() if self.sparse else self.S
+        return np.asarray(S - np.multiply.outer(self.u, self.v))
+
+    def gram(self, block: int) -> Matrix:
+        """Compute the lower half of the Gram matrix, ``block`` columns at a time.
+
+        The sparse product of the whole would take several times the memory of the result.
+        """
+        n, mixed = self.shape[1], self.S.T @ self.u
+        # (S - u v')'(S - u v'): that of S and a change of rank two.
+        left = np.stack([self.v, mixed - float(self.u @ self.u) * self.v], axis=1)
+        right = np.stack([mixed, self.v])
+        out, transposed = np.empty((n, n)), self.transpose().S
+        for start in range(0, n, block):
+            part, stop = slice(start, start + block), min(start + block, n)
+            product = transposed[part] @ self.S[:, :stop]
+            out[part, :stop] = product.toarray() if self.sparse else product
+            out[part, :stop] -= left[part] @ right[:, :stop]
+        return out
+
+
+def compensated(rows: Rows) -> CompensatedMatrix:
+    """Return signed rows as a matrix S - u v'."""
+    return CompensatedMatrix(*rows.factors())

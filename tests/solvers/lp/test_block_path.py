@@ -9,9 +9,9 @@ from lincent.problems.centralization import lcc_program
 from lincent.solvers.lp import choose
 from lincent.solvers.lp.block_path import SCALED, BlockFollower
 from lincent.solvers.solution import Controls, Status, silent
-from lincent.sources.band import scaled_costs
 from lincent.sources.dask.table import open_table
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.evaluation import scaled_costs
+from lincent.sources.rows import SignedRows
 from support.labeled import noisy, with_flat_column
 
 da = pytest.importorskip("dask.array")

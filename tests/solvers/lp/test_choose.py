@@ -118,7 +118,7 @@ class Shaped:
 
     shape: tuple[int, int]
     sparse: bool = False
-    far: bool = False
+    is_remote: bool = False
     missed: bool = True
 
     def dot(self, beta):
@@ -138,7 +138,7 @@ def routes(m, n, solver="auto", **rows):
     [
         ((200, 6), {}, ["simplex", "interior-point", "highs"]),
         ((200, 6), {"sparse": True}, ["interior-point", "highs"]),
-        ((200, 6), {"far": True}, ["interior-point", "highs"]),
+        ((200, 6), {"is_remote": True}, ["interior-point", "highs"]),
         ((300, 200), {}, ["interior-point", "highs"]),
         ((300, 200), {"missed": False}, ["row-generation", "interior-point", "highs"]),
         ((100_000, 20), {}, ["screening", "interior-point"]),
@@ -340,8 +340,10 @@ def test_steps_of_all_penalties_are_counted(monkeypatch):
 
 def test_a_hundredth_of_the_tolerance_is_left_for_rounding(monkeypatch):
     seen, proofs = asked(monkeypatch), []
-    real = choose.proved
-    monkeypatch.setattr(choose, "proved", lambda *a, **k: proofs.append(a[2]) or real(*a, **k))
+    real = choose.certify_with_rounding
+    monkeypatch.setattr(
+        choose, "certify_with_rounding", lambda *a, **k: proofs.append(a[2]) or real(*a, **k)
+    )
     whole = ordinary()
     choose.solve(whole, "auto", Controls(tol=1e-8), np.random.default_rng(0))
     assert seen[0][1].tol == pytest.approx(0.99e-8, rel=1e-12, abs=0.0)

@@ -16,7 +16,7 @@ from lincent.solvers.lp.identification import working_start
 from lincent.solvers.lp.null_space import Tuning, _Rounds, finish
 from lincent.solvers.lp.working_set import RowHinges, WorkingSet
 from lincent.solvers.solution import Controls, Status
-from lincent.sources.corrected import Corrected
+from lincent.sources.sparse import CompensatedMatrix
 from support.judge import assert_optimal
 from support.programs import overlapping
 
@@ -62,7 +62,7 @@ def test_multipliers_of_a_vertex_meet_the_equation_inside_their_bounds(seed):
 def working(M):
     """A working set that is this matrix."""
     count, n = M.shape
-    nothing = Corrected(M, np.zeros(count), np.zeros(n))
+    nothing = CompensatedMatrix(M, np.zeros(count), np.zeros(n))
     return WorkingSet(nothing, np.empty(0, dtype=np.intp), np.empty(0), np.empty((0, n)))
 
 

@@ -13,7 +13,7 @@ from lincent.problems.centralization import certify, lcc_program
 from lincent.solvers.lp import choose, interior_point, screening
 from lincent.solvers.lp.sample import in_doubt
 from lincent.solvers.solution import Controls, Solution, Status
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
 from support.degenerate import program_of
 

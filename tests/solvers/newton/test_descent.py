@@ -19,7 +19,7 @@ def test_at_the_best_threshold_both_classes_pull_the_same(name):
     projected = program.rows.dot(rng.normal(size=program.shape[1]))
     for guess in (0.0, 100.0, -100.0):
         t = best_threshold(program, projected, guess)
-        sums = program.pull_sums(projected, t)
+        sums = program.dual_sums(projected, t)
         assert abs(sums.excess) <= 1e-10 * max(sums.total, 1e-300)
 
 

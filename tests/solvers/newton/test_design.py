@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.problems.joint import Separate
+from lincent.problems.joint import SeparateLoss
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import solve_path
 
@@ -75,7 +75,7 @@ def test_scaled_rows_take_their_matrices_along():
 
 def test_a_path_reads_fewer_rows_than_its_steps_would():
     cost = np.array([[0.5, 0.5]]) / np.bincount(CODES)
-    program = Separate(CODES, np.ones(ROWS), np.array([[-1.0, 1.0]]), cost, -1.0, 3.0)
+    program = SeparateLoss(CODES, np.ones(ROWS), np.array([[-1.0, 1.0]]), cost, -1.0, 3.0)
     design = Design(X, CODES, np.ones(ROWS))
     found = solve_path(design, program, [0.1, 1.0, 10.0, 100.0], 1e-9, 50)
     assert max(one.relative_gap.max() for one in found) <= 1e-9

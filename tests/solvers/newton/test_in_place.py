@@ -10,7 +10,7 @@ from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import in_place, ridge
 from lincent.solvers.newton.oracle import class_means
 from lincent.solvers.solution import Controls, Status
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
 
 TOTAL = (130.0, 90.0)

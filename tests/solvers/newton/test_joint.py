@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import scale
 
 from lincent import RegularizedLCC
-from lincent.problems.joint import Native, Separate
+from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import FORMED, solve_path
 
@@ -31,20 +31,20 @@ def one_vs_rest(X, y):
     cost = np.array(
         [[m / (2 * (count[k] if j == k else m - count[k])) for j in range(n)] for k in range(n)]
     )
-    return Separate(y, np.ones(m), 2 * np.eye(n) - 1, cost, -1.0, 3.0)
+    return SeparateLoss(y, np.ones(m), 2 * np.eye(n) - 1, cost, -1.0, 3.0)
 
 
 def native(y, margins=(-1.0, 3.0)):
     n = len(np.unique(y))
     cost = np.tile(balanced(y)[:, None] / (n - 1), (1, n))
-    return Native(y, np.ones(len(y)), cost, *margins)
+    return JointLoss(y, np.ones(len(y)), cost, *margins)
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_two_classes_are_regularized_lcc(C):
     X, y = cancer()
     reference = RegularizedLCC(C, (0.0, 2.0)).fit(X, y)
-    program = Separate(y, np.ones(len(y)), np.array([[-1.0, 1.0]]), balanced(y)[None], 0.0, 2.0)
+    program = SeparateLoss(y, np.ones(len(y)), np.array([[-1.0, 1.0]]), balanced(y)[None], 0.0, 2.0)
     found = solve_path(Design(X, y, np.ones(len(y))), program, [C], 1e-9, 100)[0]
     assert found.objective[0] == pytest.approx(reference.objective_, rel=1e-8)
     np.testing.assert_allclose(found.rules[:-1, 0], reference.coef_[0], atol=1e-5)
@@ -130,11 +130,17 @@ def test_weights_are_repetitions():
     w = np.random.default_rng(0).integers(1, 4, len(y))
     cost = np.full((3, 3), 1.0)
     weighted = solve_path(
-        Design(X, y, w.astype(float)), Native(y, w.astype(float), cost, 0.0, 2.0), [0.1], 1e-10, 200
+        Design(X, y, w.astype(float)),
+        JointLoss(y, w.astype(float), cost, 0.0, 2.0),
+        [0.1],
+        1e-10,
+        200,
     )[0]
     X2, y2 = np.repeat(X, w, axis=0), np.repeat(y, w)
     ones = np.ones(len(y2))
-    repeated = solve_path(Design(X2, y2, ones), Native(y2, ones, cost, 0.0, 2.0), [0.1], 1e-10, 200)
+    repeated = solve_path(
+        Design(X2, y2, ones), JointLoss(y2, ones, cost, 0.0, 2.0), [0.1], 1e-10, 200
+    )
     assert weighted.objective[0] == pytest.approx(repeated[0].objective[0], rel=1e-9)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from lincent.estimators.auto_search import Costs
 from lincent.solvers.newton import joint, joint_in_place
-from lincent.sources.pair_pulls import face_pulls
+from lincent.sources.gradients import joint_sums
 
 SCALES = [1.0, 30.0, 1000.0]
 
@@ -34,7 +34,7 @@ def test_the_same_optimum_and_certificate(classes, begin):
 
     def read(points):
         reads.append(len(points))
-        return [face_pulls(X, y, weight, faces, point) for point in points]
+        return [joint_sums(X, y, weight, faces, point) for point in points]
 
     starts = [np.zeros((X.shape[1] + 1, faces.rules))] * len(SCALES)
     if begin == "sample":
@@ -56,7 +56,7 @@ def test_time_and_steps_end_a_walk_with_an_honest_gap():
     faces = costs.faces(total)
 
     def read(points):
-        return [face_pulls(X, y, weight, faces, point) for point in points]
+        return [joint_sums(X, y, weight, faces, point) for point in points]
 
     starts = [np.zeros((X.shape[1] + 1, 3))]
     early = joint_in_place.solve_path(
@@ -84,7 +84,7 @@ def test_a_share_of_the_rows_is_enough_for_steps(classes, rows, monkeypatch):
 
     def read(points):
         shares.append(max(point.share for point in points))
-        return [face_pulls(X, y, weight, faces, point) for point in points]
+        return [joint_sums(X, y, weight, faces, point) for point in points]
 
     monkeypatch.setattr(joint_in_place, "ROWS", rows)
     monkeypatch.setattr(joint_in_place, "WORK", 0.0)

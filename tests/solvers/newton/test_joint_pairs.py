@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.preprocessing import scale
 
-from lincent.problems.joint import Native
+from lincent.problems.joint import JointLoss
 from lincent.solvers.newton import joint
 from lincent.solvers.newton.joint_pairs import pair_step
 
@@ -40,7 +40,7 @@ def test_it_solves_the_equations():
 def test_the_optimum_is_that_of_conjugate_gradients(C, monkeypatch):
     X, y = load_iris(return_X_y=True)
     X, w = scale(X), np.ones(len(y))
-    coupling = Native(y, w, np.full((3, 3), 1 / 300), -1.0, 3.0)
+    coupling = JointLoss(y, w, np.full((3, 3), 1 / 300), -1.0, 3.0)
     found = []
     for pairs in (0, 1500):
         monkeypatch.setattr(joint, "PAIRS", pairs)

@@ -67,7 +67,7 @@ def test_certificate_is_what_the_problem_says(name):
 def test_optimality_conditions_hold_column_by_column(name):
     program = make(*MORE[name])
     found = solve(program, tol=1e-12).certificate
-    pull = program.pull(program.positions(program.rows.dot(found.beta), found.t))
+    pull = program.dual_weights(program.positions(program.rows.dot(found.beta), found.t))
     slope = program.rows.tdot(program.costs * pull)
     used = found.beta != 0
     np.testing.assert_allclose(slope[used], np.sign(found.beta[used]), atol=1e-4)

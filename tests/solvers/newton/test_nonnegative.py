@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from lincent.problems.joint import Separate
+from lincent.problems.joint import SeparateLoss
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.nonnegative import solve_nonnegative
 
@@ -13,7 +13,7 @@ def problem(seed):
     rng = np.random.default_rng(seed)
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 6)) + np.outer(2 * y - 1, rng.normal(size=6))
-    program = Separate(y, np.ones(60), np.array([[-1.0, 1.0]]), np.ones((1, 2)), 0.0, 2.0)
+    program = SeparateLoss(y, np.ones(60), np.array([[-1.0, 1.0]]), np.ones((1, 2)), 0.0, 2.0)
     held = np.array([True, True, True, False, False, False])
     return Design(X, y, np.ones(60)), program, held
 

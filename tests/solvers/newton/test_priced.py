@@ -11,7 +11,7 @@ from lincent.solvers.newton.lasso import spread_choice
 from lincent.solvers.newton.priced import Tuning
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
-from lincent.sources.kernel_columns import KernelColumns
+from lincent.sources.kernel import KernelColumns
 
 SMALL = Tuning(least=20, joining=10, enough=30, few=3, busy=1.0)
 LEAVING = replace(SMALL, joining=4, enough=4, idle=1.0)
@@ -21,7 +21,7 @@ NESTED = replace(SMALL, thinner=3, least_priced=40)
 
 def kernel_problem(m, seed, monkeypatch):
     """An RBF kernel as columns, and the same program with the matrix formed."""
-    monkeypatch.setattr("lincent.sources.kernel_columns.BLOCK_ENTRIES", m * 16)
+    monkeypatch.setattr("lincent.sources.kernel.BLOCK_ENTRIES", m * 16)
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((m, 2))
     sign = np.where((X**2).sum(axis=1) + 0.5 * rng.standard_normal(m) > 1.4, 1.0, -1.0)

@@ -9,7 +9,7 @@ import pytest
 from lincent.problems.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import ridge
 from lincent.solvers.solution import Controls, Status
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
 from support.regularized_problems import PROBLEMS, make
 
@@ -144,7 +144,7 @@ def test_tied_rows_of_uneven_columns_at_any_cost(monkeypatch, entries, margins, 
 
 def test_columns_beyond_single_precision_end_as_they_do_in_double(monkeypatch):
     program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, 1e25)
-    assert program.rows.single(None) is None
+    assert program.rows.float32(None) is None
     double = solve(program)
     tune(monkeypatch, whole_entries=0)
     other = solve(program)

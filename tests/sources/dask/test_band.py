@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from lincent.solvers.solution import silent
-from lincent.sources.band import RowsAtOnce
-from lincent.sources.dask import band
+from lincent.sources.dask import source as band
 from lincent.sources.dask.table import open_table
 from lincent.sources.dense import DenseRows
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.evaluation import InMemoryRows
+from lincent.sources.rows import SignedRows
 from support.blocks import M, N, same_numbers
 
 da = pytest.importorskip("dask.array")
@@ -27,7 +27,7 @@ def both():
     blocks = SignedRows(source, source.sign, center).all_rows(source.costs, 0.3)
     sign = np.where(y == 0, -1.0, 1.0)
     costs = weight * np.where(y == 0, 2.0, 3.0)
-    whole = RowsAtOnce(DenseRows(sign[:, None] * (X - center)), costs, 0.3)
+    whole = InMemoryRows(DenseRows(sign[:, None] * (X - center)), costs, 0.3)
     reads, run = [], blocks._run
     blocks._run = lambda verb, *rest, **how: reads.append(verb) or run(verb, *rest, **how)
     return blocks, whole, reads

@@ -5,9 +5,18 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from lincent.sources.dask import block
-from lincent.sources.dask.block import OwnColumn, Partition, Taken, add, apart, opened, sliced, tidy
-from lincent.sources.dask.run import BlockError
+from lincent.sources.dask import blocks as block
+from lincent.sources.dask.blocks import (
+    OwnColumn,
+    Partition,
+    Taken,
+    add,
+    apart,
+    opened,
+    sliced,
+    tidy,
+)
+from lincent.sources.shared_reads import BlockError
 from support.blocks import in_blocks, labeled, setting, taking_part
 
 

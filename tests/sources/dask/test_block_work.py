@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from lincent.sources.band import RowsAtOnce
-from lincent.sources.dask import block, block_work
-from lincent.sources.dask.block import Taken, add, chained
-from lincent.sources.dask.block_work import Part, Spread
+from lincent.sources.dask import blocks as block
+from lincent.sources.dask import blocks as block_work
+from lincent.sources.dask.blocks import Part, Spread, Taken, add, chained
 from lincent.sources.dense import DenseRows
+from lincent.sources.evaluation import InMemoryRows
 from support.blocks import in_blocks, labeled, same_numbers, setting, taking_part
 
 BETA, FURTHER = np.array([0.5, -0.3, 0.2, 0.1]), np.array([-0.2, 0.4, 0.3, 0.0])
@@ -34,7 +34,7 @@ def asked(function, merge, ruler=None, **how):
 
 def at_once(ruler=None):
     A, _, costs = taking_part()
-    return RowsAtOnce(DenseRows(A), costs, 0.3).sized(ruler)
+    return InMemoryRows(DenseRows(A), costs, 0.3).sized(ruler)
 
 
 def test_a_look_gives_the_loss_and_about_the_widths(ruler):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
-from lincent.sources.dask.folds import Dealt, allocation, turns
+from lincent.sources.dask.folds import FoldWeights, allocation, turns
 
 
 def scikit_learn_folds(y, folds):
@@ -46,7 +46,7 @@ def test_every_row_has_one_place():
 def test_a_row_is_trained_on_or_held_out(plain):
     numbers = np.array([0, 1, 2, 1, -1])
     weight = np.array([0.5, 2.0, 1.0, 0.0, 3.0])
-    left = Dealt(weight, numbers, 1, held=False, plain=plain).among(None, np.zeros(5), weight)
-    held = Dealt(weight, numbers, 1, held=True, plain=plain).among(None, np.zeros(5), weight)
+    left = FoldWeights(weight, numbers, 1, held=False, plain=plain).among(None, np.zeros(5), weight)
+    held = FoldWeights(weight, numbers, 1, held=True, plain=plain).among(None, np.zeros(5), weight)
     np.testing.assert_array_equal(left > 0, [True, False, True, False, True])
     np.testing.assert_array_equal(left + held, np.ones(5) if plain else weight)

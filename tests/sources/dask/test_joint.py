@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from lincent.solvers.solution import silent
-from lincent.sources.dask import block
-from lincent.sources.dask.joint import pulls_of_blocks
-from lincent.sources.dask.table import open_table
-from lincent.sources.pair_pulls import FacePoint, Faces, face_pulls
+from lincent.sources.dask import blocks as block
+from lincent.sources.dask.table import joint_sums_of_blocks, open_table
+from lincent.sources.gradients import JointPoint, LossStructure, joint_sums
 from support.blocks import N, labeled, same_numbers
 
 da = pytest.importorskip("dask.array")
@@ -19,11 +18,11 @@ def test_one_read_answers_several_points(chunks, slices, monkeypatch):
     monkeypatch.setattr(block, "SLICE_ROWS", slices)
     X, y, weight = labeled()  # some rows have no weight
     table = open_table(da.from_array(X, chunks=(chunks, N)), y, weight, N, silent)
-    faces = Faces.native(np.array([0.3, 0.5, 0.2]), -1.0, 3.0)
-    points = [FacePoint(np.random.default_rng(k).normal(size=(N + 1, 3))) for k in range(2)]
-    found = pulls_of_blocks(table.schedule, N, table.survey.classes, faces, points)
+    faces = LossStructure.native(np.array([0.3, 0.5, 0.2]), -1.0, 3.0)
+    points = [JointPoint(np.random.default_rng(k).normal(size=(N + 1, 3))) for k in range(2)]
+    found = joint_sums_of_blocks(table.schedule, N, table.survey.classes, faces, points)
     codes = np.searchsorted(np.array(["a", "b", "c"]), y)
     for sums, point in zip(found, points, strict=True):
-        whole = face_pulls(X, codes, weight, faces, point)
+        whole = joint_sums(X, codes, weight, faces, point)
         for name, value in vars(whole).items():
             same_numbers(getattr(sums, name), value)

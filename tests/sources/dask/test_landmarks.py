@@ -5,10 +5,15 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from lincent.solvers.solution import silent
-from lincent.sources.dask.landmarks import draw_landmarks, mapped_table, sample_classes, variance
-from lincent.sources.dask.table import open_table
+from lincent.sources.dask.table import (
+    draw_landmarks,
+    mapped_table,
+    open_table,
+    sample_classes,
+    variance,
+)
+from lincent.sources.hashing import draw_distinct
 from lincent.sources.landmarks import NystroemMap
-from lincent.sources.row_hash import draw_distinct
 from support.blocks import M, N, labeled
 
 da = pytest.importorskip("dask.array")

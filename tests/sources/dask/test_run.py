@@ -103,7 +103,7 @@ def test_folds_of_a_search_go_to_the_workers(client, data):
 
 def together(monkeypatch):
     """The largest number of reads that were under way at once, as a list that is filled."""
-    from lincent.sources.dask.run import Schedule
+    from lincent.sources.dask.schedule import Schedule
 
     running, most, lock = [0], [0], threading.Lock()
     original = Schedule.run
@@ -209,7 +209,7 @@ def test_a_killed_worker_changes_nothing(own, data, reference, tmp_path):
 
 
 def test_a_scheduler_that_is_gone_is_an_error_and_not_a_wait(own, data, monkeypatch, capfd):
-    monkeypatch.setattr("lincent.sources.dask.run.PATIENCE", 2.0)
+    monkeypatch.setattr("lincent.sources.dask.schedule.PATIENCE", 2.0)
     own.ready(1)
     X, y = in_blocks(data, seconds=0.3)
     after(1.5, own.scheduler.kill)
@@ -218,7 +218,7 @@ def test_a_scheduler_that_is_gone_is_an_error_and_not_a_wait(own, data, monkeypa
 
 
 def test_a_cluster_without_workers_is_an_error_and_not_a_wait(own, data, monkeypatch, tmp_path):
-    monkeypatch.setattr("lincent.sources.dask.run.PATIENCE", 2.0)
+    monkeypatch.setattr("lincent.sources.dask.schedule.PATIENCE", 2.0)
     own.ready(1)
     X, y = in_blocks(data)
     X = X.map_blocks(deadly, folder=str(tmp_path), at=1, dtype=X.dtype, meta=np.empty((0, 0)))
@@ -228,7 +228,7 @@ def test_a_cluster_without_workers_is_an_error_and_not_a_wait(own, data, monkeyp
 
 def test_folds_side_by_side_read_as_one(client, data, monkeypatch):
     from lincent import LCCCV
-    from lincent.sources.dask import run
+    from lincent.sources.dask import schedule as run
 
     asked, original = [], run.GraphRequest.read_all
 
@@ -253,7 +253,7 @@ def test_a_task_answers_everything_that_is_asked_of_its_block(monkeypatch, block
     import dask
 
     from lincent import LCCCV
-    from lincent.sources.dask import run
+    from lincent.sources.dask import schedule as run
 
     tasks, original = [], run._locally
 

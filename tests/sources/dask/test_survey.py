@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.sources.dask import block
-from lincent.sources.dask.run import BlockError
-from lincent.sources.dask.survey import Survey, length, survey
+from lincent.sources.dask import blocks as block
+from lincent.sources.dask.table import Survey, length, survey
+from lincent.sources.shared_reads import BlockError
 from support.blocks import CUTS, N, in_blocks, labeled, same_numbers
 
 

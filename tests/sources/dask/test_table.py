@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import LCC
-from lincent.sources.dask.run import Schedule
+from lincent.sources.dask.schedule import Schedule
 from support.faulty_blocks import corrupt
 from support.samples import along_a_line
 
@@ -254,8 +254,8 @@ def test_reads_are_few_and_bring_few_rows(monkeypatch):
 
 
 def test_newton_steps_in_blocks_where_the_band_is_too_large(monkeypatch, data, reference):
-    monkeypatch.setattr("lincent.sources.dask.band.SPARE_ENTRIES", 0)
-    monkeypatch.setattr("lincent.sources.dask.band.SAMPLE_ENTRIES", 2_000 * N)
+    monkeypatch.setattr("lincent.sources.dask.source.SPARE_ENTRIES", 0)
+    monkeypatch.setattr("lincent.sources.dask.source.SAMPLE_ENTRIES", 2_000 * N)
     X, y = data
     model = LCC(random_state=0).fit(da.from_array(X, chunks=(2_000, N)), y)
     assert_same(model, reference)
@@ -266,7 +266,7 @@ def test_multipliers_can_be_fetched(data):
     from lincent.solvers.lp import screening
     from lincent.solvers.solution import Controls, silent
     from lincent.sources.dask.table import open_table
-    from lincent.sources.signed_rows import SignedRows
+    from lincent.sources.rows import SignedRows
 
     X, y = data
     table = open_table(da.from_array(X, chunks=(2_000, N)), y, None, N, silent)
@@ -335,7 +335,7 @@ def test_wrong_lengths_are_named(data):
 
 
 def test_what_does_not_fit_is_not_collected(monkeypatch, data):
-    monkeypatch.setattr("lincent.sources.dask.table.COLLECT_BYTES", 1_000)
+    monkeypatch.setattr("lincent.sources.dask.source.COLLECT_BYTES", 1_000)
     with pytest.raises(MemoryError, match='use solver="auto"'):
         LCC(solver="highs").fit(da.from_array(data[0], chunks=(1_500, N)), data[1])
 

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from lincent.problems.arrays import Rows
 from lincent.sources.dense import DenseRows
-from lincent.sources.signed_rows import SignedRows
+from lincent.sources.rows import SignedRows
 from lincent.sources.source import Kind, kind_of
 from lincent.sources.sparse import SparseSource
 

@@ -34,8 +34,7 @@ from lincent.estimators.classifier import as_a_whole
 from lincent.estimators.validation import check_choice, check_count, check_positive, check_rows
 from lincent.paper.baselines._base import ManyClasses, warn_unfinished
 from lincent.paper.baselines._rows import RowSpace, signed_rows, with_ones
-from lincent.problems.hinge import Quadratic
-from lincent.problems.squared_hinge import SquaredHingeProgram
+from lincent.problems.hinge import Quadratic, SquaredHingeProgram
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.hinge import solve_squared_hinge
 from lincent.solvers.solution import Controls

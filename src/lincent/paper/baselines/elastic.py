@@ -32,8 +32,7 @@ from lincent.estimators.classifier import as_a_whole
 from lincent.estimators.validation import check_count, check_nonnegative, check_positive, check_rows
 from lincent.paper.baselines._base import ManyClasses, warn_unfinished
 from lincent.paper.baselines._rows import RowSpace, signed_rows
-from lincent.problems.hinge import Quadratic
-from lincent.problems.squared_hinge import SquaredHingeProgram
+from lincent.problems.hinge import Quadratic, SquaredHingeProgram
 from lincent.solvers.hinge import solve_squared_hinge
 from lincent.solvers.solution import Controls
 

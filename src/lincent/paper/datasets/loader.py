@@ -125,12 +125,12 @@ def _how(entry: Entry) -> str:
 
 
 def _available(entry: Entry) -> str:
-    from lincent.paper.seizure.catalog import is_eeg, place_of
+    from lincent.paper.seizure.catalog import is_eeg, namespace_of
 
     if entry.generated:
         return "generated"
     if is_eeg(entry.name):
-        return "LINCENT_DATA" if place_of(entry) is not None else ""
+        return "LINCENT_DATA" if namespace_of(entry) is not None else ""
     folder = data_folder()
     if folder is not None and (folder / entry.file).is_file():
         return "LINCENT_DATA"

@@ -118,7 +118,7 @@ def is_eeg(name: str) -> bool:
     return name in _BY_NAME
 
 
-def place_of(entry: Entry) -> Path | None:
+def namespace_of(entry: Entry) -> Path | None:
     """Return the file or folder a set that is not synthetic would be read from, if it is there."""
     folder = data_folder()
     if folder is None or entry.generated:
@@ -149,7 +149,7 @@ def load_eeg(entry: Entry) -> tuple[DataTable, str]:
         X, y, latency = synthetic.make_synthetic_features(subject)
         names = feature_names([f"synthetic-{k + 1:02d}" for k in range(subject.channels)])
         return _table(names, X, y, _events(y, latency)), "generated"
-    place = place_of(entry)
+    place = namespace_of(entry)
     if place is None:
         raise DatasetNotFoundError(
             f"Data set {entry.name!r} is not on this machine: {how_to_get(entry)}."

@@ -21,7 +21,7 @@ from lincent.problems.arrays import Certificate, Rows
 from lincent.problems.centralization import Program
 from lincent.solvers.lp import choose
 from lincent.solvers.solution import Controls, Solution, Status
-from lincent.sources.multipliers import Multipliers
+from lincent.sources.evaluation import Multipliers
 
 SCALED = "scaled"
 

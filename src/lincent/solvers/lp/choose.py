@@ -30,7 +30,7 @@ import numpy as np
 
 from lincent.problems.arrays import Certificate
 from lincent.problems.centralization import Program, certify
-from lincent.problems.proof import proved
+from lincent.problems.rounding import certify_with_rounding
 from lincent.solvers.lp import (
     dual_identification,
     highs,
@@ -125,7 +125,7 @@ def _scaled(program: Program, solver: str, controls: Controls, rng: Draws, prove
 
 
 def _proved(program: Program, found: Solution, controls: Controls) -> Solution:
-    answer = proved(program, found.certificate, controls.tol, scale=found.scale)
+    answer = certify_with_rounding(program, found.certificate, controls.tol, scale=found.scale)
     return replace(found, certificate=answer)
 
 
@@ -183,7 +183,7 @@ def _routes(program: Program, solver: str, rng: Draws) -> Iterator[Route]:
     shape = f"{kind}, {m} rows, {n} columns"
     auto = solver == "auto"
     whole = program.materialize
-    near = not (program.rows.sparse or program.rows.far)
+    near = not (program.rows.sparse or program.rows.is_remote)
     if auto and near and simplex.worthwhile(m, n):
         yield Route(simplex.NAME, shape, lambda c: simplex.solve(whole(), c))
     if auto and near and row_generation.worth_a_look(m, n):

@@ -22,7 +22,7 @@ from lincent.problems.arrays import Certificate, Index, Matrix, Vector
 from lincent.problems.centralization import Program, certify
 from lincent.solvers.lp.duplicate_rows import Groups, groups, summed
 from lincent.solvers.lp.working_set import Hinges, WorkingSet
-from lincent.sources.corrected import Corrected
+from lincent.sources.sparse import CompensatedMatrix, compensated
 
 OPTIMAL = 1e-7
 """A vertex of the working rows is optimal for them up to this share of the largest slope."""
@@ -39,12 +39,14 @@ class ColumnHinges(Hinges):
         self.fixed = alpha.copy()
         self.fixed[rows] = 0.0
         self.missed: Index = np.empty(0, dtype=np.intp)
-        E: Corrected = program.rows.take(rows).corrected().turned().beside(program.difference)
+        E: CompensatedMatrix = (
+            compensated(program.rows.take(rows)).transpose().append_column(program.difference)
+        )
         g = program.linear - program.rows.tdot(self.fixed)
         goal = np.append(np.full(len(rows), program.margin), program.separation)
         self.goal = goal - E.tdot(program.lower)
         every = np.arange(program.shape[1])
-        first, group = groups(E.beside(g)) or (every, every)
+        first, group = groups(E.append_column(g)) or (every, every)
         self.group: Groups = group
         self.n, self.E, self.g = len(first), E.take(first), g[first]
         width = program.upper - program.lower

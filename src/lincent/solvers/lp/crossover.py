@@ -46,7 +46,7 @@ from scipy.linalg import blas, lapack
 
 from lincent.problems.arrays import Certificate, Matrix, Vector
 from lincent.problems.centralization import Program, certify
-from lincent.problems.exact_sums import pair, product_sums
+from lincent.problems.double_double import pair, product_sums
 from lincent.solvers.lp.vertex import fitting, to_vertex
 
 GOLDEN = 0.6180339887498949

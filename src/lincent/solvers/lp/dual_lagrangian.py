@@ -34,7 +34,7 @@ from lincent.problems.arrays import Certificate, Index, Vector
 from lincent.problems.centralization import Program, better_sides, certify
 from lincent.solvers.conjugate_gradients import absolute_residual, conjugate_gradients
 from lincent.solvers.solution import Controls
-from lincent.sources.corrected import Corrected
+from lincent.sources.sparse import CompensatedMatrix, compensated
 
 
 @dataclass(frozen=True)
@@ -217,8 +217,8 @@ def others_are_asked(program: Program, point: Named, tuning: Tuning = TUNING) ->
 class _Rows:
     """E: the working rows and d; or some columns of it."""
 
-    def __init__(self, A: Corrected, d: Vector) -> None:
-        self.A, self.turned, self.d = A, A.turned(), d
+    def __init__(self, A: CompensatedMatrix, d: Vector) -> None:
+        self.A, self.turned, self.d = A, A.transpose(), d
 
     def dot(self, b: Vector) -> Vector:
         return np.append(self.A.dot(b), self.d @ b)
@@ -238,14 +238,14 @@ class _Smoothed:
 
     def __init__(self, program: Program, tuning: Tuning) -> None:
         self.program, self.tuning = program, tuning
-        self.A: Corrected = program.rows.corrected()
+        self.A: CompensatedMatrix = compensated(program.rows)
         scale = program.rows.column_scale()
         half = (program.upper - program.lower) / 2
         # A stiffness of one moves a column of usual slope through half of the box.
         slope = np.abs(program.linear) / scale
         self.sigma = half / scale / max(float(slope[slope > 0].mean()), 1e-300)
         # A column without entries stays where it is.
-        self.sigma[self.A.turned().row_squares(np.ones(program.shape[0])) == 0.0] = 0.0
+        self.sigma[self.A.transpose().row_squares(np.ones(program.shape[0])) == 0.0] = 0.0
 
     def minimize(self, point: Named, controls: Controls) -> None:
         """Newton steps to the minimum for the multipliers of the point, which are then renewed."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lincent.problems.arrays import Index, Rows, Vector
 from lincent.problems.centralization import Program, certify
 from lincent.solvers.solution import Solution
-from lincent.sources.corrected import Corrected
+from lincent.sources.sparse import CompensatedMatrix
 
 Groups = NDArray[np.integer[Any]]
 """The group of every row, in no more bytes than it takes."""
@@ -76,7 +76,7 @@ def summed(costs: Vector, group: Groups) -> Vector:
     return np.bincount(group, weights=costs).astype(np.float64)
 
 
-def groups(rows: Rows | Corrected) -> tuple[Index, Groups] | None:
+def groups(rows: Rows | CompensatedMatrix) -> tuple[Index, Groups] | None:
     """One row of each group of equal ones and the group of every row, or None if few are equal."""
     m, n = rows.shape
     first, second = np.random.default_rng(n).standard_normal((2, n))

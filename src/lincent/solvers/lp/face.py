@@ -33,7 +33,7 @@ from lincent.problems.arrays import Index, Vector
 from lincent.problems.centralization import Program
 from lincent.solvers.cholesky import BlockedCholesky, NotPositiveDefiniteError
 from lincent.solvers.solution import Controls
-from lincent.sources.corrected import Corrected
+from lincent.sources.sparse import CompensatedMatrix, compensated
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class _Face:
         self.sides = np.where(self.flat, 0.0, np.where(r > 0.0, lower, upper))
         self.lower, self.upper = lower[self.flat], upper[self.flat]
         self.b = np.clip(b[self.flat], self.lower, self.upper)
-        turned = program.rows.corrected().columns(np.flatnonzero(self.flat)).turned()
-        self.E: Corrected = turned.beside(d[self.flat])
+        turned = compensated(program.rows).columns(np.flatnonzero(self.flat)).transpose()
+        self.E: CompensatedMatrix = turned.append_column(d[self.flat])
         goal = program.margin - program.rows.dot(self.sides)
         self.goal = np.append(goal, program.separation - float(d @ self.sides))
         self.costs = np.append(program.costs, float(program.costs.mean()))
@@ -99,7 +99,7 @@ class _Face:
         high = np.append(alpha >= program.costs - near[:-1], False)
         self.sign = np.where(x <= near, 1.0, np.where(high, -1.0, 0.0))
         self.slack = np.maximum(self.sign * (self.E.tdot(self.b) - self.goal), 0.0)
-        self.tau = float(np.median(self.E.turned().row_squares(np.ones(len(self.b)))))
+        self.tau = float(np.median(self.E.transpose().row_squares(np.ones(len(self.b)))))
         self.unit = max(1.0, abs(program.offset + float(program.linear @ b)))
         self.rows = np.empty(0, dtype=np.intp)
         self.y = np.empty(0)
@@ -119,7 +119,7 @@ class _Face:
     def _join(self, rows: Index) -> None:
         self.rows, self.y = np.append(self.rows, rows), np.append(self.y, np.zeros(len(rows)))
         self.some = self.E.columns(self.rows)
-        self.turned = self.some.turned()
+        self.turned = self.some.transpose()
 
     def _moved(self, y: Vector) -> Vector:
         return np.asarray(self.b + self.some.dot(y))

@@ -40,7 +40,7 @@ TUNING = Tuning()
 def affordable(program: Program) -> bool:
     """Whether the tableau of all rows is small enough to be exchanged in."""
     m, n = program.shape
-    near = not (program.rows.far or program.rows.sparse)
+    near = not (program.rows.is_remote or program.rows.sparse)
     return near and m * n <= TUNING.most_entries and n <= TUNING.most_columns
 
 

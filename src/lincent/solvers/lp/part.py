@@ -18,7 +18,7 @@ from lincent.solvers.solution import Controls, Solution, Status
 def solve(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
     """Bring the part to ``controls.tol``, or as near as it gets."""
     rows, steps = program.rows, 0
-    if simplex.worthwhile(*program.shape) and not (rows.sparse or rows.far):
+    if simplex.worthwhile(*program.shape) and not (rows.sparse or rows.is_remote):
         with _threads.for_size(*program.shape):
             found = simplex.solve(program, controls, start)
         if found.status is Status.OPTIMAL:

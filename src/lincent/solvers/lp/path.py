@@ -43,7 +43,7 @@ from lincent.solvers.lp.duplicate_rows import groups, one_of_each, summed
 from lincent.solvers.lp.margin_exchanges import MarginExchanges, Vertex
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status, not_begun
-from lincent.sources.multipliers import Multipliers
+from lincent.sources.evaluation import Multipliers
 
 VERTEX = "vertex"
 KINK = 1e-9
@@ -90,7 +90,7 @@ class Follower:
         kept = np.flatnonzero(vectors[0])
         if len(kept) < len(vectors[0]):  # rows of cost zero say nothing
             rows, vectors = rows.take(kept), [cost[kept] for cost in vectors]
-        near = not (rows.far or rows.sparse) and simplex.worthwhile(*rows.shape)
+        near = not (rows.is_remote or rows.sparse) and simplex.worthwhile(*rows.shape)
         if near or not screening.worthwhile(*rows.shape, sparse=rows.sparse):
             # A problem that is solved whole is formed once, not once per margin.
             rows = rows.materialize()
@@ -195,7 +195,7 @@ class Follower:
 def _little(program: Program) -> bool:
     """Whether exchanges from a point are cheaper than screening."""
     rows = program.rows
-    return not (rows.far or rows.sparse) and simplex.worthwhile(*program.shape)
+    return not (rows.is_remote or rows.sparse) and simplex.worthwhile(*program.shape)
 
 
 def _in_doubt(program: Program, last: _Visited) -> int:

@@ -21,7 +21,7 @@ import numpy as np
 from lincent.problems.arrays import Certificate, Index, Matrix, Vector
 from lincent.problems.centralization import Program, certify
 from lincent.solvers.cholesky import BlockedCholesky, NotPositiveDefiniteError
-from lincent.sources.corrected import Corrected
+from lincent.sources.sparse import CompensatedMatrix, compensated
 
 RIDGES = (1e-13, 1e-11, 1e-9)
 """Relative ridges to try: dependent columns need one, and refinement takes its effect out."""
@@ -87,7 +87,7 @@ class RowHinges(Hinges):
     def working(self, chosen: Index) -> WorkingSet:
         """Rows first, then sides, the gap last."""
         rows, sides = chosen[chosen < self.m], chosen[chosen >= self.m][:-1] - self.m
-        matrix = self.program.rows.take(rows).corrected()
+        matrix = compensated(self.program.rows.take(rows))
         sign = np.where(sides < self.n, 1.0, -1.0)
         return WorkingSet(matrix, sides % self.n, sign, self.program.difference[None])
 
@@ -104,7 +104,9 @@ class RowHinges(Hinges):
 class WorkingSet:
     """M = [matrix; sign_k unit_{column_k}; last] and inv(M'M)."""
 
-    def __init__(self, matrix: Corrected, column: Index, sign: Vector, last: Matrix) -> None:
+    def __init__(
+        self, matrix: CompensatedMatrix, column: Index, sign: Vector, last: Matrix
+    ) -> None:
         self.matrix, self.column, self.sign, self.last = matrix, column, sign, last
         self.rows = matrix.shape[0]
         self.shape = (self.rows + len(column) + len(last), matrix.shape[1])

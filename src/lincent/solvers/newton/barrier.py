@@ -90,6 +90,6 @@ def _offer(
     projected = program.rows.dot(beta)
     t = best_threshold(program, projected, t) if program.free else 0.0
     z = program.positions(projected, t)
-    bounds.offer_primal(program.primal(beta, z, program.pull(z)), (beta, t))
+    bounds.offer_primal(program.primal(beta, z, program.dual_weights(z)), (beta, t))
     balanced = program.balanced(alpha)
     bounds.offer_dual(program.dual(balanced, program.rows.tdot(balanced)), balanced)

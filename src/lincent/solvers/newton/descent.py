@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lincent.problems.arrays import Certificate, Vector
-from lincent.problems.regularized import PullSums, RegularizedProgram
+from lincent.problems.regularized import DualSums, RegularizedProgram
 from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.exchange import exchanged
 from lincent.solvers.newton.hessian import Curvature
@@ -227,7 +227,7 @@ class _Place:
     beta: Vector
     t: float
     projected: Vector
-    sums: PullSums
+    sums: DualSums
 
 
 def _along(
@@ -281,11 +281,11 @@ def _place(
     What remains of it adds about ``remainder * t`` to the gap, which may be up to ``uneven``.
     """
     if not program.free:
-        return _Place(beta, 0.0, projected, program.pull_sums(projected, 0.0, along))
+        return _Place(beta, 0.0, projected, program.dual_sums(projected, 0.0, along))
     low, high = -np.inf, np.inf
     t, stride = guess, program.width
     for _ in range(SEARCHES):
-        sums = program.pull_sums(projected, t, along)
+        sums = program.dual_sums(projected, t, along)
         # What the last digits of t make: few pulls of rows far from zero cannot be more even.
         digits = LAST_DIGITS * sums.rise * abs(t)
         if abs(sums.excess) <= max(ROUNDING * sums.total, digits, uneven / max(1.0, abs(t))):
@@ -300,13 +300,13 @@ def _place(
             break
         t = target
     else:
-        sums = program.pull_sums(projected, t, along)
+        sums = program.dual_sums(projected, t, along)
     return _Place(beta, t, projected, sums)
 
 
 def _objective(program: RegularizedProgram, place: _Place) -> float:
     z = program.positions(place.projected, place.t)
-    return program.primal(place.beta, z, program.pull(z))
+    return program.primal(place.beta, z, program.dual_weights(z))
 
 
 def best_threshold(program: RegularizedProgram, projected: Vector, guess: float) -> float:

@@ -29,8 +29,7 @@ from scipy.linalg import lapack
 from lincent.problems.arrays import Index, Matrix, Rows, Vector
 from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton.oracle import Inside, Reading
-from lincent.sources.dense import DenseRows
-from lincent.sources.single_rows import SingleRows
+from lincent.sources.dense import DenseRows, Float32Rows
 
 SINGLE = 1e-7
 """What single precision may lose, as a share of the largest eigenvalue of A A',"""
@@ -153,14 +152,14 @@ class Dual:
 
     def _array(self, index: Index) -> Matrix:
         rows = self._some(index)
-        if not isinstance(rows, SingleRows):
+        if not isinstance(rows, Float32Rows):
             return rows.dense()
         rows.array *= rows.sign.astype(np.float32)[:, None]  # of rows that were taken: a copy
         return np.asarray(rows.array, dtype=self._outer.dtype)
 
     def _single_will_do(self) -> bool:
         rows = self.program.rows
-        if not isinstance(rows, SingleRows):
+        if not isinstance(rows, Float32Rows):
             return False
         way, size = np.ones(rows.shape[0]), 0.0
         for _ in range(POWERS):

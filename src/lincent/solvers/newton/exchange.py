@@ -77,7 +77,7 @@ def exchanged(
             new = squares.at(point.beta + length * step, point.t + length * shift)
         point = new
         z = program.positions(point.projected, point.t)
-        objective = program.primal(point.beta, z, program.pull(z))
+        objective = program.primal(point.beta, z, program.dual_weights(z))
         if objective < lowest:
             best, lowest = point, objective
         if same or curvature.coarse or controls.out_of_time():
@@ -96,7 +96,7 @@ def _lowest(program: RegularizedProgram, one: Reading, two: Reading) -> float:
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         length = (low + high) / 2
-        pull = program.pull(z + length * moved)
+        pull = program.dual_weights(z + length * moved)
         rises = flat + length * bend > float((program.costs * pull) @ moved)
         low, high = (low, length) if rises else (length, high)
     return (low + high) / 2

@@ -37,7 +37,7 @@ from lincent.solvers.newton.changed import Changed
 from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.factor import Factored, Threshold
 from lincent.solvers.newton.oracle import Inside, Reading
-from lincent.sources.kernel_columns import ChosenColumns
+from lincent.sources.kernel import SelectedColumns
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Whole:
         self.factor = self.changed = None
         self.torn = self.crossed = None
 
-    def exchange(self, old: Whole, rows: ChosenColumns, new: Index) -> None:
+    def exchange(self, old: Whole, rows: SelectedColumns, new: Index) -> None:
         """Begin where another left off whose program had other columns at these places."""
         if old.inside is None:
             return

@@ -31,7 +31,7 @@ from lincent.solvers.newton.factor import Factored, Threshold
 from lincent.solvers.newton.oracle import Reader, Reading
 from lincent.solvers.newton.walks import answered
 from lincent.solvers.solution import Controls, Solution, Status
-from lincent.sources.pulls import PullPoint, Pulls
+from lincent.sources.gradients import LossSums, QueryPoint
 
 SAMPLE_ENTRIES = 4_000_000
 """Entries of the sample (32 MB, less where memory is short): a larger one saves no read and is
@@ -46,7 +46,7 @@ HALVINGS = 30
 class RowsInPlace(Rows, Protocol):
     """Signed rows that answer in sums."""
 
-    def pulls(self, costs: Any, points: Sequence[PullPoint]) -> list[Pulls]: ...
+    def pulls(self, costs: Any, points: Sequence[QueryPoint]) -> list[LossSums]: ...
 
     def draw(self, costs: Any, k: int, rng: np.random.Generator) -> tuple[Rows, Vector, Vector]: ...
 
@@ -82,7 +82,7 @@ class _PlaceReader(Reader):
         self.class_costs = low * scale, high * scale
         self._means = program.means
 
-    def reading(self, at: Start, sums: Pulls) -> Reading:
+    def reading(self, at: Start, sums: LossSums) -> Reading:
         """The point ``at`` from scaled sums."""
         words: Any = _Summed(sums)
         return self._reading(at.beta, at.t, np.empty(0), words, sums.combined)
@@ -94,17 +94,17 @@ class _PlaceReader(Reader):
 class _Summed:
     """Sums in the words of ``Reader``."""
 
-    def __init__(self, sums: Pulls) -> None:
+    def __init__(self, sums: LossSums) -> None:
         self.pull = np.empty(0)
         self.down, self.up = sums.down, sums.up
         self.total, self.excess = sums.up + sums.down, sums.up - sums.down
         self.squares, self.beyond = sums.squares, sums.beyond
 
 
-def _scaled(sums: Pulls, scale: float) -> Pulls:
+def _scaled(sums: LossSums, scale: float) -> LossSums:
     if scale == 1.0:
         return sums
-    return Pulls(*(scale * value for value in vars(sums).values()))
+    return LossSums(*(scale * value for value in vars(sums).values()))
 
 
 def solve_path(
@@ -119,8 +119,8 @@ def solve_path(
         for scale, start in zip(scales, _starts(program, scales, controls, rng), strict=True)
     ]
 
-    def read(points: list[Start]) -> list[Pulls]:
-        at = [PullPoint(point.beta, point.t, program.low, program.high) for point in points]
+    def read(points: list[Start]) -> list[LossSums]:
+        at = [QueryPoint(point.beta, point.t, program.low, program.high) for point in points]
         return program.rows.pulls(program.costs, at)
 
     return answered(walks, read)
@@ -146,7 +146,7 @@ def _sample_size(m: int, n: int) -> int:
     return min(m, max(1, entries(max(SAMPLE_ENTRIES, ROWS_PER_COLUMN * n * n)) // max(1, n)))
 
 
-Walk = Generator[Start, Pulls, Solution]
+Walk = Generator[Start, LossSums, Solution]
 """Asks for the sums at a point, is sent them, and returns a solution in the end."""
 
 
@@ -175,8 +175,8 @@ def _newton(reader: _PlaceReader, start: Start, controls: Controls) -> Walk:
 
 
 def _advance(
-    reader: _PlaceReader, point: Reading, sums: Pulls
-) -> Generator[Start, Pulls, tuple[Reading, Pulls]]:
+    reader: _PlaceReader, point: Reading, sums: LossSums
+) -> Generator[Start, LossSums, tuple[Reading, LossSums]]:
     """The end of a Newton step, or of the first of its halves that goes down."""
     threshold = Threshold(sums.along, sums.curvature if reader.program.free else 0.0)
     step, shift = Factored(threshold, sums.gram.copy()).solve(point.gradient, point.slope)

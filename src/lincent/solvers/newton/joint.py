@@ -23,7 +23,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from lincent.problems.arrays import Matrix, Vector
-from lincent.problems.joint import Coupling, Native, Read
+from lincent.problems.joint import JointLoss, MulticlassLoss, Read
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint_pairs import PAIRS, pair_step, work
 
@@ -69,7 +69,7 @@ class JointSolution:
 
 def solve_path(
     design: Design,
-    coupling: Coupling,
+    coupling: MulticlassLoss,
     scales: Sequence[float],
     tol: float,
     max_iter: int,
@@ -96,8 +96,8 @@ def solve_path(
 
 def solve_near(
     design: Design,
-    solved: Coupling,
-    coupling: Coupling,
+    solved: MulticlassLoss,
+    coupling: MulticlassLoss,
     scale: float,
     rules: Matrix,
     tol: float,
@@ -141,7 +141,7 @@ class _Walk:
     """The way to the solution for one C."""
 
     def __init__(
-        self, design: Design, coupling: Coupling, scale: float, start: Matrix, steps: int = 0
+        self, design: Design, coupling: MulticlassLoss, scale: float, start: Matrix, steps: int = 0
     ) -> None:
         self.design, self.coupling, self.scale = design, coupling, scale
         self.rules = start.copy()
@@ -247,7 +247,7 @@ class _Walk:
 
     def _by_pairs(self) -> Matrix | None:
         """The native form where few pairs bend, and gradients have taken longer than this will."""
-        if not isinstance(self.coupling, Native) or not self.spent:
+        if not isinstance(self.coupling, JointLoss) or not self.spent:
             return None
         curved = self.scale * self.coupling.curved(self.at).astype(np.float64)
         pairs = int(np.count_nonzero(curved))

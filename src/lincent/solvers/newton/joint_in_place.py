@@ -25,7 +25,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from lincent.problems.arrays import Matrix
 from lincent.solvers.newton.joint import JointSolution
 from lincent.solvers.newton.walks import answered
-from lincent.sources.pair_pulls import FacePoint, FacePulls, Faces
+from lincent.sources.gradients import JointPoint, JointSums, LossStructure
 
 HALVINGS = 30
 PATIENCE = 5
@@ -46,13 +46,13 @@ rules would depend on which rows were in it."""
 SLOW, GROWTH = 0.1, 4.0
 """A step that leaves more than this share of the gap makes the share of rows so much larger."""
 
-Read = Callable[[list[FacePoint]], list[FacePulls]]
-Walk = Generator[FacePoint, FacePulls, JointSolution]
+Read = Callable[[list[JointPoint]], list[JointSums]]
+Walk = Generator[JointPoint, JointSums, JointSolution]
 
 
 def solve_path(
     read: Read,
-    faces: Faces,
+    faces: LossStructure,
     scales: Sequence[float],
     starts: Sequence[Matrix],
     rows: int,
@@ -71,7 +71,7 @@ def solve_path(
 class _Point:
     """Rules and what all rows say about them."""
 
-    def __init__(self, faces: Faces, scale: float, rules: Matrix, sums: FacePulls) -> None:
+    def __init__(self, faces: LossStructure, scale: float, rules: Matrix, sums: JointSums) -> None:
         self.faces, self.scale, self.rules, self.sums = faces, scale, rules, sums
         size = faces.ridge / 2 * float((rules[:-1] ** 2).sum())
         self.objective = size + scale * float(sums.loss.sum())
@@ -105,7 +105,7 @@ class _Point:
 
 
 def _newton(
-    faces: Faces,
+    faces: LossStructure,
     scale: float,
     start: Matrix,
     rows: int,
@@ -117,7 +117,7 @@ def _newton(
     share = share if share < WORTH else 1.0
     if faces.rules > 1:  # what all rules have in common says nothing, and is left out
         start[-1] -= start[-1].mean()
-    point = _Point(faces, scale, start, (yield FacePoint(start, share)))
+    point = _Point(faces, scale, start, (yield JointPoint(start, share)))
     bound, steps, since, before = point.bound, 0, 0, np.inf
     while True:
         gap = max(point.objective - bound, 0.0) / max(1.0, abs(point.objective))
@@ -136,15 +136,15 @@ def _newton(
             point = new
         elif share < 1.0:  # more rows must say where to go from here
             share = min(1.0, GROWTH * share)
-            point = _Point(faces, scale, point.rules, (yield FacePoint(point.rules, share)))
+            point = _Point(faces, scale, point.rules, (yield JointPoint(point.rules, share)))
 
 
-def _advance(point: _Point, share: float) -> Generator[FacePoint, FacePulls, _Point]:
+def _advance(point: _Point, share: float) -> Generator[JointPoint, JointSums, _Point]:
     """The end of a Newton step, or of the first of its halves that goes down."""
     step, length = point.step(), 1.0
     for _ in range(HALVINGS):
         end = point.rules + length * step
-        found = _Point(point.faces, point.scale, end, (yield FacePoint(end, share)))
+        found = _Point(point.faces, point.scale, end, (yield JointPoint(end, share)))
         if found.objective < point.objective or found.bound > point.bound:
             break
         length /= 2

@@ -251,7 +251,7 @@ def _between(reader: Reader, origin: Reading, end: Reading) -> Reading:
         z = program.positions(
             origin.projected + length * moved, origin.t + length * (end.t - origin.t)
         )
-        value = program.primal_l1(origin.beta + length * step, z, program.pull(z))
+        value = program.primal_l1(origin.beta + length * step, z, program.dual_weights(z))
         if value < lowest:
             lowest, best = value, length
         elif best:

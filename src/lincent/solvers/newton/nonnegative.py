@@ -3,7 +3,7 @@
     minimize over beta, b   |beta|^2 / 2 + C sum_i c_i phi(s_i (x_i.beta + b)),  beta_j >= 0 in J
 
 Newton's method on the coefficients that are free to move, projected (Bertsekas, 1982).  The dual of
-``programs.joint`` with g = sum_i A_i x_i: a coefficient in J contributes max(g_j, 0)^2 / 2 instead
+``problems.joint`` with g = sum_i A_i x_i: a coefficient in J contributes max(g_j, 0)^2 / 2 instead
 of g_j^2 / 2, since the minimum of beta^2 / 2 - g beta over beta >= 0 is at max(g, 0).
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from lincent.problems.arrays import Matrix, Vector
-from lincent.problems.joint import Read, Separate
+from lincent.problems.joint import Read, SeparateLoss
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import JointSolution
 
@@ -25,7 +25,7 @@ NUDGE = 1e-13
 
 def solve_nonnegative(
     design: Design,
-    program: Separate,
+    program: SeparateLoss,
     scale: float,
     held: np.ndarray,
     tol: float,
@@ -52,7 +52,7 @@ def solve_nonnegative(
 
 
 def _look(
-    design: Design, program: Separate, scale: float, point: Vector
+    design: Design, program: SeparateLoss, scale: float, point: Vector
 ) -> tuple[Read, Vector, float]:
     at = program.read(design.dot(point[:, None]))
     gradient = design.tdot(scale * at.slope)[:, 0]
@@ -60,7 +60,9 @@ def _look(
     return at, gradient, float(point[:-1] @ point[:-1]) / 2 + scale * float(at.loss[0])
 
 
-def _bound(design: Design, program: Separate, scale: float, at: Read, held: np.ndarray) -> float:
+def _bound(
+    design: Design, program: SeparateLoss, scale: float, at: Read, held: np.ndarray
+) -> float:
     def combine(amounts: Matrix) -> Matrix:
         combined = design.tdot(amounts)[:-1]
         return np.where(held[:-1, None], np.maximum(combined, 0.0), combined)
@@ -70,7 +72,7 @@ def _bound(design: Design, program: Separate, scale: float, at: Read, held: np.n
 
 def _advance(
     design: Design,
-    program: Separate,
+    program: SeparateLoss,
     scale: float,
     held: np.ndarray,
     point: Vector,

@@ -24,7 +24,7 @@ from lincent.solvers.newton.lasso import NAME, Model, SparseReader, descend, spr
 from lincent.solvers.newton.start import even_at_zero
 from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.dense import DenseRows
-from lincent.sources.kernel_columns import ChosenColumns, KernelColumns
+from lincent.sources.kernel import KernelColumns, SelectedColumns
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class _Choice:
             larger[:before] = self.room[:before]
             self.room = larger
         self.rows.write(joining, self.room, places)
-        columns = ChosenColumns(self.room[:count])
+        columns = SelectedColumns(self.room[:count])
         self.program = replace(self.whole, rows=columns, means=None)
         model = Model(self.program)
         if self.model is not None:

@@ -1,6 +1,6 @@
 """Newton's method for the regularized program: how the shape decides the way.
 
-(P) of ``programs.regularized`` is once differentiable and piecewise quadratic.  Newton's method
+(P) of ``problems.regularized`` is once differentiable and piecewise quadratic.  Newton's method
 with an exact line search converges from anywhere and ends after finitely many steps, because once
 the right rows are between the margins the next step is the solution itself (Mangasarian 2002;
 Keerthi and DeCoste 2005).
@@ -327,7 +327,7 @@ def _for_all(program: RegularizedProgram, curvature: Whole | LightFirst, at: Sta
     level = curvature.program
     if level.shape == program.shape:
         return curvature
-    pull = level.pull(level.positions(level.rows.dot(at.beta), at.t))
+    pull = level.dual_weights(level.positions(level.rows.dot(at.beta), at.t))
     inside = (pull > 0.0) & (pull < 1.0)
     crowd = program.shape[1] / max(1, int(np.count_nonzero(inside)))
     return Sampled(curvature.factored(inside), crowd)
@@ -339,7 +339,7 @@ def _level(program: RegularizedProgram, rng: np.random.Generator) -> Regularized
     if not _fits_single(program):
         return None
     if m * n <= TUNING.single_entries:
-        rows = program.rows.single(None)
+        rows = program.rows.float32(None)
         if rows is not None:
             return replace(program, rows=rows)
     size = sample_size(m, n)
@@ -361,7 +361,7 @@ def sample_size(m: int, n: int) -> int:
 
 def _sample(program: RegularizedProgram, size: int, rng: np.random.Generator) -> RegularizedProgram:
     index, costs = _draw(program, size, rng)
-    rows = program.rows.single(index) or program.rows.take(index)
+    rows = program.rows.float32(index) or program.rows.take(index)
     return replace(program, rows=rows, sign=program.sign[index], costs=costs, means=None)
 
 

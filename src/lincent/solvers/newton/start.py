@@ -81,7 +81,7 @@ def _best_length(
     length, best, lowest = 1.0, (1.0, t), np.inf
     for _ in range(ROUNDS):
         z = length * p - t * sign
-        u = program.pull(z)
+        u = program.dual_weights(z)
         phi = u * (program.high - z - (program.width / 2) * u)
         value = length * length * square / 2 + float(costs @ phi)
         if not value < lowest:

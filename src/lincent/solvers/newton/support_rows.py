@@ -130,8 +130,10 @@ def _first_choice(program: RegularizedProgram, at: Start) -> Index | None:
     z = program.positions(program.rows.dot(at.beta), at.t)
     short, few = int(np.count_nonzero(z < program.high)), int(TUNING.few * len(z))
     if short > few:
-        apart = TUNING.apart * program.loss(np.zeros_like(z), program.pull(np.zeros_like(z)))
-        if program.primal(at.beta, z, program.pull(z)) > apart:
+        apart = TUNING.apart * program.loss(
+            np.zeros_like(z), program.dual_weights(np.zeros_like(z))
+        )
+        if program.primal(at.beta, z, program.dual_weights(z)) > apart:
             return None
         short = few
     sides = [_worst(z, np.flatnonzero(program.sign == side), 1) for side in (-1.0, 1.0)]
@@ -167,7 +169,7 @@ class _Best:
         """What all rows say of the optimum of some."""
         program = self.program
         z = program.positions(program.rows.dot(found.beta), found.t)
-        pull = program.pull(z)
+        pull = program.dual_weights(z)
         objective = program.primal(found.beta, z, pull)
         if objective < self.objective:
             self.beta, self.t, self.objective = found.beta, found.t, objective

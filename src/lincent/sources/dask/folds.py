@@ -27,11 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lincent.problems.arrays import Matrix, Vector
-from lincent.sources.dask.block import Reweighed, add, apart, chained, class_codes, sliced, tidy
-from lincent.sources.dask.run import Schedule
+from lincent.sources.dask.blocks import Reweighed, add, apart, chained, class_codes, sliced, tidy
+from lincent.sources.dask.schedule import Schedule
 from lincent.sources.dask.table import DaskTable, pieces
-from lincent.sources.dealing import Dealing, smallest_keys
-from lincent.sources.row_hash import Keys, row_keys
+from lincent.sources.hashing import HashKFold, RowHashes, row_hashes, smallest_hashes
 from lincent.sources.source import Kind, kind_of
 
 _own = threading.local()
@@ -50,20 +49,20 @@ class FoldRule(Protocol):
 
 
 @dataclass(frozen=True)
-class ByKey:
+class FoldByHash:
     """By the values of the rows (see ``passes.dealing``)."""
 
     classes: np.ndarray[Any, Any]
-    dealing: Dealing
+    dealing: HashKFold
     n: int
 
     def numbers(self, x: Any, labels: NDArray[Any]) -> Numbers:
-        keys = row_keys(tidy(x, self.n), self.dealing.seed)
+        keys = row_hashes(tidy(x, self.n), self.dealing.seed)
         return self.dealing.numbers(keys, class_codes(self.classes, labels))
 
 
 @dataclass(frozen=True)
-class Turns:
+class FoldByRank:
     """By the turn of each row in its class, as scikit-learn deals."""
 
     classes: np.ndarray[Any, Any]
@@ -83,7 +82,7 @@ class Turns:
 
 
 @dataclass(frozen=True)
-class Dealt(Reweighed):
+class FoldWeights(Reweighed):
     """The weights of a block without one fold, or (``held``) of that fold alone."""
 
     weight: Any
@@ -131,11 +130,11 @@ def allocation(counts: Numbers, first: Numbers, folds: int) -> Numbers:
 
 def turns(
     classes: np.ndarray[Any, Any], present: Numbers, first: Numbers, folds: int
-) -> list[Turns]:
+) -> list[FoldByRank]:
     """The rule of each block; ``present`` counts all rows, blocks by classes."""
     ends = np.cumsum(allocation(present.sum(axis=0), first, folds), axis=1)
     begin = np.cumsum(present, axis=0) - present
-    return [Turns(classes, row, ends) for row in begin]
+    return [FoldByRank(classes, row, ends) for row in begin]
 
 
 class TableFolds:
@@ -152,10 +151,10 @@ class TableFolds:
         return cls(table, list(rules), range(folds))
 
     @classmethod
-    def dealt(cls, table: DaskTable, dealing: Dealing) -> TableFolds:
+    def dealt(cls, table: DaskTable, dealing: HashKFold) -> TableFolds:
         """By the values of the rows; nothing is read."""
         dealing.check()
-        rule = table.sent(ByKey(table.survey.classes, dealing, table.n))
+        rule = table.sent(FoldByHash(table.survey.classes, dealing, table.n))
         return cls(table, [rule] * len(table.survey.lengths), dealing.used)
 
     @classmethod
@@ -197,12 +196,12 @@ class TableFolds:
         columns = [np.concatenate(column) for column in zip(*scores, strict=True)]
         return np.concatenate(codes), np.concatenate(weights), columns
 
-    def judged(self, fold: int, models: Sequence[Decide], dealing: Dealing) -> Judged:
+    def judged(self, fold: int, models: Sequence[Decide], dealing: HashKFold) -> HeldOutScores:
         """What the models say of rows held out, as many as it takes to compare them: one read."""
         survey = self.table.survey
         begin = np.concatenate([[0], np.cumsum(survey.lengths)[:-1]])
-        found: Judged = self._held(fold, False).run(
-            "score", judged, each=[(int(place),) for place in begin], merge=Judged.joined,
+        found: HeldOutScores = self._held(fold, False).run(
+            "score", judged, each=[(int(place),) for place in begin], merge=HeldOutScores.joined,
             n=self.table.n, classes=survey.classes, models=list(models), dealing=dealing,
         )  # fmt: skip
         return found
@@ -214,13 +213,13 @@ class TableFolds:
         """The blocks with the weights of a fold, or without it."""
 
         def deal(x: Any, y: Any, weight: Any, numbers: Any) -> tuple[Any, Any, Any]:
-            return x, y, Dealt(weight, numbers, fold, held, plain)
+            return x, y, FoldWeights(weight, numbers, fold, held, plain)
 
         return self.table.schedule.altered(deal, [(part,) for part in self.numbers], name)
 
 
 @dataclass(frozen=True)
-class Judged:
+class HeldOutScores:
     """Rows held out: their numbers in the data, classes, weights, and scores by model."""
 
     rows: Numbers
@@ -229,7 +228,7 @@ class Judged:
     scores: Matrix
 
     @classmethod
-    def joined(cls, parts: list[Judged]) -> Judged:
+    def joined(cls, parts: list[HeldOutScores]) -> HeldOutScores:
         columns = zip(*((p.rows, p.codes, p.weight, p.scores) for p in parts), strict=True)
         return cls(*(np.concatenate(column) for column in columns))
 
@@ -243,41 +242,41 @@ def judged(
     n: int,
     classes: NDArray[Any],
     models: list[Decide],
-    dealing: Dealing,
-) -> Judged:
+    dealing: HashKFold,
+) -> HeldOutScores:
     """The rows of a block that are held out and asked."""
     x, y, weight = apart(x, y, weight)
     X, codes = tidy(x, n), class_codes(classes, y)
-    asked = (weight > 0) & dealing.judged(row_keys(X, dealing.seed), codes)
+    asked = (weight > 0) & dealing.judged(row_hashes(X, dealing.seed), codes)
     rows = np.flatnonzero(asked)
     answers = [decide(X[rows]) for decide in models]
     scores = np.concatenate(answers, axis=1) if len(rows) else np.empty((0, _width(models)))
-    return Judged(begin + rows, codes[rows].astype(np.intp), weight[rows], scores)
+    return HeldOutScores(begin + rows, codes[rows].astype(np.intp), weight[rows], scores)
 
 
 def _width(models: Sequence[Any]) -> int:
     return sum(model.width for model in models)
 
 
-def deal_by_key(table: DaskTable, folds: int, seed: int) -> Dealing:
+def hash_folds(table: DaskTable, folds: int, seed: int) -> HashKFold:
     """How the rows of a table find their folds: one read."""
     smallest = table.schedule.run(
         "keys", _smallest, merge=_joined_keys, n=table.n, classes=table.survey.classes, seed=seed
     )
-    return Dealing.of(smallest, folds, seed)
+    return HashKFold.of(smallest, folds, seed)
 
 
 def _smallest(
     x: Any, y: Any, weight: Any, *, n: int, classes: NDArray[Any], seed: int
-) -> list[Keys]:
+) -> list[RowHashes]:
     x, y, weight = apart(x, y, weight)
-    keys, labels = row_keys(tidy(x, n), seed), np.asarray(y).reshape(-1)
+    keys, labels = row_hashes(tidy(x, n), seed), np.asarray(y).reshape(-1)
     counted = np.ones(len(labels), bool) if weight is None else np.asarray(weight).reshape(-1) > 0
-    return [smallest_keys(keys[counted & (labels == label)]) for label in classes]
+    return [smallest_hashes(keys[counted & (labels == label)]) for label in classes]
 
 
-def _joined_keys(parts: list[list[Keys]]) -> list[Keys]:
-    return [smallest_keys(np.concatenate(same)) for same in zip(*parts, strict=True)]
+def _joined_keys(parts: list[list[RowHashes]]) -> list[RowHashes]:
+    return [smallest_hashes(np.concatenate(same)) for same in zip(*parts, strict=True)]
 
 
 def _distinct(numbers: Any) -> list[NDArray[Any]]:

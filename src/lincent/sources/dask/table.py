@@ -1,4 +1,12 @@
-"""Rows in the blocks of a Dask array or dataframe, on threads or on a cluster.
+"""The first read of a data set in blocks: checks, labels, weights, and the sums by class.
+
+What must be known before a program can be stated, in one read: the classes, the weight of each,
+whether costs differ, and the weighted sums from which the centers follow.
+
+
+---
+
+Rows in the blocks of a Dask array or dataframe, on threads or on a cluster.
 
 A read is one graph: every block is opened where Dask puts it, answers in a few numbers, and is
 forgotten.  Nothing as long as the data comes to the client, and nothing that was read is kept on
@@ -12,31 +20,201 @@ the workers: what travels is the points (as wide as the data), the sample and th
     check       after the exact solve: the loss at its solution, and misplaced rows
 
 That is five reads, one more for each further Newton step or round, whatever the number of rows.
+
+
+---
+
+A Dask table seen through a map: what the map is made of, and the mapped rows.
+
+Landmarks are the different rows with the smallest keys (see ``keys``), so each block offers its
+own smallest and the smallest of these are those of the whole: the same rows as in memory, however
+the data is cut.  The mapped rows are never stored: a read maps a slice, uses it and forgets it.
+
+
+---
+
+Several rules on a table in blocks: the sums of the joint program, and a sample by keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from lincent.problems.arrays import Index, Matrix, Rows, Vector, root_mean
-from lincent.sources.band import one_cost
+from lincent.problems.arrays import Index, Matrix, Vector
 from lincent.sources.batches import BatchSchedule
-from lincent.sources.dask import block_work, survey
-from lincent.sources.dask.band import BlocksAtOnce
-from lincent.sources.dask.block import OwnColumn, Partition, Setting, Sides, Taken, add, chained
-from lincent.sources.dask.run import Schedule
-from lincent.sources.dask.survey import Survey
-from lincent.sources.multipliers import Deferred
-from lincent.sources.protocol import Sample, Source
-from lincent.sources.pulls import PullPoint, Pulls
+from lincent.sources.dask.blocks import (
+    OwnColumn,
+    Partition,
+    Sides,
+    apart,
+    chained,
+    class_codes,
+    open_rows,
+    sliced,
+    stacked,
+    tidy,
+)
+from lincent.sources.dask.schedule import Schedule
+from lincent.sources.dask.source import DaskSource
+from lincent.sources.dense import origin_of, some_rows
+from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
+from lincent.sources.hashing import row_hashes
+from lincent.sources.landmarks import Mapped, MappedRows, RowMapping
+from lincent.sources.rows import ClassSample, Spread
+from lincent.sources.shared_reads import BlockError, Tell
 from lincent.sources.source import Kind, kind_of
-from lincent.sources.together import Tell
 
-COLLECT_BYTES = 2**30
+CLASSES_AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Labels, weights and sums of one block, or of several."""
+
+    lengths: list[int]
+    classes: np.ndarray[Any, Any]
+    present: np.ndarray[Any, Any]  # rows, blocks by classes
+    first: np.ndarray[Any, Any]  # the number of the first row of each class
+    counts: np.ndarray[Any, Any]  # rows of positive weight, blocks by classes
+    totals: Matrix  # weight, blocks by classes
+    origin: Vector  # what is taken off every row (see passes.dense)
+    sums: Matrix  # weighted sums of the rows around it, classes by columns
+    least: float  # least and largest positive weight
+    most: float
+
+    @classmethod
+    def joined(cls, parts: list[Survey]) -> Survey:
+        known = [part.classes for part in parts if len(part.classes)]
+        classes = np.unique(np.concatenate(known)) if known else parts[0].classes
+        lengths = [length for part in parts for length in part.lengths]
+        present = np.zeros((len(lengths), len(classes)), dtype=np.int64)
+        first = np.full(len(classes), sum(lengths), dtype=np.int64)
+        counts = np.zeros_like(present)
+        totals = np.zeros((len(lengths), len(classes)))
+        origin = max(parts, key=lambda part: sum(part.lengths)).origin
+        sums = np.zeros((len(classes), len(origin)))
+        begin = passed = 0
+        for part in parts:
+            place = np.searchsorted(classes, part.classes)
+            rows = slice(begin, begin + len(part.lengths))
+            present[rows, place] = part.present
+            first[place] = np.minimum(first[place], passed + part.first)
+            counts[rows, place] = part.counts
+            totals[rows, place] = part.totals
+            # Two origins differ by about a spread: nothing is lost in going from one to the other.
+            sums[place] += part.sums + np.outer(part.totals.sum(axis=0), part.origin - origin)
+            begin, passed = rows.stop, passed + sum(part.lengths)
+        least, most = min(part.least for part in parts), max(part.most for part in parts)
+        return cls(lengths, classes, present, first, counts, totals, origin, sums, least, most)
+
+    def as_one(self) -> Survey:
+        """The same, as if of one block."""
+        return replace(
+            self,
+            lengths=[sum(self.lengths)],
+            present=self.present.sum(axis=0)[None],
+            counts=self.counts.sum(axis=0)[None],
+            totals=self.totals.sum(axis=0)[None],
+        )
+
+
+def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
+    """Check a block and sum its rows by class."""
+    x, y, weight = apart(x, y, weight)
+    X = tidy(x, n)
+    labels = np.asarray(y)
+    if labels.ndim > 1 and labels.shape[1:] != (1,):
+        raise BlockError(f"y has shape {labels.shape}; give one label per row.")
+    labels = labels.reshape(-1)
+    if len(labels) != X.shape[0]:
+        raise BlockError(f"X has {X.shape[0]} rows, y has {len(labels)}.")
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is named below
+        found: Survey = _survey(X, labels, _weights(weight, X.shape[0]))
+    if labels.dtype.kind == "f" and not np.all(np.isfinite(found.classes)):
+        raise BlockError("y has missing or infinite labels.")
+    if not np.all(np.isfinite(found.sums)):
+        if isinstance(X, MappedRows):
+            raise BlockError("the kernel has values that are not finite; scale X, or use another.")
+        _check_finite(X)
+    return found
+
+
+@sliced(lambda parts: Survey.joined(parts).as_one())
+def _survey(X: Any, labels: Any, weights: Any) -> Survey:
+    classes, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    k = len(classes)
+    sums = np.zeros((k, X.shape[1]))
+    origin = _origin(X)
+    source = open_rows(X, origin)
+    for begin in range(0, k, CLASSES_AT_ONCE):
+        some = np.arange(begin, min(begin + CLASSES_AT_ONCE, k))
+        sums[some] = source.combine(np.where(codes[:, None] == some, weights[:, None], 0.0)).T
+    positive = weights > 0
+    used = weights[positive]
+    return Survey(
+        lengths=[X.shape[0]],
+        classes=classes,
+        present=np.bincount(codes, minlength=k)[None],
+        first=first,
+        counts=np.bincount(codes[positive], minlength=k)[None],
+        totals=np.bincount(codes, weights=weights, minlength=k).astype(np.float64)[None],
+        origin=np.zeros(X.shape[1]) if origin is None else origin,
+        sums=sums,
+        least=float(used.min(initial=np.inf)),
+        most=float(used.max(initial=0.0)),
+    )
+
+
+def _origin(X: Any) -> Vector | None:
+    if isinstance(X, MappedRows) or kind_of(X) is Kind.SPARSE:
+        return None
+    with np.errstate(invalid="ignore", over="ignore"):
+        return origin_of(X[some_rows(X.shape[0])])
+
+
+def _weights(weight: Any, m: int) -> Vector:
+    if weight is None:
+        return np.broadcast_to(1.0, m)
+    weights = np.asarray(weight, dtype=np.float64).reshape(-1)
+    if len(weights) != m:
+        raise BlockError(f"X has {m} rows, sample_weight has {len(weights)}.")
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise BlockError(
+            f"the sample weight of row {bad[0]} of the partition is {weights[bad[0]]}; give finite "
+            "weights of at least 0."
+        )
+    return weights
+
+
+def _check_finite(X: Any) -> None:
+    sparse = kind_of(X) is Kind.SPARSE
+    values = sp.coo_array(X) if sparse else X
+    bad = np.argwhere(~np.isfinite(values.data if sparse else values))
+    if not len(bad):
+        return
+    if sparse:
+        row, column = values.row[bad[0][0]], values.col[bad[0][0]]
+    else:
+        row, column = bad[0]
+    raise BlockError(
+        f"X has NaN or an infinite value (row {row} of the partition, column {column}); fill or "
+        "drop such rows first."
+    )
+
+
+def length(x: Any, y: Any, weight: Any) -> list[int]:
+    """The number of rows of a block."""
+    return [x.shape[0]]
+
+
 """Rows up to this size are brought to the client where a solver needs them whole."""
 
 
@@ -49,7 +227,7 @@ class DaskTable:
     def __init__(self, schedule: AnySchedule, n: int) -> None:
         self.schedule = schedule
         self.n = n
-        self.survey: Survey = schedule.run("survey", survey.survey, merge=Survey.joined, n=n)
+        self.survey: Survey = schedule.run("survey", survey, merge=Survey.joined, n=n)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -73,226 +251,6 @@ class DaskTable:
         return DaskSource(self, Sides(self.survey.classes, side.astype(np.int8), factor))
 
 
-class DaskSource(Source):
-    """The rows of one two-class problem in blocks; signs and weights stay with them."""
-
-    far = True
-
-    def __init__(self, table: DaskTable, sides: Sides) -> None:
-        self.table, self.sides = table, sides
-        self.part = sides.side != 0
-        self.lengths = table.survey.counts[:, self.part].sum(axis=1)
-        self.shape = (int(self.lengths.sum()), table.n)
-        origin = table.survey.origin
-        self.origin = origin if origin.any() else None
-
-    @property
-    def sign(self) -> Deferred:
-        return Deferred((self.shape[0],), lambda: self._per_row(1.0)[0])
-
-    @property
-    def weight(self) -> Deferred:
-        return Deferred((self.shape[0],), lambda: self._per_row(None)[1])
-
-    @property
-    def costs(self) -> Any:
-        """The costs: one number repeated where all are the same, else left with the rows."""
-        survey, factors = self.table.survey, self.sides.factor[self.part]
-        least, most = survey.least * factors.min(), survey.most * factors.max()
-        if least == most:
-            return np.broadcast_to(most, self.shape[0])
-        per_block = survey.totals[:, self.part] @ factors
-        return DaskCosts(self, 1.0, per_block, least, most)
-
-    def class_means(self, sign: Any, weight: Any) -> Matrix:
-        """The weighted means of the two sides, negative first: known from the survey."""
-        survey = self.table.survey
-        totals, centers = self.table.totals, []
-        for side in (-1, 1):
-            these = self.sides.side == side
-            centers.append(survey.sums[these].sum(axis=0) / totals[these].sum())
-        return np.array(centers)
-
-    def project(self, v: Vector) -> Vector:
-        parts = self.run("project", block_work.project, merge=chained, v=v)
-        return np.concatenate(parts)
-
-    def combine(self, w: Vector) -> Vector:
-        return np.asarray(self.run("combine", block_work.combine, each=self._cut(w), merge=add))
-
-    def gram(self, w: Vector) -> Matrix:
-        return np.asarray(self.run("gram", block_work.gram, each=self._cut(w), merge=add))
-
-    def take(self, index: Index, sign: Any, center: Vector) -> Rows:
-        """The rows in the order of the index, which may repeat; the blocks know their signs."""
-        if len(index) == self.shape[0] and np.array_equal(index, np.arange(len(index))):
-            return self._everything().signed(center)
-        bounds = np.concatenate([[0], np.cumsum(self.lengths)])
-        order = np.argsort(index, kind="stable")
-        cuts = np.searchsorted(index[order], bounds)
-        each = [
-            (index[order[low:high]] - begin,)
-            for low, high, begin in zip(cuts, cuts[1:], bounds, strict=False)
-        ]
-        taken: Taken = self.run(
-            "take", block_work.sample, setting=self.setting(1.0), each=each, merge=Taken.joined
-        )
-        return taken.signed(center).take(np.searchsorted(np.unique(index), index))
-
-    def columns(self, index: Index, sign: Any, center: Vector) -> Rows:
-        return self._everything().signed(center).columns(index)
-
-    def array(self) -> Matrix:
-        taken = self._everything()
-        return np.asarray(taken.signed(np.zeros(self.shape[1])).dense() * taken.sign[:, None])
-
-    def _everything(self) -> Taken:
-        m, n = self.shape
-        if m * n * 8 > COLLECT_BYTES:
-            raise MemoryError(
-                f"This solver needs all {m} x {n} rows in this process "
-                f"({m * n * 8 / 2**30:.1f} GiB as float64): "
-                'use solver="auto", which reads them in place.'
-            )
-        setting = self.setting(1.0)
-        taken: Taken = self.run("collect", block_work.collect, setting=setting, merge=Taken.joined)
-        return taken
-
-    def column_scale(self, center: Vector) -> Vector:
-        setting = replace(self.setting(1.0), center=center)
-        total = self.run("scale", block_work.squares, setting=setting, merge=add)
-        return root_mean(np.asarray(total), self.shape[0])
-
-    def unchanging(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        ends = np.array(self.run("extent", block_work.extent, merge=chained, index=index))
-        return np.asarray(ends[:, 0].min(axis=0) == ends[:, 1].max(axis=0))
-
-    def all_rows(self, rows: Any, costs: Any, margin: float) -> BlocksAtOnce:
-        setting = replace(self._costing(costs), center=rows.center, margin=margin)
-        if isinstance(costs, DaskCosts):
-            per_block = costs.scale * costs.per_block
-        else:
-            per_block = setting.cost * self.lengths
-        return BlocksAtOnce(self.run, self.lengths, setting, per_block)
-
-    def pulls(self, rows: Any, costs: Any, points: Sequence[PullPoint]) -> list[Pulls]:
-        setting = replace(self._costing(costs), center=rows.center)
-        pulls: list[Pulls] = self.run(
-            "pulls", block_work.pulls, setting=setting, merge=Pulls.joined_each, points=points
-        )
-        return pulls
-
-    def draw(self, rows: Any, costs: Any, k: int, rng: np.random.Generator) -> Sample:
-        m = self.shape[0]
-        places = np.arange(m) if k >= m else np.sort(rng.integers(0, m, k))
-        begin = np.concatenate([[0], np.cumsum(self.lengths)[:-1]])
-        cuts = np.searchsorted(places, begin[1:])
-        each = [(part - low,) for part, low in zip(np.split(places, cuts), begin, strict=True)]
-        setting = self._costing(costs)
-        taken: Taken = self.run(
-            "draw", block_work.draw, setting=setting, each=each, merge=Taken.joined
-        )
-        sign = taken.sign.astype(np.float64)
-        return taken.signed(rows.center), sign, taken.costs * (m / len(places))
-
-    def cost_means(self, rows: Any, costs: Any) -> tuple[tuple[float, float], Matrix]:
-        """Known from the survey."""
-        survey, side = self.table.survey, self.sides.side
-        if isinstance(costs, DaskCosts):
-            price = costs.sides.factor
-        else:  # all rows cost the same, so all of them weigh the same
-            price = np.full(len(side), float(np.max(costs)) / survey.most)
-        amounts, means = [], []
-        for one in (-1, 1):
-            share = np.where(side == one, price, 0.0)
-            amounts.append(float(share @ self.table.totals))
-            means.append(one * (share @ survey.sums / amounts[-1] - rows.center))
-        return (amounts[0], amounts[1]), np.array(means)
-
-    def priced(self, low: float, high: float) -> DaskSource:
-        """The same rows, a unit of weight costing this much on each side."""
-        factor = np.where(self.sides.side > 0, high, low)
-        return DaskSource(self.table, replace(self.sides, factor=factor))
-
-    def _costing(self, costs: Any) -> Setting:
-        """The setting in which rows have these costs."""
-        if isinstance(costs, DaskCosts):
-            return self.setting(None, costs.sides)
-        shared = one_cost(costs)
-        if shared is None:
-            raise TypeError("Costs of rows in blocks are one number or stay with the rows.")
-        return self.setting(shared)
-
-    def setting(self, cost: float | None = None, sides: Sides | None = None) -> Setting:
-        """What a block needs to know to open its rows."""
-        sides = self.sides if sides is None else sides
-        return Setting(sides, np.zeros(self.shape[1]), 0.0, cost, self.origin)
-
-    def run(self, verb: str, function: Any, *, setting: Setting | None = None, **how: Any) -> Any:
-        setting = self.setting() if setting is None else setting
-        return self.table.schedule.run(verb, function, setting=setting, **how)
-
-    def _cut(self, w: Vector) -> list[tuple[Vector]]:
-        """The part of a vector that belongs to each block."""
-        return [(part,) for part in np.split(w, np.cumsum(self.lengths)[:-1])]
-
-    def _per_row(self, cost: float | None) -> tuple[Vector, Vector]:
-        """Signs and costs (weights, where every class has the factor 1) of all rows."""
-        plain = replace(self.sides, factor=np.ones_like(self.sides.factor))
-        pairs = self.run(
-            "labels",
-            block_work.labels_and_weights,
-            setting=self.setting(cost, plain),
-            merge=chained,
-        )
-        signs, weights = zip(*pairs, strict=True)
-        return np.concatenate(signs).astype(np.float64), np.concatenate(weights)
-
-
-@dataclass(frozen=True)
-class DaskCosts:
-    """One cost per row, left with the rows: scale times factor of the class times weight."""
-
-    source: DaskSource
-    scale: float
-    per_block: Vector
-    least: float
-    most: float
-
-    @property
-    def shape(self) -> tuple[int]:
-        return (self.source.shape[0],)
-
-    def scaled(self, scale: float) -> Any:
-        if np.isinf(scale):  # rows without weight are left out, so every cost is infinite
-            return np.broadcast_to(np.inf, self.shape)
-        return replace(self, scale=self.scale * scale)
-
-    def __truediv__(self, unit: float) -> Any:
-        return self.scaled(1.0 / unit)
-
-    def min(self) -> float:
-        return self.scale * self.least
-
-    def max(self, initial: float = 0.0) -> float:
-        return max(self.scale * self.most, initial)
-
-    def sum(self) -> float:
-        return self.scale * float(self.per_block.sum())
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vector:
-        setting = self.source.setting(None, self.sides)
-        pairs = self.source.run(
-            "labels", block_work.labels_and_weights, setting=setting, merge=chained
-        )
-        return np.concatenate([costs for _, costs in pairs]).astype(dtype or np.float64)
-
-    @property
-    def sides(self) -> Sides:
-        sides = self.source.sides
-        return replace(sides, factor=sides.factor * self.scale)
-
-
 # Opening what users have.
 
 
@@ -305,7 +263,7 @@ def open_table(X: Any, y: Any, weight: Any, n: int, tell: Tell) -> DaskTable:
     sizes = _known_sizes(X)
     if sizes is None and any(v is not None and kind_of(v) is not Kind.DASK for v in (y, weight)):
         lengths = Schedule([(block, None, None) for block in rows], tell)
-        sizes = lengths.run("length", survey.length, merge=chained)
+        sizes = lengths.run("length", length, merge=chained)
     if hasattr(X, "columns"):
         rows = [Partition(block, tuple(X.columns)) for block in rows]
     y_parts = pieces("y", y, len(rows), sizes)
@@ -374,3 +332,194 @@ def pieces(name: str, values: Any, count: int, sizes: Sequence[int] | None) -> l
 def _check_length(name: str, length: int, rows: int) -> None:
     if length != rows:
         raise ValueError(f"X has {rows} rows and {name} has {length}: give one value per row.")
+
+
+SQUARE_ROWS = 8192
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Different rows in the order of their keys, and their places in the data."""
+
+    keys: NDArray[np.uint64]
+    index: Index
+    rows: Any
+
+    @classmethod
+    def joined(cls, parts: list[Drawn], count: int) -> Drawn:
+        """The first of all; of equal rows the one that comes first in the data."""
+        keys = np.concatenate([part.keys for part in parts])
+        index = np.concatenate([part.index for part in parts])
+        order = np.lexsort((index, keys))
+        _, first = np.unique(keys[order], return_index=True)
+        chosen = order[first[:count]]
+        rows = stacked([part.rows for part in parts])
+        return cls(keys[chosen], index[chosen], rows[chosen])
+
+
+def draw_landmarks(table: DaskTable, count: int, seed: int) -> Drawn:
+    """At most ``count`` different rows of positive weight: one read."""
+    begin = np.concatenate([[0], np.cumsum(table.survey.lengths)[:-1]])
+    drawn: Drawn = table.schedule.run(
+        "landmarks",
+        draw,
+        each=[(int(place),) for place in begin],
+        merge=partial(Drawn.joined, count=count),
+        n=table.n,
+        count=count,
+        seed=seed,
+    )
+    return drawn
+
+
+def draw(x: Any, y: Any, weight: Any, begin: int, *, n: int, count: int, seed: int) -> Drawn:
+    """The different rows of a block with the smallest keys."""
+    x, y, weight = apart(x, y, weight)
+    X = tidy(x, n)
+    everyone = np.ones(X.shape[0]) if weight is None else np.asarray(weight).reshape(-1)
+    allowed = np.flatnonzero(everyone > 0)
+    keys = row_hashes(X, seed)[allowed]
+    _, first = np.unique(keys, return_index=True)
+    first = first[:count]
+    index = allowed[first]
+    return Drawn(keys[first], begin + index, X[index])
+
+
+def _joined(parts: list[ClassSample], count: int, most: Sequence[int]) -> ClassSample:
+    """The first of each class over all parts; a key that is kept is complete in each part."""
+    keys = [[part.keys[k] for part in parts] for k in range(len(most))]
+    kinds = sum(len(np.unique(np.concatenate(every))) for every in keys)
+    cut = kinds > count or any(part.cut for part in parts)
+    merged = [
+        _first_by_key(
+            keys[k],
+            [part.rows[k] for part in parts],
+            [part.weights[k] for part in parts],
+            most[k] if cut else count,
+        )
+        for k in range(len(most))
+    ]
+    return ClassSample.of(merged, Spread.joined([part.spread for part in parts]), cut)
+
+
+def _first_by_key(keys: Any, rows: Any, weights: Any, count: int) -> tuple[Any, Any, Vector]:
+    every = np.concatenate(keys)
+    _, first, kind = np.unique(every, return_index=True, return_inverse=True)
+    weight = np.bincount(kind.reshape(-1), weights=np.concatenate(weights), minlength=len(first))
+    first = first[:count]
+    return every[first], stacked(list(rows))[first], weight[:count].astype(np.float64)
+
+
+def sample_classes(
+    table: DaskTable, count: int, seed: int, most: Sequence[int] | None = None
+) -> ClassSample:
+    """At most ``count`` different rows of each class, and the total variance: one read.
+
+    ``most``: of each class, where all have more than ``count`` together.  No more are held.
+    """
+    survey = table.survey
+    mean = survey.sums.sum(axis=0) / table.totals.sum() + survey.origin
+    most = [count] * len(survey.classes) if most is None else most
+    sample: ClassSample = table.schedule.run(
+        "sample", _class_sample, merge=partial(_joined, count=count, most=most),
+        n=table.n, classes=survey.classes, count=count, seed=seed, mean=mean,
+    )  # fmt: skip
+    return sample
+
+
+def _class_sample(
+    x: Any, y: Any, weight: Any, *, n: int, classes: Any, count: int, seed: int, mean: Vector
+) -> ClassSample:
+    x, y, weight = apart(x, y, weight)
+    X = tidy(x, n)
+    labels = np.asarray(y).reshape(-1)
+    given = np.ones(len(labels)) if weight is None else np.asarray(weight, float).reshape(-1)
+    keys = row_hashes(X, seed)
+    found = []
+    for label in classes:
+        rows = np.flatnonzero((labels == label) & (given > 0))
+        found.append(_first_by_key([keys[rows]], [X[rows]], [given[rows]], count))
+    return ClassSample.of(found, _spread(X, given, mean))
+
+
+def _spread(X: Any, weight: Vector, mean: Vector) -> Spread:
+    """Over the rows that count, a few at a time."""
+    nothing = np.full(len(mean), np.inf)
+    parts = [Spread(mean, np.zeros(len(mean)), nothing, -nothing)]
+    for begin in range(0, len(weight), SQUARE_ROWS):
+        part = slice(begin, begin + SQUARE_ROWS)
+        counted = np.flatnonzero(weight[part] > 0)
+        if not len(counted):
+            continue
+        rows = open_rows(X[begin + counted]).array()
+        squares = np.einsum("i,ij,ij->j", weight[begin + counted], rows - mean, rows - mean)
+        parts.append(Spread(mean, squares, rows.min(axis=0), rows.max(axis=0)))
+    return Spread.joined(parts)
+
+
+def variance(table: DaskTable) -> float:
+    """The variance over all entries of X, rows counted by weight: one read."""
+    total = float(table.totals.sum()) * table.n
+    survey = table.survey
+    mean = float(survey.sums.sum() + table.totals.sum() * survey.origin.sum()) / total
+    parts: Vector = table.schedule.run("spread", spread, merge=np.sum, n=table.n, mean=mean)
+    return float(parts) / total
+
+
+@sliced(np.sum)
+def spread(x: Any, y: Any, weight: Any, *, n: int, mean: float) -> Any:
+    """sum_i w_i sum_j (x_ij - mean)^2."""
+    rows = open_rows(tidy(x, n)).array()
+    squares = np.einsum("ij,ij->i", rows - mean, rows - mean)
+    return float(squares.sum() if weight is None else np.asarray(weight).reshape(-1) @ squares)
+
+
+def mapped_table(table: DaskTable, mapping: RowMapping) -> DaskTable:
+    """The rows through the map, surveyed: one read."""
+    return DaskTable(mapped_blocks(table, mapping), mapping.width)
+
+
+def mapped_blocks(table: DaskTable, mapping: RowMapping) -> AnySchedule:
+    """The blocks through the map, which travels once to each worker."""
+    there = table.sent(mapping)
+
+    def mapped(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
+        return Mapped(x, there), y, weight
+
+    return table.schedule.altered(mapped)
+
+
+def joint_sums_of_blocks(
+    schedule: AnySchedule,
+    n: int,
+    classes: NDArray[Any],
+    faces: LossStructure,
+    points: list[JointPoint],
+) -> list[JointSums]:
+    """What all rows, of ``n`` features, pull at some points: one read."""
+    found: list[JointSums] = schedule.run(
+        "pulls", _pulls, merge=JointSums.joined_each,
+        n=n, classes=classes, faces=faces, points=points,
+    )  # fmt: skip
+    return found
+
+
+@sliced(JointSums.joined_each)
+def _pulls(
+    x: Any,
+    y: Any,
+    weight: Any,
+    *,
+    n: int,
+    classes: NDArray[Any],
+    faces: LossStructure,
+    points: list[JointPoint],
+) -> list[JointSums]:
+    x, y, weight = apart(x, y, weight)
+    X, codes = tidy(x, n), class_codes(classes, y)
+    weights = np.ones(len(codes)) if weight is None else np.asarray(weight, float).reshape(-1)
+    if not np.all(weights > 0):
+        kept = np.flatnonzero(weights > 0)
+        X, codes, weights = X[kept], codes[kept], weights[kept]
+    rows = open_rows(X).array()
+    return [joint_sums(rows, codes, weights, faces, point) for point in points]

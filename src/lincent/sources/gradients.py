@@ -1,6 +1,21 @@
-"""What all rows pull at a point of the joint program: sums by class and rule, from one read.
+"""What all rows pull at a point of the regularized program: sums, from one read.
 
-Both forms of ``programs.joint`` ask of a row of class c that it be beyond the margins in some
+With z_i = a_i.beta - y_i t, u_i = clip((hi - z_i) / (hi - lo), 0, 1), alpha_i = c_i u_i, and
+D_i = c_i / (hi - lo) for rows between the margins and 0 for the others (see programs.regularized),
+
+    down, up  sum alpha_i of each class                      combined   sum alpha_i a_i
+    squares  sum alpha_i u_i  beyond  sum c_i (v_i - u_i), v_i the pull before it is capped at 1
+    gram  sum D_i a_i a_i'    along  sum D_i y_i a_i         curvature  sum D_i
+
+say everything about objective, gradient, Hessian and dual bound.  Each is a sum over rows, so rows
+in blocks add theirs, and nothing as long as the data leaves its place.
+
+
+---
+
+What all rows pull at a point of the joint program: sums by class and rule, from one read.
+
+Both forms of ``problems.joint`` ask of a row of class c that it be beyond the margins in some
 directions of the scores f = (x, 1).rules, its faces: s e_k of a separate rule k, e_c - e_k of the
 native form.  With z = f.face, u the pull of phi there, w the weight of the row and c the cost of
 the face,
@@ -23,14 +38,121 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.problems.arrays import Matrix, Vector
+from lincent.problems.arrays import Matrix, Rows, Vector
 from lincent.problems.joint import feasible
-from lincent.sources.place import HERE, Place
+from lincent.sources.array_namespace import HOST, ArrayNamespace
+
+COMPACT_SHARE = 0.85
+"""With a smaller share of rows between the margins, these are gathered for the Gram matrix."""
+
+
+@dataclass(frozen=True)
+class QueryPoint:
+    """Where to look from, and the margins."""
+
+    beta: Vector
+    t: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class LossSums:
+    """The sums above."""
+
+    down: float
+    up: float
+    squares: float
+    beyond: float
+    combined: Vector
+    gram: Matrix
+    along: Vector
+    curvature: float
+
+    @classmethod
+    def joined(cls, parts: list[LossSums]) -> LossSums:
+        """Those of several blocks."""
+        sums: list[Any] = [sum(getattr(part, f.name) for part in parts) for f in fields(cls)]
+        return cls(*sums)
+
+    @classmethod
+    def joined_each(cls, parts: list[list[LossSums]]) -> list[LossSums]:
+        """The same for several points: one list of each block."""
+        return [cls.joined(list(same)) for same in zip(*parts, strict=True)]
+
+
+class PullingRows(Protocol):
+    """Signed rows with signs of their own."""
+
+    sign: Any
+
+    namespace: ArrayNamespace
+
+    def measure(self, beta: Vector) -> Any: ...
+
+    def gather(self, alpha: Any) -> Vector: ...
+
+    def gram(self, weight: Any) -> Matrix: ...
+
+    def take(self, index: Any) -> Rows: ...
+
+
+def loss_sums(rows: PullingRows, cost: Any, at: QueryPoint) -> LossSums:
+    """The sums over rows in one place; ``cost`` is a number, or an array there."""
+    place, sign, width = rows.namespace, rows.sign, at.high - at.low
+    v = rows.measure(at.beta)
+    v *= -1.0
+    v += at.high
+    if at.t:
+        v += at.t * sign
+    v *= 1.0 / width
+    v = v.clip(0.0, None)
+    u = v.clip(None, 1.0)
+    v -= u
+    beyond = float((v * cost).sum())
+    alpha = u * cost
+    inside = (u > 0.0) & (u < 1.0)
+    D = place.where(inside, cost) * (1.0 / width)
+    return LossSums(
+        down=float((alpha * (sign < 0)).sum()),
+        up=float((alpha * (sign > 0)).sum()),
+        squares=float((alpha * u).sum()),
+        beyond=beyond,
+        combined=rows.gather(alpha),
+        gram=_gram(rows, inside, D),
+        along=rows.gather(D * sign),
+        curvature=float(D.sum()),
+    )
+
+
+def _gram(rows: PullingRows, inside: Any, D: Any) -> Matrix:
+    if rows.namespace.fast_reads or rows.namespace.count(inside) > COMPACT_SHARE * len(inside):
+        return rows.gram(D)
+    index = rows.namespace.nonzero(inside)
+    return rows.take(index).gram(np.asarray(D[index]))
+
+
+@dataclass(frozen=True)
+class SideCosts:
+    """One cost per row, as weight times what a unit of it costs on each side; formed when asked."""
+
+    weight: Vector
+    low: float
+    high: float
+
+    def scaled(self, scale: float) -> SideCosts:
+        return SideCosts(self.weight, self.low * scale, self.high * scale)
+
+    def on(self, namespace: ArrayNamespace, sign: Any) -> Any:
+        """The costs where the signs are."""
+        cost = namespace.where(sign > 0, self.high) + namespace.where(sign < 0, self.low)
+        return cost if self.weight.strides == (0,) else cost * namespace.send(self.weight)
+
 
 Codes = NDArray[np.integer[Any]]
 
@@ -38,7 +160,7 @@ GOLDEN = (5**0.5 - 1) / 2
 
 
 @dataclass(frozen=True)
-class FacePoint:
+class JointPoint:
     """Rules, the offsets in the last row, and the share of the rows that say how sums bend."""
 
     rules: Matrix
@@ -46,7 +168,7 @@ class FacePoint:
 
 
 @dataclass(frozen=True)
-class Faces:
+class LossStructure:
     """Classes, directions in the scores, costs per weight, and which faces are opposite."""
 
     classes: Codes
@@ -58,13 +180,13 @@ class Faces:
     ridge: float
 
     @classmethod
-    def of_two(cls, cost: Vector, low: float, high: float) -> Faces:
+    def of_two(cls, cost: Vector, low: float, high: float) -> LossStructure:
         """One rule for two classes, which cost so much per weight."""
         side = np.array([[-1.0], [1.0]])
         return cls(np.arange(2), side, cost, np.zeros(2, dtype=np.intp), low, high, 1.0)
 
     @classmethod
-    def native(cls, cost: Vector, low: float, high: float) -> Faces:
+    def native(cls, cost: Vector, low: float, high: float) -> LossStructure:
         """A rule for each class; the cost of a class is shared by its faces."""
         n = len(cost)
         own, other = (part.reshape(-1) for part in np.divmod(np.arange(n * n), n))
@@ -100,7 +222,7 @@ class Faces:
 
 
 @dataclass(frozen=True)
-class FacePulls:
+class JointSums:
     """The sums above."""
 
     loss: Vector
@@ -126,7 +248,7 @@ class FacePulls:
         return out
 
     @classmethod
-    def joined_each(cls, parts: list[list[FacePulls]]) -> list[FacePulls]:
+    def joined_each(cls, parts: list[list[JointSums]]) -> list[JointSums]:
         """Those of several blocks, for several points: one list of each block."""
         return [
             # One after the other: a stack of matrices would be as large as all of them.
@@ -140,37 +262,42 @@ def _some(count: int, share: float) -> Codes:
     return np.flatnonzero(np.arange(count) * GOLDEN % 1.0 < share)
 
 
-def face_pulls(
-    X: Any, codes: Any, weight: Any, faces: Faces, point: FacePoint, place: Place = HERE
-) -> FacePulls:
-    """The sums over rows in one place."""
-    n, count, send = int(X.shape[1]) + 1, len(faces.cost), place.send
+def joint_sums(
+    X: Any,
+    codes: Any,
+    weight: Any,
+    faces: LossStructure,
+    point: JointPoint,
+    namespace: ArrayNamespace = HOST,
+) -> JointSums:
+    """The sums over rows in one namespace."""
+    n, count, send = int(X.shape[1]) + 1, len(faces.cost), namespace.send
     edges, rules = int(faces.edge.max()) + 1, point.rules
     loss, squares = np.zeros(count), np.zeros(count)
     combined, bend, gram = np.zeros((count, n)), np.zeros((edges, n)), np.zeros((edges, n, n))
     for code in np.unique(faces.classes):
-        rows, mine = place.nonzero(codes == int(code)), np.flatnonzero(faces.classes == code)
+        rows, mine = namespace.nonzero(codes == int(code)), np.flatnonzero(faces.classes == code)
         if not len(rows):
             continue
-        some = place.empty((len(rows), n))
+        some = namespace.empty((len(rows), n))
         some[:, :-1], some[:, -1] = X[rows], 1.0
         short = faces.high - some @ send(rules @ faces.direction[mine].T)
         pull = (short / faces.width).clip(0.0, 1.0)
         cost = weight[rows][:, None] * send(faces.cost[mine])
         alpha = cost * pull
         # Products with a row of ones: libraries of devices are slow to add up few long columns.
-        totals = place.beside([alpha * (short - faces.width / 2 * pull), alpha * pull])
-        sums = place.fetch(some[:, -1] @ totals)
+        totals = namespace.beside([alpha * (short - faces.width / 2 * pull), alpha * pull])
+        sums = namespace.fetch(some[:, -1] @ totals)
         loss[mine], squares[mine] = sums[: len(mine)], sums[len(mine) :]
-        combined[mine] = place.fetch(alpha.T @ some)
+        combined[mine] = namespace.fetch(alpha.T @ some)
         bent = (short > 0.0) & (short < faces.width)
-        np.add.at(bend, faces.edge[mine], place.fetch((cost * bent).T @ some))
+        np.add.at(bend, faces.edge[mine], namespace.fetch((cost * bent).T @ some))
         for k, face in enumerate(mine):
-            edge, inside, times = faces.edge[face], place.nonzero(bent[:, k]), 1.0
+            edge, inside, times = faces.edge[face], namespace.nonzero(bent[:, k]), 1.0
             if point.share < 1.0 and len(inside):
                 taken = _some(len(inside), point.share)
                 inside, times = inside[taken], len(inside) / len(taken)
             bending = some[inside] * (times * cost[inside, k : k + 1]) ** 0.5
             # One and the same array: half the work.
-            gram[edge] += place.fetch(bending.T @ bending)
-    return FacePulls(loss, squares, combined, bend / faces.width, gram / faces.width)
+            gram[edge] += namespace.fetch(bending.T @ bending)
+    return JointSums(loss, squares, combined, bend / faces.width, gram / faces.width)

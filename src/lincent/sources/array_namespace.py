@@ -14,7 +14,7 @@ import numpy as np
 from lincent.problems.arrays import Vector
 
 
-class Place(Protocol):
+class ArrayNamespace(Protocol):
     """Where the vectors of a data set live."""
 
     xp: Any
@@ -49,7 +49,7 @@ class Place(Protocol):
         """The values (one number, or one per row) where the mask is set, zero elsewhere."""
 
 
-class Memory:
+class HostNamespace:
     """NumPy arrays in this process."""
 
     xp: Any = np
@@ -84,4 +84,73 @@ class Memory:
         return np.where(mask, values, 0.0)
 
 
-HERE = Memory()
+HOST = HostNamespace()
+
+
+def namespace(X: Any) -> Any:
+    """The array API of X, or a sentence about what to install."""
+    try:
+        from array_api_compat import array_namespace
+    except ImportError as error:
+        raise ImportError(
+            'Arrays on a device are read through array-api-compat: pip install "lincent[gpu]".'
+        ) from error
+    return array_namespace(X)
+
+
+def to_host(values: Any) -> Any:
+    """The same values as a NumPy array."""
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "detach"):  # torch
+        return values.detach().cpu().numpy()
+    if hasattr(values, "get"):  # CuPy
+        return values.get()
+    return np.asarray(values)
+
+
+class DeviceNamespace:
+    """Where an array lives: the ``Place`` of its vectors."""
+
+    fast_reads = True
+
+    def __init__(self, like: Any) -> None:
+        self.xp = namespace(like)
+        from array_api_compat import device
+
+        self.place = device(like)
+        self._native = type(like)
+
+    def send(self, values: Any) -> Any:
+        if isinstance(values, self._native):
+            return values
+        values = np.ascontiguousarray(values)
+        if not values.flags.writeable:  # torch wants to be able to write
+            values = values.copy()
+        return self.xp.asarray(values, device=self.place)
+
+    def doubles(self, values: Any) -> Any:
+        return self.xp.astype(self.send(values), self.xp.float64, copy=False)
+
+    def fetch(self, values: Any) -> Any:
+        return to_host(values)
+
+    def empty(self, shape: tuple[int, ...]) -> Any:
+        return self.xp.empty(shape, dtype=self.xp.float64, device=self.place)
+
+    def beside(self, parts: Sequence[Any]) -> Any:
+        return self.xp.concat(list(parts), axis=1)
+
+    def nonzero(self, mask: Any) -> Any:
+        return self.xp.nonzero(mask)[0]
+
+    def count(self, mask: Any) -> int:
+        # As a sum of doubles: CuPy has a fast sum, and counts or compares with a single block.
+        return int(self.xp.sum(self.xp.astype(mask, self.xp.float64)))
+
+    def distinct(self, chosen: Any) -> tuple[Any, Vector]:
+        rows, count = self.xp.unique_counts(self.send(chosen))
+        return rows, to_host(count).astype(np.float64)
+
+    def where(self, mask: Any, values: Any) -> Any:
+        return self.xp.astype(mask, self.xp.float64) * values

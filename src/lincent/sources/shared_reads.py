@@ -5,6 +5,11 @@ something of its own.  They run as threads that wait for each other: once all of
 read, one pass over the data answers them, and a block is loaded once for all.  Work may fall into
 further work on the way; its threads join the same reads.  An error or an interrupt in one of them
 ends the reads of the others.
+
+
+---
+
+Answers of many parts of the data, merged before they take much room.
 """
 
 from __future__ import annotations
@@ -12,8 +17,10 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar
+
+import numpy as np
 
 from lincent import _threads
 
@@ -26,7 +33,7 @@ POLL = 0.1
 """Seconds between two looks at threads that work."""
 
 
-class Halted(RuntimeError):
+class ReadCancelled(RuntimeError):
     """Another thread of the same fit has ended, and so does this read."""
 
 
@@ -45,7 +52,7 @@ class Request:
         raise NotImplementedError
 
 
-class Together:
+class ReadBarrier:
     """Threads that read at the same time; each ``leave``s when it is done."""
 
     def __init__(self, members: int) -> None:
@@ -67,7 +74,7 @@ class Together:
 
     def _check(self, request: Request) -> None:
         if self.halt.is_set() and not request.done:
-            raise Halted(f"The read '{request.verb}' is not needed any more.")
+            raise ReadCancelled(f"The read '{request.verb}' is not needed any more.")
 
     def join(self, more: int) -> None:
         """So many threads more to wait for."""
@@ -94,12 +101,12 @@ class Together:
         self._change.notify_all()
 
 
-_current: contextvars.ContextVar[Together | None] = contextvars.ContextVar(
+_current: contextvars.ContextVar[ReadBarrier | None] = contextvars.ContextVar(
     "lincent_together", default=None
 )
 
 
-def fulfil(request: Request) -> None:
+def perform_read(request: Request) -> None:
     """The answers to a request: at once, or with those of all that work side by side."""
     together = _current.get()
     if together is None:
@@ -114,7 +121,7 @@ def side_by_side(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
     if threads <= 1:
         return [job() for job in jobs]
     outer = _current.get()
-    together = Together(threads) if outer is None else outer
+    together = ReadBarrier(threads) if outer is None else outer
     if outer is not None:
         outer.join(threads - 1)  # this thread only waits for its own
     crew = _Crew(jobs, together, stays=outer is not None, threads=threads)
@@ -143,7 +150,7 @@ def side_by_side(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
                 together.halt.set()  # ends what the others are still reading
             for one in running:
                 one.join()
-    for error in sorted(crew.errors, key=lambda error: isinstance(error, Halted)):
+    for error in sorted(crew.errors, key=lambda error: isinstance(error, ReadCancelled)):
         raise error
     return crew.results
 
@@ -152,7 +159,7 @@ class _Crew:
     """Threads that take one job after the other."""
 
     def __init__(
-        self, jobs: Sequence[Callable[[], Any]], together: Together, *, stays: bool, threads: int
+        self, jobs: Sequence[Callable[[], Any]], together: ReadBarrier, *, stays: bool, threads: int
     ) -> None:
         self.results: list[Any] = [None] * len(jobs)
         self.errors: list[BaseException] = []
@@ -184,3 +191,48 @@ class _Crew:
     def _next(self) -> tuple[int, Callable[[], Any]] | None:
         with self._lock:
             return None if self._together.halt.is_set() else next(self._todo, None)
+
+
+FEW_ANSWERS = 64
+MUCH = 2**25
+"""So many answers, or so many bytes of them, are kept before they are merged; where what has been
+merged is larger (rows that are collected), as many as that, so that it is not copied each time."""
+
+Merge = Callable[[list[Any]], Any]
+"""From the answers of some parts to that of all of them together."""
+
+
+class TreeReducer:
+    """Answers that are put on each other."""
+
+    def __init__(self, merge: Merge) -> None:
+        self.merge = merge
+        self.answers: list[Any] = []
+        self._fresh = self._merged = 0
+
+    def put(self, answer: Any) -> None:
+        """One more."""
+        self.answers.append(answer)
+        self._fresh += _bytes(answer)
+        if len(self.answers) >= FEW_ANSWERS or self._fresh > max(MUCH, self._merged):
+            self.answers = [self.merge(self.answers)]
+            self._fresh, self._merged = 0, _bytes(self.answers[0])
+
+
+def _bytes(answer: Any) -> int:
+    """The size of the arrays in an answer."""
+    if isinstance(answer, np.ndarray):
+        return answer.nbytes
+    if is_dataclass(answer):
+        return sum(_bytes(getattr(answer, field.name)) for field in fields(answer))
+    return sum(map(_bytes, answer)) if isinstance(answer, list | tuple) else 0
+
+
+ENCODE = (
+    "blocks and batches are numbers: encode text and categories first, give X in memory, or use "
+    "'lincent fit', which encodes them in files of any size"
+)
+
+
+class BlockError(ValueError):
+    """What is wrong with the values of one block."""

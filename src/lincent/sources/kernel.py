@@ -3,6 +3,14 @@
 A method that needs few columns at a time (those of a sparse solution, and sums over the others to
 see whether one of them should join) needs memory for these alone.  The rows are y_i k(x_i, .), not
 centered: a free threshold takes the place of the center.
+
+
+---
+
+Signed rows as wide as they are many: the kernel matrix of a data set.
+
+The products are those of dense rows.  Only the weighted Gram matrix differs: it is added up in
+place, block by block, because a scaled copy of the rows would be another m x m array.
 """
 
 from __future__ import annotations
@@ -10,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from scipy.linalg import blas
 
 from lincent.problems.arrays import Index, Matrix, Rows, Vector, root_mean
 from lincent.sources.dense import DenseRows
@@ -99,7 +108,7 @@ class KernelColumns(RowsBase):
         return root_mean(np.concatenate(squares), self.shape[0])
 
 
-class ChosenColumns(RowsBase):
+class SelectedColumns(RowsBase):
     """Some columns of signed rows, one after the other in memory: others can take their places."""
 
     def __init__(self, array: Matrix) -> None:
@@ -132,13 +141,43 @@ class ChosenColumns(RowsBase):
         return np.asarray((self.array.T * weight) @ self.array)
 
     def take(self, index: Index) -> Rows:
-        return ChosenColumns(self.array.take(index, axis=1))
+        return SelectedColumns(self.array.take(index, axis=1))
 
     def columns(self, index: Index) -> Rows:
-        return ChosenColumns(self.array[index])
+        return SelectedColumns(self.array[index])
 
     def dense(self) -> Matrix:
         return np.ascontiguousarray(self.array.T)
 
     def column_scale(self) -> Vector:
         return root_mean(np.einsum("ij,ij->i", self.array, self.array), self.shape[0])
+
+
+BLOCKS = 8
+TILE = 64
+
+
+class KernelMatrixRows(DenseRows):
+    """Signed rows held as one large array that must not be copied."""
+
+    def gram(self, weight: Vector) -> Matrix:
+        m, n = self.shape
+        root = np.sqrt(weight)
+        step = max(1, -(-m // BLOCKS))
+        total = np.zeros((n, n), order="F")
+        for start in range(0, m, step):
+            rows = slice(start, start + step)
+            scaled = self.array[rows] * root[rows, None]
+            total = blas.dsyrk(1.0, scaled.T, beta=1.0, c=total, lower=1, overwrite_c=1)
+        _mirror(total)
+        return np.asarray(total.T)
+
+
+def _mirror(lower: Matrix) -> None:
+    """Copy the lower triangle into the upper one, tile by tile."""
+    n = lower.shape[0]
+    for start in range(0, n, TILE):
+        stop = min(start + TILE, n)
+        corner = lower[start:stop, start:stop]
+        corner[...] = np.tril(corner) + np.tril(corner, -1).T
+        lower[start:stop, stop:] = lower[stop:, start:stop].T

@@ -25,9 +25,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
 
-from lincent.sources.dask.heap import keep_buffers
-from lincent.sources.pile import Merge
-from lincent.sources.together import Halted, Request, Tell, fulfil
+from lincent.sources.shared_reads import (
+    BlockError,
+    Merge,
+    ReadCancelled,
+    Request,
+    Tell,
+    perform_read,
+)
 
 PATIENCE = 20.0
 """Seconds without a scheduler, or without any worker, after which a read gives up."""
@@ -45,18 +50,9 @@ ENOUGH_TASKS = 16
 """With fewer blocks, requests that are read together have several tasks for a block, so that more
 workers have something to do."""
 
-ENCODE = (
-    "blocks and batches are numbers: encode text and categories first, give X in memory, or use "
-    "'lincent fit', which encodes them in files of any size"
-)
-
 
 class SchedulerGone(ConnectionError):
     """The cluster cannot finish a read."""
-
-
-class BlockError(ValueError):
-    """What is wrong with the values of one block."""
 
 
 class Schedule:
@@ -95,7 +91,7 @@ class Schedule:
         work = partial(function, **shared)
         begin = time.monotonic()
         request = GraphRequest(verb=verb, tell=self.tell, blocks=blocks, work=work, merge=merge)
-        fulfil(request)
+        perform_read(request)
         answer = merge(request.answers)
         took = time.monotonic() - begin
         self.tell(f"read {self.reads}, {verb}: {len(blocks)} blocks in {took:.2f} s")
@@ -142,7 +138,6 @@ def _tasks(requests: Sequence[GraphRequest], stem: str) -> list[Any]:
 
 
 def _answers(works: list[Callable[..., Any]], asked: list[Any]) -> list[Any]:
-    keep_buffers()
     return [work(*block) for work, block in zip(works, asked, strict=True)]
 
 
@@ -242,7 +237,7 @@ class _Watch:
         while pending := sum(future.status in ("pending", "lost") for future in futures):
             self._first_error(futures)
             if self.halt.is_set():
-                raise Halted(f"The read '{self.verb}' is not needed any more.")
+                raise ReadCancelled(f"The read '{self.verb}' is not needed any more.")
             time.sleep(POLL)
             if time.monotonic() - asked > ASK:
                 self._still_alive(len(futures), pending)
