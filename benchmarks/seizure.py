@@ -5,7 +5,8 @@
     python benchmarks/seizure.py bonn --splits 10   fewer splits
 
 LINCENT_DATA must name the folder that has seizure/bonn_eeg.npz. Each section is written into
-doc/seizure.md between the marks that bear its name. Synthetic recordings are stand-ins: only their
+doc/seizure.md between the marks that bear its name. Synthetic recordings are substitutes:
+only their
 times and certificates are reported, no scores.
 """
 
@@ -207,7 +208,7 @@ def reading(splits: int) -> list[str]:
 MEMORY = """
 import sys
 from lincent.paper.seizure import iter_features, list_segments
-from lincent.paper.seizure.layout import Listing
+from lincent.paper.seizure.recordings import Listing
 listing = list_segments(sys.argv[1])
 part = Listing(listing.subject, listing.folder, listing.files[: int(sys.argv[2])], ())
 for item in iter_features(part):

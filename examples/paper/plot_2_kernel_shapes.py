@@ -47,7 +47,7 @@ def shape(name):
         X, y, title = data.data, data.target, name.capitalize()
     except OSError:
         X, y = synthetic(name)
-        title = f"{name.capitalize()} (synthetic stand-in)"
+        title = f"{name.capitalize()} (synthetic substitute)"
     return X, np.where(y == np.unique(y)[0], 1, 2), title
 
 

@@ -3,7 +3,7 @@ How do EEG recordings become rows?
 ==================================
 
 The paper's twelve subjects are one-second recordings with and without a seizure. Synthetic
-stand-ins of one subject's shape show the way from files to features, events and splits; with the
+substitutes of one subject's shape show the way from files to features, events and splits; with the
 challenge's own files the same lines read those.
 """
 

@@ -26,7 +26,7 @@ from lincent.paper.seizure import (
     write_segment,
     write_synthetic,
 )
-from lincent.paper.seizure import extraction as extraction_module
+from lincent.paper.seizure import features as extraction_module
 
 
 @pytest.mark.parametrize("hertz", [1, 10, 49])
@@ -169,10 +169,10 @@ def test_killed_in_the_middle_the_next_run_goes_on(tmp_path, monkeypatch):
     cache = tmp_path / "c"
     code = (
         "import time\n"
-        "from lincent.paper.seizure import extract_features, extraction\n"
-        "extraction.SEGMENTS_PER_FILE = 20\n"
-        "read = extraction.read_segment\n"
-        "extraction.read_segment = lambda path: (time.sleep(0.01), read(path))[1]\n"
+        "from lincent.paper.seizure import extract_features, features\n"
+        "features.SEGMENTS_PER_FILE = 20\n"
+        "read = features.read_segment\n"
+        "features.read_segment = lambda path: (time.sleep(0.01), read(path))[1]\n"
         f"extract_features({str(folder)!r}, cache={str(cache)!r})\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code])

@@ -127,7 +127,7 @@ def test_version_7_3_without_h5py_names_the_extra(tmp_path, data, monkeypatch):
         ({"data": np.zeros((2, 9)), "freq": 9.0, "channels": {"a": "1"}}, "names 1 channels"),
     ],
 )
-def test_foreign_contents_get_one_sentence_with_the_name(tmp_path, variables, message):
+def test_foreign_contents_get_one_message_with_the_name(tmp_path, variables, message):
     path = tmp_path / "A_ictal_segment_1.mat"
     savemat(path, variables)
     with pytest.raises(SegmentError, match=message) as caught:

@@ -1,16 +1,24 @@
-"""Seizure detection from raw EEG: reader, features, events, and stand-ins for the paper's set."""
+"""Seizure detection from raw EEG: segment files, features, events, and substitutes for the data."""
 
-from lincent.paper.seizure.bonn import by_recording, write_bonn
-from lincent.paper.seizure.cache import DamagedCacheWarning
+from lincent.paper.seizure.catalog import by_recording, write_bonn
 from lincent.paper.seizure.events import EventShuffleSplit, find_events, split_groups
-from lincent.paper.seizure.extraction import SubjectFeatures, extract_features, iter_features
-from lincent.paper.seizure.features import FFTMagnitude, fft_magnitude
-from lincent.paper.seizure.layout import SegmentError, find_subjects, list_segments
-from lincent.paper.seizure.reader import (
+from lincent.paper.seizure.features import (
+    DamagedCacheWarning,
+    FFTMagnitude,
+    SubjectFeatures,
+    extract_features,
+    fft_magnitude,
+    iter_features,
+)
+from lincent.paper.seizure.recordings import (
     Segment,
+    SegmentError,
     SkippedSegmentsWarning,
+    find_subjects,
     iter_segments,
+    list_segments,
     read_segment,
+    write_segment,
 )
 from lincent.paper.seizure.subjects import SUBJECTS, Subject, differences, find_subject
 from lincent.paper.seizure.synthetic import (
@@ -18,7 +26,6 @@ from lincent.paper.seizure.synthetic import (
     synthetic_seconds,
     write_synthetic,
 )
-from lincent.paper.seizure.writer import write_segment
 
 __all__ = [
     "SUBJECTS",

@@ -1,34 +1,135 @@
-"""The EEG sets by name: the paper's twelve subjects, and stand-ins for them that say so.
+"""The EEG data sets by name: the paper's twelve subjects, and substitutes for them.
 
     seizure_dog_1, ...     code Subject1 ...: the real recordings, where LINCENT_DATA/seizure has
                            the challenge's folders (they are behind a login; no package has them)
-    standin_bonn           real recordings of other people, one channel
-    standin_subject1, ...  synthetic, of the shape of a subject
+    substitute_bonn        real recordings of other people, one channel
+    substitute_subject1    synthetic, of the shape of a subject, and so on
 
-Stand-ins carry no code of the paper, so no report can take them for its subjects.
+Subjects 1 to 4 are the dogs of the 2014 seizure detection challenge, 5 to 12 its patients.  The
+paper prints channels, sampling rate and the number of ictal and interictal seconds; it prints no
+number of events, so events are counted and reported but cannot be compared.  Substitutes carry no
+code of the paper, so no report can mistake them for its subjects.
+
+The Bonn recordings (R. G. Andrzejak et al., Phys. Rev. E 64, 061907, 2001) are five sets Z, O, N,
+F, S of 100 recordings of one channel, 23.6 s at 173.61 Hz.  S is ictal, N and F are interictal, all
+three intracranial.  Each recording gives 23 segments of 178 samples (1.025 s).  A recording of S
+becomes an event: its latency starts at 0 again.  Interictal segments are written recording by
+recording, so blocks of 23 consecutive ones are the recordings of N and F.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 
 import numpy as np
 
 from lincent.paper.datasets.registry import (
+    DatasetChecksumError,
     DatasetNotFoundError,
     DataTable,
     Entry,
     cache_folder,
     data_folder,
 )
-from lincent.paper.seizure import bonn, synthetic
-from lincent.paper.seizure.events import find_events, split_groups
-from lincent.paper.seizure.extraction import extract_features
-from lincent.paper.seizure.features import feature_names, fft_magnitude
+from lincent.paper.seizure import synthetic
+from lincent.paper.seizure.events import EventShuffleSplit, find_events, split_groups
+from lincent.paper.seizure.features import extract_features, feature_names, fft_magnitude
+from lincent.paper.seizure.recordings import ICTAL, INTERICTAL, write_segment
 from lincent.paper.seizure.subjects import SUBJECTS, Subject
 
+NAME = "Bonn"
+FILE = "bonn_eeg.npz"
+SHA256 = "0d495014fd2e5ce6842cdfc9d6c9d2a90d37c7e598c64237cc9f70cf9edc0a5d"
+SAMPLES = 178
+SEGMENTS_PER_RECORDING = 23
+RATE = 173.61
+SETS = {"S": ICTAL, "N": INTERICTAL, "F": INTERICTAL}
+
+
+def read_bonn(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """Read the recordings of S, N and F and check that they are the published ones."""
+    path = Path(path)
+    if not path.is_file():
+        raise DatasetNotFoundError(
+            f"{str(path)!r} is not there: put the Bonn recordings as {FILE} into the folder "
+            "seizure of LINCENT_DATA (arrays Z, O, N, F, S of 100 by 4097)."
+        )
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != SHA256:
+        raise DatasetChecksumError(
+            f"File {path} does not hold the published recordings: expected sha256 {SHA256}, got "
+            f"{found}; replace the file."
+        )
+    with np.load(path, allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in SETS}
+
+
+def cut_recordings(recordings: np.ndarray) -> np.ndarray:
+    """Return (n_recordings, 23, 178) segments; the last three samples are left over."""
+    used = SAMPLES * SEGMENTS_PER_RECORDING
+    return recordings[:, :used].reshape(len(recordings), SEGMENTS_PER_RECORDING, SAMPLES)
+
+
+def write_bonn(
+    source: str | os.PathLike[str], root: str | os.PathLike[str], *, recordings: int = 100
+) -> Path:
+    """Write the recordings as segments ``ROOT/Bonn/Bonn_<kind>_segment_<N>.mat``.
+
+    Parameters
+    ----------
+    source : path
+        The file ``bonn_eeg.npz``.
+    root : path
+        Made if it is not there.
+    recordings : int
+        How many of each set, from the first; 100 are all.
+
+    Returns
+    -------
+    Path
+        The subject's folder.
+    """
+    sets = read_bonn(source)
+    folder = Path(root) / NAME
+    folder.mkdir(parents=True, exist_ok=True)
+    written = {ICTAL: 0, INTERICTAL: 0}
+    for name, kind in SETS.items():
+        for recording in cut_recordings(sets[name][:recordings]):
+            for position, samples in enumerate(recording):
+                written[kind] += 1
+                latency = position * SAMPLES / RATE if kind == ICTAL else None
+                path = folder / f"{NAME}_{kind}_segment_{written[kind]}.mat"
+                write_segment(path, samples[None], RATE, ("single channel",), latency)
+    return folder
+
+
+def by_recording(n_splits: int = 50, random_state: int | None = 0) -> EventShuffleSplit:
+    """Return the splitter that keeps a recording, ictal or not, on one side.
+
+    Parameters
+    ----------
+    n_splits : int, default=50
+        How many splits.
+    random_state : int, default=0
+        The seed of the draws.
+
+    Returns
+    -------
+    EventShuffleSplit
+        The splitter.
+    """
+    return EventShuffleSplit(
+        n_splits,
+        interictal="blocks",
+        block_size=SEGMENTS_PER_RECORDING,
+        random_state=random_state,
+    )
+
+
 FOLDER = "seizure"
-STANDIN = "standin_"
+SUBSTITUTE = "substitute_"
 HOW = (
     "accept the rules of the Kaggle competition seizure-detection, unpack clips.tar.gz so that "
     "DIR/Dog_1/Dog_1_ictal_segment_1.mat is there, and run lincent reproduce --seizure DIR or put "
@@ -59,9 +160,9 @@ def _real(subject: Subject) -> Entry:
 
 def _synthetic(subject: Subject) -> Entry:
     return Entry(
-        name=f"{STANDIN}{subject.code.lower()}",
+        name=f"{SUBSTITUTE}{subject.code.lower()}",
         code="",
-        title=f"STAND-IN, synthetic: EEG of the shape of {subject.code} ({subject.folder})",
+        title=f"SUBSTITUTE, synthetic: EEG of the shape of {subject.code} ({subject.folder})",
         n_rows=subject.segments,
         n_features=subject.features,
         class_counts=(("ictal", subject.ictal), ("interictal", subject.interictal)),
@@ -76,9 +177,9 @@ def _synthetic(subject: Subject) -> Entry:
 
 
 _BONN = Entry(
-    name=f"{STANDIN}bonn",
+    name=f"{SUBSTITUTE}bonn",
     code="",
-    title="STAND-IN, real but not the paper's: Bonn EEG, seizure (S) against interval (N, F)",
+    title="SUBSTITUTE, real but not the paper's: Bonn EEG, seizure (S) against interval (N, F)",
     n_rows=6900,
     n_features=49,
     class_counts=(("ictal", 2300), ("interictal", 4600)),
@@ -98,7 +199,7 @@ _BY_NAME: dict[str, tuple[Entry, Subject | None]] = {
 
 
 def eeg_entries() -> list[Entry]:
-    """Return all EEG sets: the paper's subjects first, then the stand-ins."""
+    """Return all EEG sets: the paper's subjects first, then the substitutes."""
     return [entry for entry, _ in _BY_NAME.values()]
 
 
@@ -124,7 +225,7 @@ def namespace_of(entry: Entry) -> Path | None:
     if folder is None or entry.generated:
         return None
     subject = _BY_NAME[entry.name][1]
-    place = folder / FOLDER / (bonn.FILE if subject is None else subject.folder)
+    place = folder / FOLDER / (FILE if subject is None else subject.folder)
     return place if place.exists() else None
 
 
@@ -133,7 +234,7 @@ def how_to_get(entry: Entry) -> str:
     if entry.generated:
         return "always there"
     if _BY_NAME[entry.name][1] is None:
-        return f"put the recordings as {bonn.FILE} into the folder {FOLDER} of LINCENT_DATA"
+        return f"put the recordings as {FILE} into the folder {FOLDER} of LINCENT_DATA"
     return HOW
 
 
@@ -141,7 +242,7 @@ def load_eeg(entry: Entry) -> tuple[DataTable, str]:
     """Return features, classes and groups, and where they were taken from.
 
     Groups are seizures and blocks of consecutive interictal segments, or recordings; any splitter
-    that respects groups then gives an honest split.
+    that respects groups then gives an unbiased split.
     """
     subject = _BY_NAME[entry.name][1]
     if entry.generated:
@@ -171,10 +272,10 @@ def _table(names: np.ndarray, X: np.ndarray, y: np.ndarray, events: np.ndarray) 
 
 
 def _bonn_table(place: Path) -> DataTable:
-    sets = bonn.read_bonn(place)
-    cut = np.concatenate([bonn.cut_recordings(sets[name]) for name in bonn.SETS])
-    X = fft_magnitude(cut.reshape(-1, 1, bonn.SAMPLES).astype(float))
-    kinds = [kind for name, kind in bonn.SETS.items() for _ in range(len(sets[name]))]
-    recordings = np.repeat(np.arange(len(cut)), bonn.SEGMENTS_PER_RECORDING)
-    y = np.repeat(kinds, bonn.SEGMENTS_PER_RECORDING)
+    sets = read_bonn(place)
+    cut = np.concatenate([cut_recordings(sets[name]) for name in SETS])
+    X = fft_magnitude(cut.reshape(-1, 1, SAMPLES).astype(float))
+    kinds = [kind for name, kind in SETS.items() for _ in range(len(sets[name]))]
+    recordings = np.repeat(np.arange(len(cut)), SEGMENTS_PER_RECORDING)
+    y = np.repeat(kinds, SEGMENTS_PER_RECORDING)
     return DataTable(tuple(map(str, feature_names(["single channel"]))), X, y, recordings)

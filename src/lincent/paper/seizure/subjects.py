@@ -100,7 +100,7 @@ def find_subject(name: str | int) -> Subject | None:
 def differences(
     subject: Subject, *, ictal: int, interictal: int, channels: int, rate: float
 ) -> list[str]:
-    """Return one sentence for each number that is not the paper's.
+    """Return one message for each number that is not the paper's.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def differences(
     Returns
     -------
     list of str
-        One sentence for each.
+        One message for each.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""A stand-in for the paper's seizure set: synthetic EEG of any of its twelve shapes.
+"""Synthetic substitute for the paper's seizure set: EEG of any of its twelve shapes.
 
 For tests of size and speed; scores on it say nothing about seizures. A stretch of L seconds is made
-as a whole and cut into seconds, so neighbors resemble each other as in real recordings:
+in one piece and cut into seconds, so neighbors resemble each other as in real recordings:
 
     background    amplitude 1/f^(a/2) with random phases, a drawn per stretch; a part common to all
                   channels and a part shared with the next channel
@@ -23,9 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from lincent.paper.seizure.features import fft_magnitude
-from lincent.paper.seizure.layout import ICTAL, INTERICTAL
+from lincent.paper.seizure.recordings import ICTAL, INTERICTAL, write_segment
 from lincent.paper.seizure.subjects import SUBJECTS, Subject, find_subject
-from lincent.paper.seizure.writer import write_segment
 
 PREFIX = "Synthetic_"
 LINE_HERTZ = 60.0

@@ -26,7 +26,7 @@ from lincent.paper.seizure import (
     write_bonn,
     write_synthetic,
 )
-from lincent.paper.seizure.bonn import read_bonn
+from lincent.paper.seizure.catalog import read_bonn
 
 # The paper's table of details: channels, rate, <ictal, interictal>.
 PAPER = """16 400 178 418/16 400 172 1148/16 400 480 4760/16 400 257 2790/68 500 70 104/
@@ -59,7 +59,7 @@ def test_bonn_written_and_read_back(seizure_data, tmp_path):
     assert found.X.shape == (12 * 23, 49)
     assert found.n_events == 4
     assert set(np.bincount(found.events[found.y == "ictal"])) == {23}
-    whole = load_dataset("standin_bonn")
+    whole = load_dataset("substitute_bonn")
     rows = np.concatenate([np.arange(s, s + 4 * 23) for s in (0, 2300, 4600)])
     np.testing.assert_array_equal(found.X, whole.data[rows])
     np.testing.assert_array_equal(found.y, whole.target[rows])
@@ -131,19 +131,19 @@ def test_same_seed_same_signal():
     assert not np.allclose(first, other)
 
 
-def test_the_list_says_what_is_a_stand_in():
+def test_the_list_says_what_is_a_substitute():
     records = {record.name: record for record in list_datasets()}
     real = [r for r in records.values() if r.name.startswith("seizure_")]
     assert [r.code for r in real] == [f"Subject{k}" for k in range(1, 13)]
     assert all(not r.available and "Kaggle" in r.how for r in real)
-    standins = [r for r in records.values() if r.name.startswith("standin_")]
-    assert len(standins) == 13
-    assert all(r.title.startswith("STAND-IN") and r.code == "" for r in standins)
-    assert [r.name for r in standins if not r.synthetic] == ["standin_bonn"]
+    substitutes = [r for r in records.values() if r.name.startswith("substitute_")]
+    assert len(substitutes) == 13
+    assert all(r.title.startswith("SUBSTITUTE") and r.code == "" for r in substitutes)
+    assert [r.name for r in substitutes if not r.synthetic] == ["substitute_bonn"]
 
 
-def test_a_stand_in_by_name():
-    data = load_dataset("standin_subject1")
+def test_a_substitute_by_name():
+    data = load_dataset("substitute_subject1")
     assert data.data.shape == (596, 784)
     assert data.synthetic
     assert "not the data of the paper" in data.DESCR
