@@ -101,7 +101,7 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.ready-run: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) install --quiet -c constraints.txt -e ".[rivals,app,paper]"
+	$(PIP) install --quiet -c constraints.txt -e ".[baselines,app,paper]"
 	touch $@
 
 $(VENV)/.ready-test: $(VENV)/.made pyproject.toml constraints.txt
@@ -115,5 +115,5 @@ $(VENV)/.ready-docs: $(VENV)/.ready-run pyproject.toml constraints.txt
 $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 13) else "test-oldest needs Python 3.11 or 3.12: older scikit-learn has no wheels for this one.")'
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/python -m pip --disable-pip-version-check install --quiet -c constraints-oldest.txt -e ".[rivals]" pytest pytest-xdist hypothesis pandas
+	$(OLDEST)/bin/python -m pip --disable-pip-version-check install --quiet -c constraints-oldest.txt -e ".[baselines]" pytest pytest-xdist hypothesis pandas
 	touch $@

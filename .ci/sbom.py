@@ -20,7 +20,7 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-EXTRAS = ("rivals", "app", "dask", "gpu", "onnx", "paper", "eeg")
+EXTRAS = ("baselines", "app", "dask", "gpu", "onnx", "paper", "eeg")
 
 
 def needs(requires: list[str], extras: tuple[str, ...]) -> list[Requirement]:

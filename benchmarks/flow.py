@@ -147,9 +147,9 @@ def job_of(name):
     """A job of the list, or the fit of any public estimator."""
     if name in JOBS:
         return JOBS[name]
-    from lincent.paper import baselines as rivals
+    from lincent.paper import baselines
 
-    kind = getattr(lincent, name, None) or getattr(rivals, name)
+    kind = getattr(lincent, name, None) or getattr(baselines, name)
     return lambda: kind().fit(*data())
 
 

@@ -41,7 +41,7 @@ from threadpoolctl import ThreadpoolController  # noqa: E402
 from workloads import make  # noqa: E402
 
 import lincent  # noqa: E402
-from lincent.paper import baselines as rivals  # noqa: E402
+from lincent.paper import baselines  # noqa: E402
 
 ONE = ThreadpoolController()
 MOST_TURNS = 60
@@ -67,12 +67,12 @@ SHAPES = {
     "KernelLCC": [(100, 5), (200, 6), (1_000, 24)],
     "KernelLCC(norm='l1')": [*SMALL, (20_000, 30)],
     "AutoLCC": SMALL,
-    "rivals.LinearSVM": SMALL,
-    "rivals.TwinSVC": SMALL[:3],
-    "rivals.MinimaxProbabilityMachine": SMALL,
-    "rivals.RegularizedLDA": SMALL,
-    "rivals.DiscriminativeLeastSquares": SMALL,
-    "rivals.DiscriminativeElasticNet": SMALL[:3],
+    "baselines.LinearSVM": SMALL,
+    "baselines.TwinSVC": SMALL[:3],
+    "baselines.MinimaxProbabilityMachine": SMALL,
+    "baselines.RegularizedLDA": SMALL,
+    "baselines.DiscriminativeLeastSquares": SMALL,
+    "baselines.DiscriminativeElasticNet": SMALL[:3],
 }
 EVERYDAY = [(200, 10), (200, 200), (5_000, 85)]
 if arguments.everyday:
@@ -85,8 +85,8 @@ BARS = {"wall": (1.0, 1.1), "processor": (1.3, 2.0)}
 def build(name):
     if name == "KernelLCC(norm='l1')":
         return lincent.KernelLCC(norm="l1")
-    room = rivals if name.startswith("rivals.") else lincent
-    return getattr(room, name.removeprefix("rivals."))()
+    package = baselines if name.startswith("baselines.") else lincent
+    return getattr(package, name.removeprefix("baselines."))()
 
 
 def once(name, X, y):

@@ -31,12 +31,12 @@ from lincent import (
     RegularizedLCCCV,
     StructuredLCC,
     StructuredLCCCV,
-    rivals,
 )
+from lincent.paper import baselines
 
 KINDS = (
     LCC, LCC, LCCCV, FQCC, KernelLCC, RegularizedLCC, RegularizedLCCCV, StructuredLCC,
-    StructuredLCCCV, AdditiveLCC, rivals.LinearSVM, rivals.RegularizedLDA, rivals.TwinSVC,
+    StructuredLCCCV, AdditiveLCC, baselines.LinearSVM, baselines.RegularizedLDA, baselines.TwinSVC,
 )  # fmt: skip
 FAULTS = ("factorization", "nan", "memory", "signal")
 EVERY = 100

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import lincent
 from campaigns.outcome import Outcome
-from lincent.paper import baselines as rivals
+from lincent.paper import baselines
 
 WAYS = ("threads", "loky", "fork")
 
@@ -19,7 +19,7 @@ WAYS = ("threads", "loky", "fork")
 def kinds() -> list[Any]:
     """Every public classifier."""
     found = []
-    for module in (lincent, rivals):
+    for module in (lincent, baselines):
         for name in module.__all__:
             kind = getattr(module, name)
             if hasattr(kind, "decision_function"):

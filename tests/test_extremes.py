@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import has_fit_parameter
 
 import lincent
-from lincent.paper import baselines as rivals
+from lincent.paper import baselines
 
 ROWS, FAR, SMALL, LARGE = 60, 1e8, 2.0**-498, 2.0**498  # 1e-150 and 1e150
 LIGHT, HEAVY = 2.0**-40, 2.0**40  # 1e-12 and 1e12
@@ -22,7 +22,7 @@ FOLDS = np.arange(ROWS) // 2 % 5
 
 EVERY = {
     name: getattr(room, name)
-    for room in (lincent, rivals)
+    for room in (lincent, baselines)
     for name in room.__all__
     if hasattr(getattr(room, name), "decision_function")
 }

@@ -7,7 +7,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import pytest
 
 import lincent
-from lincent.paper import baselines as rivals
+from lincent.paper import baselines
 from support.labeled import two_classes
 
 
@@ -19,7 +19,7 @@ def words_of(hint):
 
 
 def choices():
-    for room in (lincent, rivals):
+    for room in (lincent, baselines):
         for name in room.__all__:
             kind = getattr(room, name)
             if not inspect.isclass(kind):
@@ -40,7 +40,7 @@ def test_the_type_is_what_the_docstring_says_and_what_is_accepted(kind, paramete
 
 def test_words_are_types_wherever_a_docstring_lists_them():
     found = {(param.values[0], param.values[1]) for param in choices()}
-    for room in (lincent, rivals):
+    for room in (lincent, baselines):
         for name in room.__all__:
             kind = getattr(room, name)
             if inspect.isclass(kind):

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 import lincent
 from lincent import LCC
 from lincent.estimators import watching
-from lincent.paper import baselines as rivals
+from lincent.paper import baselines
 from lincent.solvers.lp import choose, interior_point
 from support.clock import Clock
 from support.samples import three_classes, two_classes
@@ -221,7 +221,7 @@ class TestWholeOrNothing:
     )
     def test_a_rival_is_not_lost_to_a_failed_fit(self, rival):
         X, y = two_classes()
-        model = getattr(rivals, rival)().fit(X, y)
+        model = getattr(baselines, rival)().fit(X, y)
         before = model.decision_function(X)
         with pytest.raises(ValueError, match="one class"):
             model.fit(X[:, :2], np.zeros(len(y)))
@@ -235,7 +235,7 @@ def test_no_estimator_is_more_than_two_classes_above_scikit_learn():
             return 0
         return 1 + max(depth(base) for base in kind.__bases__)
 
-    public = [getattr(room, name) for room in (lincent, rivals) for name in room.__all__]
+    public = [getattr(room, name) for room in (lincent, baselines) for name in room.__all__]
     kinds = [kind for kind in public if isinstance(kind, type)]
     assert len(kinds) > 10
     assert {kind.__name__: depth(kind) for kind in kinds if depth(kind) > 2} == {}

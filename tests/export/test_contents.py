@@ -18,7 +18,7 @@ from lincent._errors import AppError
 from lincent.export import load_model, save_model
 from lincent.export.export import export_bytes
 from lincent.export.storage import BODY, dump_model, parse_model
-from lincent.paper import baselines as rivals
+from lincent.paper import baselines
 from lincent.workflow import fit_table, predict_table
 from support.model_files import pack, repack, unchecked, unzip, with_header, with_tree
 
@@ -42,7 +42,7 @@ def tampered(model, change):
 
 
 def public_classifiers():
-    for module in (package, rivals):
+    for module in (package, baselines):
         for name in module.__all__:
             kind = getattr(module, name)
             if hasattr(kind, "decision_function") and hasattr(kind, "get_params"):

@@ -45,7 +45,7 @@ from lincent.export.onnx_scores import check_scores, task_scores
 from lincent.export.onnx_tables import contribution_columns, softmax_probabilities
 from lincent.inspection.thresholds import PROBABILITY, positive_code
 from lincent.inspection.thresholds import Cut as ScoreCut
-from lincent.paper import baselines as rivals
+from lincent.paper import baselines
 from lincent.tables.schema import CATEGORY
 
 OWN = (
@@ -61,13 +61,15 @@ OWN = (
     AdditiveLCCCV,
     AutoLCC,
 )
-RIVALS = tuple(kind for name in rivals.__all__ if hasattr(kind := getattr(rivals, name), "fit"))
+BASELINES = tuple(
+    kind for name in baselines.__all__ if hasattr(kind := getattr(baselines, name), "fit")
+)
 
 
 def register_converters() -> None:
     """Teach skl2onnx the classifiers of this package; ``to_onnx`` then takes any pipeline."""
     skl2onnx = need("skl2onnx", "onnx", "Export to ONNX")
-    for kind in (*OWN, *RIVALS):
+    for kind in (*OWN, *BASELINES):
         skl2onnx.update_registered_converter(
             kind, f"Lincent{kind.__name__}", _shapes, _convert, overwrite=True, parser=_parser
         )

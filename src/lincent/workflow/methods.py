@@ -28,14 +28,14 @@ from lincent.estimators.regularized import RegularizedLCC
 from lincent.estimators.regularized_cv import RegularizedLCCCV
 from lincent.estimators.structured import StructuredLCC
 from lincent.estimators.structured_cv import StructuredLCCCV
-from lincent.paper import baselines as rivals
+from lincent.paper import baselines
 
 AUTO, QUICK, PAPER_METHOD = "auto", "quick", "lcc"
 
 
 def _rival(code: str) -> Callable[[], Any]:
     def make() -> Any:
-        return rivals.paper_settings(code).estimator  # type: ignore[union-attr]
+        return baselines.paper_settings(code).estimator  # type: ignore[union-attr]
 
     return make
 
@@ -57,7 +57,11 @@ METHODS: dict[str, Callable[[], Any]] = {
     },
     "LCC-1NN": lambda: LCC(discriminator="nearest"),
     "LCC-1SV": lambda: LCC(discriminator="svm"),
-    **{name: kind for name in rivals.__all__ if hasattr(kind := getattr(rivals, name), "fit")},
+    **{
+        name: kind
+        for name in baselines.__all__
+        if hasattr(kind := getattr(baselines, name), "fit")
+    },
     **{code: _rival(code) for code in ("LDA", "SVM", "DLS", "SMP", "WSV", "TSV", "DEL")},
 }  # fmt: skip
 

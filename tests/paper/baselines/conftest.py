@@ -1,8 +1,8 @@
-"""Fixtures: the problems of the rivals."""
+"""Fixtures: the problems of the baselines."""
 
 import pytest
 
-from support.rivals_problems import REAL, SHAPES, random_problem, real_problem
+from support.baseline_problems import REAL, SHAPES, random_problem, real_problem
 
 
 @pytest.fixture(params=[*range(len(SHAPES)), *REAL], ids=[*map(str, SHAPES), *REAL])

@@ -1,4 +1,4 @@
-"""A refit that fails or is interrupted leaves no mixture; extreme weights and values are honest."""
+"""A failed or interrupted refit leaves no mixture; extreme weights and values are warned of."""
 
 import warnings
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from lincent.paper import baselines as rivals
+from lincent.paper import baselines
 
-KINDS = [getattr(rivals, n) for n in rivals.__all__ if hasattr(getattr(rivals, n), "fit")]
+KINDS = [getattr(baselines, n) for n in baselines.__all__ if hasattr(getattr(baselines, n), "fit")]
 
 
 def data(classes=2):
@@ -64,7 +64,7 @@ def test_a_weight_of_a_million_millions():
     X, y = data()
     weight = np.ones(100)
     weight[3] = 1e12
-    model = rivals.LinearSVM().fit(X, y, sample_weight=weight)
+    model = baselines.LinearSVM().fit(X, y, sample_weight=weight)
     assert model.duality_gap_ <= 1e-9 * model.objective_
     margin = np.where(y == 1, 1, -1) * model.decision_function(X)
     value = model.coef_[0] @ model.coef_[0] / 2 + weight @ np.maximum(1 - margin, 0)

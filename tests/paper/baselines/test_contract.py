@@ -24,7 +24,7 @@ from lincent.paper.baselines import (
     WeightedTwinSVC,
     paper_settings,
 )
-from support.rivals_problems import random_problem
+from support.baseline_problems import random_problem
 
 ESTIMATORS = [
     RegularizedLDA,
@@ -124,17 +124,17 @@ class Absent:
             raise ModuleNotFoundError("No module named 'clarabel'", name="clarabel")
 sys.meta_path.insert(0, Absent())
 import numpy as np
-from lincent.paper import baselines as rivals
+from lincent.paper import baselines
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
 X[y == 1] += 2
-for name in rivals.__all__:
-    estimator = getattr(rivals, name)
+for name in baselines.__all__:
+    estimator = getattr(baselines, name)
     if hasattr(estimator, "fit") and name != "StructuralMPM":
         assert estimator().fit(X, y).score(X, y) > 0.6, name
-rivals.StructuralMPM(1).fit(X, y)
+baselines.StructuralMPM(1).fit(X, y)
 try:
-    rivals.StructuralMPM().fit(X, y)
+    baselines.StructuralMPM().fit(X, y)
 except ImportError as error:
     print(error)
 """
@@ -149,7 +149,7 @@ def test_without_clarabel_only_mixtures_are_out_of_reach():
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert 'pip install "lincent[rivals]"' in done.stdout
+    assert 'pip install "lincent[baselines]"' in done.stdout
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -1,4 +1,4 @@
-"""Optimality conditions of each rival, checked on the fitted numbers alone."""
+"""Optimality conditions of each baseline, checked on the fitted numbers alone."""
 
 import numpy as np
 import pytest
@@ -140,7 +140,8 @@ def test_weighted_twin_gradient_is_zero(tall_problem):
 
 
 def test_weighted_twin_planes_do_not_depend_on_c1_while_the_weights_stay(tall_problem):
-    # Distances are scale free: with c1 so large that the same rows are far, nothing changes.
+    # Distances are scale free: with c1 so large that the same samples have the small weight,
+    # nothing changes.
     X, y = tall_problem
     one, two = (WeightedTwinSVC(c1=c, c2=c).fit(X, y) for c in (1e5, 1e6))
     np.testing.assert_allclose(one.decision_function(X), two.decision_function(X), rtol=1e-6)
@@ -149,7 +150,8 @@ def test_weighted_twin_planes_do_not_depend_on_c1_while_the_weights_stay(tall_pr
 @pytest.mark.parametrize("nuclear", [0.5, 20.0])
 def test_elastic_subgradient(problem, nuclear):
     # -gradient of the smooth part lies in nuclear * (subgradient of the nuclear norm): the singular
-    # values of D + that are those of D plus nuclear where D is not zero, at most nuclear elsewhere.
+    # values of D + that are those of D plus nuclear where D is not zero, at most
+    # nuclear in the others.
     X, y = problem
     model = DiscriminativeElasticNet(nuclear, 0.5, tol=1e-11).fit(X, y)
     E = np.stack([-y, y], axis=1).astype(float)

@@ -1,4 +1,4 @@
-"""The objective of each rival against an independent oracle, to 1e-6 relative."""
+"""The objective of each baseline against an independent oracle, to 1e-6 relative."""
 
 import warnings
 
@@ -17,7 +17,7 @@ from lincent.paper.baselines import (
     TwinSVC,
     WeightedTwinSVC,
 )
-from support.rivals_problems import REAL, real_problem
+from support.baseline_problems import REAL, real_problem
 
 cp = pytest.importorskip("cvxpy", reason="cvxpy, the oracle, is not installed")
 RELATIVE = 1e-6

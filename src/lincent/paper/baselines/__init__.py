@@ -3,17 +3,15 @@
 from lincent.paper.baselines.dls import DiscriminativeLeastSquares
 from lincent.paper.baselines.elastic import DiscriminativeElasticNet
 from lincent.paper.baselines.lda import RegularizedLDA
-from lincent.paper.baselines.mpm import MinimaxProbabilityMachine
+from lincent.paper.baselines.minimax import MinimaxProbabilityMachine, StructuralMPM
 from lincent.paper.baselines.settings import (
     PaperSettings,
     column_mean_auc,
     hard_auc,
     paper_settings,
 )
-from lincent.paper.baselines.structural import StructuralMPM
 from lincent.paper.baselines.svm import LinearSVM
-from lincent.paper.baselines.twin import TwinSVC
-from lincent.paper.baselines.weighted_twin import WeightedTwinSVC
+from lincent.paper.baselines.twin import TwinSVC, WeightedTwinSVC
 
 __all__ = [
     "DiscriminativeElasticNet",

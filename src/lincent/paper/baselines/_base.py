@@ -1,7 +1,14 @@
-"""What the rivals share beyond the contract of the core.
+"""What the baselines share: multiclass base class, warnings, and coordinates of the row space.
 
-``Hyperplanes``  two-class problems whose answers are hyperplanes: LinearSVM, minimax machines.
-``ManyClasses``  methods that treat all classes at once: the regressions, LDA.
+All methods here but the discriminant analysis see X through inner products only, so the weights
+they find lie in the span of the samples.  With more features than samples the problem is therefore
+solved in coordinates of that span, m numbers per sample instead of n, and the answer is mapped
+back:
+
+    X' = QR,   X w = R' (Q'w),   w = Q v,   |w| = |v|.
+
+A sparse X is not made dense for it: the coordinates come from X X' = U diag(e) U', and
+w = X' U diag(e)^(-1/2) v.
 """
 
 from __future__ import annotations
@@ -10,6 +17,8 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -18,8 +27,74 @@ from lincent.estimators.multiclass import pick
 from lincent.estimators.problem import HostTraining, open_training
 from lincent.estimators.validation import check_class_totals, check_rows, refuse_elsewhere
 from lincent.estimators.watching import CallbackSupportMixin
-from lincent.paper.baselines._rows import as_float
-from lincent.sources.source import Kind
+from lincent.problems.arrays import Rows
+from lincent.sources.dense import DenseRows
+from lincent.sources.rows import SignedRows
+from lincent.sources.source import Kind, kind_of
+from lincent.sources.sparse import SparseSource
+
+LARGEST = 1e140
+"""Products of two numbers up to here can be added up over any number of rows."""
+
+
+class RowSpace:
+    """Coordinates of the rows, at most as many as there are rows."""
+
+    def __init__(self, X: Any) -> None:
+        m, n = X.shape
+        self._basis: np.ndarray | None = None
+        self._rows: Any = None
+        self.coordinates: Any = X
+        if n <= m:
+            return
+        if kind_of(X) is Kind.SPARSE:
+            values, vectors = np.linalg.eigh(SparseSource(X).outer(np.ones(n)))
+            kept = values > m * np.finfo(float).eps * max(values[-1], 0.0)
+            roots = np.sqrt(values[kept])
+            self.coordinates = vectors[:, kept] * roots
+            self._basis, self._rows = vectors[:, kept] / roots, X
+        else:
+            self._basis, triangle = scipy.linalg.qr(X.T, mode="economic", check_finite=False)
+            self.coordinates = np.ascontiguousarray(triangle.T)
+
+    def lift(self, v: np.ndarray) -> np.ndarray:
+        """Weights of the columns from weights of the coordinates."""
+        if self._basis is None:
+            return v
+        w = self._basis @ v
+        return w if self._rows is None else np.asarray(self._rows.T @ w)
+
+
+def as_float(X: Any) -> Any:
+    """X in float64, no copy where it is already; a sentence where squares overflow or vanish."""
+    X = X.astype(np.float64, copy=False)
+    values = X.data if kind_of(X) is Kind.SPARSE else X
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    if largest > LARGEST:
+        raise ValueError(
+            f"X has values up to {largest:.2g}, and sums of products of them overflow: scale X "
+            f"(below {LARGEST:g})."
+        )
+    if 0 < largest < 1 / LARGEST:
+        raise ValueError(
+            f"X has values up to {largest:.2g} only, and products of them vanish: scale X "
+            f"(above {1 / LARGEST:g})."
+        )
+    return X
+
+
+def with_ones(X: Any) -> Any:
+    """(X, 1): a last column of ones for the intercept."""
+    if kind_of(X) is Kind.SPARSE:
+        return sp.csr_array(sp.hstack([X, np.ones((X.shape[0], 1))], format="csr"))
+    return np.hstack([X, np.ones((X.shape[0], 1))])
+
+
+def signed_rows(X: Any, sign: np.ndarray) -> Rows:
+    """The operator with rows sign_i x_i."""
+    if kind_of(X) is Kind.SPARSE:
+        return SignedRows(SparseSource(X), sign, np.zeros(X.shape[1]))
+    return DenseRows(X * sign[:, None])
 
 
 def one_or_all(values: list[float]) -> Any:
@@ -28,7 +103,7 @@ def one_or_all(values: list[float]) -> Any:
 
 
 def warn_unfinished(gap: float, relative: float, tol: float, max_iter: int, name: str) -> None:
-    """The honest sentence for an optimum that is not certified."""
+    """Warn that the relative duality gap is above ``tol``."""
     warnings.warn(
         f"The optimum is not certified ({name}): the duality gap is {gap:.3g} (relative "
         f"{relative:.1e}, tol {tol:g}) after at most {max_iter} iterations. The model is usable; "

@@ -8,7 +8,7 @@ The best M is max(E o (XW + 1t' - Y), 0), and what remains is one squared hinge 
 
     sum_ik max(0, T_ik - E_ik f_k(x_i))^2 + ridge |W|^2,      T = 1 for the own class, 0 for others:
 
-f_k is to be at least 1 on its own class and at most 0 elsewhere.
+f_k is to be at least 1 on its own class and at most 0 on the others.
 
 newton        Each column by the semismooth Newton method: the optimum.  With two classes the
               columns mirror each other, f_- = 1 - f_+, so one is enough; it is the squared-hinge
@@ -32,8 +32,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.classifier import as_a_whole
 from lincent.estimators.validation import check_choice, check_count, check_positive, check_rows
-from lincent.paper.baselines._base import ManyClasses, warn_unfinished
-from lincent.paper.baselines._rows import RowSpace, signed_rows, with_ones
+from lincent.paper.baselines._base import (
+    ManyClasses,
+    RowSpace,
+    signed_rows,
+    warn_unfinished,
+    with_ones,
+)
 from lincent.problems.hinge import Quadratic, SquaredHingeProgram
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.hinge import solve_squared_hinge

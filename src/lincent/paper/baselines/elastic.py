@@ -16,8 +16,8 @@ nuclear = 0: one squared hinge per class, by the semismooth Newton method.  Othe
 proximal gradient (FISTA) with restarts, from there.
 
 The published program couples the nuclear norm by a penalty of 1e-8 and so never feels it: its
-output is that of nuclear = 0, which reproduces the paper.  The cut passes through the grand mean,
-which favors the smaller class.
+output is that of nuclear = 0, which reproduces the paper.  The threshold passes through the grand
+mean, which favors the smaller class.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.classifier import as_a_whole
 from lincent.estimators.validation import check_count, check_nonnegative, check_positive, check_rows
-from lincent.paper.baselines._base import ManyClasses, warn_unfinished
-from lincent.paper.baselines._rows import RowSpace, signed_rows
+from lincent.paper.baselines._base import ManyClasses, RowSpace, signed_rows, warn_unfinished
 from lincent.problems.hinge import Quadratic, SquaredHingeProgram
 from lincent.solvers.hinge import solve_squared_hinge
 from lincent.solvers.solution import Controls

@@ -156,7 +156,7 @@ class RegularizedLDA(ManyClasses):
         shrinkages : array-like of shape (n_values,)
             The shrinkages to try.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; a weight of two is a repeated row.
+            Frequency weights of the samples.
 
         Returns
         -------

@@ -1,6 +1,6 @@
 """What reproduces the paper's table, for each of its seven methods.
 
-The paper leaves much unsaid; these readings were found by comparison with its figures:
+The paper leaves much unsaid; these interpretations were found by comparison with its figures:
 
     LDA   covariance shrunk half-way to its diagonal, class frequencies as priors
     SVM   lambda = 1 is the cost C = 1 of the usual form, not the printed formula
@@ -26,10 +26,9 @@ from lincent.estimators.validation import check_choice
 from lincent.paper.baselines.dls import DiscriminativeLeastSquares
 from lincent.paper.baselines.elastic import DiscriminativeElasticNet
 from lincent.paper.baselines.lda import RegularizedLDA
-from lincent.paper.baselines.mpm import MinimaxProbabilityMachine
+from lincent.paper.baselines.minimax import MinimaxProbabilityMachine
 from lincent.paper.baselines.svm import LinearSVM
-from lincent.paper.baselines.twin import TwinSVC
-from lincent.paper.baselines.weighted_twin import WeightedTwinSVC
+from lincent.paper.baselines.twin import TwinSVC, WeightedTwinSVC
 
 METHODS = ("LDA", "SVM", "DLS", "SMP", "TSV", "WSV", "DEL")
 # The fifteen values of each parameter in the paper's second procedure.

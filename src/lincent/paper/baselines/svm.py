@@ -6,8 +6,8 @@ The intercept is not penalized.  The printed lambda of the paper, lambda |w|^2 +
 same problem at C = 1 / (2 lambda m); what it ran is C = 1.
 
 Solved exactly by the interior point of ``solvers.hinge``.  Given w, the losses are a piecewise
-linear function of b alone whose kinks lie at y_i - w.x_i; where its minimum is an interval (no
-support vector on the margin) b is the middle of it.
+linear function of b alone whose breakpoints lie at y_i - w.x_i; where its minimum is an interval
+(no support vector on the margin) b is the middle of it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,15 @@ from lincent.estimators.choices import Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.problem import TwoClass
 from lincent.estimators.validation import check_count, check_positive
-from lincent.paper.baselines._base import Hyperplanes, one_or_all, warn_unfinished
-from lincent.paper.baselines._rows import RowSpace, as_float, signed_rows, with_ones
+from lincent.paper.baselines._base import (
+    Hyperplanes,
+    RowSpace,
+    as_float,
+    one_or_all,
+    signed_rows,
+    warn_unfinished,
+    with_ones,
+)
 from lincent.problems.hinge import HingeProgram, Quadratic
 from lincent.solvers.hinge import solve_hinge
 from lincent.solvers.solution import Controls
@@ -39,15 +46,15 @@ class _Hyperplane:
 
 def best_intercept(projected: np.ndarray, sign: np.ndarray, costs: np.ndarray) -> float:
     """The middle of the interval of intercepts that minimize the hinge losses."""
-    kinks = sign - projected
-    order = np.argsort(kinks, kind="stable")
-    # Going up, a kink of the positive class ends its slope -c, one of the negative class starts +c:
+    breakpoints = sign - projected
+    order = np.argsort(breakpoints, kind="stable")
+    # A breakpoint of the positive class ends its slope -c, one of the negative class starts +c:
     # either way the slope rises by c, from minus the cost of the positive class.
     slopes = np.cumsum(costs[order]) - costs[sign > 0].sum()
     level = 1e-9 * costs.sum()
     first = min(int(np.searchsorted(slopes, -level)), len(order) - 1)
     last = min(int(np.searchsorted(slopes, level, side="right")), len(order) - 1)
-    return float(kinks[order[first]] + kinks[order[last]]) / 2
+    return float(breakpoints[order[first]] + breakpoints[order[last]]) / 2
 
 
 class LinearSVM(Hyperplanes, Classifier):

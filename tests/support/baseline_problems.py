@@ -1,4 +1,4 @@
-"""Problems for the rivals: five random shapes (one with n > m) and two real sets."""
+"""Problems for the baselines: five random shapes (one with n > m) and two real sets."""
 
 import numpy as np
 import pytest

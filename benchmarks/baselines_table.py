@@ -1,10 +1,10 @@
 """The paper's table again: seven methods, seven data sets, train and test.
 
-    python benchmarks/rivals_table.py [--runs 500]
+    python benchmarks/baselines_table.py [--runs 500]
 
 Procedure 1 of the paper: stratified 70/30 splits, z-scores from the training part, hard-label AUC,
 every method by ``lincent.paper.baselines.paper_settings``. Prints the table and writes it into
-doc/rivals.md, between the two marks that name this script. The data sets are found by
+doc/baselines.md, between the two marks that name this script. The data sets are found by
 ``lincent.paper.datasets.load_dataset``.
 
 The splits are those of the seeds 0, 1, 2, ...: more runs extend fewer. Of a long run the first 100
@@ -14,8 +14,8 @@ splits, as many as the paper has, are judged on their own too, so that nothing h
 import argparse
 
 import numpy as np
-from rivals_page import stamp, write_section
-from rivals_paper import METHODS, PRINTED, SETS
+from baselines_page import stamp, write_section
+from baselines_paper import METHODS, PRINTED, SETS
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -113,7 +113,7 @@ def page(scores):
             "",
             *summary(scores[:, :AS_MANY_AS_THE_PAPER], printed),
         ]
-    return [*lines, stamp(f"python benchmarks/rivals_table.py --runs {n_runs}")]
+    return [*lines, stamp(f"python benchmarks/baselines_table.py --runs {n_runs}")]
 
 
 def main():
@@ -125,7 +125,7 @@ def main():
     scores = np.array([runs_of(code, n_runs) for code in SETS])
     lines = page(scores)
     print("\n".join(lines))
-    write_section("rivals_table.py", lines)
+    write_section("baselines_table.py", lines)
 
 
 if __name__ == "__main__":

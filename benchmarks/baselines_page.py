@@ -1,4 +1,4 @@
-"""Writing measured sections into doc/rivals.md, each between two marks that name its script."""
+"""Writing measured sections into doc/baselines.md, each between two marks that name its script."""
 
 import datetime
 import os
@@ -9,7 +9,7 @@ import numpy
 import scipy
 import sklearn
 
-PAGE = Path(__file__).resolve().parent.parent / "doc" / "rivals.md"
+PAGE = Path(__file__).resolve().parent.parent / "doc" / "baselines.md"
 
 
 def stamp(command):

@@ -1,18 +1,18 @@
-"""Fit times of LCC and the rivals, tall and wide data.
+"""Fit times of LCC and the baselines, tall and wide data.
 
-    OMP_NUM_THREADS=1 python benchmarks/rivals_times.py [--repeats 3]
+    OMP_NUM_THREADS=1 python benchmarks/baselines_times.py [--repeats 3]
 
 Two Gaussian classes a little apart (one third of the rows positive), z-scored; every estimator with
 its defaults, so an optimum to its default tolerance. The figure is the least processor time of the
 repeats, which other users of the machine disturb little. Prints the table and writes it into
-doc/rivals.md.
+doc/baselines.md.
 """
 
 import argparse
 import time
 
 import numpy as np
-from rivals_page import stamp, write_section
+from baselines_page import stamp, write_section
 
 from lincent import LCC
 from lincent.paper.baselines import (
@@ -83,10 +83,10 @@ def main():
             for name, times in rows.items()
         ),
         "",
-        stamp(f"python benchmarks/rivals_times.py --repeats {repeats}"),
+        stamp(f"python benchmarks/baselines_times.py --repeats {repeats}"),
     ]
     print("\n".join(lines))
-    write_section("rivals_times.py", lines)
+    write_section("baselines_times.py", lines)
 
 
 if __name__ == "__main__":
