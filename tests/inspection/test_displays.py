@@ -25,7 +25,7 @@ from lincent.inspection import (  # noqa: E402
     PathDisplay,
     ProjectionDisplay,
 )
-from lincent.inspection.colors import COLORS  # noqa: E402
+from lincent.inspection._display import COLORS  # noqa: E402
 from support.devices import torch_far_away  # noqa: E402, F401
 
 
@@ -139,7 +139,7 @@ def test_impact_names_the_worst_rows():
 def test_impact_without_any_says_so(example):
     X, y, model = example
     display = ImpactDisplay.from_estimator(model, X, y).plot()
-    assert "No row" in display.ax_.get_title(loc="left")
+    assert "No sample" in display.ax_.get_title(loc="left")
 
 
 def test_path_names_the_largest_coefficients():

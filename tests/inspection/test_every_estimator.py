@@ -1,4 +1,4 @@
-"""Every display draws in from_estimator, for every estimator, or says in a sentence why not."""
+"""Every display draws every estimator in from_estimator, or raises an error that says why not."""
 
 import warnings
 

@@ -1,19 +1,14 @@
-"""Figures as objects: drawn from a fitted estimator, the numbers at hand.
+"""Inspection of fitted models.
 
-Each display has ``from_estimator(..., ax=)``, which draws as scikit-learn's do, ``plot(ax=)``,
-which draws again, and ``frame()``, the numbers behind the figure as a pandas table.  The two
-classes differ in color (readable without color vision), in lightness (readable in grey) and in
-shape or hatching.  An estimator that a display cannot show is refused in a sentence.
+Displays have ``from_estimator(..., ax=)``, which computes and draws as in scikit-learn, ``plot``,
+which draws again, and ``frame``, the numbers behind the figure as a pandas table.  Classes differ
+in color (readable without color vision), in lightness (readable in grey) and in shape or hatching.
+A display raises an error for estimators that it cannot show.
 """
 
-from lincent.inspection.boundary import BoundaryDisplay
-from lincent.inspection.coefficients import CoefficientsDisplay
-from lincent.inspection.direction import DirectionDisplay
-from lincent.inspection.impact import ImpactDisplay
-from lincent.inspection.path import PathDisplay
-from lincent.inspection.projection import ProjectionDisplay
-from lincent.inspection.scores import ScoresDisplay
-from lincent.inspection.shape import ShapeDisplay
+from typing import TYPE_CHECKING
+
+from lincent._lazy import lazily
 
 __all__ = [
     "BoundaryDisplay",
@@ -25,5 +20,22 @@ __all__ = [
     "ScoresDisplay",
     "ShapeDisplay",
 ]
-for _display in __all__:
-    globals()[_display].__module__ = __name__
+
+if TYPE_CHECKING:
+    from lincent.inspection.boundary import BoundaryDisplay, DirectionDisplay
+    from lincent.inspection.coefficients import CoefficientsDisplay, PathDisplay, ShapeDisplay
+    from lincent.inspection.projection import ImpactDisplay, ProjectionDisplay, ScoresDisplay
+else:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "BoundaryDisplay": "boundary",
+            "CoefficientsDisplay": "coefficients",
+            "DirectionDisplay": "boundary",
+            "ImpactDisplay": "projection",
+            "PathDisplay": "coefficients",
+            "ProjectionDisplay": "projection",
+            "ScoresDisplay": "projection",
+            "ShapeDisplay": "coefficients",
+        },
+    )

@@ -1,4 +1,4 @@
-"""The regions of a classifier in the plane."""
+"""Displays in the plane of two features: decision regions, and the fitted direction."""
 
 from __future__ import annotations
 
@@ -7,21 +7,33 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.inspection._drawing import Display, scatter, table, two_classes, two_columns
-from lincent.inspection.colors import INK, LIGHT
+from lincent.inspection._display import (
+    COLORS,
+    INK,
+    LIGHT,
+    MARKERS,
+    Display,
+    last_step,
+    line_coefficients,
+    names_of,
+    scatter,
+    table,
+    two_classes,
+    two_columns,
+)
 
 
 class BoundaryDisplay(Display):
-    """The two regions of a classifier in the plane, their boundary, and the rows.
+    """The two regions of a classifier in the plane, their boundary, and the samples.
 
     Parameters
     ----------
     grid : (ndarray of shape (resolution,), ndarray of shape (resolution,))
         The two axes of the grid.
     scores : ndarray of shape (resolution, resolution)
-        The decision function, one row per value of the second axis.
-    X, codes : the rows and their class, 0 or 1
-        The rows.
+        Decision values, one row per value of the second axis.
+    X, codes : arrays
+        The samples and their class codes, 0 or 1.
     classes, feature_names : sequences of two labels
         The two labels, in the order of ``classes_``.
     """
@@ -34,7 +46,7 @@ class BoundaryDisplay(Display):
 
     @classmethod
     def computed(cls, estimator: Any, X: Any, y: Any, *, resolution: int = 200) -> BoundaryDisplay:
-        """The numbers; nothing is drawn.  See ``from_estimator``."""
+        """Compute the numbers without drawing.  See ``from_estimator``."""
         check_is_fitted(estimator)
         given, (X, names) = X, two_columns(X, cls.__name__)
         codes = two_classes(estimator, y, cls.__name__)
@@ -42,7 +54,7 @@ class BoundaryDisplay(Display):
         ends = zip(X.min(axis=0) - border, X.max(axis=0) + border, strict=True)
         first, second = (np.linspace(*end, resolution) for end in ends)
         points: Any = np.column_stack([part.ravel() for part in np.meshgrid(first, second)])
-        if hasattr(given, "columns"):  # a model that knows names is asked with names
+        if hasattr(given, "columns"):  # a model fitted with feature names needs them
             points = type(given)(dict(zip(given.columns, points.T, strict=True)))
         scores = np.asarray(estimator.decision_function(points)).reshape(resolution, resolution)
         return cls((first, second), scores, X, codes, estimator.classes_, names)
@@ -58,7 +70,7 @@ class BoundaryDisplay(Display):
         estimator : classifier with ``decision_function``
             Fitted on two features.
         X : array-like of shape (n_samples, 2)
-            The rows.
+            The samples.
         y : array-like of shape (n_samples,)
             Their classes.
         resolution : int, default=200
@@ -71,11 +83,11 @@ class BoundaryDisplay(Display):
         BoundaryDisplay
             With ``ax_`` and ``figure_`` set.
         """
-        made = cls.computed(estimator, X, y, resolution=resolution)
-        return made._drawn(ax)  # type: ignore[no-any-return]
+        display = cls.computed(estimator, X, y, resolution=resolution)
+        return display._drawn(ax)  # type: ignore[no-any-return]
 
     def plot(self, ax: Any = None) -> BoundaryDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
@@ -99,7 +111,7 @@ class BoundaryDisplay(Display):
         return self
 
     def frame(self) -> Any:
-        """One line per grid point: position, score, predicted class.
+        """Return one line per grid point: position, score, predicted class.
 
         Returns
         -------
@@ -114,5 +126,140 @@ class BoundaryDisplay(Display):
                 "y": second.ravel(),
                 "score": scores,
                 "predicted": np.asarray(self.classes)[(scores > 0).astype(int)],
+            }
+        )
+
+
+class DirectionDisplay(Display):
+    """Samples in the plane, the direction as a line, and the projection of each sample.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, 2)
+        The samples.
+    codes : ndarray of shape (n_samples,)
+        Class code, 0 or 1, of each sample.
+    direction : ndarray of shape (2,)
+        One coefficient per column.
+    centers : ndarray of shape (2, 2)
+        The class centers.
+    threshold : float
+        The decision threshold, on the scale of ``X @ direction``.
+    classes, feature_names : sequences of two labels
+        The two labels, in the order of ``classes_``.
+    """
+
+    def __init__(
+        self, X: Any, codes: Any, direction: Any, centers: Any, threshold: float, classes: Any,
+        feature_names: Any,
+    ) -> None:  # fmt: skip
+        self.X, self.codes, self.direction, self.centers = X, codes, direction, centers
+        self.threshold, self.classes, self.feature_names = threshold, classes, feature_names
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> DirectionDisplay:
+        """Draw the direction of a fitted line on two features.
+
+        Parameters
+        ----------
+        estimator : LCC, LCCCV, FQCC, RegularizedLCC or RegularizedLCCCV
+            Fitted, or a pipeline that ends in one.
+        X : array-like of shape (n_samples, 2)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        DirectionDisplay
+            With ``ax_`` and ``figure_`` set.
+        """
+        given = names_of(X, 2) if hasattr(X, "columns") else None
+        model, X = last_step(estimator, X)
+        X, names = two_columns(X, cls.__name__)
+        codes = two_classes(model, y, cls.__name__)
+        coef = line_coefficients(model, cls.__name__, "BoundaryDisplay shows its regions.")
+        centers = np.array([X[codes == k].mean(axis=0) for k in (0, 1)])
+        centers = getattr(model, "centers_", centers)
+        threshold = -float(model.intercept_[0])
+        display = cls(X, codes, coef[0], centers, threshold, model.classes_, given or names)
+        return display._drawn(ax)  # type: ignore[no-any-return]
+
+    @property
+    def feet(self) -> np.ndarray:
+        """The samples projected at right angles onto the line, which passes between the centers."""
+        unit = self.direction / np.linalg.norm(self.direction)
+        middle = np.asarray(self.centers).mean(axis=0)
+        return np.asarray(middle + np.outer((self.X - middle) @ unit, unit))
+
+    def plot(self, ax: Any = None) -> DirectionDisplay:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or several, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        self
+            The display, with ``figure_`` and ``ax_`` set.
+        """
+        (axis,) = self._axes(ax, figsize=(6.2, 5.4))
+        feet = self.feet
+        for k in (0, 1):
+            rows = self.codes == k
+            segments = np.stack([self.X[rows], feet[rows]], axis=1)
+            axis.plot(*segments.transpose(2, 1, 0), color=COLORS[k], linewidth=0.4, alpha=0.35)
+            axis.scatter(*feet[rows].T, marker="|", s=30, color=COLORS[k], alpha=0.8, linewidth=0.9)
+        scatter(axis, self.X, self.codes, self.classes, s=24)
+        self._lines(axis, feet)
+        for k in (0, 1):
+            axis.plot(
+                *self.centers[k], marker=MARKERS[k], markersize=13, color=COLORS[k],
+                markeredgecolor=INK, markeredgewidth=1.6, linestyle="none", zorder=5,
+                label=f"center of class {self.classes[k]}",
+            )  # fmt: skip
+        axis.set_aspect("equal", adjustable="datalim")
+        axis.set_xlabel(self.feature_names[0])
+        axis.set_ylabel(self.feature_names[1])
+        axis.legend(frameon=False, fontsize="small")
+        self.ax_ = axis
+        return self
+
+    def _lines(self, axis: Any, feet: np.ndarray) -> None:
+        unit = self.direction / np.linalg.norm(self.direction)
+        middle = np.asarray(self.centers).mean(axis=0)
+        along = (feet - middle) @ unit
+        ends = np.array([along.min(), along.max()]) + 0.05 * np.ptp(along) * np.array([-1, 1])
+        line = middle + np.outer(ends, unit)
+        axis.plot(*line.T, color=INK, linewidth=1.8, label="direction β", zorder=4)
+        at = middle + unit * (self.threshold / np.linalg.norm(self.direction) - middle @ unit)
+        across = np.array([-unit[1], unit[0]])
+        width = 0.7 * float(np.abs((self.X - at) @ across).max())
+        boundary = at + np.outer([-width, width], across)
+        axis.plot(
+            *boundary.T, color=INK, linewidth=1.4, linestyle="--", label="threshold", zorder=4
+        )
+
+    def frame(self) -> Any:
+        """Return one line per sample: position, class, foot on the line, projected value.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The numbers behind the figure.
+        """
+        feet = self.feet
+        return table(
+            {
+                "x": self.X[:, 0],
+                "y": self.X[:, 1],
+                "class": np.asarray(self.classes)[self.codes],
+                "foot_x": feet[:, 0],
+                "foot_y": feet[:, 1],
+                "projected": self.X @ self.direction,
             }
         )

@@ -1,4 +1,4 @@
-"""The coefficients of a line."""
+"""Displays of fitted parameters: coefficients, their regularization path, shape functions."""
 
 from __future__ import annotations
 
@@ -6,15 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from lincent.inspection._drawing import (
+from lincent.estimators.lcc_path import lcc_path
+from lincent.estimators.linear import LCC
+from lincent.estimators.linear_cv import LCCCV
+from lincent.inspection._display import (
+    COLORS,
     HATCHES,
+    INK,
+    LIGHT,
+    STYLES,
     Display,
     classifier_of,
+    last_step,
     line_coefficients,
     names_of,
+    needs,
     table,
+    two_classes,
 )
-from lincent.inspection.colors import COLORS, INK
 
 
 class CoefficientsDisplay(Display):
@@ -27,7 +36,7 @@ class CoefficientsDisplay(Display):
     feature_names : sequence of str, default=None
         Names of the columns; None numbers them.
     positive : label, default=None
-        The class for which positive coefficients speak.
+        The class that positive coefficients favor.
 
     Attributes
     ----------
@@ -71,9 +80,9 @@ class CoefficientsDisplay(Display):
         feature_names : sequence of str, default=None
             Names of the columns; if not given, those of the frame in ``fit`` or of the step before.
         problem : int, default=0
-            Which two-class problem, where there are several.
+            Which binary subproblem, where there are several.
         n_largest : int, default=20
-            How many at most.
+            Maximum number of coefficients.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
 
@@ -84,30 +93,30 @@ class CoefficientsDisplay(Display):
         """
         model = classifier_of(estimator)
         instead = (
-            "ShapeDisplay shows the curves of AdditiveLCC, and "
-            "sklearn.inspection.permutation_importance what any model goes by."
+            "ShapeDisplay shows the shape functions of AdditiveLCC, and "
+            "sklearn.inspection.permutation_importance works for any model."
         )
         coef = line_coefficients(model, cls.__name__, instead)
         if not 0 <= problem < len(coef):
             raise ValueError(
-                f"problem={problem!r} is not there: this model has {len(coef)} two-class problems, "
+                f"problem={problem!r} is not there: this model has {len(coef)} binary subproblems, "
                 "counted from 0."
             )
         if feature_names is None:
             feature_names = _names(estimator, model)
         positive = model.classes_[1] if len(model.classes_) == 2 else None
-        made = cls(coef[problem], feature_names, positive)
-        return made._drawn(ax, n_largest=n_largest)  # type: ignore[no-any-return]
+        display = cls(coef[problem], feature_names, positive)
+        return display._drawn(ax, n_largest=n_largest)  # type: ignore[no-any-return]
 
     def plot(self, ax: Any = None, *, n_largest: int = 20) -> CoefficientsDisplay:
-        """Draw the ``n_largest`` of them.
+        """Draw the ``n_largest`` coefficients.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
         n_largest : int, default=20
-            How many at most.
+            Maximum number of coefficients.
 
         Returns
         -------
@@ -116,21 +125,21 @@ class CoefficientsDisplay(Display):
         """
         order = np.argsort(-np.abs(self.coefs), kind="stable")[:n_largest]
         (axis,) = self._axes(ax, figsize=(6.4, 0.9 + 0.28 * max(len(order), 4)))
-        place = np.arange(len(order))
+        positions = np.arange(len(order))
         for k, side in enumerate((self.coefs[order] < 0, self.coefs[order] >= 0)):
-            axis.barh(place[side], self.coefs[order][side], color=COLORS[k], hatch=HATCHES[k],
+            axis.barh(positions[side], self.coefs[order][side], color=COLORS[k], hatch=HATCHES[k],
                       edgecolor=INK, linewidth=0.6)  # fmt: skip
         axis.axvline(0.0, color=INK, linewidth=0.8)
-        axis.set_yticks(place, [self.feature_names[j] for j in order])
+        axis.set_yticks(positions, [self.feature_names[j] for j in order])
         axis.invert_yaxis()
         axis.set_ylabel("Column")
-        speaks = "" if self.positive is None else f" (right speaks for {self.positive})"
-        axis.set_xlabel(f"Coefficient{speaks}")
+        favored = "" if self.positive is None else f" (right speaks for {self.positive})"
+        axis.set_xlabel(f"Coefficient{favored}")
         self.ax_ = axis
         return self
 
     def frame(self) -> Any:
-        """One line per column, largest coefficient first.
+        """Return one line per column, largest coefficient first.
 
         Returns
         -------
@@ -143,12 +152,256 @@ class CoefficientsDisplay(Display):
 
 
 def _names(estimator: Any, model: Any) -> list[str]:
-    """What the columns of the last step are called."""
+    """Return the names of the input columns of the last step."""
     if hasattr(model, "feature_names_in_"):
         return [str(name) for name in model.feature_names_in_]
     if hasattr(estimator, "steps") and len(estimator.steps) > 1:
         try:
             return [str(name) for name in estimator[:-1].get_feature_names_out()]
         except (AttributeError, ValueError):
-            pass  # a step that does not say
+            pass  # a step without feature names
     return names_of(None, model.n_features_in_)
+
+
+MAX_LABELED = 8
+
+
+class PathDisplay(Display):
+    """Coefficients and objective along a regularization path over the margin.
+
+    Parameters
+    ----------
+    margins : array-like of shape (n_margins,)
+        The margins, in any order.
+    coefs : array-like of shape (n_margins, n_features)
+        The coefficients at each margin.
+    objective : array-like of shape (n_margins,)
+        The objective at each margin.
+    feature_names : sequence of str, default=None
+        Names for the legend; None numbers the columns.
+    """
+
+    def __init__(self, margins: Any, coefs: Any, objective: Any, feature_names: Any = None) -> None:
+        self.margins = np.asarray(margins, dtype=float)
+        self.coefs = np.asarray(coefs, dtype=float)
+        self.objective = np.asarray(objective, dtype=float)
+        wrong = self.coefs.ndim != 2 or len(self.coefs) != len(self.margins)
+        if wrong or self.objective.shape != self.margins.shape:
+            raise ValueError(
+                f"A path needs a row of coefficients and an objective for each of its "
+                f"{len(self.margins)} margins; coefs has shape {self.coefs.shape} and objective "
+                f"{self.objective.shape}."
+            )
+        count = self.coefs.shape[1]
+        named = [f"feature {j}" for j in range(count)] if feature_names is None else feature_names
+        self.feature_names = [str(name) for name in named]
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, margins: Any = None, ax: Any = None
+    ) -> PathDisplay:
+        """Compute and draw the path over the margin of a fitted LCC or LCCCV, at its C.
+
+        Parameters
+        ----------
+        estimator : LCC or LCCCV
+            Fitted, or a pipeline that ends in one.
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their classes, two.
+        margins : array-like, default=None
+            The margins; None is 20 of them, from a hundredth of the largest feasible one up to it.
+        ax : two matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        PathDisplay
+            With ``ax_`` and ``figure_`` set.
+        """
+        model, rows = last_step(estimator, X, here=False)
+        if not isinstance(model, LCC | LCCCV):
+            raise ValueError(
+                f"PathDisplay cannot show {type(model).__name__}: the path over the margin is "
+                "defined for LCC and LCCCV."
+            )
+        codes = two_classes(model, y, cls.__name__)
+        names = names_of(rows, model.n_features_in_)
+        if margins is None:
+            centers = model.centers_
+            largest = float(np.abs(centers[1] - centers[0]).sum())
+            margins = np.geomspace(0.01, 1.0, 20) * largest * (1 - 1e-12)
+        path = lcc_path(
+            rows, codes, margins=margins, Cs=(model.C,), class_weight=_by_code(model),
+            solver=model.solver, tol=model.tol, max_iter=model.max_iter,
+            time_limit=model.time_limit, random_state=model.random_state,
+        )  # fmt: skip
+        feasible = path.feasible
+        display = cls(
+            path.margins[feasible], path.coefs[0][feasible], path.objectives[0][feasible], names
+        )
+        return display._drawn(ax)  # type: ignore[no-any-return]
+
+    def plot(self, ax: Any = None) -> PathDisplay:
+        """Draw coefficients above, objective below; ``ax`` holds two sets of axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or several, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        self
+            The display, with ``figure_`` and ``ax_`` set.
+        """
+        (upper, lower) = self._axes(ax, 2, figsize=(6.8, 6.0))
+        largest = np.argsort(-np.abs(self.coefs).max(axis=0))
+        for rank, j in enumerate(largest):
+            if rank < MAX_LABELED:
+                upper.plot(
+                    self.margins, self.coefs[:, j], color=COLORS[rank % 2],
+                    linestyle=STYLES[(rank // 2) % 4], linewidth=1.8, label=self.feature_names[j],
+                )  # fmt: skip
+            else:
+                upper.plot(self.margins, self.coefs[:, j], color="#BBBBBB", linewidth=0.7, zorder=1)
+        upper.axhline(0.0, color=INK, linewidth=0.6)
+        upper.set_ylabel("Coefficient")
+        upper.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+        lower.plot(self.margins, self.objective, color=INK, marker="o", markersize=3)
+        lower.set_ylabel("Objective")
+        lower.set_xlabel("Margin")
+        for axis in (upper, lower):
+            axis.set_xscale("log" if np.all(self.margins > 0) else "linear")
+        self.ax_ = np.array([upper, lower])
+        return self
+
+    def frame(self) -> Any:
+        """Return one line per margin: margin, objective, one column per coefficient.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The numbers behind the figure.
+        """
+        columns = {"margin": self.margins, "objective": self.objective}
+        columns.update(zip(self.feature_names, self.coefs.T, strict=True))
+        return table(columns)
+
+
+def _by_code(model: Any) -> Any:
+    """Return the class weights of a model for the classes 0 and 1."""
+    weight = model.class_weight
+    if not isinstance(weight, dict):
+        return weight
+    return {k: weight.get(label, 1.0) for k, label in enumerate(model.classes_.tolist())}
+
+
+class ShapeDisplay(Display):
+    """The shape function of one column of an additive model, with a band from resampling.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n_points,)
+        Values of the column, or its categories.
+    value : ndarray of shape (n_points,)
+        The contributions to the score.
+    low, high : ndarray of shape (n_points,)
+        The bounds of the band.
+    name : str
+        The name of the column.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure around it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lincent import AdditiveLCC
+    >>> from lincent.inspection import ShapeDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = AdditiveLCC().fit(X, y)
+    >>> ShapeDisplay.from_estimator(model, "mean radius").frame().shape
+    (100, 4)
+    """
+
+    def __init__(self, x: Any, value: Any, low: Any, high: Any, name: str) -> None:
+        self.x, self.value, self.low, self.high = x, value, low, high
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, column: Any, *, rule: int = 0, ax: Any = None
+    ) -> ShapeDisplay:
+        """Draw a shape function of a fitted AdditiveLCC or AdditiveLCCCV.
+
+        Parameters
+        ----------
+        estimator : AdditiveLCC or AdditiveLCCCV
+            Fitted, or a pipeline that ends in one.
+        column : str or int
+            Name or number of the column.
+        rule : int, default=0
+            Number of the class, where there are more than two.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        ShapeDisplay
+            With ``ax_`` and ``figure_`` set.
+        """
+        model = classifier_of(estimator)
+        needs(
+            model, "shape", cls.__name__,
+            "only AdditiveLCC and AdditiveLCCCV have a shape function for each column. "
+            "sklearn.inspection.PartialDependenceDisplay draws the mean score of any classifier.",
+        )  # fmt: skip
+        name = str(column if isinstance(column, str) else model.term_names_[column])
+        display = cls(**model.shape(column, rule), name=name)
+        return display._drawn(ax)  # type: ignore[no-any-return]
+
+    def plot(self, ax: Any = None) -> ShapeDisplay:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        ShapeDisplay
+            With ``ax_`` and ``figure_`` set.
+        """
+        axes = self._axes(ax, figsize=(5.0, 3.2))
+        self.ax_ = axes[0]
+        if np.asarray(self.x).dtype == object:
+            self._plot_categories()
+        else:
+            self.ax_.fill_between(self.x, self.low, self.high, color=LIGHT[1], lw=0)
+            self.ax_.plot(self.x, self.value, color=COLORS[1])
+        self.ax_.axhline(0.0, color=INK, lw=0.6)
+        self.ax_.set(xlabel=self.name, ylabel="Adds to the score")
+        return self
+
+    def _plot_categories(self) -> None:
+        positions = np.arange(len(self.x))
+        errors = np.abs(np.stack([self.value - self.low, self.high - self.value]))
+        self.ax_.bar(positions, self.value, color=LIGHT[1], yerr=errors, ecolor=COLORS[1])
+        self.ax_.set_xticks(positions, self.x)
+
+    def frame(self) -> Any:
+        """Return the numbers behind the figure.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``x``, ``value``, ``low`` and ``high``.
+        """
+        return table({"x": self.x, "value": self.value, "low": self.low, "high": self.high})

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from lincent._errors import printable
-from lincent.inspection.colors import COLORS, INK, LIGHT
+from lincent.inspection._display import COLORS, INK, LIGHT
 
 _NAMES = (
     "ink", "muted", "line", "paper", "best", "near", "far", "good", "bad",

@@ -1,8 +1,7 @@
-"""What displays share: axes, tables, rows and classes as the model sees them.
+"""The base class of the displays, the colors of two classes, and helpers that all displays use.
 
-``from_estimator`` of a display computes and draws at once, as scikit-learn's do; ``computed`` only
-computes.  ``plot`` draws (again): without ``ax`` in the figure that ``from_estimator`` made, with
-``ax`` there and nowhere else.
+``from_estimator`` of a display computes and draws at once, as in scikit-learn; ``computed`` only
+computes.  ``plot`` draws again, in the figure of ``from_estimator`` or in ``ax``.
 """
 
 from __future__ import annotations
@@ -13,16 +12,19 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.dispatch import FOLLOWED, numpy_copy
-from lincent.inspection.colors import COLORS, INK
 from lincent.sources.source import to_numpy
 
+# Told apart without color vision and in grey; ``report.drawing`` maps them to the page's theme.
+COLORS = ("#0072B2", "#E69F00")
+LIGHT = ("#C6DDEC", "#FBEBC8")
+INK = "#222222"
 MARKERS = ("o", "^")
 HATCHES = ("", "////")
 STYLES = ("-", "--", "-.", ":")
 
 
 def pyplot() -> Any:
-    """matplotlib, imported when something is drawn."""
+    """Import matplotlib on first use."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -31,7 +33,7 @@ def pyplot() -> Any:
 
 
 def table(columns: dict[str, Any]) -> Any:
-    """A pandas frame."""
+    """Return a pandas frame."""
     try:
         import pandas
     except ImportError as error:
@@ -44,27 +46,27 @@ class Display:
 
     figure_: Any
     ax_: Any
-    _made: Any = None
-    """The figure that ``from_estimator`` has made, until another is asked for."""
+    _own_figure: Any = None
+    """The figure that ``from_estimator`` created; the next ``plot`` without ``ax`` reuses it."""
 
     def _drawn(self, ax: Any, **how: Any) -> Any:
-        """Draw for ``from_estimator``."""
+        """Draw on behalf of ``from_estimator``."""
         self.plot(ax=ax, **how)  # type: ignore[attr-defined]
-        self._made = self.figure_ if ax is None else None
+        self._own_figure = self.figure_ if ax is None else None
         return self
 
     def _axes(self, ax: Any, rows: int = 1, **size: Any) -> np.ndarray:
-        """The given axes, or new ones below each other; ``figure_`` is set."""
-        made, self._made = self._made, None
+        """Return the given axes, or new ones below each other, and set ``figure_``."""
+        own, self._own_figure = self._own_figure, None
         if ax is None:
-            if made is None:
+            if own is None:
                 self.figure_ = pyplot().figure(layout="constrained", **size)
             else:
-                self.figure_ = made
-                made.clear()
+                self.figure_ = own
+                own.clear()
             return np.asarray(self.figure_.subplots(rows, 1, squeeze=False)[:, 0])
-        if made is not None:
-            pyplot().close(made)
+        if own is not None:
+            pyplot().close(own)
         axes = np.atleast_1d(np.asarray(ax, dtype=object)).reshape(-1)
         if len(axes) != rows:
             raise ValueError(
@@ -75,14 +77,14 @@ class Display:
 
 
 def classifier_of(estimator: Any) -> Any:
-    """The classifier, at the end of a pipeline or alone, in NumPy; it must be fitted."""
+    """Return the fitted classifier, the last step of a pipeline or alone, with NumPy arrays."""
     check_is_fitted(estimator)
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
     return numpy_copy(model) if FOLLOWED in vars(model) else model
 
 
 def last_step(estimator: Any, X: Any, *, here: bool = True) -> tuple[Any, Any]:
-    """The classifier, and X as it sees it; unless it may stay on its device, it comes here."""
+    """Return the classifier and its input X, transferred to host memory if ``here``."""
     model = classifier_of(estimator)
     if hasattr(estimator, "steps") and len(estimator.steps) > 1:
         X = estimator[:-1].transform(X)
@@ -90,13 +92,13 @@ def last_step(estimator: Any, X: Any, *, here: bool = True) -> tuple[Any, Any]:
 
 
 def needs(model: Any, attribute: str, figure: str, why: str) -> None:
-    """A sentence where an estimator has nothing to draw."""
+    """Raise an error for an estimator without the attribute that a display shows."""
     if not hasattr(model, attribute):
         raise ValueError(f"{figure} cannot show {type(model).__name__}: {why}")
 
 
 def line_coefficients(model: Any, figure: str, instead: str) -> np.ndarray:
-    """``coef_`` with one column for each feature, or a sentence."""
+    """Return ``coef_`` with one column for each feature; raise an error where there is none."""
     coef = getattr(model, "coef_", None)
     if not isinstance(coef, np.ndarray) or coef.ndim != 2 or coef.shape[1] != model.n_features_in_:
         raise ValueError(
@@ -107,7 +109,7 @@ def line_coefficients(model: Any, figure: str, instead: str) -> np.ndarray:
 
 
 def two_classes(estimator: Any, y: Any, figure: str) -> np.ndarray:
-    """0 or 1 for each row."""
+    """Return the class code, 0 or 1, of each sample."""
     if len(estimator.classes_) != 2:
         raise ValueError(
             f"{figure} shows a model of two classes; this one knows {len(estimator.classes_)}."
@@ -116,7 +118,7 @@ def two_classes(estimator: Any, y: Any, figure: str) -> np.ndarray:
 
 
 def names_of(X: Any, count: int) -> list[str]:
-    """The names of the columns, or their numbers."""
+    """Return the names of the columns, or numbered ones."""
     named = getattr(X, "columns", None)
     if named is None or len(named) != count:
         return [f"feature {j}" for j in range(count)]
@@ -124,7 +126,7 @@ def names_of(X: Any, count: int) -> list[str]:
 
 
 def two_columns(X: Any, figure: str) -> tuple[np.ndarray, list[str]]:
-    """X as an array with two columns, and their names."""
+    """Return X as an array with two columns, and their names."""
     names = [str(name) for name in getattr(X, "columns", ("First feature", "Second feature"))]
     X = np.asarray(to_numpy(X), dtype=float)
     if X.ndim != 2 or X.shape[1] != 2:
@@ -133,7 +135,7 @@ def two_columns(X: Any, figure: str) -> tuple[np.ndarray, list[str]]:
 
 
 def scatter(ax: Any, X: np.ndarray, codes: np.ndarray, classes: Any, **style: Any) -> None:
-    """The rows of both classes."""
+    """Draw the samples of both classes."""
     for k in (0, 1):
         ax.scatter(
             *X[codes == k].T, marker=MARKERS[k], color=COLORS[k], edgecolor=INK, linewidth=0.5,
