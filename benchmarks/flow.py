@@ -137,7 +137,7 @@ JOBS = {
     "LCC": lambda: lincent.LCC().fit(*data()),
     "LCCCV": lambda: lincent.LCCCV().fit(*data()),
     "RegularizedLCC": lambda: lincent.RegularizedLCC().fit(*data()),
-    "StructuredLCCCV": lambda: lincent.StructuredLCCCV(n_repeats=1).fit(*data()),
+    "StructuredLCCCV": lambda: lincent.StructuredLCCCV().fit(*data()),
     "LCC on Dask": on_dask,
     "lincent fit": on_the_command_line,
 }

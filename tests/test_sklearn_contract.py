@@ -56,7 +56,7 @@ VARIANTS = {
         {"norm": "linf", "margin_range": (0.01, 0.01), "fit_threshold": False},
     ],
     "RegularizedLDA": [{"target": "scaled-identity"}, {"shrinkage": 0.0}],
-    "RegularizedLCCCV": [{"multi_class": "ovr"}, {"combine": "refit"}],
+    "RegularizedLCCCV": [{"multi_class": "ovr"}],
     "StructuredLCC": [{"probability": "sigmoid"}],
     "StructuralMPM": [{"n_components": 1}, {"multi_class": "ovo"}],
     "TwinSVC": [{"multi_class": "ovo"}],

@@ -16,8 +16,8 @@ from lincent import RegularizedLCCCV, StructuredLCCCV
 
 X, y = load_breast_cancer(return_X_y=True)
 X = StandardScaler().fit_transform(X)
-line = RegularizedLCCCV(n_repeats=1).fit(X, y)
-bent = StructuredLCCCV(n_repeats=1).fit(X, y)
+line = RegularizedLCCCV().fit(X, y)
+bent = StructuredLCCCV().fit(X, y)
 print(
     f"one linear rule in the end: {line.coef_.shape}, largest relative gap {line.duality_gap_:.0e}"
 )
@@ -28,12 +28,14 @@ print(
 figure, axes = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
 members = ["straight", "local centers, wide", "local centers, narrow"]
 for ax, model in zip(axes, (line, bent), strict=True):
-    for scores, weights, name in zip(model.scores_, model.weights_, members, strict=False):
+    table = [model.cv_results_[name] for name in ("mean_test_score", "weight")]
+    table = [values.reshape(-1, len(model.Cs_)) for values in table]
+    for scores, weights, name in zip(*table, members, strict=False):
         (curve,) = ax.plot(model.Cs_, scores, lw=1.2, label=name)
         ax.scatter(
             model.Cs_,
             scores,
-            s=8 + 500 * weights / np.max(model.weights_),
+            s=8 + 500 * weights / np.max(model.cv_results_["weight"]),
             alpha=0.6,
             color=curve.get_color(),
         )

@@ -39,7 +39,7 @@ def test_a_model_of_any_kind_is_stored_and_answers_the_same(auto, fresh, tmp_pat
     pd.testing.assert_frame_equal(predict_table(again, fresh), predict_table(auto, fresh))
     text = json.dumps(auto.summary, allow_nan=False)
     assert "held_out" in text
-    assert not hasattr(auto.classifier, "held_out_scores_")
+    assert not hasattr(auto.classifier, "out_of_fold_scores_")
 
 
 @pytest.mark.parametrize(

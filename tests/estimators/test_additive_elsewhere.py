@@ -110,7 +110,7 @@ def test_probabilities(kind):
     found, plain = (kind(probability="sigmoid", n_resamples=0).fit(x, y) for x in (rows, X))
     expected = plain.predict_proba(X)
     np.testing.assert_allclose(found.predict_proba(rows).compute(), expected, atol=1e-6)
-    assert not hasattr(found, "held_out_scores_")
+    assert not hasattr(found, "out_of_fold_scores_")
 
 
 def test_batches_and_sparse_blocks():
@@ -166,7 +166,7 @@ def test_few_reads(monkeypatch):
     [
         (AdditiveLCC(monotonic_cst=[1, 0, 0, 0]), "monotonic_cst needs X in memory"),
         (AdditiveLCC(categorical_features=[3]), "categorical_features needs X as a table"),
-        (AdditiveLCCCV(cv=KFold(3)), "no places to index"),
+        (AdditiveLCCCV(cv=KFold(3)), "no positions to index"),
     ],
 )
 def test_what_needs_memory_says_so(model, sentence):

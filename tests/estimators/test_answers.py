@@ -86,7 +86,7 @@ def test_the_method_keeps_its_name_and_words():
     [
         LCC(probability="sigmoid"),
         RegularizedLCC(multi_class="native"),
-        RegularizedLCCCV((0.01, 0.1), cv=3, n_repeats=1),
+        RegularizedLCCCV((0.01, 0.1), cv=3),
         StructuredLCC(3),
         AdditiveLCC(n_resamples=0, probability="sigmoid"),
         KernelLCC(n_components=10, random_state=0),

@@ -100,7 +100,7 @@ def test_probabilities_are_calibrated_on_unseen_rows():
     p = model.predict_proba(X[400:])[:, 1]
     assert p.mean() == pytest.approx(y[400:].mean(), abs=0.06)
     assert log_loss(y[400:], p) < log_loss(y[400:], np.full(200, y[:400].mean()))
-    seen = model.held_out_probabilities_
+    seen = model.out_of_fold_probabilities_
     assert seen.shape == (400, 2)
     assert np.isfinite(seen).all()
     np.testing.assert_allclose(np.log(model.predict_proba(X)), model.predict_log_proba(X))
@@ -109,7 +109,7 @@ def test_probabilities_are_calibrated_on_unseen_rows():
 def test_the_cut_follows_the_scorer():
     X, y = two(500, weights=[0.9], class_sep=0.5)
     even, many = AutoLCC().fit(X, y), AutoLCC(scoring="accuracy").fit(X, y)
-    held_even, held_many = even.held_out_scores_ > 0, many.held_out_scores_ > 0
+    held_even, held_many = even.out_of_fold_scores_ > 0, many.out_of_fold_scores_ > 0
     assert accuracy_score(y, held_many) > accuracy_score(y, held_even)
     assert balanced_accuracy_score(y, held_even) > balanced_accuracy_score(y, held_many)
     assert np.all(even.shift_ == 0.0)
@@ -139,7 +139,7 @@ def test_a_sample_stands_for_many_rows(monkeypatch):
     X, y = two(900)
     monkeypatch.setattr(auto, "SEARCH_ROWS", 300)
     model = AutoLCC().fit(X, y)
-    searched = np.isfinite(model.held_out_scores_)
+    searched = np.isfinite(model.out_of_fold_scores_)
     assert 250 < searched.sum() < 350
     assert model.score(X, y) > 0.85
 

@@ -161,7 +161,7 @@ def test_all_maps_ask_in_the_same_reads(monkeypatch):
     ("how", "sentence"),
     [
         ({"categorical_features": [1]}, "categorical_features needs X as a table in memory"),
-        ({"cv": KFold(3)}, "no places to index"),
+        ({"cv": KFold(3)}, "no positions to index"),
     ],
 )
 def test_what_needs_memory_says_so(how, sentence):

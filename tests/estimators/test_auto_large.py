@@ -78,11 +78,11 @@ def test_members_are_those_of_all_rows(small_samples, classes):
 def test_rows_that_choose_are_not_among_those_fitted_to_first(small_samples):
     X, y = table()
     found = model().fit(X, y)
-    judges = np.isfinite(found.held_out_scores_)
+    judges = np.isfinite(found.out_of_fold_scores_)
     assert auto_large.JUDGES // 2 <= judges.sum() <= auto_large.JUDGES
-    assert np.isfinite(found.held_out_probabilities_[judges]).all()
+    assert np.isfinite(found.out_of_fold_probabilities_[judges]).all()
     again = model().fit(X[::-1], y[::-1])
-    np.testing.assert_array_equal(np.isfinite(again.held_out_scores_)[::-1], judges)
+    np.testing.assert_array_equal(np.isfinite(again.out_of_fold_scores_)[::-1], judges)
     np.testing.assert_allclose(again.decision_function(X), found.decision_function(X), atol=1e-6)
 
 

@@ -6,25 +6,36 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, get_scorer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from lincent import LCC, LCCCV
-from lincent.estimators.cv_table import Candidate, Found, best_candidate, tabulate
+from lincent.estimators.linear_cv import Candidate, best_candidate
+from lincent.model_selection.search import FoldScores
 from lincent.solvers.lp import path
 from support.clock import Clock
 from support.labeled import noisy
 
 
-def test_scores_are_those_of_single_fits():
+def single_fits(X, y, cv, params, scorer, **settings):
+    """Return the scores of LCC on each fold, at a fraction of the largest feasible margin."""
+    for train, test in cv.split(X, y):
+        d = X[train][y[train] == 1].mean(axis=0) - X[train][y[train] == 0].mean(axis=0)
+        # A hair below: at the fraction 1 the largest margin is met up to rounding only.
+        margin = params["relative_margin"] * np.abs(d).sum() * (1 - 1e-13)
+        single = LCC(params["C"], margin, params["discriminator"], **settings)
+        yield scorer(single.fit(X[train], y[train]), X[test], y[test])
+
+
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "roc_auc"])
+def test_scores_are_those_of_single_fits(scoring):
     """Each entry of the table is what a plain LCC with that margin scores on that fold."""
     X, y = noisy(200)
     cv = StratifiedKFold(4, shuffle=True, random_state=0)
-    margins = [0.05, 0.5, 1.5]
-    model = LCCCV(margins, relative=False, discriminators=("distance", "svm"), cv=cv).fit(X, y)
-    for k, point in enumerate(model.cv_results_["params"]):
-        single = LCC(point["C"], point["margin"], point["discriminator"])
-        expected = cross_val_score(single, X, y, cv=cv, scoring="balanced_accuracy")
+    model = LCCCV([0.05, 0.5, 1.0], discriminators=("distance", "svm"), cv=cv, scoring=scoring)
+    model.fit(X, y)
+    for k, params in enumerate(model.cv_results_["params"]):
+        expected = list(single_fits(X, y, cv, params, get_scorer(scoring)))
         found = [model.cv_results_[f"split{fold}_test_score"][k] for fold in range(4)]
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
@@ -36,6 +47,7 @@ def test_choice_and_refit():
     assert model.best_score_ == np.nanmax(results["mean_test_score"])
     assert model.best_index_ == int(np.nanargmax(results["mean_test_score"]))
     assert results["rank_test_score"][model.best_index_] == 1
+    assert model.best_params_ == results["params"][model.best_index_]
     assert len(results["params"]) == 15
     assert (results["relative_gap"] <= 1e-9).all()
     largest = np.abs(X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)).sum()
@@ -46,28 +58,6 @@ def test_choice_and_refit():
     np.testing.assert_allclose(
         model.misclassification_impact(X, y), single.misclassification_impact(X, y), atol=1e-9
     )
-
-
-def test_infeasible_margins_score_nan_and_are_not_chosen():
-    X, y = noisy(200)
-    model = LCCCV([0.1, 1e6], relative=False, cv=3).fit(X, y)
-    assert list(model.cv_results_["feasible"]) == [True, False]
-    assert np.isnan(model.cv_results_["mean_test_score"][1])
-    assert model.margin_ == 0.1
-    with pytest.raises(ValueError, match="No margin of the grid is feasible"):
-        LCCCV([1e6], relative=False, cv=3).fit(X, y)
-
-
-def test_one_standard_error_takes_a_larger_margin():
-    X, y = noisy(200, seed=3)
-    best = LCCCV(cv=5).fit(X, y)
-    careful = LCCCV(cv=5, selection="one-standard-error").fit(X, y)
-    assert careful.best_index_ >= best.best_index_
-    results = careful.cv_results_
-    mean, spread = results["mean_test_score"], results["std_test_score"][best.best_index_]
-    bound = mean[best.best_index_] - spread / np.sqrt(4)
-    assert mean[careful.best_index_] >= bound
-    assert (mean[careful.best_index_ + 1 :] < bound).all()
 
 
 @pytest.mark.parametrize("strategy", ["ovr", "ovo"])
@@ -96,20 +86,6 @@ def test_callable_scoring_sees_every_point():
     )
 
 
-def test_ranking_scores_do_not_depend_on_the_unit():
-    X, y = noisy(200)
-    model = LCCCV(5, scoring="roc_auc", cv=3).fit(X, y)
-    for k, share in enumerate(model.cv_results_["param_relative_margin"]):
-        cuts = StratifiedKFold(3).split(X, y)
-        for fold, (train, test) in enumerate(cuts):
-            d = X[train][y[train] == 1].mean(axis=0) - X[train][y[train] == 0].mean(axis=0)
-            # A hair below: at the fraction 1 the largest margin is met up to rounding only.
-            margin = share * np.abs(d).sum() * (1 - 1e-13)
-            single = LCC(margin=margin).fit(X[train], y[train])
-            expected = roc_auc_score(y[test], single.decision_function(X[test]))
-            assert model.cv_results_[f"split{fold}_test_score"][k] == pytest.approx(expected)
-
-
 def test_scoring_by_probability_needs_probabilities():
     X, y = noisy(100)
     with pytest.raises(ValueError, match="give probability='sigmoid'"):
@@ -120,13 +96,14 @@ def test_scoring_by_probability_needs_probabilities():
 @pytest.mark.parametrize("scoring", ["neg_brier_score", "neg_log_loss"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_scoring_by_probability(method, scoring, classes):
-    """As scikit-learn scores LCC with probabilities at each margin."""
+    """As scikit-learn scores LCCCV with probabilities and a single margin."""
     X, y = noisy(240, 4, classes=classes)
     margins, cv = [0.01, 0.3], StratifiedKFold(3)
     settings = {"probability": method, "multi_class": "ovo" if classes == 3 else "ovr"}
-    model = LCCCV(margins, relative=False, scoring=scoring, cv=cv, **settings).fit(X, y)
+    model = LCCCV(margins, scoring=scoring, cv=cv, **settings).fit(X, y)
     for k, margin in enumerate(margins):
-        single = LCC(margin=margin, **settings)
+        # Folds that do not hold out every sample once: calibrated by five folds, as in the search.
+        single = LCCCV([margin], cv=[(np.arange(160), np.arange(80, 160))], **settings)
         expected = cross_val_score(single, X, y, scoring=scoring, cv=cv).mean()
         found = model.cv_results_["mean_test_score"][k]
         assert found == pytest.approx(expected, rel=1e-6)
@@ -175,10 +152,8 @@ def test_failed_fit_keeps_the_old_model():
     [
         ({"margins": 0}, "margins=0"),
         ({"margins": [0.5, 2.0]}, "above 1"),
-        ({"margins": 5, "relative": False}, "give the margins themselves"),
         ({"discriminators": ()}, "discriminators is empty"),
         ({"discriminators": "magic"}, "'magic' is not known"),
-        ({"selection": "worst"}, "'worst' is not known"),
         ({"probability": "sure"}, "'sure' is not known"),
         ({"Cs": [-1.0]}, "Cs=-1.0"),
     ],
@@ -319,14 +294,13 @@ def test_what_is_proved_goes_before_what_was_cut_short():
     scores = np.array([[0.9, 0.7, 0.6], [0.9, 0.8, 0.6]])
     gaps = np.array([[1e-3, 1e-12, 1e-12], [1e-3, 1e-12, 1e-12]])
     grid = [Candidate(2.0, margin, "distance") for margin in (0.25, 0.5, 1.0)]
-    usable = np.ones(3, dtype=bool)
     for late, best, words in (
         ([True, False, False], 1, "2 of 3 candidates were finished, in 2 of 2 folds"),
         ([True, True, True], 0, "0 of 3 candidates were finished, and the choice is the best of"),
     ):
-        found = Found(scores, gaps, np.array([late, late]))
-        results = tabulate(grid, True, found)
-        assert best_candidate(grid, results, usable, 2, "best") == best
+        found = FoldScores(scores, gaps, np.array([late, late]))
+        results = found.cv_results([candidate._asdict() for candidate in grid])
+        assert best_candidate(grid, results) == best
         with pytest.warns(ConvergenceWarning, match=words):
             found.warn(1e-9, 1.0)
 

@@ -122,8 +122,7 @@ def test_three_classes(strategy):
         {"class_weight": {0: 1.0, 1: 2.0}},
         {"discriminators": ("distance", "nearest", "svm"), "margins": (0.1, 0.5)},
         {"Cs": (0.001, 2.0)},
-        {"relative": False, "margins": (0.01, 0.5, 100.0)},
-        {"selection": "one-standard-error"},
+        {"margins": (0.01, 0.5, 1.0)},
         {"solver": "interior-point", "margins": (0.5,)},
         {"n_jobs": 2},
     ],
@@ -199,9 +198,9 @@ def test_a_search_without_a_model(data):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"cv": KFold(3)}, "no places to index"),
-        ({"cv": [(np.arange(9), np.arange(9))]}, "no places to index"),
-        ({"cv": StratifiedKFold(3, shuffle=True)}, "no places to index"),
+        ({"cv": KFold(3)}, "no positions to index"),
+        ({"cv": [(np.arange(9), np.arange(9))]}, "no positions to index"),
+        ({"cv": StratifiedKFold(3, shuffle=True)}, "no positions to index"),
         ({"cv": 1}, "at least 2 folds"),
         ({"cv": np.zeros(M)}, "one whole number"),
         ({"cv": np.zeros(M - 1, dtype=int)}, f"X has {M} rows and cv has {M - 1}"),

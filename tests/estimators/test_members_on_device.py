@@ -26,8 +26,8 @@ MEMBERS = {
     "regularized": lambda: RegularizedLCC(random_state=0),
     "structured": lambda: StructuredLCC(n_centers=5),
     "kernel": lambda: KernelLCC(n_components=20, random_state=0),
-    "committee": lambda: RegularizedLCCCV((0.01, 0.1), cv=3, n_repeats=1),
-    "structured committee": lambda: StructuredLCCCV(4, Cs=(0.01, 0.1), cv=3, n_repeats=1),
+    "committee": lambda: RegularizedLCCCV((0.01, 0.1), cv=3),
+    "structured committee": lambda: StructuredLCCCV(4, Cs=(0.01, 0.1), cv=3),
 }
 
 

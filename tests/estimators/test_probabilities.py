@@ -15,8 +15,6 @@ from lincent.estimators.probabilities import Unseen
 ASKED = ["LCC", "LCCCV", "RegularizedLCC", "StructuredLCC", "KernelLCC", "FQCC", "AdditiveLCC"]
 FREE = ["RegularizedLCCCV", "StructuredLCCCV", "AdditiveLCCCV"]
 CHEAP = {
-    "RegularizedLCCCV": {"n_repeats": 1},
-    "StructuredLCCCV": {"n_repeats": 1},
     "AdditiveLCCCV": {"interactions": 0, "n_resamples": 0},
     "AdditiveLCC": {"n_resamples": 0},
     "LCCCV": {"margins": 4},
@@ -81,9 +79,9 @@ def test_a_search_of_margins_has_the_fits_that_it_needs(monkeypatch):
     for k in range(4):
         rest, out = folds != k, folds == k
         scores = LCCCV([margin], cv=2).fit(X[rest], y[rest]).decision_function(X[out])
-        order.append(np.corrcoef(scores.ravel(), model.held_out_scores_[out].ravel())[0, 1])
+        order.append(np.corrcoef(scores.ravel(), model.out_of_fold_scores_[out].ravel())[0, 1])
     assert min(order) > 1 - 1e-6
-    assert log_loss(y, model.held_out_probabilities_) < 0.9
+    assert log_loss(y, model.out_of_fold_probabilities_) < 0.9
 
 
 def test_a_search_whose_folds_do_not_hold_out_every_row_fits_again():
@@ -92,7 +90,7 @@ def test_a_search_whose_folds_do_not_hold_out_every_row_fits_again():
     X, y = data(150)
     cv = ShuffleSplit(3, random_state=0)
     model = LCCCV(3, cv=cv, probability="sigmoid").fit(X, y)
-    assert np.isfinite(model.held_out_probabilities_).all()
+    assert np.isfinite(model.out_of_fold_probabilities_).all()
 
 
 @pytest.mark.parametrize("name", ASKED + FREE)
@@ -116,10 +114,10 @@ def test_held_out_values_are_those_of_unseen_rows(name):
     X, y = rng.normal(size=(120, 30)), rng.integers(0, 2, 120)
     model = made(name, probability="sigmoid").fit(X, y)
     seen = np.mean((model.decision_function(X) > 0) == y)
-    unseen = np.mean((model.held_out_scores_ > 0) == y)
+    unseen = np.mean((model.out_of_fold_scores_ > 0) == y)
     assert seen > 0.65
     assert unseen < 0.62
-    chance = model.held_out_probabilities_
+    chance = model.out_of_fold_probabilities_
     assert chance.shape == (120, 2)
     assert log_loss(y, chance) < 0.85  # near log 2, nowhere sure of itself
 
@@ -133,7 +131,7 @@ def test_weight_is_repetition_and_order_is_nothing(name):
     repeated = made(name, probability="sigmoid").fit(X[again], y[again])
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=2e-6)
     np.testing.assert_allclose(
-        weighted.held_out_probabilities_[again], repeated.held_out_probabilities_, atol=2e-6
+        weighted.out_of_fold_probabilities_[again], repeated.out_of_fold_probabilities_, atol=2e-6
     )
 
 
@@ -197,8 +195,8 @@ def test_precomputed_kernel_is_split_both_ways():
     kernel = np.exp(-0.2 * ((X[:, None] - X) ** 2).sum(axis=2))
     given = KernelLCC(kernel="precomputed", probability="sigmoid").fit(kernel, y)
     own = KernelLCC(gamma=0.2, probability="sigmoid").fit(X, y)
-    chance = own.held_out_scores_ / np.abs(own.held_out_scores_).max()
-    other = given.held_out_scores_ / np.abs(given.held_out_scores_).max()
+    chance = own.out_of_fold_scores_ / np.abs(own.out_of_fold_scores_).max()
+    other = given.out_of_fold_scores_ / np.abs(given.out_of_fold_scores_).max()
     # Folds are dealt by the values of the rows, which differ: alike, not the same.
     assert np.corrcoef(chance, other)[0, 1] > 0.8
     assert given.predict_proba(kernel).shape == (90, 2)

@@ -10,7 +10,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import scale
 
 from lincent import LCC, RegularizedLCC
-from lincent.estimators.committee_weights import soft_weights
 from support.labeled import two_classes
 
 
@@ -229,12 +228,6 @@ def test_an_early_end_is_told(cancer):
 
 
 # Cross-validated.
-
-
-def test_soft_weights_sum_to_one():
-    weights = soft_weights(np.array([0.9, 0.91, 0.5]), 400.0)
-    assert weights.sum() == pytest.approx(1.0)
-    assert weights.argmax() == 1
 
 
 @pytest.mark.parametrize("seed", [18, 19, 20])

@@ -29,7 +29,7 @@ CHEAP = {
     "AutoLCC": {"maps": ["columns"]},
     "AdditiveLCC": {"n_resamples": 2},
     "AdditiveLCCCV": {"n_resamples": 2, "interactions": 0},
-    "StructuredLCCCV": {"n_repeats": 1},
+    "StructuredLCCCV": {"Cs": (0.1, 1.0)},
 }
 ESTIMATORS = sorted(
     name for name in lincent.__all__ if hasattr(getattr(lincent, name), "decision_function")

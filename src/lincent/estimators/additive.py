@@ -87,7 +87,7 @@ class AdditiveModel(BaseEstimator):
         if self.probability is not None:
             self._spread(given)
             if in_blocks(X):  # rows of a sample, which have no places in X
-                del self.held_out_scores_, self.held_out_probabilities_
+                del self.out_of_fold_scores_, self.out_of_fold_probabilities_
         return self
 
     @property
@@ -108,7 +108,7 @@ class AdditiveModel(BaseEstimator):
         place = {kind: k for k, kind in enumerate(zip(keys.tolist(), codes.tolist(), strict=True))}
         kinds = zip(given.keys.tolist(), given.codes.tolist(), strict=True)
         index = np.array([place.get(kind, -1) for kind in kinds])
-        for name in ("held_out_scores_", "held_out_probabilities_"):
+        for name in ("out_of_fold_scores_", "out_of_fold_probabilities_"):
             values = getattr(self, name)
             there = (index >= 0).reshape(-1, *[1] * (values.ndim - 1))
             setattr(self, name, np.where(there, values[index], np.nan))
@@ -340,7 +340,7 @@ class AdditiveLCC(Probabilities, AdditiveModel, EncodedModel):
         The certificate.
     n_iter_ : int
         Steps.
-    held_out_scores_, held_out_probabilities_ : ndarray
+    out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
         Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
         where there are none.
     n_features_in_ : int

@@ -82,7 +82,7 @@ class AdditiveLCCCV(Probabilities, AdditiveModel, EncodedModel):
         The certificate of the rule.
     n_iter_ : int
         Steps.
-    held_out_scores_, held_out_probabilities_ : ndarray
+    out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
         Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
         where there are none.
     n_features_in_ : int

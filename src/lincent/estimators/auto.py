@@ -111,10 +111,10 @@ class AutoLCC(Probabilities, EncodedModel):
         The measure on folds that took no part in choosing members and cut for them.
     shift_ : ndarray of shape (1,) or (n_classes,)
         What was added to the scores to move the cut.
-    held_out_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
+    out_of_fold_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
         Decision values of the training rows from rules that have not seen them; NaN where there
         are none.
-    held_out_probabilities_ : ndarray of shape (n_samples, n_classes)
+    out_of_fold_probabilities_ : ndarray of shape (n_samples, n_classes)
         The same as probabilities.
     duality_gap_ : float
         The largest relative duality gap among the members.
@@ -231,7 +231,10 @@ class AutoLCC(Probabilities, EncodedModel):
             members = refit_in_memory(data, blocks, unit, costs, members, limits)
         self._remember(chosen, places, len(data.codes))
         if training is not None:
-            del self.held_out_scores_, self.held_out_probabilities_  # of a sample without places
+            del (
+                self.out_of_fold_scores_,
+                self.out_of_fold_probabilities_,
+            )  # of a sample without places
         self._keep(members, chosen, blocks)
         return self
 
@@ -327,8 +330,8 @@ class AutoLCC(Probabilities, EncodedModel):
         self.cv_results_ = verdict.table()
         scores = np.full((n_samples, len(verdict.shift)), np.nan)
         scores[places] = verdict.blended
-        self.held_out_probabilities_ = self._chances().probability(scores)
-        self.held_out_scores_ = flat(self._moved(scores))
+        self.out_of_fold_probabilities_ = self._chances().probability(scores)
+        self.out_of_fold_scores_ = flat(self._moved(scores))
 
     def _keep(self, members: list[Member], verdict: Verdict, blocks: Blocks) -> None:
         """The members added up, block by block: one linear rule on the union of the blocks."""

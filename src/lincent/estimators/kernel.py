@@ -141,7 +141,7 @@ default="rbf"
         ``n_components``, the one in the coordinates of the map).
     n_iter_ : int or ndarray of shape (n_problems,)
     solver_ : str or list of str
-    held_out_scores_, held_out_probabilities_ : ndarray
+    out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
         Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
         where there are none.
     n_features_in_ : int

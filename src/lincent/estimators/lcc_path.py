@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 
 from lincent._lazy import public
 from lincent.estimators.choices import SolverName
-from lincent.estimators.cv_table import check_grid, warn_uncertified
 from lincent.estimators.problem import DeviceTraining, HostTraining, TwoClass, tasks
 from lincent.estimators.validation import (
     check_choice,
@@ -20,6 +19,7 @@ from lincent.estimators.validation import (
     check_count,
     check_positive,
 )
+from lincent.model_selection.search import check_grid, warn_uncertified
 from lincent.solvers.lp import choose
 from lincent.solvers.lp.path import Follower, follow
 from lincent.solvers.solution import Controls, Solution, silent

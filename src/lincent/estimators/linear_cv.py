@@ -1,11 +1,11 @@
-"""LCCCV: LCC with its margin, cost and rule chosen by cross-validation.
+"""LCCCV: LCC with its margin, cost and discriminator chosen by cross-validation.
 
 Each fold follows the path of margins (see ``solvers.lp.path``), so that a grid of margins costs a
-few solves and not one each.  The default grid is relative: fractions of the largest feasible
-margin of the problem at hand, the sum of absolute differences of the class centers.  At the
-fraction 1 a single point is feasible, the signs of those differences; small fractions leave the
-box inactive, where all margins predict the same.  So the fraction is a regularization that means
-the same on any data.
+few solves and not one each.  Margins are relative: fractions of the largest feasible margin of the
+problem at hand, the sum of absolute differences of the class centers.  At the fraction 1 a single
+point is feasible, the signs of those differences; small fractions leave the box constraints
+inactive, where all margins predict the same.  So the fraction is a regularization parameter that
+means the same on any data.
 """
 
 from __future__ import annotations
@@ -15,27 +15,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.metaestimators import available_if
 
 from lincent import _progress
 from lincent._lazy import public
+from lincent.estimators import multiclass
 from lincent.estimators.choices import Calibrated, SolverName, Strategy
 from lincent.estimators.classifier import Classifier, ProjectedLine
-from lincent.estimators.cv_data import FittedLines, open_folds
-from lincent.estimators.cv_table import (
-    BALANCED,
-    SELECTIONS,
-    Candidate,
-    Found,
-    asks_probabilities,
-    best_candidate,
-    check_grid,
-    tabulate,
-    takes_weights,
-)
 from lincent.estimators.direction import (
     Direction,
     alone,
@@ -47,9 +38,8 @@ from lincent.estimators.direction import (
 )
 from lincent.estimators.discriminators import DISCRIMINATORS
 from lincent.estimators.linear import LinearLine
-from lincent.estimators.probabilities import FoldFit, Probabilities, cross_fitted
+from lincent.estimators.probabilities import Calibration, FoldFit, Probabilities, cross_fitted
 from lincent.estimators.problem import HostTraining, Training, TwoClass, tasks
-from lincent.estimators.search_time import FoldTime, search_ends
 from lincent.estimators.validation import (
     check_choice,
     check_class_weight,
@@ -59,6 +49,15 @@ from lincent.estimators.validation import (
 )
 from lincent.model_selection.folds import N_SPLITS
 from lincent.model_selection.metrics import balanced_accuracy
+from lincent.model_selection.scoring import needs_probabilities, takes_weights
+from lincent.model_selection.search import (
+    FoldScores,
+    FoldTime,
+    check_grid,
+    search_deadline,
+    search_folds,
+    stratified_training_folds,
+)
 from lincent.solvers.lp import screening
 from lincent.solvers.lp.block_path import SCALED, BlockFollower
 from lincent.solvers.lp.path import Follower, follow
@@ -66,6 +65,50 @@ from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.source import Kind
 
 DEFAULT_MARGINS = 15
+BALANCED = "balanced_accuracy"
+
+
+class Candidate(NamedTuple):
+    """Hyperparameters of one candidate."""
+
+    C: float
+    relative_margin: float
+    discriminator: str
+
+
+class FittedCandidate(ClassifierMixin, BaseEstimator):
+    """A candidate as a fitted classifier, for a scorer to call."""
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        directions: Sequence[Direction],
+        classes: np.ndarray,
+        strategy: str,
+    ) -> None:
+        # Without the solutions: on a cluster this is transferred, and their multipliers stay.
+        self.directions = [replace(part, solution=None) for part in directions]
+        self.candidate, self.classes, self.strategy = candidate, classes, strategy
+        self.C, self.margin, self.discriminator = candidate
+        self.classes_ = classes
+        self.coef_ = np.array([part.beta for part in directions])
+        self.intercept_ = np.array([part.intercept for part in directions])
+        self.n_features_in_ = self.coef_.shape[1]
+        self.calibration: Calibration | None = None
+
+    def _task_scores(self, X: Any) -> np.ndarray:
+        return np.stack([part.score(X) for part in self.directions], axis=1)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        return multiclass.combine_scores(self._task_scores(X), len(self.classes), self.strategy)
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.asarray(self.classes[multiclass.pick(self.decision_function(X))])
+
+    @available_if(lambda self: self.calibration is not None)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        assert self.calibration is not None
+        return self.calibration.probability(self._task_scores(X))
 
 
 @public
@@ -73,45 +116,41 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     """Linear centralization classifier with its margin chosen by cross-validation.
 
     Every fold follows the exact path of margins, which costs a few solves for the whole grid; the
-    chosen model is then fitted to all rows.
+    chosen candidate is then fitted to all samples.
 
     Parameters
     ----------
     margins : int or array-like, default=15
-        A number of relative margins, halving from 1; or the margins themselves.
-    relative : bool, default=True
-        Whether margins are fractions of the largest feasible margin (of each problem in each fold),
-        or margins as :class:`LCC` takes them. Infeasible ones score NaN and are not chosen.
+        Candidates for the margin, as fractions of the largest feasible margin of each problem in
+        each fold; a number is that many of them, halving from 1.
     Cs : array-like, default=(2.0,)
-        Costs of a unit of slack to choose from.
+        Candidates for C, the paper's λ on the sum of slacks.
     discriminators : str or sequence of str, default=("distance",)
-        Rules to choose from: "distance", "nearest", "svm".
+        Candidates for the discriminator: "distance", "nearest", "svm".
     cv : int, splitter, iterable, array of fold numbers or None, default=None
-        As in scikit-learn; None is stratified 5-fold, fewer where a class has fewer rows. An array
-        has the number of the fold in which each row is held out, -1 for never, as
+        As in scikit-learn; None is stratified 5-fold, fewer where a class has fewer samples. An
+        array has the number of the fold in which each sample is held out, -1 for never, as
         ``PredefinedSplit``. For Dask collections: None, an int (the same folds as in memory), or
         fold numbers, in memory or as a Dask array.
     scoring : str or callable, default="balanced_accuracy"
-        As in scikit-learn. Sample weights enter the scores where the scorer takes them. Rows of a
-        Dask collection stay where they are for names that begin with accuracy, balanced_accuracy,
-        f1, jaccard, matthews, precision and recall; any other score brings one number per held-out
-        row, margin and problem to the client. A scorer of probabilities (such as "neg_log_loss")
-        needs ``probability``: every point is then calibrated in every fold, which takes about six
-        times as long.
-    selection : {"best", "one-standard-error"}, default="best"
-        "one-standard-error" takes the largest margin whose mean score is within one standard error
-        of the best, at the best C and rule. Ties go to the smaller margin under "best".
+        As in scikit-learn; ties go to the smaller margin. Sample weights enter the scores where
+        the scorer takes them. Samples of a Dask collection are read in place for names that begin
+        with accuracy, balanced_accuracy, f1, jaccard, matthews, precision and recall; any other
+        score transfers one number per held-out sample, margin and problem to the client. A scorer
+        of probabilities (such as "neg_log_loss") needs ``probability``: every candidate is then
+        calibrated in every fold, which takes about six times as long.
     refit : bool, default=True
-        Whether to fit the chosen model to all rows; without it there is nothing to predict with.
+        Whether to fit the chosen candidate to all samples; without it there is no model to predict
+        with.
     class_weight : dict, "balanced" or None, default=None
         As in :class:`LCC`.
     multi_class : {"ovr", "ovo"}, default="ovr"
         As in :class:`LCC`.
     probability : {"sigmoid", "isotonic"} or None, default=None
-        Offer ``predict_proba``, calibrated on rows that the rules had not seen, by the folds of the
-        search and at no further fit (where ``cv`` does not hold out every row once, or time ended
-        the search, the last fit is repeated in five folds). ``predict`` does not change; where
-        classes differ in size the predicted class is not always the most probable one.
+        Offer ``predict_proba``, calibrated on out-of-fold decision values of the search at no
+        further fit (where ``cv`` does not hold out every sample once, or time ended the search, the
+        last fit is repeated in five folds). ``predict`` does not change; where classes differ in
+        size the predicted class is not always the most probable one.
     solver : {"auto", "interior-point", "highs"}, default="auto"
         As in :class:`LCC`.
     tol : float, default=1e-9
@@ -119,11 +158,11 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     max_iter : int, default=200
         As in :class:`LCC`.
     time_limit : float, default=None
-        Seconds for search and refit together, a quarter of them kept for the refit. Where they end
-        the search, nothing further is begun, and the choice is the best of the candidates that
+        Seconds for search and refit together, a quarter of them reserved for the refit. Where they
+        end the search, nothing further is begun, and the choice is the best of the candidates that
         were finished, on the folds that finished the most of them; a warning has the numbers.
     n_jobs : int, default=None
-        Parallel folds. With a Dask collection on a cluster, None is all folds at once.
+        Number of folds fitted in parallel. With a Dask collection on a cluster, None is all folds.
     random_state : int, RandomState instance or None, default=None
         As in :class:`LCC`.
     verbose : int, default=0
@@ -132,25 +171,23 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     Attributes
     ----------
     C_, discriminator_ : float, str
-        The choice.
+        The chosen values.
     margin_, relative_margin_ : float or ndarray of shape (n_problems,)
         The chosen margin, and the fraction of the largest feasible margin that it is.
-    best_index_ : int
-        The chosen row of ``cv_results_``.
-    best_score_ : float
-        Its mean score.
+    best_index_, best_params_, best_score_ : int, dict, float
+        The chosen candidate in ``cv_results_``, its parameters and its mean score.
     cv_results_ : dict of arrays
         As in ``GridSearchCV``, with ``feasible`` and ``relative_gap`` (the largest over folds).
         Scores that ``time_limit`` left open are NaN; means are over the folds compared.
     n_splits_ : int
     classes_, coef_, intercept_, centers_, objective_, dual_objective_, duality_gap_, n_iter_,
-    solver_, held_out_scores_, held_out_probabilities_, n_features_in_, feature_names_in_
+    solver_, out_of_fold_scores_, out_of_fold_probabilities_, n_features_in_, feature_names_in_
         As in :class:`LCC`.
 
     See Also
     --------
     lcc_path : The path itself.
-    sklearn.model_selection.GridSearchCV : Tunes any estimator, one fit per point.
+    sklearn.model_selection.GridSearchCV : Tunes any estimator, one fit per candidate.
 
     Examples
     --------
@@ -171,12 +208,10 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         self,
         margins: Any = DEFAULT_MARGINS,
         *,
-        relative: bool = True,
         Cs: Any = (2.0,),
         discriminators: Any = ("distance",),
         cv: Any = None,
         scoring: Any = "balanced_accuracy",
-        selection: Literal["best", "one-standard-error"] = "best",
         refit: bool = True,
         class_weight: Any = None,
         multi_class: Strategy = "ovr",
@@ -190,12 +225,10 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         verbose: int = 0,
     ) -> None:
         self.margins = margins
-        self.relative = relative
         self.Cs = Cs
         self.discriminators = discriminators
         self.cv = cv
         self.scoring = scoring
-        self.selection = selection
         self.refit = refit
         self.class_weight = class_weight
         self.multi_class = multi_class
@@ -209,16 +242,16 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LCCCV:
-        """Choose by cross-validation, then fit to all rows.
+        """Choose by cross-validation, then fit to all samples.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Also a Dask array or dataframe, which is read in place, or a torch or CuPy array.
         y : array-like of shape (n_samples,)
-            The class of each row.
+            Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; any nonnegative numbers.
+            Frequency weights; any nonnegative numbers.
 
         Returns
         -------
@@ -227,11 +260,11 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         """
         return self._fit(X, y, sample_weight)
 
-    # The choice in the words of LCC, for what is inherited from it.
+    # The chosen values under the names of LCC, for inherited methods.
 
     @property
     def C(self) -> float:
-        """The chosen cost."""
+        """The chosen C."""
         return float(self.C_)
 
     @property
@@ -241,7 +274,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
 
     @property
     def discriminator(self) -> str:
-        """The chosen rule."""
+        """The chosen discriminator."""
         return str(self.discriminator_)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -254,38 +287,31 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
 
     def _check_params(self) -> None:
         self._grid()
-        check_choice("selection", self.selection, SELECTIONS)
         check_solve_params(self)
 
     def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        """Rows are read wherever they are."""
-
-    def _margins(self) -> np.ndarray:
-        if isinstance(self.margins, (int, np.integer)) and not isinstance(self.margins, bool):
-            if not self.relative:
-                raise ValueError(
-                    f"margins={self.margins} is a number of relative margins: with relative=False "
-                    "give the margins themselves."
-                )
-            return 2.0 ** np.arange(1 - check_count("margins", self.margins), 1)
-        margins = np.sort(check_grid("margins", self.margins))
-        if self.relative and margins[-1] > 1:
-            raise ValueError(
-                f"margins has {margins[-1]:g}, above 1: with relative=True margins are fractions "
-                "of the largest feasible margin; give relative=False for margins as in LCC."
-            )
-        return margins
+        """Accept data of every kind."""
 
     def _grid(self) -> list[Candidate]:
-        rules = self.discriminators
-        rules = (rules,) if isinstance(rules, str) else tuple(rules)
-        if not rules:
-            raise ValueError("discriminators is empty: give at least one rule.")
-        for rule in rules:
-            check_choice("discriminators", rule, DISCRIMINATORS)
+        """Return the candidates; for each discriminator and C the margins increase."""
+        if isinstance(self.margins, (int, np.integer)) and not isinstance(self.margins, bool):
+            margins = 2.0 ** np.arange(1 - check_count("margins", self.margins), 1)
+        else:
+            margins = np.sort(check_grid("margins", self.margins))
+        if margins[-1] > 1:
+            raise ValueError(
+                f"margins has {margins[-1]:g}, above 1: margins are fractions of the largest "
+                "feasible margin; lcc_path takes margins as in LCC."
+            )
+        names = self.discriminators
+        names = (names,) if isinstance(names, str) else tuple(names)
+        if not names:
+            raise ValueError("discriminators is empty: give at least one discriminator.")
+        for name in names:
+            check_choice("discriminators", name, DISCRIMINATORS)
         Cs = check_grid("Cs", self.Cs, infinite=True)
-        points = product(rules, Cs.tolist(), self._margins().tolist())
-        return [Candidate(C, margin, rule) for rule, C, margin in points]
+        points = product(names, Cs.tolist(), margins.tolist())
+        return [Candidate(C, margin, name) for name, C, margin in points]
 
     # The search.
 
@@ -295,56 +321,57 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
             super()._learn(training, fitted)
 
     def _search(self, training: Training) -> Sequence[FoldFit]:
-        """Choose; the fits of the choice, where probabilities are asked for and they serve."""
-        # Imported here: model selection takes longer to import than the rest of this package.
+        """Choose a candidate; return its fold models where they serve to calibrate it."""
+        # Imported here: it takes longer to import than the rest of this package.
         from sklearn.metrics import check_scoring
 
-        # All classes must count in the whole, before folds are looked at.
+        # All classes must have weight in the whole data, before folds are looked at.
         check_class_weight(self.class_weight, training.classes, training.totals)
         scorer = check_scoring(self, scoring=self.scoring)
         weigh = training.weighted and takes_weights(scorer)
-        data = open_folds(training, self.cv, weigh, self.scoring)
+        data = stratified_training_folds(training, self.cv)
         grid = self._grid()
-        measure = partial(self._measure, scorer)
-        calibrate = self.probability is not None and asks_probabilities(scorer)
+        score = partial(self._score_model, scorer)
+        calibrate = self.probability is not None and needs_probabilities(scorer)
         limits = controls(self, training.began)
-        limits = replace(limits, deadline=search_ends(limits, training.began, self.refit))
+        limits = replace(limits, deadline=search_deadline(limits, training.began, self.refit))
+        n_problems = len(tasks(len(self.classes_), self.multi_class))
 
-        def one_fold(split: int) -> tuple[Any, Any, Any, Any]:
+        def evaluate(split: int, _: Any) -> tuple[Any, Any, Any, Any]:
             _progress.step("search, fold", split, data.n_splits, f"{len(grid)} candidates")
-            if limits.out_of_time():
-                nothing = np.full(len(grid), np.nan)
-                return nothing, nothing, np.ones(len(grid), dtype=bool), ()
-            times = self._times(limits.deadline, len(grid), calibrate)
-            models, gaps, scaled = self._candidates(
-                data.part(split), grid, f"fold {split + 1}", calibrate, times
-            )
-            # Of a model and the last in another unit one is asked: same predictions, same order.
-            again = scaled & isinstance(self.scoring, str)
-            asked = [k for k, model in enumerate(models) if model is not None and not again[k]]
+            late = np.zeros(len(grid), dtype=bool)
             scores = np.full(len(grid), np.nan)
-            scores[asked] = data.scores(split, [models[k] for k in asked], measure)
-            for k in reversed(range(len(grid))):  # margins from the largest down, as followed
-                if again[k]:
+            if limits.out_of_time():
+                return scores, scores, ~late, ()
+            # One path for each problem, and one for each part of a calibration.
+            paths = n_problems * (1 + N_SPLITS if calibrate else 1)
+            times = FoldTime(limits.deadline, paths, late)
+            part, name = data.train(split), f"fold {split + 1}"
+            models, gaps, scaled = self._fit_candidates(part, grid, name, calibrate, times)
+            # A model that only scales the next one has its predictions and ranking.
+            same = scaled & isinstance(self.scoring, str)
+            asked = [k for k, model in enumerate(models) if model is not None and not same[k]]
+            asked_models = [models[k] for k in asked]
+            scores[asked] = data.score(split, asked_models, score, weigh, self.scoring)
+            for k in reversed(range(len(grid))):  # margins from the largest down, as solved
+                if same[k]:
                     scores[k] = scores[k + 1]
-            return scores, gaps, times.late, () if self.probability is None else models
+            return scores, gaps, late, () if self.probability is None else models
 
-        *table, models = zip(*data.each(one_fold, self.n_jobs), strict=True)
-        found = Found(*map(np.array, table))
+        run = partial(training.each, n_jobs=self.n_jobs)
+        *table, models = zip(*search_folds(data.n_splits, evaluate, run), strict=True)
+        results = FoldScores(*map(np.array, table))
         self.n_splits_ = data.n_splits
-        self.cv_results_ = tabulate(grid, self.relative, found)
-        usable = self._feasible_on_all(training, grid)
-        compared = int(found.folds.sum())
-        best = best_candidate(grid, self.cv_results_, usable, compared, self.selection)
-        found.warn(self.tol, self.time_limit)
-        self.best_index_ = best
+        self.cv_results_ = results.cv_results([candidate._asdict() for candidate in grid])
+        best = best_candidate(grid, self.cv_results_, self._largest_margin(training) > 0)
+        results.warn(self.tol, self.time_limit)
+        self.best_index_, self.best_params_ = best, self.cv_results_["params"][best]
         self.best_score_ = float(self.cv_results_["mean_test_score"][best])
-        self.C_, self.discriminator_ = grid[best].C, grid[best].discriminator
-        self._chosen_margin = grid[best].margin
+        self.C_, self._chosen_margin, self.discriminator_ = grid[best]
         chosen = [of_fold[best] for of_fold in models if of_fold]
-        return data.each_row_once([model for model in chosen if model is not None])
+        return data.partition([model for model in chosen if model is not None])
 
-    def _measure(self, scorer: Any, model: Any, X: Any, y: Any, extra: dict[str, Any]) -> float:
+    def _score_model(self, scorer: Any, model: Any, X: Any, y: Any, extra: dict[str, Any]) -> float:
         if self.scoring == BALANCED:
             codes, predicted = (np.searchsorted(self.classes_, v) for v in (y, model.predict(X)))
             weight = extra.get("sample_weight")
@@ -356,28 +383,17 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
                 raise
             raise ValueError(
                 f"scoring={self.scoring!r} needs probabilities: give probability='sigmoid' (or "
-                "'isotonic') with X in memory, or choose by classes or by order (such as "
+                "'isotonic') with X in memory, or choose by classes or by ranking (such as "
                 "'roc_auc')."
             ) from error
 
-    def _times(self, ends: float, points: int, calibrate: bool) -> FoldTime:
-        """The time of a fold: one path for each problem, and one for each part of a calibration."""
-        problems = len(tasks(len(self.classes_), self.multi_class))
-        each = 1 + N_SPLITS if calibrate else 1
-        return FoldTime(ends, problems * each, np.zeros(points, dtype=bool))
+    def _fit_candidates(
+        self, part: Training, grid: list[Candidate], name: str, calibrate: bool, times: FoldTime
+    ) -> tuple[list[FittedCandidate | None], np.ndarray, np.ndarray]:
+        """Return by candidate a fitted model, its largest relative gap, and whether it only scales.
 
-    def _candidates(
-        self,
-        part: Training,
-        grid: list[Candidate],
-        name: str,
-        calibrate: bool,
-        times: FoldTime,
-    ) -> tuple[list[FittedLines | None], np.ndarray, np.ndarray]:
-        """By point: a fitted model, its largest relative gap, and whether it is the last, scaled.
-
-        A point that is infeasible, or was not begun in time, has None and NaN. With ``calibrate``
-        the models have probabilities.
+        A candidate that is infeasible, or was not begun in time, has None and NaN. With
+        ``calibrate`` the models have probabilities.
         """
         missing = part.missing()
         if len(missing):
@@ -387,125 +403,125 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
                 "cv that keeps all classes."
             )
         costs = check_class_weight(self.class_weight, part.classes, part.totals)
-        parts: list[list[Direction | None]] = [[] for _ in grid]
-        gaps = np.zeros(len(grid))
-        scaled = np.ones(len(grid), dtype=bool)
+        directions: list[list[Any]] = [[] for _ in grid]
+        gaps, scaled = np.zeros(len(grid)), np.ones(len(grid), dtype=bool)
         for task in tasks(len(self.classes_), self.multi_class):
-            found = self._directions(part.task(task, costs, name), grid, times)
-            for k, direction in enumerate(found):
-                parts[k].append(direction)
+            path = self._directions(part.task(task, costs, name), grid, times)
+            for k, direction in enumerate(path):
+                directions[k].append(direction)
                 if direction is None:
-                    gaps[k] = np.nan
-                    scaled[k] = False
+                    gaps[k], scaled[k] = np.nan, False
                 else:
                     gaps[k] = max(gaps[k], direction.solution.relative_gap)
                     # Scaled as a whole; the folds of a calibration may not be.
                     scaled[k] &= direction.solution.solver == SCALED and not calibrate
-        models = [self._assembled(*pair) for pair in zip(grid, parts, strict=True)]
-        if calibrate:
-            assert isinstance(part, HostTraining)
-            self._calibrate(models, part, grid, name, times)
-        return models, gaps, scaled
+        models = [
+            None
+            if any(direction is None for direction in parts)
+            else FittedCandidate(candidate, parts, self.classes_, self.multi_class)
+            for candidate, parts in zip(grid, directions, strict=True)
+        ]
+        if not calibrate:
+            return models, gaps, scaled
+        assert isinstance(part, HostTraining)
+        solved = [k for k, model in enumerate(models) if model is not None]
 
-    def _calibrate(
-        self,
-        models: list[FittedLines | None],
-        part: HostTraining,
-        grid: list[Candidate],
-        name: str,
-        times: FoldTime,
-    ) -> None:
-        """Probabilities for the points that have a model; each part of the rows has its paths."""
-        there = [k for k, model in enumerate(models) if model is not None]
+        def fit(rows: HostTraining) -> list[FittedCandidate | None]:
+            refitted = self._fit_candidates(rows, grid, f"{name}, a part of it", False, times)[0]
+            return [refitted[k] for k in solved]
 
-        def fit(rows: HostTraining) -> list[FittedLines | None]:
-            found = self._candidates(rows, grid, f"{name}, a part of it", False, times)[0]
-            return [found[k] for k in there]
-
-        whole = [models[k] for k in there]
-        found = cross_fitted(whole, fit, part, self.multi_class)
-        for model, (unseen, unit) in zip(whole, found, strict=True):
+        whole = [models[k] for k in solved]
+        for model, (unseen, unit) in zip(
+            whole, cross_fitted(whole, fit, part, self.multi_class), strict=True
+        ):
             assert model is not None
             model.calibration = unseen.calibration(str(self.probability), unit)
-
-    def _assembled(
-        self, point: Candidate, directions: Sequence[Direction | None]
-    ) -> FittedLines | None:
-        found = [part for part in directions if part is not None]
-        if len(found) < len(directions):
-            return None
-        return FittedLines(point, found, self.classes_, self.multi_class)
+        return models, gaps, scaled
 
     def _directions(
         self, problem: TwoClass, grid: list[Candidate], times: FoldTime
     ) -> list[Direction | None]:
-        """By point the direction of a problem."""
+        """Return by candidate the direction of a binary problem."""
         limits = replace(controls(self, problem.began), deadline=times.next_path())
-        solved = self._path(problem, grid, limits)
+        path = self._path(problem, grid, limits)
         over = limits.out_of_time()
-        found: list[Direction | None] = []
-        for k, point in enumerate(grid):
-            solution = solved[point.C, point.margin]
+        directions: list[Direction | None] = []
+        for k, candidate in enumerate(grid):
+            solution = path[candidate.C, candidate.relative_margin]
             if solution is None or solution.status is Status.INFEASIBLE:
-                found.append(None)
+                directions.append(None)
                 continue
             times.late[k] |= over and not solution.certified(self.tol)
-            answer, rule = solution.certificate, point.discriminator
-            there = np.isfinite(answer.objective)
-            if not there and not over and np.isfinite(point.C):
+            answer = solution.certificate
+            solved = np.isfinite(answer.objective)
+            if not solved and not over and np.isfinite(candidate.C):
                 warnings.warn(
-                    f"No solution was found for C={point.C:g} at margin {point.margin:g} "
-                    f"({problem.name}): it takes no part in the choice.",
+                    f"No solution was found for C={candidate.C:g} at margin "
+                    f"{candidate.relative_margin:g} ({problem.name}): it takes no part in the "
+                    "choice.",
                     ConvergenceWarning,
                     stacklevel=2,
                 )
-            found.append(cut(problem, answer.beta, solution, rule) if there else None)
-        return found
+            directions.append(
+                cut(problem, answer.beta, solution, candidate.discriminator) if solved else None
+            )
+        return directions
 
     def _path(
         self, problem: TwoClass, grid: list[Candidate], limits: Controls
     ) -> dict[tuple[float, float], Solution | None]:
-        """The solutions of one problem by cost and margin; None where there is none."""
+        """Return the solutions of a binary problem by C and relative margin; None: infeasible."""
         Cs = sorted({candidate.C for candidate in grid})
-        steps = sorted({candidate.margin for candidate in grid})
+        margins = sorted({candidate.relative_margin for candidate in grid})
         if problem.largest_margin == 0.0:
-            return {(C, step): None for C in Cs for step in steps}
-        margins = np.array(steps) * (problem.largest_margin if self.relative else 1.0)
+            return dict.fromkeys(product(Cs, margins))
         costs = [problem.costs(C) for C in Cs]
-        # Rows that are far and too many to be brought here are followed where they are.
+        # Remote samples that are too many to be transferred are followed in place.
         remote = problem.source.is_remote and screening.worthwhile(*problem.source.shape)
         follower = (BlockFollower if remote else Follower)(self.solver, limits, generator(self))
-        table = follow(problem.rows, problem.difference, margins, costs, follower)
+        absolute = np.array(margins) * problem.largest_margin
+        table = follow(problem.rows, problem.difference, absolute, costs, follower)
         return {
-            (C, step): solution
+            (C, margin): solution
             for C, line in zip(Cs, table, strict=True)
-            for step, solution in zip(steps, line, strict=True)
+            for margin, solution in zip(margins, line, strict=True)
         }
 
-    def _feasible_on_all(self, whole: Training, grid: list[Candidate]) -> np.ndarray:
-        """Which points of the grid the refit could use."""
+    def _largest_margin(self, whole: Training) -> float:
+        """Return the largest margin that is feasible in all binary problems of the refit."""
         costs = check_class_weight(None, whole.classes, whole.totals)
-        largest = min(
-            whole.task(task, costs).largest_margin
-            for task in tasks(len(self.classes_), self.multi_class)
-        )
-        if self.relative:
-            return np.full(len(grid), largest > 0)
-        return np.array([candidate.margin <= largest for candidate in grid])
+        todo = tasks(len(self.classes_), self.multi_class)
+        return min(whole.task(task, costs).largest_margin for task in todo)
 
     # The refit.
 
     def _fit_task(self, problem: TwoClass) -> Direction:
-        share = problem.largest_margin if self.relative else 1.0
-        margin = check_margin(self, self._chosen_margin * share, problem.largest_margin, problem)
+        margin = self._chosen_margin * problem.largest_margin
+        margin = check_margin(self, margin, problem.largest_margin, problem)
         return fit_direction(self, problem, margin)
 
     def _store(self, parts: list[Direction]) -> None:
         super()._store(parts)
         largest = np.array([np.abs(part.centers[1] - part.centers[0]).sum() for part in parts])
-        margins = self._chosen_margin * (largest if self.relative else np.ones_like(largest))
-        self.margin_ = alone(margins.tolist())
-        self.relative_margin_ = alone((margins / largest).tolist())
+        self.margin_ = alone((self._chosen_margin * largest).tolist())
+        self.relative_margin_ = alone((self._chosen_margin * largest / largest).tolist())
 
     def _missed(self, beyond: np.ndarray, task: int) -> np.ndarray:
         return np.maximum(np.atleast_1d(self.margin_)[task] - beyond, 0.0)
+
+
+def best_candidate(grid: list[Candidate], results: dict[str, Any], feasible: bool = True) -> int:
+    """Return the index of the best candidate; ties go to the first, of the smaller margin.
+
+    Where no candidate was scored in time it is the largest margin, the first of the path.
+    """
+    usable = results["feasible"] & feasible
+    mean = results["mean_test_score"]
+    mean = np.where(usable & np.isfinite(mean), mean, -np.inf)
+    if not np.any(usable):
+        raise ValueError(
+            "No margin of the grid is feasible in every fold: check that the class centers differ."
+        )
+    if not np.any(np.isfinite(mean)):
+        return max(np.flatnonzero(usable).tolist(), key=lambda k: grid[k].relative_margin)
+    return int(np.argmax(mean))

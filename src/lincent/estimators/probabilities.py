@@ -109,10 +109,10 @@ class Unseen:
             rest = np.where(own, 0.0, self.weight)
             others = replace(self, weight=rest) if rest.any() else self
             chances[own] = others.calibration(method, 1.0).probability(raw[own])
-        model.held_out_scores_ = multiclass.combine_scores(
+        model.out_of_fold_scores_ = multiclass.combine_scores(
             raw * unit, self.n_classes, self.strategy
         )
-        model.held_out_probabilities_ = chances
+        model.out_of_fold_probabilities_ = chances
 
     def calibration(self, method: str, unit: float) -> Calibration:
         """The calibration for a model whose scores have this unit."""

@@ -117,7 +117,7 @@ class FQCC(Probabilities, ProjectedLine, Classifier):
     n_iter_ : int or ndarray of shape (n_problems,)
         Steps of the winning start.
     solver_ : str or list of str
-    held_out_scores_, held_out_probabilities_ : ndarray
+    out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
         Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
         where there are none.
     n_features_in_ : int

@@ -90,7 +90,7 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
     objective_, dual_objective_, duality_gap_ : float or ndarray of shape (n_problems,)
         The certificate of the rule on the extended features.
     n_iter_ : int or ndarray of shape (n_problems,)
-    held_out_scores_, held_out_probabilities_ : ndarray
+    out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
         Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
         where there are none.
     n_features_in_ : int

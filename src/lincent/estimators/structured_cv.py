@@ -1,4 +1,4 @@
-"""StructuredLCCCV: a committee of linear and locally centered rules."""
+"""StructuredLCCCV: an ensemble of linear models and models with local centers."""
 
 from __future__ import annotations
 
@@ -9,122 +9,117 @@ import numpy as np
 from lincent._lazy import public
 from lincent.estimators.choices import Calibrated, Strategy
 from lincent.estimators.classifier import Classifier
-from lincent.estimators.committee import Tally, mean_rule
-from lincent.estimators.committee_base import Committee
 from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import Training
-from lincent.estimators.renamed import UNUSED
 from lincent.estimators.validation import check_count, check_positive
 from lincent.features.clusters import CenterSet
 from lincent.features.similarity import Extension, local_scores
+from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 
-KNOWN_GAMMA, KNOWN_C = 1.0, 0.1
+DEFAULT_GAMMA, DEFAULT_C = 1.0, 0.1
 """The defaults of StructuredLCC."""
 
 
 @public
-class StructuredLCCCV(Probabilities, Committee, Classifier):
-    """StructuredLCC with width and C by cross-validation.
+class StructuredLCCCV(Probabilities, FoldEnsemble, Classifier):
+    """StructuredLCC with kernel width and C by cross-validation.
 
-    The members are the linear rule and one rule with local centers for each width. All settings are
-    fitted on the training part of every fold, local centers included, and their rules are averaged
-    with weights exp(sharpness * out-of-fold AUC). With several classes, one against the rest, the
-    same settings fitted to all rows are averaged, and the defaults of StructuredLCC are among them:
-    these stay unless the best setting is better by more than a standard error.
+    The candidates are the linear model and, for each kernel width, a model with local centers. All
+    are fitted on the training part of every fold, local centers included, and averaged with softmax
+    weights of their out-of-fold scores. With several classes, one against the rest, the candidates
+    are refitted to all samples before they are averaged, and the defaults of StructuredLCC are
+    among them: these stay unless the best candidate is better by more than one standard error.
 
     Parameters
     ----------
     n_centers : int, default=30
         Local centers per class, at most a quarter of the weight of the class.
     gammas : tuple of float, default=(0.3, 1.0)
-        Widths of the similarity, one member each, beside the linear member.
+        Candidates for the kernel width, beside the linear model.
     Cs : array-like of float, default=None
-        Values of C, per row. None takes totals C * n_samples of 10^-1.5, 10^-1, ..., 10^3.5,
-        and for more than two classes every second of them and 0.1.
+        Candidates for C, the cost per sample. None takes totals C * n_samples of 10^-1.5, 10^-1,
+        ..., 10^3.5, and for more than two classes every second of them and 0.1.
     margin_range : tuple of two floats, default=(0.0, 2.0)
         The range of margins over which the hinge is averaged.
     cv : int, splitter or iterable, default=None
-        None is 5 stratified folds, dealt by row values. For a Dask collection or batches: None, an
-        int (the same folds as in memory), or one fold number per row as in ``LCCCV``.
-    n_repeats : int, default=None
-        How often the folds are dealt anew. None is 2, or 1 above 2,000 rows and for more than
-        two classes.
+        None is 5 hash-based stratified folds, repeated twice for two classes of at most 2,000
+        samples. For a Dask collection or batches: None, an int (the same folds as in memory), or
+        one fold number per row as in ``LCCCV``.
     scoring : str or callable, default=None
-        The measure on the pooled out-of-fold scores. None is the area under the ROC curve,
-        and for one-vs-rest of several classes the class-balanced log-likelihood.
-    sharpness : float, default=400.0
-        How fast the weight of a setting falls with its measure.
+        Metric of the pooled out-of-fold decision values. None is the area under the ROC curve, and
+        for one-vs-rest of several classes the class-balanced log-likelihood.
     class_weight : dict, "balanced" or None, default="balanced"
         Factors on the costs of each class.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes.
     probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
-        How ``predict_proba`` is calibrated, on the held-out rows of the folds and at no further
+        How ``predict_proba`` is calibrated, on the out-of-fold decision values and at no further
         fit; None leaves it out. ``predict`` does not change; where classes differ in size the
         predicted class is not always the most probable one.
     tol : float, default=1e-9
-        Bound on the relative duality gap of every rule.
+        Bound on the relative duality gap of every model.
     max_iter : int, default=200
         Largest number of steps in one solve.
+    time_limit : float, default=None
+        Seconds after which no further fold is begun and solves end where they are.
     n_jobs : int, default=None
-        Parallel folds.
+        Number of folds that are fitted in parallel.
     random_state : int, RandomState instance or None, default=0
-        Deals the folds and starts k-means.
+        Seeds the folds and k-means.
     verbose : int, default=0
         1 prints folds and a line for each solve, 2 also the steps of the solver.
-    margins : tuple of two floats
-        The old name of ``margin_range``.
-
-        .. deprecated:: 0.2.0
-            Give ``margin_range``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (n_problems, n_features)
-        The linear part of the committee.
+        The linear part of the ensemble.
     intercept_ : ndarray of shape (n_problems,)
     local_centers_ : ndarray of shape (n_local, n_features)
-        The local centers of all folds, or of all rows.
+        The local centers of all folds, or of all samples.
     local_classes_ : ndarray of shape (n_local,)
         The class of each.
-    pulls_ : ndarray of shape (n_problems, n_widths, n_local)
-        How much nearness to each local center adds to the score.
-    Cs_ : ndarray of shape (n_costs,)
+    pulls_ : ndarray of shape (n_problems, n_gammas, n_local)
+        The coefficient of the kernel similarity to each local center.
+    Cs_ : ndarray of shape (n_Cs,)
+        The candidates for C, for the whole training set.
     C_ : float or ndarray of shape (n_problems,)
-        C of the best setting.
-    best_member_ : int or ndarray of shape (n_problems,)
-        Member of the best setting: 0 is linear, 1 the first width.
-    scores_, weights_ : ndarray of shape (n_members, n_costs) or (n_problems, n_members, n_costs)
-        The measure and the weight of each setting. For one-vs-rest of several classes, settings
-        clearly behind on the first fold are tried on no other: their measure is of that fold.
-    objectives_ : ndarray of shape (n_rules,)
-        The objective of every rule that was fitted, problem by problem.
+        C of the best candidate.
+    cv_results_ : dict of arrays
+        ``params`` (``gamma`` is None for the linear model), ``mean_test_score``,
+        ``rank_test_score`` and ``weight`` of each candidate; where binary problems have weights of
+        their own the mean over them, beside ``problem0_test_score``, ``problem0_weight``, ... For
+        one-vs-rest of several classes, candidates that are worse by more than one standard error on
+        the first fold are evaluated on no other: their score is that of the first fold.
+    best_index_, best_params_, best_score_ : int, dict, float
+        The candidate of the largest weight; one for each binary problem where they differ.
+    objectives_ : ndarray of shape (n_models,)
+        The objective of every model that was fitted, problem by problem.
     duality_gap_ : float
-        The largest relative duality gap among all rules.
+        The largest relative duality gap among all models.
     n_iter_ : int
         Steps of all solves together.
-    held_out_scores_, held_out_probabilities_ : ndarray
-        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
-        where there are none.
+    out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
+        Predictions for the training samples by models that have not seen them, where
+        ``probability`` is set; NaN where there are none.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
 
     See Also
     --------
-    StructuredLCC : One width and C, fitted once.
+    StructuredLCC : One kernel width and C, fitted once.
 
     Examples
     --------
     >>> from sklearn.datasets import make_circles
     >>> from lincent import StructuredLCCCV
     >>> X, y = make_circles(120, factor=0.4, noise=0.05, random_state=0)
-    >>> StructuredLCCCV(n_repeats=1).fit(X, y).score(X, y)
+    >>> StructuredLCCCV().fit(X, y).score(X, y)
     1.0
     """
 
     _scales: np.ndarray
-    _default_repeats = 2
+    _n_repeats = 2
 
     def __init__(
         self,
@@ -134,49 +129,45 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         margin_range: tuple[float, float] = (0.0, 2.0),
         *,
         cv: Any = None,
-        n_repeats: int | None = None,
         scoring: Any = None,
-        sharpness: float = 400.0,
         class_weight: Any = "balanced",
         multi_class: Strategy = "ovr",
         probability: Calibrated = "sigmoid",
         tol: float = 1e-9,
         max_iter: int = 200,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
-        margins: Any = UNUSED,
     ) -> None:
         self.n_centers = n_centers
         self.gammas = gammas
         self.Cs = Cs
         self.margin_range = margin_range
         self.cv = cv
-        self.n_repeats = n_repeats
         self.scoring = scoring
-        self.sharpness = sharpness
         self.class_weight = class_weight
         self.multi_class = multi_class
         self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.margins = margins
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StructuredLCCCV:
-        """Cross-validate and combine.
+        """Fit all candidates on all folds and average them.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows. Also a Dask array or dataframe, or batches, which are read in place about ten
-            times: one read answers all folds, widths and C.
+            Samples. Also a Dask array or dataframe, or batches, which are read in place about ten
+            times: one pass serves all folds, kernel widths and C.
         y : array-like of shape (n_samples,)
-            The class of each row.
+            Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; any nonnegative numbers.
+            Frequency weights; any nonnegative numbers.
 
         Returns
         -------
@@ -191,12 +182,15 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         for gamma in self.gammas:
             check_positive("gammas", gamma)
 
-    def _known(self) -> tuple[int, float] | None:
-        if self.Cs is not None or KNOWN_GAMMA not in self.gammas:
+    def _default_candidate(self) -> tuple[int, float] | None:
+        if self.Cs is not None or DEFAULT_GAMMA not in self.gammas:
             return None
-        return 1 + list(self.gammas).index(KNOWN_GAMMA), KNOWN_C
+        return 1 + list(self.gammas).index(DEFAULT_GAMMA), DEFAULT_C
 
-    def _maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
+    def _map_params(self) -> list[dict[str, Any]]:
+        return [{"gamma": gamma} for gamma in (None, *self.gammas)]
+
+    def _feature_maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
         local = part.local_centers(self.n_centers, seed)
         whitenings = [local.whitening(gamma) for gamma in self.gammas]
         maps = [
@@ -205,31 +199,30 @@ class StructuredLCCCV(Probabilities, Committee, Classifier):
         ]
         return [None, *maps], (local, whitenings)
 
-    def _keep(
-        self, tallies: list[Tally], weights: list[np.ndarray], made: list[Any], refit: Any
-    ) -> float:
+    def _set_model(
+        self, results: list[FoldResults], weights: list[np.ndarray], made: list[Any]
+    ) -> None:
         n = self.n_features_in_
-        locals_: list[CenterSet] = [local for local, _ in made]
-        ends = np.cumsum([0] + [len(local.centers) for local in locals_])
-        self.local_centers_ = np.concatenate([local.centers for local in locals_])
-        self.local_classes_ = self.classes_[np.concatenate([local.classes for local in locals_])]
-        units = [np.full(len(local.centers), 1 / local.variance) for local in locals_]
-        self._scales = np.outer(np.asarray(self.gammas, dtype=np.float64), np.concatenate(units))
-        self.coef_ = np.zeros((len(tallies), n))
-        self.intercept_ = np.zeros(len(tallies))
-        self.pulls_ = np.zeros((len(tallies), len(self.gammas), ends[-1]))
-        for k, (tally, share) in enumerate(zip(tallies, weights, strict=True)):
+        local: list[CenterSet] = [centers for centers, _ in made]
+        ends = np.cumsum([0] + [len(one.centers) for one in local])
+        self.local_centers_ = np.concatenate([one.centers for one in local])
+        self.local_classes_ = self.classes_[np.concatenate([one.classes for one in local])]
+        inverse = np.concatenate([np.full(len(one.centers), 1 / one.variance) for one in local])
+        self._scales = np.outer(np.asarray(self.gammas, dtype=np.float64), inverse)
+        self.coef_ = np.zeros((len(results), n))
+        self.intercept_ = np.zeros(len(results))
+        self.pulls_ = np.zeros((len(results), len(self.gammas), ends[-1]))
+        for k, (result, own) in enumerate(zip(results, weights, strict=True)):
+            used = np.flatnonzero(own.reshape(result.shape).any(axis=1)).tolist()
             for fold, (_, whitenings) in enumerate(made):
-                for member in np.flatnonzero(
-                    share.reshape(tally.n_members, -1).any(axis=1)
-                ).tolist():
-                    direction, intercept = mean_rule(tally, share, member, fold)
+                for of_map in used:
+                    direction, intercept = result.mean_model(own, of_map, fold)
                     self.coef_[k] += direction[:n]
                     self.intercept_[k] += intercept
-                    if member:
-                        part = slice(ends[fold], ends[fold + 1])
-                        self.pulls_[k, member - 1, part] = direction[n:] @ whitenings[member - 1]
-        return 1.0
+                    if of_map:
+                        of_fold = slice(ends[fold], ends[fold + 1])
+                        similarity = direction[n:] @ whitenings[of_map - 1]
+                        self.pulls_[k, of_map - 1, of_fold] = similarity
 
     def _task_scores(self, X: Any) -> np.ndarray:
         return local_scores(

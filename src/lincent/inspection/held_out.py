@@ -1,9 +1,9 @@
 """Scores of rows by rules that have not seen them: what every honest figure is made of.
 
-An estimator that cross-validates or calibrates keeps such scores (``held_out_scores_``); they come
-from the folds that chose and calibrated, and cost nothing.  For the others, and where rows belong
-together and the estimator cannot know it, the whole pipeline, preparation included, is fitted once
-for each fold.
+An estimator that cross-validates or calibrates keeps such scores (``out_of_fold_scores_``); they
+come from the folds that chose and calibrated, and cost nothing.  For the others, and where rows
+belong together and the estimator cannot know it, the whole pipeline, preparation included, is
+fitted once for each fold.
 """
 
 from __future__ import annotations
@@ -92,14 +92,14 @@ def make_splits(known: Understood, seed: int) -> list[tuple[np.ndarray, np.ndarr
 
 
 def _kept_by(classifier: Any, known: Understood, seed: int) -> HeldOut | None:
-    scores = getattr(classifier, "held_out_scores_", None)
+    scores = getattr(classifier, "out_of_fold_scores_", None)
     if scores is None:
         return None
     scores = np.asarray(scores)
     there = np.flatnonzero(np.isfinite(scores.reshape(len(scores), -1)).all(axis=1))
     if len(np.unique(known.labels[there])) < len(classifier.classes_):
         return None  # a class with a single kind of row
-    chances = getattr(classifier, "held_out_probabilities_", None)
+    chances = getattr(classifier, "out_of_fold_probabilities_", None)
     parts = np.random.default_rng(seed).permutation(len(there)) % FOLDS
     return HeldOut(
         there,

@@ -206,7 +206,7 @@ def _fitted(
 
 def _forget_training_rows(classifier: Any) -> None:
     """Take out what tells about the training rows, one by one: no part of a model to hand on."""
-    for name in ("held_out_scores_", "held_out_probabilities_"):
+    for name in ("out_of_fold_scores_", "out_of_fold_probabilities_"):
         vars(classifier).pop(name, None)
 
 

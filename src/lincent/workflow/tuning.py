@@ -10,8 +10,8 @@ import numpy as np
 
 def tuning_of(classifier: Any) -> dict[str, Any]:
     """What a summary has of a search: ``tuned`` (the choice) and ``tuning`` (what was tried)."""
-    if hasattr(classifier, "best_score_"):
-        results = classifier.cv_results_
+    results = getattr(classifier, "cv_results_", {})
+    if "param_relative_margin" in results:
         return {
             "tuned": {
                 "scoring": str(classifier.scoring),
@@ -22,14 +22,12 @@ def tuning_of(classifier: Any) -> dict[str, Any]:
             },
             "tuning": _curve("relative margin", results, "param_relative_margin"),
         }
-    if hasattr(classifier, "scores_") and hasattr(classifier, "Cs_"):
-        scores = np.asarray(classifier.scores_)
-        while scores.ndim > 1:
-            scores = scores.max(axis=0) if scores.shape[0] < 10 else scores.mean(axis=0)
+    if hasattr(classifier, "Cs_"):
+        scores = results["mean_test_score"].reshape(-1, len(classifier.Cs_)).max(axis=0)
         points = [[float(c), float(s)] for c, s in zip(classifier.Cs_, scores, strict=True)]
         return {"tuning": {"parameter": "C", "points": points}}
-    if "map" in getattr(classifier, "cv_results_", ()):
-        return {"tuning": {"maps": _maps(classifier.cv_results_)}}
+    if "map" in results:
+        return {"tuning": {"maps": _maps(results)}}
     return {}
 
 

@@ -1,4 +1,4 @@
-"""Committees on rows in Dask blocks and in batches: the folds, rules and weights of memory."""
+"""Fold ensembles on Dask blocks and batches have the folds, models and weights of memory."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, PredefinedSplit
 import lincent
 from lincent import RegularizedLCCCV, StructuredLCCCV
 from lincent.sources import batches as batches_module
-from lincent.sources import hashing as dealing
+from lincent.sources import hashing
 from lincent.sources.dask.schedule import GraphRequest
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
@@ -16,6 +16,12 @@ dask = pytest.importorskip("dask")
 
 M, N = 1_500, 4
 CS = (0.001, 0.01, 0.1)
+
+
+@pytest.fixture(autouse=True)
+def without_repeats(monkeypatch):
+    monkeypatch.setattr(RegularizedLCCCV, "_n_repeats", 1)
+    monkeypatch.setattr(StructuredLCCCV, "_n_repeats", 1)
 
 
 @pytest.fixture(autouse=True)
@@ -33,17 +39,17 @@ def make(classes=2, m=M, seed=0):
 
 
 MODELS = {
-    "linear": lambda **how: RegularizedLCCCV(CS, n_repeats=1, **how),
-    "refitted": lambda **how: RegularizedLCCCV(CS, n_repeats=1, combine="refit", **how),
-    "structured": lambda **how: StructuredLCCCV(5, Cs=CS, n_repeats=1, **how),
+    "linear": lambda **how: RegularizedLCCCV(CS, **how),
+    "structured": lambda **how: StructuredLCCCV(5, Cs=CS, **how),
 }
 
 
 def assert_same(found, plain, X):
     # Both are within 1e-9 of the optimum.
     np.testing.assert_allclose(found.objectives_, plain.objectives_, rtol=2e-9, atol=2e-9)
-    np.testing.assert_allclose(found.scores_, plain.scores_, atol=1e-6)
-    np.testing.assert_allclose(found.weights_, plain.weights_, atol=1e-3)
+    one, other = found.cv_results_, plain.cv_results_
+    np.testing.assert_allclose(one["mean_test_score"], other["mean_test_score"], atol=1e-6)
+    np.testing.assert_allclose(one["weight"], other["weight"], atol=1e-3)
     size = np.abs(plain.coef_).max()
     np.testing.assert_allclose(found.coef_, plain.coef_, atol=1e-4 * size)
     assert found.duality_gap_ <= 1e-9
@@ -53,7 +59,7 @@ def assert_same(found, plain, X):
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("chunks", [M, 701, (1, 1_000, 0, 499)], ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_same_committee_for_any_chunking(kind, chunks, weighted):
+def test_the_same_ensemble_for_any_chunking(kind, chunks, weighted):
     X, y, weight = make()
     weight = weight if weighted else None
     rows = da.from_array(X, chunks=(chunks, N))
@@ -86,10 +92,11 @@ def test_three_classes(strategy):
     assert_same(found, MODELS["structured"](**how).fit(X, y), X)
 
 
-def test_repeats():
+def test_repeats(monkeypatch):
+    monkeypatch.setattr(RegularizedLCCCV, "_n_repeats", 2)
     X, y, _ = make(m=400)
     rows = da.from_array(X, chunks=(150, N))
-    found, plain = (RegularizedLCCCV(CS, cv=3, n_repeats=2).fit(x, y) for x in (rows, X))
+    found, plain = (RegularizedLCCCV(CS, cv=3).fit(x, y) for x in (rows, X))
     assert_same(found, plain, X)
 
 
@@ -106,10 +113,10 @@ def test_batches(kind):
     assert_same(found, MODELS[kind](cv=3).fit(X, y), X)
 
 
-def test_a_large_class_is_dealt_and_judged_by_its_keys(monkeypatch):
-    """The rule for classes whose keys are too many holds in memory, too."""
-    monkeypatch.setattr(dealing, "RANKED", 100)
-    monkeypatch.setattr(dealing, "JUDGED", 300)
+def test_large_classes_are_assigned_and_compared_by_hash(monkeypatch):
+    """The rule for classes with too many hashes holds in memory, too."""
+    monkeypatch.setattr(hashing, "RANKED", 100)
+    monkeypatch.setattr(hashing, "JUDGED", 300)
     X, y, _ = make()
     X += 1e-6 * np.random.default_rng(1).standard_normal(X.shape)  # no two rows are equal
     plain = MODELS["linear"](cv=3).fit(X, y)
@@ -128,22 +135,22 @@ def test_folds_by_number():
 
 
 @pytest.mark.parametrize(
-    ("cv", "sentence"),
+    ("cv", "message"),
     [
-        (KFold(3), "no places to index"),
+        (KFold(3), "no positions to index"),
         (1, "at least 2 folds"),
         (np.zeros(M, dtype=int), "no row of class number 0"),
     ],
 )
-def test_what_cannot_be_dealt_is_refused(cv, sentence):
+def test_invalid_folds_are_refused(cv, message):
     X, y, _ = make()
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=message):
         MODELS["linear"](cv=cv).fit(da.from_array(X, chunks=(400, N)), y)
 
 
 @pytest.mark.parametrize(("kind", "most"), [("linear", 9), ("structured", 13)])
 @pytest.mark.parametrize("place", ["dask", "batches"])
-def test_one_read_answers_all_folds_members_and_costs(monkeypatch, kind, most, place):
+def test_one_pass_serves_all_folds_maps_and_costs(monkeypatch, kind, most, place):
     reads = []
     request = {"dask": GraphRequest, "batches": batches_module.StreamRequest}[place]
     original = request.read_all

@@ -1,0 +1,577 @@
+"""Ensembles of fold models, weighted by their cross-validated scores.
+
+Every candidate (a feature map and a C) is fitted on the training part of every fold.  Decision
+values are normalized by half the distance between the projected class centers,
+
+    f(x) = ((x - l).beta - t) / (d.beta/2),
+
+so that those of different models can be pooled and averaged.  With f_j the out-of-fold decision
+values of candidate j, averaged over repeats, and a_j their score (AUC by default),
+
+    weight of candidate j    proportional to exp(INVERSE_TEMPERATURE * (a_j - max a))
+    ensemble                 the weighted mean of the models of all candidates and folds
+
+and nothing is refitted.  In one-vs-rest problems of several classes, candidates are scored jointly
+by the log-probability of the true class, and the ensemble consists of the candidates refitted to
+all samples: small classes lose more by held-out samples than they gain by a mean over folds.
+Candidates that are worse than the best by more than one standard error on the first fold are
+evaluated on no other, and a default candidate is kept unless the best one is better by more than
+one standard error: among candidates that are nearly tied the best on some samples is no better on
+others.
+
+Standard errors are those of paired differences: with v_ij the log-probability for sample i and
+candidate j, all n classes weighted equally,
+
+    mean_j = 1/n sum_k 1/W_k sum over samples i of class k of w_i v_ij,  W_k the weight of class k,
+
+a difference d of two candidates has the squared standard error
+
+    1/n^2 sum_k Var_k(d) / W_k,  Var_k(d) = sum over samples of k of w_i (d_i - mean)^2 / (W_k - 1),
+
+which treats sample weights as frequencies, and is infinite where a class has weight one or less.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from lincent import _progress
+from lincent.estimators.direction import controls
+from lincent.estimators.probabilities import FoldFit, Unseen
+from lincent.estimators.problem import HostTraining, Task, Training, TwoClass, tasks
+from lincent.estimators.regularized import check_hinge_range
+from lincent.estimators.regularized_fit import RegularizedFit
+from lincent.estimators.softmax import log_likelihoods
+from lincent.estimators.validation import (
+    ClassCosts,
+    check_class_weight,
+    check_count,
+    check_positive,
+)
+from lincent.model_selection.folds import calibration_folds
+from lincent.model_selection.scoring import Labels, make_metric
+from lincent.model_selection.search import (
+    LinearModels,
+    TrainingFolds,
+    hash_training_folds,
+    make_cv_results,
+    search_folds,
+)
+from lincent.sources.landmarks import RowMapping
+from lincent.sources.source import Kind
+
+TOTAL_COSTS = 10.0 ** np.arange(-1.5, 3.75, 0.5)
+"""Default costs as totals over all samples: C times the weight of the training part."""
+INVERSE_TEMPERATURE = 400.0
+"""Of the softmax weights of candidates: how fast the weight falls with the score."""
+NEGLIGIBLE = 1e-3
+"""Candidates of smaller weight are not refitted to all samples."""
+REPEATED_SAMPLES = 2000
+"""Folds are repeated up to this number of samples."""
+SMALL_ENTRIES, SMALL_TOL = 20_000, 1e-3
+"""Up to so many entries models are solved to this fraction of tol, a Newton step further: a gap
+within tol leaves seven digits of a decision value, and duplicated and weighted samples should agree
+in more."""
+
+
+# Comparison of candidates.
+
+
+def mean_and_error(
+    values: np.ndarray, codes: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the class-balanced mean of each row of ``values`` and its standard error."""
+    present = [k for k in np.unique(codes) if weight[codes == k].any()]
+    mean, square = np.zeros(len(values)), np.zeros(len(values))
+    for k in present:
+        rows = codes == k
+        total = weight[rows].sum()
+        fraction = weight[rows] / total
+        own = values[:, rows] @ fraction
+        mean += own / len(present)
+        variance = (values[:, rows] - own[:, None]) ** 2 @ fraction
+        square += variance / (total - 1.0) if total > 1.0 else np.inf
+    return mean, np.sqrt(square) / len(present)
+
+
+def within_one_se(values: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return which candidates are worse than the best by at most one standard error."""
+    best = values[mean_and_error(values, codes, weight)[0].argmax()]
+    behind, error = mean_and_error(best - values, codes, weight)
+    return np.asarray(behind <= error)
+
+
+def is_better(
+    value: np.ndarray, reference: np.ndarray, codes: np.ndarray, weight: np.ndarray
+) -> bool:
+    """Return whether a candidate is better than another by more than one standard error."""
+    ahead, error = mean_and_error((value - reference)[None], codes, weight)
+    return bool(ahead[0] > error[0])
+
+
+def softmax_weights(
+    scores: np.ndarray, inverse_temperature: float = INVERSE_TEMPERATURE
+) -> np.ndarray:
+    """Return weights of sum one; candidates without a score weigh nothing unless none has one."""
+    scores = np.where(np.isnan(scores), -np.inf, scores)
+    if not np.isfinite(scores).any():
+        scores = np.zeros(len(scores))
+    weights = np.exp(inverse_temperature * (scores - scores.max()))
+    return np.asarray(weights / weights.sum())
+
+
+@dataclass(frozen=True)
+class JointScores:
+    """Log-probability of the true class by candidate (rows) and sample; NaN if not evaluated.
+
+    The AUC of each class alone does not see how the decision values of different classes compare,
+    which decides what is predicted, and it is close to one for most C.  A candidate that was not
+    evaluated on all samples is scored on those on which it was.
+    """
+
+    likelihoods: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, results: Sequence[FoldResults]) -> JointScores:
+        first = results[0]
+        scores = np.stack([result.pooled for result in results], axis=2)
+        likelihoods = np.full(scores.shape[:2], np.nan)
+        for one, out in zip(scores, likelihoods, strict=True):
+            rows = np.isfinite(one[:, 0])
+            labels = first.codes[rows], first.weight[rows], len(results)
+            out[rows] = log_likelihoods(one[rows], *labels)
+        return cls(likelihoods, first.codes, first.weight)
+
+    def means(self) -> np.ndarray:
+        """Return the class-balanced mean of each candidate."""
+        out = np.empty(len(self.likelihoods))
+        for k, one in enumerate(self.likelihoods):
+            rows = np.isfinite(one)
+            out[k] = mean_and_error(one[rows][None], self.codes[rows], self.weight[rows])[0][0]
+        return out
+
+    def weights(self, default: int | None) -> np.ndarray:
+        """Return the weights of candidates evaluated on all samples.
+
+        The default candidate has all weight unless the best one is better by more than one
+        standard error.
+        """
+        complete = np.isfinite(self.likelihoods).all(axis=1)
+        means = np.where(complete, self.means(), -np.inf)
+        if default is not None:
+            best, reference = self.likelihoods[means.argmax()], self.likelihoods[default]
+            if not is_better(best, reference, self.codes, self.weight):
+                return np.asarray(np.arange(len(means)) == default, dtype=np.float64)
+            means[default] = -np.inf
+        weights = softmax_weights(means)
+        weights[weights < NEGLIGIBLE] = 0.0
+        return np.asarray(weights / weights.sum())
+
+
+# Models of all candidates.
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The candidates' values of C and how each model is fitted."""
+
+    Cs: np.ndarray | None
+    fit: RegularizedFit
+    costs: ClassCosts | None
+    """Costs of the classes; None where each binary problem balances its own."""
+    several: bool = False
+    """Several binary problems on the same samples: every second default C is enough."""
+    default: tuple[int, int, float] | None = None
+    """Feature map, position among the Cs, and C of a candidate to keep unless another is better."""
+
+    def values(self, weight: float) -> np.ndarray:
+        """Return the values of C for samples of this total weight."""
+        grid = TOTAL_COSTS[:: 1 + self.several] / weight if self.Cs is None else self.Cs
+        return grid if self.default is None else np.insert(grid, *self.default[1:])
+
+    def problem(self, training: Training, task: Task) -> TwoClass:
+        """Return a binary problem with its costs."""
+        if self.costs is not None:
+            return training.task(task, self.costs)
+        ones = np.ones(len(training.classes))
+        return training.task(task, ClassCosts(ones, ones)).balanced()
+
+    def directions(self, training: Training, task: Task, used: np.ndarray) -> list[Any]:
+        """Return the model of a binary problem for each C; None for those that are not used."""
+        values = self.values(sum(task.weights(training.totals)))
+        models: list[Any] = [None] * len(values)
+        positions = np.flatnonzero(used)
+        path = self.fit.directions(self.problem(training, task), values[positions].tolist())
+        for position, direction in zip(positions, path, strict=True):
+            models[position] = direction
+        return models
+
+
+Models = list[list[list[Any]]]
+"""Directions by feature map, binary problem and C; None where a candidate is not used."""
+
+
+def fit_models(
+    part: Training,
+    maps: Sequence[RowMapping | None],
+    todo: Sequence[Task],
+    grid: Grid,
+    used: np.ndarray,
+) -> Models:
+    """Fit the candidates that are ``used`` (maps by C); a map of None is the features themselves.
+
+    The decision values of one-vs-rest models are compared, so for each C all have the mean of their
+    normalizations.
+    """
+
+    def of_map(mapping: RowMapping | None, used: np.ndarray) -> list[list[Any]]:
+        if not used.any():
+            return [[None] * len(used) for _ in todo]
+        mapped = part if mapping is None else part.mapped(mapping)
+        jobs: list[Callable[[], Any]] = [
+            partial(grid.directions, mapped, task, used) for task in todo
+        ]
+        models = part.inner(jobs)
+        if len(todo) == 1 or not todo[0].whole:
+            return models
+        by_C = list(zip(*models, strict=True))
+        halves = [0.0 if one[0] is None else float(np.mean([m.half for m in one])) for one in by_C]
+        return [
+            [
+                model and replace(model, width=2 * half)
+                for model, half in zip(task, halves, strict=True)
+            ]
+            for task in models
+        ]
+
+    return part.inner([partial(of_map, *one) for one in zip(maps, used, strict=True)])
+
+
+def held_out_values(
+    data: TrainingFolds, split: int, maps: Sequence[RowMapping | None], models: Models
+) -> Any:
+    """Return held-out samples with decision values by sample, feature map, problem and C."""
+    used = np.array([[model is not None for model in of_map[0]] for of_map in models])
+    linear = []
+    for mapping, of_map in zip(maps, models, strict=True):
+        every = [model for task in of_map for model in task if model is not None]
+        if every:
+            coef = np.stack([model.beta / model.half for model in every], axis=1)
+            intercept = np.array([model.intercept / model.half for model in every])
+            linear.append(LinearModels(mapping, coef, intercept))
+    held = data.decision_values(split, linear)
+    n_samples, n_tasks = len(held.rows), len(models[0])
+    values = np.full((n_samples, len(maps), n_tasks, used.shape[1]), np.nan)
+    start = 0
+    for k in np.flatnonzero(used.any(axis=1)):
+        width = n_tasks * int(used[k].sum())
+        own = held.scores[:, start : start + width].reshape(n_samples, n_tasks, -1)
+        values[:, k, :, used[k]] = np.moveaxis(own, 2, 0)
+        start += width
+    return held._replace(scores=values)
+
+
+@dataclass(frozen=True)
+class FoldResults:
+    """Models of one binary problem and their pooled out-of-fold decision values."""
+
+    models: Models  # by fold, feature map, C
+    pooled: np.ndarray  # candidates by samples, NaN where a candidate was not evaluated
+    rows: np.ndarray  # positions of the samples in the data
+    codes: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of feature maps and of values of C."""
+        return len(self.models[0]), len(self.models[0][0])
+
+    @property
+    def solutions(self) -> list[Any]:
+        every = (model for fold in self.models for of_map in fold for model in of_map)
+        return [model.solution for model in every if model is not None]
+
+    def averaged(self, weights: np.ndarray) -> np.ndarray:
+        """Return the out-of-fold decision values of the ensemble."""
+        used = weights > 0
+        return np.asarray(weights[used] @ self.pooled[used])
+
+    def mean_model(self, weights: np.ndarray, of_map: int, fold: int) -> tuple[np.ndarray, float]:
+        """Return the weighted sum over C of the models of a feature map and fold."""
+        fraction = weights.reshape(self.shape)[of_map] / len(self.models)
+        pairs = zip(self.models[fold][of_map], fraction, strict=True)
+        models = [model for model, part in pairs if part]
+        scale = fraction[fraction > 0] / np.array([model.half for model in models])
+        direction = scale @ np.array([model.beta for model in models])
+        return direction, float(scale @ np.array([model.intercept for model in models]))
+
+
+def pool(folds: Sequence[tuple[Models, Any]], n_tasks: int) -> list[FoldResults]:
+    """Return the results by binary problem; decision values of repeats are averaged."""
+    held = [fold for _, fold in folds]
+    rows, first, sample = np.unique(
+        np.concatenate([fold.rows for fold in held]), return_index=True, return_inverse=True
+    )
+    scores = np.concatenate([fold.scores for fold in held])
+    evaluated = np.isfinite(scores)
+    total, count = (np.zeros((len(first), *scores.shape[1:])) for _ in range(2))
+    np.add.at(total, sample.reshape(-1), np.where(evaluated, scores, 0.0))
+    np.add.at(count, sample.reshape(-1), evaluated)
+    pooled = np.divide(total, count, where=count > 0, out=np.full_like(total, np.nan))
+    codes = np.concatenate([fold.codes for fold in held])[first]
+    weight = np.concatenate([fold.weight for fold in held])[first]
+    return [
+        FoldResults(
+            [[of_map[k] for of_map in models] for models, _ in folds],
+            pooled[:, :, k].reshape(len(rows), -1).T,
+            rows,
+            codes,
+            weight,
+        )
+        for k in range(n_tasks)
+    ]
+
+
+# The estimators' common part.
+
+
+def check_costs(Cs: Any) -> np.ndarray | None:
+    """Return None, or the values of C in increasing order."""
+    if Cs is None:
+        return None
+    values = np.sort(np.atleast_1d(np.asarray(Cs, dtype=np.float64)))
+    if values.ndim != 1 or not values.size:
+        raise ValueError(f"Cs={Cs!r} is not usable: give None or a list of positive numbers.")
+    for value in values:
+        check_positive("Cs", float(value))
+    return values
+
+
+class FoldEnsemble:
+    """Mixin of classifiers that average the models of all folds and candidates.
+
+    Subclasses have the parameters ``Cs``, ``margin_range``, ``cv``, ``scoring``, ``class_weight``,
+    ``multi_class``, ``probability``, ``tol``, ``max_iter``, ``time_limit``, ``n_jobs``,
+    ``random_state`` and ``verbose``.  They name the candidates' feature maps (``_feature_maps``)
+    and set the fitted model (``_set_model``).
+    """
+
+    Cs: Any
+    margin_range: Any
+    tol: float
+    max_iter: int
+    time_limit: float | None
+    multi_class: str
+    probability: str | None
+    scoring: Any
+    classes_: np.ndarray
+    _folds_at_hand = True
+    _n_repeats: int
+    """Repetitions of the folds, for binary problems of at most ``REPEATED_SAMPLES`` samples."""
+
+    def _feature_maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
+        """Return the map of each candidate (None: the features), and what ``_set_model`` needs."""
+        raise NotImplementedError
+
+    def _map_params(self) -> list[dict[str, Any]]:
+        """Return the parameters that distinguish the feature maps."""
+        return [{}]
+
+    def _set_model(
+        self, results: list[FoldResults], weights: list[np.ndarray], made: list[Any]
+    ) -> None:
+        """Set the fitted attributes; ``made`` comes from ``_feature_maps`` of each fold."""
+        raise NotImplementedError
+
+    def _default_candidate(self) -> tuple[int, float] | None:
+        """Return feature map and C that are kept in joint problems unless another is better."""
+        return None
+
+    def _check_params(self) -> None:
+        check_costs(self.Cs)
+        check_hinge_range(self.margin_range)
+        check_positive("tol", self.tol)
+        check_count("max_iter", self.max_iter)
+        if self.time_limit is not None:
+            check_positive("time_limit", self.time_limit)
+
+    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
+        """Accept data of every kind."""
+
+    def _learn(self, training: Training, fitted: Sequence[FoldFit] = ()) -> None:
+        model: Any = self
+        costs = check_class_weight(model.class_weight, training.classes, training.totals)
+        seed = int(check_random_state(model.random_state).randint(2**31))
+        limits = controls(model, training.began)
+        if training.shape[0] * training.shape[1] <= SMALL_ENTRIES:
+            limits = replace(limits, tol=SMALL_TOL * limits.tol)
+        fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, seed)
+        own = isinstance(model.class_weight, str)
+        todo = tasks(len(training.classes), self.multi_class)
+        grid = Grid(check_costs(self.Cs), fit, None if own else costs, len(todo) > 1)
+        refitted = len(todo) > 1 and todo[0].whole
+        joint = refitted and self.scoring is None
+        weight = float(training.totals.sum())
+        if joint and (default := self._default_candidate()) is not None:
+            position = int(np.searchsorted(grid.values(weight), default[1]))
+            grid = replace(grid, default=(default[0], position, default[1]))
+        folds, made = self._evaluate_folds(training, todo, grid, seed, joint)
+        results = pool(folds, len(todo))
+        weights = self._weigh(results, todo, grid, weight, joint)
+        if refitted:
+            used = weights[0].reshape(results[0].shape) > 0
+            used = used if joint else np.ones_like(used)
+
+            def refit() -> tuple[Models, Any]:
+                maps, own = self._feature_maps(training, seed)
+                return fit_models(training, maps, todo, grid, used), own
+
+            [(models, own)] = training.each([refit], None)
+            made = [own]
+            results = [
+                replace(result, models=[[of_map[k] for of_map in models]])
+                for k, result in enumerate(results)
+            ]
+        self._certify(results)
+        self._set_model(results, weights, made)
+        if self.probability is not None:
+            self._calibrate(results, weights, training)
+
+    def _evaluate_folds(
+        self, training: Training, todo: list[Task], grid: Grid, seed: int, joint: bool
+    ) -> tuple[list[tuple[Models, Any]], list[Any]]:
+        """Return models and held-out samples of each fold, and what made the feature maps."""
+        model: Any = self
+        few = len(training.classes) == 2 and training.shape[0] <= REPEATED_SAMPLES
+        data = hash_training_folds(training, model.cv, self._n_repeats if few else 1, seed)
+
+        def evaluate(split: int, used: np.ndarray | None) -> Any:
+            if split and grid.fit.controls.out_of_time():
+                return None
+            _progress.step("search, fold", split, data.n_splits)
+            part = data.train(split)
+            if len(missing := part.missing()):
+                raise ValueError(
+                    f"A training part of cv has no row of class number {int(missing[0])}; give "
+                    "folds in which every class is present, or fewer folds."
+                )
+            maps, made = self._feature_maps(part, seed)
+            if used is None:
+                used = np.ones((len(maps), len(grid.values(1.0))), dtype=bool)
+            models = fit_models(part, maps, todo, grid, used)
+            return (models, held_out_values(data, split, maps, models)), made
+
+        def prune(first: Any) -> np.ndarray:
+            results = pool([first[0]], len(todo))
+            scores = JointScores.of(results)
+            used = within_one_se(scores.likelihoods, scores.codes, scores.weight)
+            used = used.reshape(results[0].shape)
+            if grid.default is not None:
+                used[grid.default[:2]] = True
+            return used
+
+        done = search_folds(
+            data.n_splits,
+            evaluate,
+            lambda jobs: training.each(jobs, model.n_jobs),
+            prune if joint else None,
+        )
+        finished = [one for one in done if one is not None]
+        if len(finished) < len(done):
+            warnings.warn(
+                f"time_limit={self.time_limit} s ended the search after {len(finished)} of "
+                f"{len(done)} folds. Give a larger time_limit or fewer candidates.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return [fold for fold, _ in finished], [made for _, made in finished]
+
+    def _weigh(
+        self,
+        results: list[FoldResults],
+        todo: list[Task],
+        grid: Grid,
+        weight: float,
+        joint: bool,
+    ) -> list[np.ndarray]:
+        """Set the results of the search; return the weights of the candidates by problem."""
+        n_Cs = results[0].shape[1]
+        if joint:
+            together = JointScores.of(results)
+            default = None if grid.default is None else grid.default[0] * n_Cs + grid.default[1]
+            scores = [together.means()] * len(todo)
+            weights = [together.weights(default)] * len(todo)
+        else:
+            scores = []
+            metric = make_metric(self.scoring, np.array([-1, 1]))
+            for result, task in zip(results, todo, strict=True):
+                rows = slice(None) if task.whole else task.rows(result.codes)
+                positive = task.sign(result.codes[rows]) > 0
+                labels = Labels(positive.astype(np.intp), result.weight[rows], 2)
+                pooled = result.pooled[:, rows]
+                scores.append(np.array([metric(one[:, None], labels) for one in pooled]))
+            weights = [softmax_weights(values) for values in scores]
+        Cs = grid.values(weight)
+        params = [of_map | {"C": float(C)} for of_map in self._map_params() for C in Cs]
+        columns = {}
+        if len(todo) > 1 and not joint:
+            columns = {f"problem{k}_test_score": one for k, one in enumerate(scores)}
+            columns |= {f"problem{k}_weight": one for k, one in enumerate(weights)}
+        mean = np.mean(scores, axis=0)
+        self.cv_results_ = make_cv_results(params, mean, weight=np.mean(weights, axis=0), **columns)
+        best = np.array([values.argmax() for values in weights])
+        each = list(zip(best, scores, strict=True))
+        self.best_score_ = float(np.mean([values[k] for k, values in each]))
+        self.Cs_ = Cs
+        self.C_ = Cs[best % n_Cs][0 if len(todo) == 1 else slice(None)]
+        one = joint or len(todo) == 1
+        self.best_index_ = int(best[0]) if one else best
+        self.best_params_ = params[best[0]] if one else [params[k] for k in best]
+        return weights
+
+    def _certify(self, results: list[FoldResults]) -> None:
+        """Set the certificates of all models; warn of the largest gap where it is above tol."""
+        solutions = [solution for result in results for solution in result.solutions]
+        self.n_iter_ = max(1, sum(solution.iterations for solution in solutions))
+        self.objectives_ = np.array([solution.certificate.objective for solution in solutions])
+        self.duality_gap_ = max(solution.relative_gap for solution in solutions)
+        if self.duality_gap_ > self.tol:
+            warnings.warn(
+                "Some of the cross-validated models are not certified: the worst relative duality "
+                f"gap is {self.duality_gap_:.1e} (tol {self.tol:g}). Raise max_iter or scale the "
+                "columns.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
+    def _calibrate(
+        self, results: list[FoldResults], weights: list[np.ndarray], training: Training
+    ) -> None:
+        """Calibrate probabilities on the out-of-fold decision values of the ensemble."""
+        first, n_classes = results[0], len(training.classes)
+        pairs = zip(results, weights, strict=True)
+        scores = np.stack([result.averaged(part) for result, part in pairs], axis=1)
+        if not isinstance(training, HostTraining):  # nothing as long as the data is kept here
+            unseen = Unseen(
+                scores, first.codes, first.weight, first.rows, n_classes, self.multi_class
+            )
+            self._calibration = unseen.calibration(str(self.probability), 1.0)
+            return
+        whole = np.full((len(training.codes), scores.shape[1]), np.nan)
+        whole[first.rows] = scores
+        part = np.full(len(whole), -1)
+        fold = calibration_folds(training.X, training.codes, training.weight)
+        part[first.rows] = fold[first.rows]
+        Unseen(whole, training.codes, training.weight, part, n_classes, self.multi_class).keep(
+            self, 1.0
+        )

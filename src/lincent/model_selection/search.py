@@ -1,0 +1,401 @@
+"""Cross-validated search: training folds, held-out samples, the loop over folds, its results.
+
+Folds of data in memory (or on a device) are indices.  Dask blocks and batches stay in place: a fold
+is a weight of zero for the samples of other folds, and held-out samples are scored in one pass over
+the data for all models of a fold.  Metrics of predicted labels (accuracy, F1, ...) then follow from
+confusion matrices; any other metric is computed here from one number per held-out sample, model and
+binary problem.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from lincent.estimators import multiclass
+from lincent.estimators.problem import DaskTraining, DeviceTraining, HostTraining, Training
+from lincent.estimators.validation import check_positive
+from lincent.model_selection.folds import (
+    N_SPLITS,
+    Split,
+    fold_numbers,
+    hash_assignment,
+    make_folds,
+    number_of_folds,
+    stratified_folds,
+)
+from lincent.model_selection.scoring import PrecomputedScores, RemoteSamples
+from lincent.solvers.solution import Controls
+from lincent.sources.hashing import row_hashes
+from lincent.sources.landmarks import RowMapping
+from lincent.sources.source import namespace_of
+
+LABEL_METRICS = (
+    "accuracy", "balanced_accuracy", "f1", "jaccard", "matthews", "precision", "recall",
+)  # fmt: skip
+"""How the names of metrics begin that depend on true and predicted labels alone."""
+REFIT_FRACTION = 0.25
+"""Of a time limit, reserved for the refit."""
+BLOCK_ROWS = 8192
+
+ModelScore = Callable[[Any, Any, Any, dict[str, Any]], float]
+"""The score of a fitted model, from samples, labels and further arguments of a scorer."""
+
+
+class HeldOut(NamedTuple):
+    """Held-out samples: positions, class codes, weights, decision values (one column a model)."""
+
+    rows: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+    scores: np.ndarray
+
+
+@dataclass(frozen=True)
+class LinearModels:
+    """Several linear models on the same features, as a function from samples to decision values."""
+
+    mapping: RowMapping | None
+    coef: np.ndarray
+    intercept: np.ndarray
+
+    @property
+    def width(self) -> int:
+        return len(self.intercept)
+
+    def __call__(self, X: Any) -> np.ndarray:
+        scores, place = np.empty((X.shape[0], self.width)), namespace_of(X)
+        coef = place.send(self.coef)
+        for start in range(0, X.shape[0], BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            rows = place.doubles(X[block])
+            features = rows if self.mapping is None else self.mapping(rows)
+            scores[block] = np.asarray(place.fetch(features @ coef)) + self.intercept
+        return scores
+
+
+class IndexFolds:
+    """Folds of training data in memory or on a device.
+
+    ``compared`` marks the samples on which candidates of an ensemble are compared.
+    """
+
+    def __init__(
+        self,
+        training: HostTraining | DeviceTraining,
+        splits: list[Split],
+        compared: np.ndarray | None = None,
+    ) -> None:
+        self.training, self.splits, self.compared = training, splits, compared
+        self.n_splits = len(splits)
+
+    def train(self, split: int) -> HostTraining | DeviceTraining:
+        """Return the training part of a split."""
+        return self.training.fold(self.splits[split][0])
+
+    def score(
+        self, split: int, models: Sequence[Any], score: ModelScore, weigh: bool, scoring: Any
+    ) -> list[float]:
+        """Return the score of each fitted model on the held-out samples."""
+        test = self.splits[split][1]
+        extra = {"sample_weight": self.training.weight[test]} if weigh else {}
+        X, y = self.training.rows(test), self.training.classes[self.training.codes_here[test]]
+        return [score(model, X, y, extra) for model in models]
+
+    def decision_values(self, split: int, models: Sequence[LinearModels]) -> HeldOut:
+        """Return the decision values of the held-out samples that are compared."""
+        test = self.splits[split][1]
+        if self.compared is not None:
+            test = test[self.compared[test]]
+        X = self.training.rows(test)
+        scores = np.concatenate([model(X) for model in models], axis=1)
+        return HeldOut(test, self.training.codes_here[test], self.training.weight[test], scores)
+
+    def partition(self, models: Sequence[Any]) -> list[tuple[Any, np.ndarray, np.ndarray]]:
+        """Return (model, train, test) if the folds hold out every sample once; else nothing."""
+        if len(models) < self.n_splits:
+            return []
+        test = np.concatenate([test for _, test in self.splits])
+        if np.any(np.bincount(test, minlength=self.training.shape[0]) != 1):
+            return []
+        return [(model, *split) for model, split in zip(models, self.splits, strict=True)]
+
+
+class DaskFolds:
+    """Folds of training data in Dask blocks or batches."""
+
+    def __init__(
+        self, training: DaskTraining, splits: list[tuple[Any, int]], assignment: Any = None
+    ) -> None:
+        self.training, self.splits, self.assignment = training, splits, assignment
+        self.n_splits = len(splits)
+
+    def train(self, split: int) -> DaskTraining:
+        """Return the training part of a split."""
+        folds, fold = self.splits[split]
+        return self.training.seen_as(folds.without(fold))
+
+    def score(
+        self, split: int, models: Sequence[Any], score: ModelScore, weigh: bool, scoring: Any
+    ) -> list[float]:
+        """Return the score of each fitted model on the held-out samples."""
+        (folds, fold), classes = self.splits[split], self.training.classes
+        decide = [model.decision_function for model in models]
+        if not models:
+            return []
+        if isinstance(scoring, str) and scoring.startswith(LABEL_METRICS):
+            scores = []
+            for table in folds.confusion(fold, decide, multiclass.pick, not weigh):
+                # Each pair of true and predicted class once, weighted by its count.
+                true, predicted = np.nonzero(table)
+                model = PrecomputedScores(classes, np.eye(len(classes))[predicted], predicted)
+                extra = {"sample_weight": table[true, predicted]}
+                scores.append(score(model, RemoteSamples(len(true)), classes[true], extra))
+            return scores
+        codes, weight, lines = folds.lines(fold, decide, not weigh)
+        extra = {"sample_weight": weight} if weigh else {}
+        samples = RemoteSamples(len(codes))
+        return [
+            score(PrecomputedScores(classes, line), samples, classes[codes], extra)
+            for line in lines
+        ]
+
+    def decision_values(self, split: int, models: Sequence[LinearModels]) -> HeldOut:
+        """Return the decision values of the held-out samples that are compared."""
+        folds, fold = self.splits[split]
+        found = folds.judged(fold, models, self.assignment)
+        return HeldOut(found.rows, found.codes, found.weight, found.scores)
+
+    def partition(self, models: Sequence[Any]) -> list[tuple[Any, np.ndarray, np.ndarray]]:
+        """Return nothing: probabilities of fold models are for samples in memory."""
+        return []
+
+
+TrainingFolds = IndexFolds | DaskFolds
+
+
+def stratified_training_folds(training: Training, cv: Any) -> TrainingFolds:
+    """Return scikit-learn's folds of the training data: stratified by position by default."""
+    if isinstance(training, DaskTraining):
+        from lincent.sources.dask.folds import TableFolds
+
+        numbers = fold_numbers(cv, training.shape[0])
+        if numbers is not None:
+            folds = TableFolds.given(training.table, numbers)
+        else:
+            count = stratified_folds(cv, training.table.survey.present.sum(axis=0))
+            folds = TableFolds.stratified(training.table, count)
+        if not folds.folds:
+            raise ValueError("cv gives no folds: every row has the fold number -1.")
+        return DaskFolds(training, [(folds, fold) for fold in folds.folds])
+    assert isinstance(training, HostTraining | DeviceTraining)
+    # Imported here: it takes longer to import than the rest of this package.
+    from sklearn.model_selection import PredefinedSplit, check_cv
+
+    y = training.classes[training.codes_here]
+    numbers = fold_numbers(cv, training.shape[0])
+    if numbers is not None:
+        cv = PredefinedSplit(numbers)
+    elif cv is None:
+        cv = stratified_folds(cv, np.bincount(training.codes_here))
+    return IndexFolds(training, list(check_cv(cv, y, classifier=True).split(training.X, y)))
+
+
+def hash_training_folds(training: Training, cv: Any, n_repeats: int, seed: int) -> TrainingFolds:
+    """Return hash-based folds of the training data, each repeat with another hash.
+
+    Of a class with very many samples about 100,000, chosen by hash, are compared.
+    """
+    if isinstance(training, DaskTraining):
+        from lincent.sources.dask.folds import TableFolds, hash_folds
+
+        table, numbers = training.table, fold_numbers(cv, training.shape[0])
+        count = N_SPLITS if numbers is not None else number_of_folds(cv, remote=True)
+        repeats = 1 if numbers is not None else n_repeats
+        jobs: list[Any] = [partial(hash_folds, table, count, seed + k) for k in range(repeats)]
+        assignments = training.each(jobs, None)
+        if numbers is not None:
+            folds = [TableFolds.given(table, numbers)]
+        else:
+            folds = [TableFolds.dealt(table, assignment) for assignment in assignments]
+        pairs = [(each, fold) for each in folds for fold in each.folds]
+        return DaskFolds(training, pairs, assignments[0])
+    assert isinstance(training, HostTraining | DeviceTraining)
+    X, codes, weight = training.X, training.codes_here, training.weight
+    hashes = row_hashes(X, seed)
+    splits = make_folds(cv, X, codes, weight, n_repeats, seed, hashes)
+    compared = hash_assignment(hashes, codes, weight, N_SPLITS, seed).judged(hashes, codes)
+    return IndexFolds(training, splits, compared)
+
+
+def search_folds(
+    n_splits: int,
+    evaluate: Callable[[int, Any], Any],
+    run: Callable[[Sequence[Callable[[], Any]]], list[Any]],
+    prune: Callable[[Any], Any] | None = None,
+) -> list[Any]:
+    """Evaluate the candidates on every fold.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds.
+    evaluate : callable
+        ``evaluate(split, candidates)``; candidates is None for all of them.
+    run : callable
+        Runs jobs, in parallel where that pays.
+    prune : callable, default=None
+        From the result of the first fold to the candidates that are evaluated on the others.
+    """
+    if prune is None:
+        return run([partial(evaluate, split, None) for split in range(n_splits)])
+    results = run([partial(evaluate, 0, None)])
+    if n_splits == 1:
+        return results
+    candidates = prune(results[0])
+    return results + run([partial(evaluate, k, candidates) for k in range(1, n_splits)])
+
+
+# Results.
+
+
+def make_cv_results(
+    params: list[dict[str, Any]], scores: np.ndarray, **columns: Any
+) -> dict[str, Any]:
+    """Return ``cv_results_`` as scikit-learn names it: one entry per candidate.
+
+    ``scores`` become ``mean_test_score`` with its rank; NaN ranks last.
+    """
+    results: dict[str, Any] = {
+        f"param_{name}": np.array([point[name] for point in params]) for name in params[0]
+    }
+    low = np.where(np.isnan(scores), -np.inf, scores)
+    rank = 1 + np.array([int((low > value).sum()) for value in low])
+    results |= {"params": params, "mean_test_score": scores, "rank_test_score": rank}
+    return results | columns
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """Scores and relative gaps of candidates (columns) on folds (rows).
+
+    A candidate is late on a fold where the time limit stopped its solve or it was not begun.
+    Candidates are compared on the same folds, those that finished the most of them: a fold that was
+    stopped early does not exclude the candidates that others finished.
+    """
+
+    scores: np.ndarray
+    gaps: np.ndarray
+    late: np.ndarray
+
+    @cached_property
+    def done(self) -> np.ndarray:
+        """What can be compared: what was finished; where nothing was, what has a score."""
+        scored = np.isfinite(self.scores)
+        return ~self.late if np.any(scored & ~self.late) or not self.late.any() else scored
+
+    @cached_property
+    def folds(self) -> np.ndarray:
+        """The folds on which candidates are compared."""
+        count = self.done.sum(axis=1)
+        return np.asarray(count == count.max())
+
+    @cached_property
+    def candidates(self) -> np.ndarray:
+        """The candidates that are compared."""
+        return np.asarray(self.done[self.folds].all(axis=0))
+
+    @property
+    def infeasible(self) -> np.ndarray:
+        """The candidates without a solution on some fold."""
+        return np.asarray((np.isnan(self.scores) & ~self.late).any(axis=0))
+
+    def cv_results(self, params: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return ``cv_results_``; means are over the folds that are compared."""
+        splits = {f"split{k}_test_score": line for k, line in enumerate(self.scores)}
+        compared = np.where(self.candidates, self.scores[self.folds], np.nan)
+        return make_cv_results(
+            params,
+            compared.mean(axis=0),
+            std_test_score=compared.std(axis=0),
+            feasible=~self.infeasible,
+            relative_gap=self.gaps[self.folds].max(axis=0),
+            **splits,
+        )
+
+    def warn(self, tol: float, time_limit: float | None) -> None:
+        """Warn of candidates that were not finished or not certified."""
+        total = self.scores.shape[1]
+        if not self.late.any():
+            if short := int((self.gaps.max(axis=0) > tol).sum()):
+                warn_uncertified(f"{short} of {total} points of the search are not certified")
+            return
+        finished = int((~self.late[self.folds]).all(axis=0).sum())
+        if finished:
+            folds = f"{self.folds.sum()} of {len(self.folds)} folds"
+            choice = f", in {folds}, and the choice is the best of these"
+        else:
+            begun = "the best of those begun" if self.candidates.any() else "the largest margin"
+            choice = f", and the choice is {begun}"
+        warnings.warn(
+            f"time_limit={time_limit} s ended the search: {finished} of {total} candidates were "
+            f"finished{choice}. Give a larger time_limit or fewer candidates.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+
+
+def warn_uncertified(what: str) -> None:
+    """Warn of solutions without a certificate to ``tol``."""
+    warnings.warn(
+        f"{what} to tol: give a larger time_limit or max_iter, or a larger tol.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+def check_grid(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
+    """Return candidate values as an array of one or more positive numbers."""
+    grid = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    if grid.ndim != 1 or grid.size == 0:
+        raise ValueError(f"{name}={values!r} is not usable: give a list of numbers above 0.")
+    for value in grid.tolist():
+        check_positive(name, value, infinite=infinite)
+    return grid
+
+
+# Time limits.
+
+
+def search_deadline(limits: Controls, began: float, refit: bool) -> float:
+    """Return when the search must end, so that there is time for the refit."""
+    if not refit or not np.isfinite(limits.deadline):
+        return limits.deadline
+    return limits.deadline - REFIT_FRACTION * (limits.deadline - began)
+
+
+@dataclass
+class FoldTime:
+    """Time of one fold: its end, the paths still to be solved, which candidates were late."""
+
+    ends: float
+    paths: int
+    late: np.ndarray
+
+    def next_path(self) -> float:
+        """Return the deadline of the next path: an equal part of the time that is left.
+
+        A candidate is finished when all binary problems of the fold have it, so none of them may
+        take the time of the others.
+        """
+        now = time.monotonic()
+        duration = (self.ends - now) / max(self.paths, 1)
+        self.paths -= 1
+        return now + duration
