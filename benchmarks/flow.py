@@ -1,9 +1,9 @@
 """Which files a fit goes through, in which order, and how often one calls another.
 
-    python benchmarks/flow.py                  the fits that CONTRIBUTING.md shows, in short
+    python benchmarks/flow.py                  the fits that doc/flow.md shows, in short
     python benchmarks/flow.py LCC              one of them in full: every call, indented
     python benchmarks/flow.py --all            all of them in full
-    python benchmarks/flow.py --write          puts the short ones into CONTRIBUTING.md
+    python benchmarks/flow.py --write          writes the short ones to doc/flow.md
 
 A call counts where a function of one file of lincent calls a function of another, directly or
 through other packages, and counts once however often it is repeated.  Properties count,
@@ -26,9 +26,8 @@ import numpy as np
 import lincent
 
 SOURCE = Path(lincent.__file__).resolve().parent
-ROWS, COLUMNS = 200, 5
-PAGE = Path(__file__).resolve().parent.parent / "CONTRIBUTING.md"
-BEGIN, END = "<!-- flow.py begins -->", "<!-- flow.py ends -->"
+ROWS, COLUMNS = 300, 5
+PAGE = Path(__file__).resolve().parent.parent / "doc" / "flow.md"
 
 
 class Flow:
@@ -137,7 +136,7 @@ JOBS = {
     "LCC": lambda: lincent.LCC().fit(*data()),
     "LCCCV": lambda: lincent.LCCCV().fit(*data()),
     "RegularizedLCC": lambda: lincent.RegularizedLCC().fit(*data()),
-    "StructuredLCCCV": lambda: lincent.StructuredLCCCV().fit(*data()),
+    "AutoLCC": lambda: lincent.AutoLCC().fit(*data()),
     "LCC on Dask": on_dask,
     "lincent fit": on_the_command_line,
 }
@@ -153,31 +152,26 @@ def job_of(name):
     return lambda: kind().fit(*data())
 
 
-def page():
-    """The first flow as it is, the others folded, and the date."""
-    parts = []
+def write():
+    """Write the page of traces."""
+    parts = [
+        "# Call traces",
+        "Which files a fit goes through, each once in the order of its first call, with the "
+        "functions by which it is entered. A call counts once, where a function of one file calls "
+        f"a function of another. Written by `benchmarks/flow.py` on {datetime.date.today()}.",
+    ]
     for name in JOBS:
         flow = flow_of(job_of(name))
-        title = f"{name}: {len(flow.files)} files, {len(flow.calls)} calls between files"
-        block = f"```text\n{flow.short()}\n```"
-        if parts:
-            parts.append(f"<details>\n<summary>{title}</summary>\n\n{block}\n\n</details>")
-        else:
-            parts.append(f"{title} ({datetime.date.today()}):\n\n{block}")
-    return "\n\n".join(parts)
-
-
-def write():
-    before, rest = PAGE.read_text("utf-8").split(BEGIN)
-    _, after = rest.split(END)
-    PAGE.write_text(f"{before}{BEGIN}\n{page()}\n{END}{after}", "utf-8")
+        parts.append(f"## {name}: {len(flow.files)} files, {len(flow.calls)} calls between files")
+        parts.append(f"```text\n{flow.short()}\n```")
+    PAGE.write_text("\n\n".join(parts) + "\n", "utf-8")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("estimator", nargs="?", help="a public class, or a name of the list")
     parser.add_argument("--all", action="store_true", help="all of the list in full")
-    parser.add_argument("--write", action="store_true", help="put the list into CONTRIBUTING.md")
+    parser.add_argument("--write", action="store_true", help="write doc/flow.md")
     settings = parser.parse_args()
     if settings.write:
         return write()
