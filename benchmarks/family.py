@@ -34,7 +34,7 @@ from lincent.paper.datasets import load_dataset
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
 from lincent.solvers import ramp, ramp_slsqp
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import dispatch
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
 
@@ -104,7 +104,7 @@ def problems(seeds=range(200), methods=tuple(GENERAL)):
     for seed in seeds:
         program, rng = random_problem(seed), np.random.default_rng(0)
         linear = lcc_program(program.rows, program.difference, program.costs, program.margin)
-        start = choose.solve(linear, "auto", Controls(), rng).certificate.beta
+        start = dispatch.solve(linear, "auto", Controls(), rng).certificate.beta
         for name in values:
             begin = time.process_time()
             if name in ours:

@@ -1,7 +1,7 @@
 """Mutants: one change of the source at a time, and whether the tests of that file notice it.
 
     python -m campaigns.mutants --share 0.3 --seed 5 --jobs 16 --minutes 20
-    python -m campaigns.mutants --share 1 --only problems/proof.py,solvers/lp/choose.py
+    python -m campaigns.mutants --share 1 --only problems/proof.py,solvers/lp/dispatch.py
     python -m campaigns.mutants --again --only programs
 
 Changes are made in the syntax tree: an operator or a comparison is exchanged, a number moved, a

@@ -19,7 +19,7 @@ import numpy as np
 from campaigns.outcome import Outcome
 from lincent.estimators.problem import TwoClass
 from lincent.problems.centralization import Program
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import dispatch
 from lincent.solvers.solution import Controls, Solution
 
 TOL = 1e-9
@@ -87,7 +87,7 @@ def problem_of(instance: dict[str, Any]) -> tuple[TwoClass, Program] | None:
 
 
 def solved(program: Program) -> Solution:
-    return choose.solve(program, "auto", Controls(tol=TOL), np.random.default_rng(0))
+    return dispatch.solve(program, "auto", Controls(tol=TOL), np.random.default_rng(0))
 
 
 def check(instance: dict[str, Any]) -> Outcome:

@@ -11,7 +11,7 @@ import lincent
 from lincent import LCC
 from lincent.estimators import watching
 from lincent.paper import baselines
-from lincent.solvers.lp import choose, interior_point
+from lincent.solvers.lp import dispatch, interior_point
 from support.clock import Clock
 from support.samples import three_classes, two_classes
 
@@ -102,7 +102,7 @@ class TestInterrupt:
         def stop(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(choose, "solve", stop)
+        monkeypatch.setattr(dispatch, "solve", stop)
 
     @pytest.mark.usefixtures("interrupted")
     def test_leaves_a_new_estimator_unfitted(self):
@@ -119,7 +119,7 @@ class TestInterrupt:
         def stop(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(choose, "solve", stop)
+        monkeypatch.setattr(dispatch, "solve", stop)
         with pytest.raises(KeyboardInterrupt):
             model.fit(*three_classes(n=7))
         assert unfitted(model)
@@ -134,7 +134,7 @@ class TestInterrupt:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(choose, "solve", stop)
+            patch.setattr(dispatch, "solve", stop)
             with pytest.raises(KeyboardInterrupt):
                 model.fit(X, y)
         assert model.C == 3.0
@@ -210,7 +210,7 @@ class TestWholeOrNothing:
         def stop(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(choose, "solve", stop)
+        monkeypatch.setattr(dispatch, "solve", stop)
         with pytest.raises(KeyboardInterrupt):
             model.fit(X, y)
         assert vars(model).keys() == vars(LCC()).keys() | {"_parent_callback_ctx"}

@@ -16,7 +16,7 @@ from lincent import LCC, KernelLCC
 from lincent.estimators import kernel as kernel_module
 from lincent.estimators.representer import without_negligible
 from lincent.problems.centralization import certify, lcc_program
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import dispatch
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
 
@@ -164,7 +164,7 @@ def test_negligible_coefficients_become_zero_and_the_certificate_is_of_what_is_l
     )
     difference = np.append(X[y == 1].mean(0) - X[y == 0].mean(0), [0.0, 0.0])
     program = lcc_program(rows, difference, np.full(40, 2.0), 0.01)
-    found = choose.solve(program, "auto", Controls(), np.random.default_rng(0))
+    found = dispatch.solve(program, "auto", Controls(), np.random.default_rng(0))
     beta = found.certificate.beta.copy()
     beta[-2:] = [1e-9, 0.5]
     point = certify(program, beta, found.certificate.alpha, found.certificate.t)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lincent.problems.centralization import certify, difference_of
-from lincent.solvers.lp import choose, highs
+from lincent.solvers.lp import dispatch, highs
 from lincent.solvers.solution import Controls
 from support.degenerate import degenerate_program, program_of
 from support.judge import complementarity, dual_value, primal_value, violations
@@ -25,7 +25,7 @@ def noisy_program(seed, m=120, n=6, **settings_):
 
 
 def solved(program):
-    return choose.solve(program, "auto", Controls(), np.random.default_rng(0)).certificate
+    return dispatch.solve(program, "auto", Controls(), np.random.default_rng(0)).certificate
 
 
 def cvxpy_optimum(program):

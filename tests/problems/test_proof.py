@@ -10,7 +10,7 @@ from lincent.problems import rounding as proof
 from lincent.problems.arrays import Certificate
 from lincent.problems.centralization import Program, certify
 from lincent.problems.rounding import certify_with_rounding, estimate_rounding
-from lincent.solvers.lp import dual_identification
+from lincent.solvers.lp.sparse import identification
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
 from support.exact_problems import KINDS, near, problem, program_of, solved
@@ -50,7 +50,7 @@ def test_the_estimate_covers_what_is_evaluated(kind):
 def test_the_estimate_covers_what_is_evaluated_on_sparse_rows():
     for seed in range(8):
         program = wide(40, 120, seed)
-        answer = dual_identification.solve(program, Controls()).certificate
+        answer = identification.solve_columns(program, Controls()).certificate
         estimate = estimate_rounding(program, answer, program.rows.column_scale())
         exact = ExactProgram.of(program)
         assert near(answer.objective, exact.primal(answer.beta), estimate)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from lincent import FQCC
 from lincent.problems.ramp import RampProgram
 from lincent.solvers import ramp
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import dispatch
 from lincent.solvers.ramp import (
     TUNING,
     _NearLocal,
@@ -82,7 +82,7 @@ def test_where_no_newton_step_leads_lower_the_first_model_is_minimized(monkeypat
     X = rng.standard_normal((2000, 20))
     lcc = program_of(X, np.where(X[:, 0] + rng.standard_normal(2000) > 0, 1.0, -1.0))
     program = RampProgram(lcc.rows, lcc.costs, lcc.margin, lcc.difference)
-    start = choose.solve(lcc, "auto", Controls(), rng).certificate.beta
+    start = dispatch.solve(lcc, "auto", Controls(), rng).certificate.beta
     monkeypatch.setattr(ramp, "approach", lambda program, start, controls: start)
     minimized, plain = [], ramp._minimum
     monkeypatch.setattr(ramp, "_minimum", lambda *given: minimized.append(1) or plain(*given))
@@ -98,7 +98,7 @@ def test_a_first_model_has_one_minimizer_whatever_its_start(monkeypatch):
     sign = np.where(X[:, 0] + rng.standard_normal(2000) > 0, 1.0, -1.0)
     lcc = program_of(X, sign)
     program = RampProgram(lcc.rows, lcc.costs, lcc.margin, lcc.difference)
-    start = choose.solve(lcc, "auto", Controls(), rng).certificate.beta
+    start = dispatch.solve(lcc, "auto", Controls(), rng).certificate.beta
     cold = ramp.solve(program, start, "auto", Controls(), rng, 1)
     used = []
     solve_near = ramp.screening.solve
@@ -228,7 +228,7 @@ def noisy(seed, m=600, n=8):
     X = rng.standard_t(3, size=(m, n))
     sign = np.where(X[:, 0] + 2 * rng.standard_normal(m) > 0, 1.0, -1.0)
     lcc = program_of(X, sign)
-    start = choose.solve(lcc, "auto", Controls(), rng).certificate.beta
+    start = dispatch.solve(lcc, "auto", Controls(), rng).certificate.beta
     return RampProgram(lcc.rows, lcc.costs, lcc.margin, lcc.difference), start
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from lincent.problems.centralization import lcc_program
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import dispatch
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
 
@@ -46,7 +46,7 @@ def program_of(X, sign, weight, margin):
 
 
 def solved(program):
-    return choose.solve(program, "auto", Controls(), np.random.default_rng(0)).certificate
+    return dispatch.solve(program, "auto", Controls(), np.random.default_rng(0)).certificate
 
 
 def near(value, exact, error):

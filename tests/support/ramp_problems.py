@@ -4,7 +4,7 @@ import numpy as np
 
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import dispatch
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
 
@@ -24,7 +24,7 @@ def random_problem(seed, m=50, n=4, outliers=4):
 
 def start_of(program):
     linear = lcc_program(program.rows, program.difference, program.costs, program.margin)
-    return choose.solve(linear, "auto", Controls(), np.random.default_rng(0)).certificate.beta
+    return dispatch.solve(linear, "auto", Controls(), np.random.default_rng(0)).certificate.beta
 
 
 def value(program, beta):

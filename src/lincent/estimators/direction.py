@@ -22,7 +22,7 @@ from lincent.estimators.watching import solve_ended, watched
 from lincent.problems.centralization import Program
 from lincent.problems.double_double import UNIT
 from lincent.problems.rounding import certify_with_rounding
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import dispatch
 from lincent.solvers.solution import Controls, Solution, Status, silent
 from lincent.sources.source import open_source
 
@@ -119,7 +119,7 @@ def generator(model: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(model.random_state).randint(2**31))
 
 
-def draws(model: Any) -> choose.Draws:
+def draws(model: Any) -> dispatch.Draws:
     """``generator``, but a seed becomes one only where it is drawn from, which takes a while."""
     seed = model.random_state
     if seed is None or (isinstance(seed, int | np.integer) and 0 <= seed < SEEDS):
@@ -132,7 +132,7 @@ def fit_direction(model: Any, problem: TwoClass, margin: float) -> Direction:
     program = problem.program(problem.costs(float(model.C)), margin)
     limits = solve_controls(model, problem)
     # What is proved is proved about the coefficients as they are stored, once.
-    solution = choose.solve(program, model.solver, limits, draws(model), prove=False)
+    solution = dispatch.solve(program, model.solver, limits, draws(model), prove=False)
     solution = about_what_is_stored(problem, program, solution, model.tol)
     judge(model, problem, margin, solution)
     found = cut(problem, solution.certificate.beta, solution, str(model.discriminator))

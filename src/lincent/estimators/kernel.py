@@ -42,7 +42,7 @@ from lincent.estimators.validation import (
     check_line_params,
     refuse_elsewhere,
 )
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import dispatch
 from lincent.sources.hashing import draw_distinct
 from lincent.sources.landmarks import NystroemMap, mapped_rows
 from lincent.sources.source import Kind, namespace_of
@@ -345,7 +345,7 @@ default="rbf"
         costs = scaled_costs(form.cost_of_kinds(problem.cost), float(self.C))
         program = form.program(costs, margin)
         limits = solve_controls(self, problem)
-        solution = choose.solve(program, self.solver, limits, generator(self))
+        solution = dispatch.solve(program, self.solver, limits, generator(self))
         solution = without_negligible(program, solution, self.tol)
         judge(self, problem, margin, solution)
         alpha = solution.certificate.beta
@@ -386,7 +386,7 @@ default="rbf"
         margin = check_margin(self, self.margin, problem.largest_margin, problem)
         program = problem.program(problem.costs(float(self.C)), margin)
         limits = solve_controls(self, problem)
-        solution = choose.solve(program, self.solver, limits, generator(self))
+        solution = dispatch.solve(program, self.solver, limits, generator(self))
         judge(self, problem, margin, solution)
         found = cut(problem, solution.certificate.beta, solution, self.discriminator)
         low, high = found.midpoint - found.width / 2, found.midpoint + found.width / 2

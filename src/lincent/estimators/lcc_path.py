@@ -20,7 +20,7 @@ from lincent.estimators.validation import (
     check_positive,
 )
 from lincent.model_selection.search import check_grid, warn_uncertified
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import dispatch
 from lincent.solvers.lp.path import Follower, follow
 from lincent.solvers.solution import Controls, Solution, silent
 from lincent.sources.source import Kind, kind_of
@@ -131,7 +131,7 @@ def lcc_path(
     >>> bool(path.certified[:, path.feasible].all())
     True
     """
-    check_choice("solver", solver, choose.SOLVERS)
+    check_choice("solver", solver, dispatch.SOLVERS)
     check_positive("tol", tol)
     check_count("max_iter", max_iter)
     if time_limit is not None:

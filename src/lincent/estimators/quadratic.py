@@ -28,7 +28,7 @@ from lincent.estimators.validation import check_choice, check_count, check_line_
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
 from lincent.solvers import ramp, ramp_slsqp
-from lincent.solvers.lp import choose, scaling
+from lincent.solvers.lp import dispatch, scaling
 from lincent.solvers.lp.duplicate_rows import groups, one_of_each, summed
 from lincent.solvers.ramp import LocalSolution
 from lincent.solvers.solution import Controls, Status
@@ -273,7 +273,7 @@ class FQCC(Probabilities, ProjectedLine, Classifier):
         if program.hard:
             return self._hard(program, limits, rng, problem)
         first = lcc_program(program.rows, program.difference, program.costs, program.margin)
-        start = choose.solve(first, self.solver, limits, rng, prove=False).certificate.beta
+        start = dispatch.solve(first, self.solver, limits, rng, prove=False).certificate.beta
         best = self._descend(program, start, limits, rng)
         if self.n_init > 1:
             for start in _further_starts(program, self.n_init - 1, rng):
@@ -297,7 +297,7 @@ class FQCC(Probabilities, ProjectedLine, Classifier):
     ) -> LocalSolution:
         """No row may be beyond the wrong center: one linear program, solved to its optimum."""
         nobody = np.zeros(program.shape[0], dtype=bool)
-        solution = choose.solve(program.upper_model(nobody), self.solver, limits, rng)
+        solution = dispatch.solve(program.upper_model(nobody), self.solver, limits, rng)
         judge(self, problem, program.margin, solution)
         answer = solution.certificate
         history = (answer.objective, answer.objective)

@@ -28,7 +28,7 @@ from lincent.estimators.regularized_fit import RegularizedFit, check_problem_fin
 from lincent.estimators.renamed import UNUSED, margin_range_of
 from lincent.estimators.validation import ClassCosts, check_choice, check_count, check_positive
 from lincent.estimators.watching import watched
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import dispatch
 from lincent.solvers.newton import lasso, ridge
 from lincent.sources.source import Kind
 
@@ -311,7 +311,7 @@ class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
             )
         program = problem.program(problem.costs(float(self.C)), self._range()[0])
         limits = solve_controls(self, problem)
-        solution = choose.solve(program, "auto", limits, generator(self))
+        solution = dispatch.solve(program, "auto", limits, generator(self))
         return cut(problem, solution.certificate.beta, solution, "distance")
 
     def _store(self, parts: list[Direction]) -> None:

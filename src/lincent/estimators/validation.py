@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from lincent.estimators.discriminators import DISCRIMINATORS
 from lincent.estimators.dispatch import refuse_namespace
-from lincent.solvers.lp.choose import SOLVERS
+from lincent.solvers.lp.dispatch import SOLVERS
 from lincent.sources.source import Kind, kind_of, to_numpy
 
 

@@ -34,8 +34,8 @@ import numpy as np
 from lincent.problems.arrays import Certificate, Index, Matrix, Vector
 from lincent.problems.centralization import Program, certify
 from lincent.problems.ramp import Mask, RampProgram
-from lincent.solvers.lp import choose, screening, simplex
-from lincent.solvers.lp.crossover import Tableau
+from lincent.solvers.lp import dispatch, screening, simplex
+from lincent.solvers.lp.tableau import Tableau
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "convex-concave"
@@ -214,7 +214,7 @@ def _minimum(
         solution = screening.solve(model, controls, rng, start=guess)
         if solution.certified(controls.tol):
             return solution
-    return choose.solve(model, solver, controls, rng)
+    return dispatch.solve(model, solver, controls, rng)
 
 
 def _look_further(
@@ -231,7 +231,7 @@ def _look_further(
     # Any set J gives a model above F: all misplaced samples, or only the farthest.
     for share in (0.0, 3.0):
         model = program.upper_model(-2.0 * projected > share * distance)
-        start = choose.solve(model, solver, controls, rng).certificate.beta
+        start = dispatch.solve(model, solver, controls, rng).certificate.beta
         local = solve(program, start, solver, controls, rng, max_steps)
         if local.objective < enough and state.offer(local.beta):
             return True

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lincent.problems.centralization import lcc_program
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import dispatch
 from lincent.solvers.lp.block_path import SCALED, BlockFollower
 from lincent.solvers.solution import Controls, Status, silent
 from lincent.sources.dask.table import open_table
@@ -50,7 +50,7 @@ def test_every_margin_has_the_optimum_of_memory(programs):
     for share in (1.0, 0.5, 1e-3, 1e-4, 1e-5):
         program, here = programs(share)
         found = path.solve(program)
-        wanted = choose.solve(here, "auto", Controls(), np.random.default_rng(0)).certificate
+        wanted = dispatch.solve(here, "auto", Controls(), np.random.default_rng(0)).certificate
         assert found.status is Status.OPTIMAL
         assert found.certificate.objective == pytest.approx(wanted.objective, rel=1e-8)
         ways.append(found.solver)

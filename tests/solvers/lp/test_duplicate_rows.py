@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.solvers.lp import choose, duplicate_rows
+from lincent.solvers.lp import dispatch, duplicate_rows
 from lincent.solvers.solution import Controls
 from support.degenerate import program_of
 
@@ -29,7 +29,7 @@ def test_the_answer_is_that_of_the_rows_as_they_were():
     program = repeated()
     merged = duplicate_rows.merge(program)
     rng = np.random.default_rng(0)
-    small = choose.solve(merged.program, "highs", Controls(), rng)
+    small = dispatch.solve(merged.program, "highs", Controls(), rng)
     found = merged.expand(small).certificate
     assert found.relative_gap <= 1e-9
     assert found.objective == pytest.approx(small.certificate.objective, rel=1e-10)

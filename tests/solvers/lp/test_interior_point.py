@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from lincent.problems.arrays import Certificate
-from lincent.solvers.lp import choose, highs, interior_point
+from lincent.solvers.lp import dispatch, highs, interior_point
 from lincent.solvers.lp.interior_point import TUNING, InteriorPoint, _Best
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def outcome(name, program):
-    solution = choose.solve(program, "auto", Controls(), np.random.default_rng(0))
+    solution = dispatch.solve(program, "auto", Controls(), np.random.default_rng(0))
     fault = ""
     try:
         assert_optimal(program, solution)
@@ -423,7 +423,9 @@ def test_a_few_degenerate_programs():
     for seed in range(60):
         program = degenerate_program(seed)
         if program is not None:
-            solution = choose.solve(program, "interior-point", Controls(), np.random.default_rng(0))
+            solution = dispatch.solve(
+                program, "interior-point", Controls(), np.random.default_rng(0)
+            )
             assert solution.solver == interior_point.NAME
             assert_optimal(program, solution)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lincent.problems.centralization import lcc_program
-from lincent.solvers.lp import choose, margin_exchanges
+from lincent.solvers.lp import dispatch, margin_exchanges
 from lincent.solvers.lp.margin_exchanges import MarginExchanges, Vertex
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
@@ -28,7 +28,7 @@ def random_rows(seed):
 
 
 def optimum(program):
-    return choose.solve(program, "auto", Controls(), np.random.default_rng(0)).certificate
+    return dispatch.solve(program, "auto", Controls(), np.random.default_rng(0)).certificate
 
 
 def vertex(program, beta):

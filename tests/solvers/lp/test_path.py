@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from lincent import LCC, lcc_path
-from lincent.solvers.lp import choose, screening, simplex
+from lincent.solvers.lp import dispatch, screening, simplex
 from lincent.solvers.lp import path as paths
 from lincent.solvers.solution import Controls
 from support.clock import Clock
@@ -177,7 +177,7 @@ def test_after_the_deadline_no_other_solver_is_asked(monkeypatch):
     monkeypatch.setattr(screening, "solve", cut_short)
     monkeypatch.setattr(simplex, "worthwhile", lambda m, n: False)
     for name in ("solve", "_best_of"):
-        monkeypatch.setattr(choose, name, lambda *_: pytest.fail("begun after the deadline"))
+        monkeypatch.setattr(dispatch, name, lambda *_: pytest.fail("begun after the deadline"))
     with pytest.warns(ConvergenceWarning, match="3 of 3 points of the path are not certified"):
         path = lcc_path(X, y, margins=[0.01, 0.1, 0.2], time_limit=10.0)
     assert begun == [0.0]
@@ -209,7 +209,7 @@ def visited(margin=2.0, m=200, n=4, seed=0, **changes):
     sign = np.where(np.arange(m) % 2, 1.0, -1.0)
     X = rng.normal(size=(m, n)) + 0.8 * sign[:, None]
     program = replace(program_of(X, sign, margin=margin), **changes)
-    answer = choose.solve(program, "auto", Controls(), rng).certificate
+    answer = dispatch.solve(program, "auto", Controls(), rng).certificate
     return program, paths._Visited(program, answer)
 
 
@@ -269,7 +269,7 @@ def test_the_active_set_names_the_vertex_of_a_neighbor(seed):
     program, last = visited(seed=seed)
     for change in (0.0, 1e-7):
         other = at_margin(program, 2.0 * (1 - change))
-        wanted = choose.solve(other, "highs", Controls(), np.random.default_rng(0)).certificate
+        wanted = dispatch.solve(other, "highs", Controls(), np.random.default_rng(0)).certificate
         found = paths._vertex(other, last)
         assert found.relative_gap <= 1e-12
         np.testing.assert_allclose(found.beta, wanted.beta, atol=1e-9)
@@ -310,7 +310,9 @@ def test_a_margin_is_solved_from_the_last_one(margin, m, solver):
     found, follower = followed(at_margin(program, margin), last)
     assert found.solver == solver
     assert found.relative_gap <= 1e-9
-    wanted = choose.solve(at_margin(program, margin), "auto", Controls(), np.random.default_rng(0))
+    wanted = dispatch.solve(
+        at_margin(program, margin), "auto", Controls(), np.random.default_rng(0)
+    )
     assert found.certificate.objective == pytest.approx(wanted.certificate.objective, rel=1e-9)
     assert follower._last.certificate is found.certificate
     assert (follower._exchanges._tableau is not None) == (solver == "exchanges")

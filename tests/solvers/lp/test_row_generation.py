@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.solvers.lp import choose, highs, row_generation
+from lincent.solvers.lp import dispatch, highs, row_generation
 from lincent.solvers.lp.row_generation import Tuning
 from lincent.solvers.solution import Controls, Status
 from support.judge import assert_optimal, dual_value, primal_value
@@ -64,7 +64,7 @@ def far_apart(clusters, m=600, n=120, seed=0):
 
 
 def auto(program):
-    return choose.solve(program, "auto", Controls(), np.random.default_rng(0))
+    return dispatch.solve(program, "auto", Controls(), np.random.default_rng(0))
 
 
 def test_a_corner_that_misses_no_row_is_the_optimum():

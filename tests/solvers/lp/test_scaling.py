@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.solvers.lp import choose, scaling
+from lincent.solvers.lp import dispatch, scaling
 from lincent.solvers.lp.scaling import EXTREME, FAR, TINY, USUAL, of_unit_scale
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
@@ -36,7 +36,7 @@ def times(program, rows, point):
 
 
 def solved(program):
-    return choose.solve(program, "auto", Controls(), np.random.default_rng(0))
+    return dispatch.solve(program, "auto", Controls(), np.random.default_rng(0))
 
 
 def test_an_ordinary_program_is_left_alone():

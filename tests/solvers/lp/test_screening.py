@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from lincent import LCC
 from lincent.problems.centralization import certify, lcc_program
-from lincent.solvers.lp import choose, interior_point, screening
+from lincent.solvers.lp import dispatch, interior_point, screening
 from lincent.solvers.lp.sample import in_doubt
 from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.rows import SignedRows
@@ -433,6 +433,6 @@ def test_thousands_of_tied_rows_are_certified_here():
     levels = rng.integers(0, 5, (20_000, 6))
     X = np.concatenate([levels[:, [k]] == np.arange(5) for k in range(6)], axis=1).astype(float)
     sign = np.where(rng.random(20_000) < 0.3 + 0.1 * levels[:, 0], 1.0, -1.0)
-    found = choose.solve(program_of(X, sign), "auto", Controls(), np.random.default_rng(3))
+    found = dispatch.solve(program_of(X, sign), "auto", Controls(), np.random.default_rng(3))
     assert found.solver == screening.NAME
     assert found.certified(Controls().tol)

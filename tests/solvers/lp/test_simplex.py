@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.optimize import LinearConstraint, minimize
 
 from lincent import LCC
-from lincent.solvers.lp import crossover, highs, interior_point, simplex
+from lincent.solvers.lp import highs, interior_point, simplex, tableau
 from lincent.solvers.solution import Controls, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal, primal_value
@@ -248,13 +248,13 @@ def test_exchanges_begin_at_the_corner_where_classes_are_far_apart():
 def test_so_many_steps_and_exchanges(monkeypatch):
     """Over all kinds and shapes: a step more in each would be noticed here."""
     made, steps, rounds = [], [], []
-    certificate = crossover.Tableau.certificate
+    certificate = tableau.Tableau.certificate
 
     def counted(self, start):
         made.append(self.exchanges)
         return certificate(self, start)
 
-    monkeypatch.setattr(crossover.Tableau, "certificate", counted)
+    monkeypatch.setattr(tableau.Tableau, "certificate", counted)
     for kind in KINDS.values():
         for shape in ((60, 3), (300, 8), (2000, 10)):
             told = []

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.solvers.lp import choose, vertex
+from lincent.solvers.lp import dispatch, vertex
 from lincent.solvers.solution import Controls
 from support.degenerate import program_of
 
@@ -14,7 +14,7 @@ def solved(seed=0, m=60, n=5):
     rng = np.random.default_rng(seed)
     sign = np.where(np.arange(m) % 2, 1.0, -1.0)
     program = program_of(rng.normal(size=(m, n)) + 0.3 * sign[:, None], sign)
-    return program, choose.solve(program, "highs", Controls(), rng).certificate
+    return program, dispatch.solve(program, "highs", Controls(), rng).certificate
 
 
 def active(program, answer):

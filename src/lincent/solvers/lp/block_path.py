@@ -19,7 +19,7 @@ import numpy as np
 
 from lincent.problems.arrays import Certificate, Rows
 from lincent.problems.centralization import Program
-from lincent.solvers.lp import choose
+from lincent.solvers.lp import dispatch
 from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.evaluation import Multipliers
 
@@ -48,7 +48,7 @@ class BlockFollower:
             return Solution(Status.INFEASIBLE, nowhere, 0, "none")
         found = self._known(program)
         if found is None:
-            found = choose.solve(program, self.solver, self.controls, self.rng)
+            found = dispatch.solve(program, self.solver, self.controls, self.rng)
         if np.isfinite(found.certificate.objective):
             self._last = program, found.certificate
         return found

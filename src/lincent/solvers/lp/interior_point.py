@@ -38,9 +38,9 @@ from lincent import _threads
 from lincent.problems.arrays import Certificate, Vector
 from lincent.problems.centralization import ONLY_POINT, Program, certify
 from lincent.solvers.cholesky import NotPositiveDefiniteError
-from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.duplicate_rows import merge
 from lincent.solvers.lp.normal_equations import normal_equations
+from lincent.solvers.lp.tableau import crossover
 from lincent.solvers.lp.vertex import fitting, to_vertex
 from lincent.solvers.solution import Controls, Solution, Status
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from lincent.problems.arrays import Vector
 from lincent.problems.centralization import Program
-from lincent.solvers.lp.crossover import Tableau
+from lincent.solvers.lp.tableau import Tableau
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "exchanges"

@@ -37,7 +37,7 @@ import numpy as np
 
 from lincent.problems.arrays import Certificate, Rows, Vector
 from lincent.problems.centralization import Program, certify, lcc_program
-from lincent.solvers.lp import choose, margin_exchanges, screening, simplex
+from lincent.solvers.lp import dispatch, margin_exchanges, screening, simplex
 from lincent.solvers.lp.block_path import SCALED, BlockFollower, scaled_by_sums
 from lincent.solvers.lp.duplicate_rows import groups, one_of_each, summed
 from lincent.solvers.lp.margin_exchanges import MarginExchanges, Vertex
@@ -110,7 +110,7 @@ class Follower:
     def solve(self, program: Program) -> Solution:
         """The certified solution of a program that differs from the last in margin or costs."""
         if program.infeasible:
-            return choose.solve(program, self.solver, self.controls, self.rng)
+            return dispatch.solve(program, self.solver, self.controls, self.rng)
         found = self._from_last(program)
         if found is None:
             found = self._afresh(program)
@@ -178,7 +178,7 @@ class Follower:
                 found = screening.solve(program, self.controls, self.rng)
             if found is not None and self._final(found):
                 return found
-        return choose.solve(program, self.solver, self.controls, self.rng)
+        return dispatch.solve(program, self.solver, self.controls, self.rng)
 
     def _corner(self, program: Program) -> Solution | None:
         """The one corner that the margin leaves; columns without a difference stay free."""

@@ -36,8 +36,8 @@ from scipy.linalg import lapack
 from lincent.problems.arrays import Certificate, Index, Matrix, Vector
 from lincent.problems.centralization import Program, certify
 from lincent.solvers.lp import interior_point
-from lincent.solvers.lp.crossover import crossover
 from lincent.solvers.lp.duplicate_rows import merge
+from lincent.solvers.lp.tableau import crossover
 from lincent.solvers.solution import Controls, Solution, Status, silent
 from lincent.sources.dense import DenseRows
 

@@ -31,16 +31,8 @@ import numpy as np
 from lincent.problems.arrays import Certificate
 from lincent.problems.centralization import Program, certify
 from lincent.problems.rounding import certify_with_rounding
-from lincent.solvers.lp import (
-    dual_identification,
-    highs,
-    identification,
-    interior_point,
-    row_generation,
-    scaling,
-    screening,
-    simplex,
-)
+from lincent.solvers.lp import highs, interior_point, row_generation, scaling, screening, simplex
+from lincent.solvers.lp.sparse import identification
 from lincent.solvers.solution import Controls, Solution, Status, silent
 
 SOLVERS = ("auto", "interior-point", "highs")
@@ -191,14 +183,14 @@ def _routes(program: Program, solver: str, rng: Draws) -> Iterator[Route]:
     screened = auto and screening.worthwhile(m, n, sparse=program.rows.sparse)
     here = auto and not screened
     sparse = program.rows.sparse
-    named = here and identification.worthwhile(m, n, sparse)
+    named = here and identification.rows_applicable(m, n, sparse)
     generated = here and row_generation.worthwhile(m, n, sparse, after_naming=named)
-    columns = here and dual_identification.worthwhile(m, n, sparse)
+    columns = here and identification.columns_applicable(m, n, sparse)
     if screened:
         made = rng() if callable(rng) else rng
         yield Route(screening.NAME, shape, lambda c: screening.solve(program, c, made))
     if named:
-        yield Route(identification.NAME, shape, lambda c: identification.solve(whole(), c))
+        yield Route(identification.ROWS, shape, lambda c: identification.solve_rows(whole(), c))
     if columns:
         yield from _by_columns(program, shape)
         if min(m, n) > PATIENT_SIDE:
@@ -232,14 +224,16 @@ def _by_columns(program: Program, shape: str) -> Iterator[Route]:
     found: list[Solution] = []
 
     def columns(controls: Controls) -> Solution:
-        found.append(dual_identification.solve(program.materialize(), controls))
+        found.append(identification.solve_columns(program.materialize(), controls))
         return found[0]
 
-    yield Route(dual_identification.NAME, shape, columns)
+    yield Route(identification.COLUMNS, shape, columns)
     if min(program.shape) > PATIENT_SIDE and found[0].relative_gap > NEAR_ENOUGH:
         reason = f"{shape}; the free columns were not found"
         yield Route(
-            identification.NAME, reason, lambda c: identification.solve(program.materialize(), c)
+            identification.ROWS,
+            reason,
+            lambda c: identification.solve_rows(program.materialize(), c),
         )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lincent.solvers.lp import highs
-from lincent.solvers.lp.crossover import TUNING, Tableau, _scattered, crossover, independent_rows
+from lincent.solvers.lp.tableau import TUNING, Tableau, _scattered, crossover, independent_rows
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal
@@ -204,7 +204,7 @@ def test_every_exchange_descends_and_keeps_the_tableau(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_line_is_followed_to_its_lowest_point(seed, nearest, monkeypatch):
     """Among all points of the line none is lower, however many hinges are passed."""
-    monkeypatch.setattr("lincent.solvers.lp.crossover.TUNING", replace(TUNING, nearest=nearest))
+    monkeypatch.setattr("lincent.solvers.lp.tableau.TUNING", replace(TUNING, nearest=nearest))
     program = boxed_program(seed, m=300)
     tableau = Tableau(program, random_stiffness(program, seed))
     n, basis, T = program.shape[1], tableau.basis.copy(), tableau.T.copy()

@@ -7,7 +7,8 @@ import pytest
 
 from lincent.estimators.problem import TwoClass
 from lincent.problems.arrays import Certificate
-from lincent.solvers.lp import choose, dual_identification, highs, screening
+from lincent.solvers.lp import dispatch, highs, screening
+from lincent.solvers.lp.sparse import identification
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal
@@ -30,18 +31,18 @@ def check(problem, solution):
         np.testing.assert_allclose(found.beta, problem.beta, atol=1e-7)
 
 
-@pytest.mark.parametrize("solver", choose.SOLVERS)
+@pytest.mark.parametrize("solver", dispatch.SOLVERS)
 @pytest.mark.parametrize("problem", FEASIBLE, ids=named)
 def test_optimum(problem, solver):
-    solution = choose.solve(problem.program, solver, Controls(), np.random.default_rng(0))
+    solution = dispatch.solve(problem.program, solver, Controls(), np.random.default_rng(0))
     assert solution.status is Status.OPTIMAL
     check(problem, solution)
 
 
-@pytest.mark.parametrize("solver", choose.SOLVERS)
+@pytest.mark.parametrize("solver", dispatch.SOLVERS)
 @pytest.mark.parametrize("problem", INFEASIBLE, ids=named)
 def test_infeasible_is_never_certified(problem, solver):
-    solution = choose.solve(problem.program, solver, Controls(), np.random.default_rng(0))
+    solution = dispatch.solve(problem.program, solver, Controls(), np.random.default_rng(0))
     assert solution.status is Status.INFEASIBLE
     assert solution.certificate.objective == np.inf
     assert solution.relative_gap == np.inf
@@ -51,7 +52,7 @@ def test_infeasible_is_never_certified(problem, solver):
 def test_screening_on_many_copies(problem):
     """Thousands of tied rows: the band cannot be told from the rest by distance alone."""
     many = tiled(problem, 5000 // problem.program.shape[0] + 1)
-    solution = choose.solve(many.program, "auto", Controls(), np.random.default_rng(0))
+    solution = dispatch.solve(many.program, "auto", Controls(), np.random.default_rng(0))
     assert screening.worthwhile(*many.program.shape)
     check(many, solution)
 
@@ -69,7 +70,7 @@ SOLVED += [237295, 241807]  # multipliers a few roundings from their bounds, whi
 @pytest.mark.parametrize("seed", SOLVED)
 def test_programs_that_once_went_to_highs(seed):
     program = degenerate_program(seed)
-    solution = choose.solve(program, "auto", Controls(), np.random.default_rng(0))
+    solution = dispatch.solve(program, "auto", Controls(), np.random.default_rng(0))
     assert solution.status is Status.OPTIMAL
     assert solution.solver != highs.NAME
     assert solution.relative_gap <= Controls().tol
@@ -101,7 +102,7 @@ def test_dependent_columns_are_certified_without_highs(kind, seed):
     sign = np.where(rng.random(len(X)) < 0.4, 1.0, -1.0)
     problem = TwoClass(np.asarray(X, dtype=float), sign, np.ones(len(X)), np.ones(len(X)))
     program = problem.program(problem.costs(C), share * problem.largest_margin)
-    solution = choose.solve(program, "auto", Controls(), np.random.default_rng(0))
+    solution = dispatch.solve(program, "auto", Controls(), np.random.default_rng(0))
     assert solution.solver != highs.NAME
     assert solution.relative_gap <= Controls().tol
 
@@ -130,7 +131,7 @@ def routes(m, n, solver="auto", **rows):
         ordinary(), rows=Shaped((m, n), **rows), costs=np.ones(m), difference=np.ones(n)
     )
     whole = replace(whole, lower=-np.ones(n), upper=np.ones(n))
-    return [route.name for route in choose._routes(whole, solver, np.random.default_rng(0))]
+    return [route.name for route in dispatch._routes(whole, solver, np.random.default_rng(0))]
 
 
 @pytest.mark.parametrize(
@@ -171,10 +172,10 @@ def test_columns_are_named_first_and_on_large_data_what_they_find_decides(m, gap
     found = Solution(
         Status.STALLED, Certificate(np.zeros(1), np.zeros(1), 0.0, 1.0, 1.0 - gap), 1, ""
     )
-    monkeypatch.setattr(dual_identification, "solve", lambda program, controls: found)
+    monkeypatch.setattr(identification, "solve_columns", lambda program, controls: found)
     monkeypatch.setattr(type(whole), "materialize", lambda self: self)
     names = []
-    for route in choose._routes(whole, "auto", np.random.default_rng(0)):
+    for route in dispatch._routes(whole, "auto", np.random.default_rng(0)):
         names.append(route.name)
         if route.name == "dual-identification":
             assert route.run(Controls()) is found
@@ -186,16 +187,16 @@ def test_columns_are_named_first_and_on_large_data_what_they_find_decides(m, gap
 
 def test_the_best_of_those_that_fall_short_is_the_answer(monkeypatch):
     whole = ordinary()
-    best = choose.solve(whole, "highs", Controls(), np.random.default_rng(0)).certificate
+    best = dispatch.solve(whole, "highs", Controls(), np.random.default_rng(0)).certificate
 
     def route(name, gap, status=Status.STALLED):
         answer = replace(best, beta=0.5 * best.beta, objective=best.objective + gap)
-        return choose.Route(name, "why", lambda controls: Solution(status, answer, 1, name))
+        return dispatch.Route(name, "why", lambda controls: Solution(status, answer, 1, name))
 
     def asked(*some):
         names = []
-        monkeypatch.setattr(choose, "_routes", lambda *_: iter(some))
-        found = choose._best_of(whole, "auto", Controls(tell=names.append), None)
+        monkeypatch.setattr(dispatch, "_routes", lambda *_: iter(some))
+        found = dispatch._best_of(whole, "auto", Controls(tell=names.append), None)
         return found.solver, sum(line.startswith("route") for line in names), found.message
 
     assert asked(route("a", 0.3), route("b", 0.1), route("c", 0.2)) == ("b", 3, "why")
@@ -219,16 +220,16 @@ def test_a_program_is_plain_where_nothing_needs_to_be_changed():
         replace(whole, costs=hard),
         replace(whole, costs=whole.costs * 1e-9, linear=whole.linear * 1e-9),
     ]
-    assert choose._plain(whole)
-    assert not any(map(choose._plain, others))
+    assert dispatch._plain(whole)
+    assert not any(map(dispatch._plain, others))
     # A large slope alone, or large costs alone, are an objective of ordinary size.
-    assert choose._plain(replace(whole, costs=whole.costs * 1e-9, linear=whole.linear * 1e3))
-    assert choose._plain(replace(whole, costs=whole.costs * 1e3, linear=whole.linear * 1e-9))
+    assert dispatch._plain(replace(whole, costs=whole.costs * 1e-9, linear=whole.linear * 1e3))
+    assert dispatch._plain(replace(whole, costs=whole.costs * 1e3, linear=whole.linear * 1e-9))
     reach = np.abs(whole.linear).sum()
-    assert choose._unit(whole) == max(whole.margin * whole.costs.sum(), reach)
-    assert choose._unit(replace(whole, costs=hard)) == 1.0
+    assert dispatch._unit(whole) == max(whole.margin * whole.costs.sum(), reach)
+    assert dispatch._unit(replace(whole, costs=hard)) == 1.0
     wide = replace(whole, lower=3.0 * whole.lower, costs=1e-9 * whole.costs)
-    assert choose._unit(wide) == pytest.approx(3.0 * reach)
+    assert dispatch._unit(wide) == pytest.approx(3.0 * reach)
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1e-9])
@@ -236,8 +237,8 @@ def test_a_tiny_objective_is_solved_in_its_own_unit(unit):
     """``tol`` is a share of it there: the point is that of the ordinary program."""
     whole = replace(ordinary(), offset=0.0)
     small = replace(whole, costs=whole.costs * unit, linear=whole.linear * unit)
-    wanted = choose.solve(whole, "auto", Controls(), np.random.default_rng(0)).certificate
-    found = choose.solve(small, "auto", Controls(), np.random.default_rng(0)).certificate
+    wanted = dispatch.solve(whole, "auto", Controls(), np.random.default_rng(0)).certificate
+    found = dispatch.solve(small, "auto", Controls(), np.random.default_rng(0)).certificate
     np.testing.assert_allclose(found.beta, wanted.beta, atol=1e-9)
     assert found.objective == pytest.approx(unit * wanted.objective, rel=1e-8)
     np.testing.assert_allclose(found.alpha, unit * wanted.alpha, atol=1e-8 * unit)
@@ -246,14 +247,14 @@ def test_a_tiny_objective_is_solved_in_its_own_unit(unit):
 
 def test_hard_rows_are_met_by_the_first_penalty_that_is_large_enough(monkeypatch):
     problem = next(problem for problem in PROBLEMS if problem.name == "hard margin")
-    penalties, real = [], choose._best_of
+    penalties, real = [], dispatch._best_of
 
     def watched(program, *rest):
         penalties.append(float(program.costs.max()))
         return real(program, *rest)
 
-    monkeypatch.setattr(choose, "_best_of", watched)
-    found = choose.solve(problem.program, "auto", Controls(), np.random.default_rng(0))
+    monkeypatch.setattr(dispatch, "_best_of", watched)
+    found = dispatch.solve(problem.program, "auto", Controls(), np.random.default_rng(0))
     check(problem, found)
     reach = problem.program.largest_separation / problem.program.margin
     assert penalties == pytest.approx([(1.0 + reach) * 100.0**k for k in range(len(penalties))])
@@ -266,11 +267,11 @@ def reasons(m, n, solver="auto", **rows):
         ordinary(), rows=Shaped((m, n), **rows), costs=np.ones(m), difference=np.ones(n)
     )
     whole = replace(whole, lower=-np.ones(n), upper=np.ones(n))
-    found = choose._routes(whole, solver, np.random.default_rng(0))
+    found = dispatch._routes(whole, solver, np.random.default_rng(0))
     kind = "sparse" if rows.get("sparse") else "dense"
     shape = f"{kind}, {m} rows, {n} columns"
     assert all(route.reason.startswith((shape, "asked for")) for route in found)
-    found = choose._routes(whole, solver, np.random.default_rng(0))
+    found = dispatch._routes(whole, solver, np.random.default_rng(0))
     return [route.reason.removeprefix(shape) for route in found]
 
 
@@ -294,10 +295,10 @@ def test_wide_sparse_data_of_a_large_matrix_ends_with_what_was_named(m, monkeypa
     whole = replace(ordinary(), rows=Shaped((m, 2 * m), sparse=True), costs=np.ones(m))
     answer = Certificate(np.zeros(1), np.zeros(1), 0.0, 1.0, 1.0 - 1e-3)
     found = Solution(Status.STALLED, answer, 1, "")
-    monkeypatch.setattr(dual_identification, "solve", lambda program, controls: found)
+    monkeypatch.setattr(identification, "solve_columns", lambda program, controls: found)
     monkeypatch.setattr(type(whole), "materialize", lambda self: self)
     names = []
-    for route in choose._routes(whole, "auto", np.random.default_rng(0)):
+    for route in dispatch._routes(whole, "auto", np.random.default_rng(0)):
         names.append(route.name)
         if len(names) == 1:
             route.run(Controls())
@@ -306,13 +307,13 @@ def test_wide_sparse_data_of_a_large_matrix_ends_with_what_was_named(m, monkeypa
 
 def asked(monkeypatch, answer=None):
     """The programs, and their controls, that reach the solvers; which all give this answer."""
-    seen, real = [], choose._best_of
+    seen, real = [], dispatch._best_of
 
     def watched(program, solver, controls, rng):
         seen.append((program, controls))
         return real(program, solver, controls, rng) if answer is None else answer
 
-    monkeypatch.setattr(choose, "_best_of", watched)
+    monkeypatch.setattr(dispatch, "_best_of", watched)
     return seen
 
 
@@ -321,7 +322,7 @@ def test_hard_rows_that_no_penalty_meets_go_to_highs(monkeypatch):
     m, n = problem.program.shape
     nothing = Certificate(np.zeros(n), np.zeros(m), 0.0, 1.0, 0.0)
     seen = asked(monkeypatch, Solution(Status.STALLED, nothing, 3, "none"))
-    found = choose.solve(problem.program, "auto", Controls(), np.random.default_rng(0))
+    found = dispatch.solve(problem.program, "auto", Controls(), np.random.default_rng(0))
     check(problem, found)
     assert found.solver == "highs"
     penalties = [float(program.costs.max()) for program, _ in seen]
@@ -333,34 +334,34 @@ def test_steps_of_all_penalties_are_counted(monkeypatch):
     problem = next(problem for problem in PROBLEMS if problem.name == "hard margin")
     best = highs.solve(problem.program, Controls()).certificate
     seen = asked(monkeypatch, Solution(Status.OPTIMAL, best, 3, "some"))
-    found = choose._hard(problem.program, "auto", Controls(watch=len), None)
+    found = dispatch._hard(problem.program, "auto", Controls(watch=len), None)
     assert (found.iterations, found.solver, len(seen)) == (3, "some", 1)
     assert seen[0][1].watch is None
 
 
 def test_a_hundredth_of_the_tolerance_is_left_for_rounding(monkeypatch):
     seen, proofs = asked(monkeypatch), []
-    real = choose.certify_with_rounding
+    real = dispatch.certify_with_rounding
     monkeypatch.setattr(
-        choose, "certify_with_rounding", lambda *a, **k: proofs.append(a[2]) or real(*a, **k)
+        dispatch, "certify_with_rounding", lambda *a, **k: proofs.append(a[2]) or real(*a, **k)
     )
     whole = ordinary()
-    choose.solve(whole, "auto", Controls(tol=1e-8), np.random.default_rng(0))
+    dispatch.solve(whole, "auto", Controls(tol=1e-8), np.random.default_rng(0))
     assert seen[0][1].tol == pytest.approx(0.99e-8, rel=1e-12, abs=0.0)
     assert proofs == [seen[0][1].tol]
-    choose.solve(whole, "auto", Controls(tol=1e-8), np.random.default_rng(0), prove=False)
+    dispatch.solve(whole, "auto", Controls(tol=1e-8), np.random.default_rng(0), prove=False)
     assert len(proofs) == 1
 
 
 @pytest.mark.parametrize("unit", [0.5, 1.5])
 def test_an_objective_below_one_reaches_the_solvers_in_its_own_unit(unit, monkeypatch):
     whole = replace(ordinary(), offset=-2.0)
-    times = unit / choose._unit(whole)
+    times = unit / dispatch._unit(whole)
     small = replace(whole, costs=whole.costs * times, linear=whole.linear * times)
     seen = asked(monkeypatch)
-    found = choose._solve(small, "auto", Controls(), np.random.default_rng(0)).certificate
+    found = dispatch._solve(small, "auto", Controls(), np.random.default_rng(0)).certificate
     given = seen[0][0]
-    assert choose._unit(given) == pytest.approx(max(unit, 1.0))
+    assert dispatch._unit(given) == pytest.approx(max(unit, 1.0))
     assert given.offset == pytest.approx(-2.0 / min(unit, 1.0))
     wanted = highs.solve(small, Controls()).certificate
     assert found.objective == pytest.approx(wanted.objective, rel=1e-9)
@@ -370,16 +371,16 @@ def test_an_objective_below_one_reaches_the_solvers_in_its_own_unit(unit, monkey
 def test_a_large_separation_and_columns_without_a_difference_are_plain():
     whole = ordinary()
     far = replace(whole, difference=whole.difference * 64.0)
-    assert choose._plain(replace(far, separation=0.999 * far.largest_separation))
-    assert not choose._plain(replace(far, separation=(1 - 1e-7) * far.largest_separation))
+    assert dispatch._plain(replace(far, separation=0.999 * far.largest_separation))
+    assert not dispatch._plain(replace(far, separation=(1 - 1e-7) * far.largest_separation))
     flat = whole.difference.copy()
     flat[1] = 0.0
-    assert choose._plain(replace(whole, difference=flat))
+    assert dispatch._plain(replace(whole, difference=flat))
 
 
 def test_what_cannot_be_met_is_told_with_its_numbers():
     whole = replace(ordinary(), difference=np.array([0.5, -1.0, 0.0, 2.0]), separation=7.5)
-    found = choose.solve(whole, "auto", Controls(), np.random.default_rng(0))
+    found = dispatch.solve(whole, "auto", Controls(), np.random.default_rng(0))
     assert found.message == "d.beta reaches 3.5 in the box, below the separation 7.5"
     assert found.certificate.t == 0.0
     assert not found.certificate.alpha.any()

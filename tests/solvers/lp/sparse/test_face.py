@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from lincent.problems.centralization import certify
-from lincent.solvers.lp import face, highs
+from lincent.solvers.lp import highs
+from lincent.solvers.lp.sparse import face
 from lincent.solvers.solution import Controls
 from support.programs import program_of_rows, wide
 

@@ -1,0 +1,1 @@
+"""Linear programs with many features: active-set identification without a matrix of their size."""

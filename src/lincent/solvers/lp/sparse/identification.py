@@ -1,0 +1,317 @@
+"""Programs with many features, by active-set identification and a null-space finish.
+
+**Rows** (many more samples than features): equal rows are merged, the augmented Lagrangian of (P)
+identifies the rows near their breakpoints, and up to 20,000 features ``null_space`` reaches the
+vertex with one n x n matrix.  Beyond that the certified gap is the answer, and a warning names it.
+
+**Columns** (more features than samples, sparse):
+
+1. the augmented Lagrangian of the dual identifies the features inside the box and the working rows;
+2. ``null_space`` finds the vertex exactly, with one matrix as large as those rows;
+3. where the dual weights of that vertex leave a face, as those of 0/1 words do, its point nearest
+   to the iterate is tried (``face``);
+4. rows that are still violated join, and 2 is repeated from there, as a smaller program; where the
+   vertex was not near, 1 continues; where the optimum is a large face, an interior point solves
+   the working rows.
+
+Where the working rows are above ``largest_matrix`` no matrix is formed, and the gap that the first
+step can certify is the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lincent.problems.arrays import Index
+from lincent.problems.centralization import Program, better_sides, certify
+from lincent.solvers.lp import row_generation
+from lincent.solvers.lp.duplicate_rows import merge
+from lincent.solvers.lp.sparse import face, null_space
+from lincent.solvers.lp.sparse.hinges import ColumnHinges, RowHinges
+from lincent.solvers.lp.sparse.lagrangian import (
+    DUAL,
+    DualPoint,
+    PrimalPoint,
+    identify_columns,
+    identify_rows,
+    interior_point_affordable,
+    start_columns,
+)
+from lincent.solvers.lp.sparse.null_space import Start, finish
+from lincent.solvers.solution import Controls, Solution, Status
+
+ROWS, COLUMNS = "identification", "dual-identification"
+"""Names of the two solvers."""
+
+
+@dataclass(frozen=True)
+class RowTuning:
+    """Trade-offs, measured on sparse 50,000 x 5,000 (uniform, text-like), dense 10,000 x 500."""
+
+    largest_matrix: int = 20_000
+    """Features up to which one n x n matrix (3.2 GB) is formed."""
+    near_a_vertex: float = 1.08
+    """Hinges between their bounds, in features, from which on the null space takes over: later
+    costs CG steps, earlier a larger null space (1.16 costs twice as much on 50,000 x 5,000)."""
+    near: float = 2e-2
+    """The certified gap from which on identified rows are worth a factorization; on separable
+    classes, whose optimum is at the box, it is not reached, and the next solver is asked."""
+    spare: float = 0.07
+    """Hinges beyond the number of features, as a fraction of it: fewer miss some."""
+    least_spare: int = 20
+
+
+@dataclass(frozen=True)
+class ColumnTuning:
+    """Trade-offs, measured on texts of 4,000 x 10,000 and 20,000 x 47,000."""
+
+    spare: tuple[float, ...] = (0.12, 0.05, 0.02, 0.0)
+    """Free features beyond the rows between their bounds, as a fraction of these, from which on a
+    vertex is tried: more cost a larger null space, fewer CG steps."""
+    most_spare: int = 100
+    """The same as a number: a large matrix is worth more CG steps."""
+    face_spare: float = 0.4
+    most_face: int = 300
+    """The same where free features no longer decrease, and the most in any case: in few variables
+    the null space is a tenth of an interior point, in many several of it."""
+    near_rows: float = 0.1
+    """Rows at a bound that join the working rows, as a fraction of those between."""
+    near_columns: float = 0.05
+    """Features at a side of the box that join the free ones, as a fraction of the working rows."""
+    largest_matrix: int = 6000
+    """Working rows up to which their matrix is factored (288 MB, some ten seconds)."""
+    short_steps: int = 10
+    """Steps that count as one of ``max_iter``: each is far below one of an interior point."""
+
+
+BY_ROWS, BY_COLUMNS = RowTuning(), ColumnTuning()
+FINISH = null_space.Tuning(most_joining=8.0)
+"""Where few features are spare many may be misplaced, and joining is cheap."""
+
+
+def rows_applicable(m: int, n: int, sparse: bool) -> bool:
+    """Return whether the active rows are identified faster than the program is solved directly.
+
+    Dense 10,000 x 500 takes half the time of an interior point, 4,000 x 300 the same; sparse
+    20,000 x 1,000 a fifth.
+    """
+    return n >= 500 and m >= 4 * n if sparse else n >= 400 and m >= 8 * n
+
+
+def columns_applicable(m: int, n: int, sparse: bool) -> bool:
+    """Return whether most features may end at the box: half as many as samples, or more.
+
+    Classes are often separable then, and it takes half the time of an interior point; where they
+    are not, that is detected within a tenth of it.
+    """
+    return sparse and m >= 500 and n >= 0.5 * m
+
+
+def solve_rows(program: Program, controls: Controls, tuning: RowTuning = BY_ROWS) -> Solution:
+    """Return the certified optimum, or the smallest certified gap without a matrix."""
+    merged = merge(program)
+    if merged is not None:
+        return merged.expand(_solve_rows(merged.program, controls, tuning))
+    return _solve_rows(program, controls, tuning)
+
+
+def _solve_rows(program: Program, controls: Controls, tuning: RowTuning) -> Solution:
+    n = program.shape[1]
+    exact = n <= tuning.largest_matrix
+    point = identify_rows(program, controls, tuning.near_a_vertex * n if exact else 0.0)
+    assert point.best is not None
+    gap = point.best.relative_gap
+    if exact and controls.tol < gap <= tuning.near and not controls.out_of_time():
+        solution = finish(RowHinges(program), start_from_rows(program, point, tuning), controls)
+        return replace(solution, iterations=max(solution.iterations, 1), solver=ROWS)
+    status = Status.ITERATION_LIMIT if point.steps >= controls.max_iter else Status.STALLED
+    if gap <= controls.tol:
+        status = Status.OPTIMAL
+    elif controls.out_of_time():
+        status = Status.TIME_LIMIT
+    return Solution(status, point.best, max(point.steps, 1), ROWS)
+
+
+def start_from_rows(program: Program, point: PrimalPoint, tuning: RowTuning = BY_ROWS) -> Start:
+    """Return the rows and sides near their breakpoints, and a dual weight for every hinge."""
+    m, n = program.shape
+    close = 0.02 * (program.upper - program.lower)
+    low = (point.low > 0) | (point.beta < program.lower + close)
+    high = (point.high > 0) | (point.beta > program.upper - close)
+    sides = np.flatnonzero(np.concatenate([low, high]))
+    held = int(np.count_nonzero(point.low) + np.count_nonzero(point.high))
+    spare = max(int(tuning.spare * n), tuning.least_spare)
+    count = min(m, max(n + spare - held, point.between - held))
+    rows = np.sort(np.argpartition(point.distance_from_active(program.costs), count - 1)[:count])
+    alpha = np.where(point.alpha > program.costs / 2, program.costs, 0.0)
+    alpha[rows] = point.alpha[rows]
+    box = np.zeros(2 * n)
+    box[sides] = np.concatenate([point.low, point.high])[sides]
+    chosen = np.concatenate([rows, m + sides, [m + 2 * n]])
+    assert point.best is not None
+    return Start(chosen, np.concatenate([alpha, box, [point.t]]), point.best, point.steps)
+
+
+def solve_columns(
+    program: Program, controls: Controls, tuning: ColumnTuning = BY_COLUMNS
+) -> Solution:
+    """Return the certified optimum, or the smallest certified gap without a matrix."""
+    point = start_columns(program)
+    steps = replace(controls, max_iter=tuning.short_steps * controls.max_iter)
+    for share in tuning.spare:
+        point = identify_columns(program, point, share, tuning.most_spare, steps)
+        if _gap(point) <= controls.tol or controls.out_of_time() or _gap(point) > DUAL.near:
+            break
+        no_fewer = point.spare > share * point.between  # free features no longer decrease
+        if point.spare > min(tuning.face_spare * point.between, tuning.most_face):
+            break
+        if point.between <= tuning.largest_matrix:
+            _finish(program, point, controls, tuning)
+        if no_fewer or _gap(point) <= controls.tol or controls.out_of_time():
+            break
+    iterations = point.steps // tuning.short_steps
+    near = controls.tol < _gap(point) <= DUAL.near
+    if near and interior_point_affordable(program, point):
+        iterations += _by_interior_point(program, point, controls)
+    assert point.best is not None
+    status = Status.OPTIMAL if _gap(point) <= controls.tol else Status.STALLED
+    if status is Status.STALLED and controls.out_of_time():
+        status = Status.TIME_LIMIT
+    return Solution(status, point.best, max(iterations, 1), COLUMNS)
+
+
+def _gap(point: DualPoint) -> float:
+    assert point.best is not None
+    return point.best.relative_gap
+
+
+def _by_interior_point(program: Program, point: DualPoint, controls: Controls) -> int:
+    """Solve the working rows by an interior point: a face has no vertex to look for.
+
+    Features that repeat each other, of 0/1 data for instance, have a face as optimum.
+    """
+    if controls.out_of_time():
+        return 0
+    _nearest(program, point, int(BY_COLUMNS.near_rows * point.between) + 1)
+    solution = row_generation.solve(program, controls, first=point.rows)
+    assert point.best is not None
+    point.best = better_sides(point.best, solution.certificate)
+    return solution.iterations
+
+
+def _finish(program: Program, point: DualPoint, controls: Controls, tuning: ColumnTuning) -> None:
+    """Improve the point by the vertex near it, with the rows that the vertex violates."""
+    count = int(tuning.near_rows * point.between) + max(point.spare, 0) + 1
+    joined = _nearest(program, point, count)
+    keep = np.concatenate([_near_rows(point, len(point.rows) - len(joined), count), joined])
+    sure = len(keep)
+    at, places, count_sure = point, keep, sure
+    for _ in range(8):  # times that rows may join before the first step continues
+        hinges, begin = start_from_columns(program, at, places, count_sure)
+        solution = finish(hinges, begin, controls, FINISH)
+        assert point.best is not None
+        point.best = better_sides(point.best, solution.certificate)
+        if solution.status is not Status.STALLED:
+            break
+        in_the_way = _on_the_face(program, point, hinges, controls) if hinges.optimal else None
+        if _gap(point) <= controls.tol:
+            break
+        new = point.places(hinges.missed if in_the_way is None else in_the_way)
+        if at is point and not len(new):
+            break
+        vertex = None
+        if hinges.optimal and in_the_way is None and at is point:
+            vertex = _at_vertex(program, point, hinges, keep)
+        keep = np.concatenate([keep, np.setdiff1d(new, keep)])
+        if vertex is None:
+            at, places, count_sure = point, keep, sure
+        else:
+            # Next to a vertex few rows and features are undecided: the next program is small.
+            vertex.over[new] = vertex.missed[new] = 0.0
+            near = _near_rows(vertex, len(point.rows), int(tuning.near_rows * point.between) + 1)
+            near = near[~np.isin(near, new)]
+            at, places, count_sure = vertex, np.concatenate([near, new]), len(near)
+
+
+def _on_the_face(
+    program: Program, point: DualPoint, hinges: ColumnHinges, controls: Controls
+) -> Index | None:
+    """Try the face that the dual weights of a vertex leave; return the rows in its way.
+
+    None where the face is the vertex alone.
+    """
+    assert point.best is not None
+    alpha = hinges.fixed.copy()
+    alpha[hinges.rows] = np.clip(hinges.x[:-1], 0.0, program.costs[hinges.rows])
+    t = max(float(hinges.x[-1]), 0.0)
+    projection = face.nearest(program, alpha, t, (point.beta + hinges.beta) / 2, controls)
+    if projection is None:
+        return None
+    beta, missed = projection
+    point.best = better_sides(point.best, certify(program, beta, alpha, t))
+    controls.reached("face", point.best.objective, _gap(point), f"  {len(missed)} rows in the way")
+    return np.setdiff1d(missed, hinges.rows)
+
+
+def _at_vertex(program: Program, point: DualPoint, hinges: ColumnHinges, keep: Index) -> DualPoint:
+    """Return the point at the vertex that is optimal for the working rows at these places."""
+    v, p, q = hinges.parts()
+    beta, slopes = hinges.beta, hinges.slopes()[hinges.group]
+    slack_inside = hinges.apart(np.minimum(v, hinges.top[: hinges.n] - v))
+    empty = np.isinf(point.beyond)  # features without entries stay inside, and are not free
+    # A slope counts by the scale of its feature, as in the identification.
+    relative = np.abs(slopes) / np.where(empty, 1.0, program.rows.column_scale())
+    beyond = np.where(empty, np.inf, np.where(slack_inside > 0.0, -slack_inside, relative))
+    slack = np.append(program.rows.dot(beta)[point.rows] - program.margin, 0.0)
+    over, missed = np.maximum(slack, 0.0), np.maximum(-slack, 0.0)
+    x = np.append(hinges.fixed[point.rows], 0.0)
+    places = np.append(keep, len(point.rows))
+    x[places], over[places], missed[places] = hinges.x, p, q
+    return replace(point, beta=beta, beyond=beyond, x=x, over=over, missed=missed)
+
+
+def _near_rows(point: DualPoint, have: int, spare: int) -> Index:
+    """Return places of working rows: between their bounds, and those at one least firmly."""
+    firm = (point.over + point.missed)[:have]
+    between = int(np.count_nonzero(firm == 0.0))
+    return np.argsort(firm, kind="stable")[: between + spare]
+
+
+def _nearest(program: Program, point: DualPoint, count: int) -> Index:
+    """Add the rows that the point is nearest to violating; return their places."""
+    over = program.rows.dot(point.beta) - program.margin
+    over[point.rows] = np.inf
+    count = min(count, len(over) - len(point.rows))
+    new = np.argpartition(over, count - 1)[:count] if count else np.empty(0, dtype=np.intp)
+    places = point.places(new)
+    point.over[places] = np.maximum(over[new], 0.0)
+    return places
+
+
+def start_from_columns(
+    program: Program, point: DualPoint, keep: Index, sure: int
+) -> tuple[ColumnHinges, Start]:
+    """Return the hinges over the working rows at these places, and which of them are near.
+
+    Of the rows beyond the first ``sure`` it is not known whether they are at a bound.
+    """
+    assert point.best is not None
+    alpha = np.zeros(program.shape[0])
+    alpha[point.rows] = np.where(point.missed[:-1] > 0, program.costs[point.rows], 0.0)
+    rows = point.rows[keep]
+    alpha[rows] = point.x[keep]
+    hinges = ColumnHinges(program, rows, alpha)
+    keep = np.append(keep, len(point.rows))
+    sides = np.concatenate([point.over[keep], point.missed[keep]])
+    undecided = np.zeros(len(keep), dtype=bool)
+    undecided[sure:-1] = True
+    held = np.flatnonzero((sides > 0.0) | np.append(undecided, np.zeros_like(undecided)))
+    v = hinges.together(point.beta - program.lower)
+    beyond = np.full(hinges.n, np.inf)
+    np.minimum.at(beyond, hinges.group, point.beyond)
+    near = int(BY_COLUMNS.near_columns * len(rows)) + 1 + int(np.count_nonzero(beyond < 0.0))
+    columns = np.sort(np.argpartition(beyond, min(near, hinges.n) - 1)[:near])
+    chosen = np.concatenate([columns, hinges.n + held])
+    return hinges, Start(chosen, np.concatenate([v, sides]), point.best, point.steps)

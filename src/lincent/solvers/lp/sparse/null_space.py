@@ -1,0 +1,481 @@
+"""From identified hinges to the exact optimum: the dual in the null space of a working set.
+
+Once the hinges near their breakpoints are identified, the others have their dual weights at a
+bound.  The working set M (see ``hinges``) has a few more hinges than columns, so the weights x that
+meet the dual's equation  M'x = g - (the others)  are
+
+    x = x0 + N w,        N a basis of the null space of M',    k = hinges - rank of M variables w,
+
+and the dual restricted to M is a linear program in k variables with two-sided bounds,
+
+    maximize over w    q.w      subject to    low <= N w <= high                           (W)
+
+An interior point (``maximize``) comes near its optimum, and pivots (``Vertex``) reach its optimal
+vertex; this is the null-space active-set method of Fletcher (*Practical Methods of Optimization*,
+1987, chapters 8 and 10).  The multipliers p of (W) say by how much each hinge is off its
+breakpoint, M beta = h + p, which gives beta.  Then all rows are checked.  A misplaced hinge a_i
+(its weight at the wrong bound) joins with one column,  -M inv(M'M) a_i  and 1 for itself, and needs
+no new factorization.
+
+Costs: one factorization of order n, one solve with it per variable, and the small programs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from lincent.problems.arrays import Certificate, Index, Matrix, Vector
+from lincent.solvers import cholesky
+from lincent.solvers.cholesky import NotPositiveDefiniteError
+from lincent.solvers.lp.sparse.hinges import Hinges, WorkingSet
+from lincent.solvers.lp.tableau import independent_rows
+from lincent.solvers.predictor_corrector import predictor_corrector
+from lincent.solvers.solution import Controls, Solution, Status
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Trade-offs, measured on sparse 50,000 x 5,000, uniform and text-like."""
+
+    beyond_rank: int = 8
+    """Null-space vectors drawn beyond the expected number, to see whether columns depend."""
+    most_joining: float = 2.0
+    """Misplaced hinges, in first variables, beyond which the identified point was not near."""
+    many_joining: int = 30
+    """Above this many misplaced hinges another interior point is cheaper than pivots."""
+    rounds: int = 25
+    refinements: int = 1
+    """Steps of iterative refinement; up to eight where only digits are missing."""
+
+
+TUNING = Tuning()
+
+
+@dataclass(frozen=True)
+class Start:
+    """Hinges near their breakpoints, a dual weight for every hinge, and the best certificate."""
+
+    chosen: Index
+    dual: Vector
+    """Outside the chosen hinges every dual weight is at a bound."""
+    best: Certificate
+    steps: int
+
+
+def finish(hinges: Hinges, start: Start, controls: Controls, tuning: Tuning = TUNING) -> Solution:
+    """Return the certified vertex that the start is near."""
+    try:
+        rounds = _Rounds(hinges, start, controls, tuning)
+    except NotPositiveDefiniteError:
+        return Solution(Status.STALLED, start.best, start.steps, "")
+    best, status = start.best, Status.STALLED
+    for number in range(tuning.rounds):
+        answer = rounds.solve(controls)
+        best = min(best, answer, key=lambda point: point.relative_gap)
+        joining = rounds.misplaced()
+        controls.reached(
+            f"null space, round {number + 1}", best.objective, best.relative_gap,
+            f"  {rounds.steps} steps, {len(joining)} misplaced",
+        )  # fmt: skip
+        if best.relative_gap <= controls.tol:
+            status = Status.OPTIMAL
+            break
+        if controls.out_of_time():
+            status = Status.TIME_LIMIT
+            break
+        if not rounds.optimal or len(joining) > tuning.most_joining * rounds.spare:
+            break  # not near the optimum: other solvers are faster from here
+        if len(joining):
+            rounds.join(joining, controls)
+        elif hinges.lacking or not rounds.refine_more():
+            break
+    return Solution(status, best, start.steps + rounds.steps, "")
+
+
+class _Rounds:
+    """The null-space program and its rounds."""
+
+    def __init__(self, hinges: Hinges, start: Start, controls: Controls, tuning: Tuning) -> None:
+        self.hinges, self.tuning, self.refinements = hinges, tuning, tuning.refinements
+        self.base = hinges.working(start.chosen)
+        self.index = start.chosen
+        self.dual = start.dual.copy()
+        self._refine()
+        self.steps = 0
+        N = _null_space(self.base, tuning)
+        self.spare = N.shape[1]
+        self._approach(N, self.dual[self.index], controls)
+
+    def _approach(self, N: Matrix, now: Vector, controls: Controls) -> None:
+        """Set a vertex near the optimum of the working set, by an interior point."""
+        top, at = self.hinges.top[self.index], self.hinges.at[self.index]
+        near = maximize(N, -now, top - now, N.T @ at, 1e-5, controls)
+        self.steps += near.steps
+        unit = float(np.abs(near.multipliers).max()) or float(np.abs(at).max()) or 1.0
+        self.vertex = Vertex(N, now + N @ near.w, top, at, near.held, unit)
+
+    def _refine(self) -> None:
+        """Correct the dual weights of the working set to meet the dual's equation."""
+        for _ in range(self.refinements):
+            rest = self.hinges.rest(self.dual)
+            self.dual[self.index[: self.base.shape[0]]] += self.base.dot(self.base.solve(rest))
+
+    def solve(self, controls: Controls) -> Certificate:
+        """Return the optimal vertex of the working set, certified over all rows."""
+        vertex = self.vertex
+        before = vertex.pivots
+        self.optimal = vertex.descend(5 * vertex.N.shape[1], controls)
+        vertex.refresh()
+        self.steps += vertex.pivots - before
+        self._settle()
+        self.dual = np.clip(self.dual, 0.0, self.hinges.top)
+        self.point = self._point(vertex.multipliers())
+        return self.hinges.certify(self.point, self.dual)
+
+    def _settle(self) -> None:
+        """Refine the dual weights twice, each time with those of the vertex back at their bounds.
+
+        Refinement distributes its correction over the whole working set; what it takes from a
+        bound would be lost when the weights are clipped.
+        """
+        vertex = self.vertex
+        self.dual[self.index] = vertex.value
+        for _ in range(2):  # a third correction is of the order of rounding
+            self._refine()
+            vertex.value = self.dual[self.index]
+            vertex.settle()
+            self.dual[self.index] = vertex.value
+
+    def _point(self, price: Vector) -> Vector:
+        """Return the point with M point = h + p on the working set."""
+        base = self.base
+        wanted = (self.hinges.at[self.index] + price)[: base.shape[0]]
+        point = base.solve(base.tdot(wanted))
+        for _ in range(self.refinements):
+            point = point + base.solve(base.tdot(wanted - base.dot(point)))
+        return point
+
+    def misplaced(self) -> Index:
+        """Return hinges outside whose dual weight is at the wrong bound, the worst first."""
+        beyond = self.hinges.beyond(self.point)
+        at_top = self.dual > self.hinges.top / 2
+        wrong = np.where(at_top, beyond, -beyond)
+        wrong[self.index] = 0.0
+        bad = np.flatnonzero(wrong > 0.0)
+        return bad[np.argsort(-wrong[bad])]
+
+    def refine_more(self) -> bool:
+        """Refine more often: only digits are missing.  False after the most."""
+        self.refinements += self.tuning.refinements + 1
+        return self.refinements <= 8
+
+    def join(self, joining: Index, controls: Controls) -> None:
+        """Add misplaced hinges to the working set, without a new factorization."""
+        base, hinges = self.base, self.hinges
+        columns = np.zeros((len(self.index), len(joining)))
+        columns[: base.shape[0]] = -base.dot(base.solve(hinges.columns(joining)))
+        at_bound = self.dual[joining], hinges.top[joining], hinges.at[joining]
+        self.vertex.join(columns, *at_bound)
+        self.index = np.concatenate([self.index, joining])
+        if len(joining) > self.tuning.many_joining:
+            self._approach(np.linalg.qr(self.vertex.N)[0], self.vertex.value, controls)
+
+
+def _null_space(base: WorkingSet, tuning: Tuning) -> Matrix:
+    """Return an orthonormal basis of the null space of M': random vectors, projected."""
+    count, n = base.shape
+    rng = np.random.default_rng(count)
+    expected = max(count - n, 0)
+    while True:
+        drawn = min(expected + tuning.beyond_rank, count)
+        N = rng.standard_normal((count, drawn))
+        N -= base.dot(base.solve(base.tdot(N)))
+        work, tau, _, _ = lapack.dgeqrf(np.asfortranarray(N), overwrite_a=1)
+        left = np.abs(work.diagonal())
+        kept = int(np.count_nonzero(left > 1e-4 * np.sqrt(count)))
+        if kept < drawn or drawn == count:
+            break
+        expected = 2 * drawn  # columns depend on each other: the null space is larger
+    if kept == 0:
+        return np.zeros((count, 0))
+    basis = lapack.dorgqr(work[:, :kept], tau[:kept], overwrite_a=1)[0]
+    some = basis @ rng.standard_normal(kept)
+    if float(np.abs(base.tdot(some)).max()) > 1e-9 * float(np.abs(base.tdot(np.abs(some))).max()):
+        # Once more, against what an ill-conditioned normal matrix has left in it.
+        basis -= base.dot(base.solve(base.tdot(basis)))
+    return np.ascontiguousarray(basis)
+
+
+@dataclass(frozen=True)
+class FewVariables:
+    """The solution of (W): the variables, the multipliers of the rows, the steps taken."""
+
+    w: Vector
+    multipliers: Vector
+    held: Vector
+    """How firmly each row is at a bound: the root of its multiplier over its distance."""
+    steps: int
+
+
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")
+def maximize(
+    N: Matrix,
+    low: Vector,
+    high: Vector,
+    q: Vector,
+    tol: float,
+    controls: Controls,
+    max_steps: int = 80,
+) -> FewVariables:
+    """Solve (W) to complementarity ``tol`` by Mehrotra's method; w = 0 is near feasible.
+
+    With S the slacks of all finite bounds, Z their multipliers, spread(v) = [v; -v_F] for the rows
+    F with a finite upper bound and fold its transpose, the optimality conditions are
+
+        spread(N w) - bounds = S,     q + N' fold(Z) = 0,     S Z = 0,     S, Z >= 0,
+
+    and each step factors one matrix N' D N of the few variables.
+    """
+    count = len(low)
+    if N.shape[1] == 0:  # a working set of independent hinges leaves nothing to choose
+        return FewVariables(np.zeros(0), np.zeros(count), np.zeros(count), 0)
+    finite = np.flatnonzero(np.isfinite(high))
+    width = high - low
+    typical = float(np.median(width[finite])) if len(finite) else 1.0
+    width = np.where(np.isfinite(width), np.maximum(width, 1e-9 * typical), typical)
+    widths = np.concatenate([width, width[finite]])
+    bounds = np.concatenate([low, -high[finite]])
+    price = float(np.abs(q).max(initial=0.0)) or 1.0
+    unit = price * float(widths.mean())
+
+    def spread(v: Vector) -> Vector:
+        return np.concatenate([v, -v[finite]])
+
+    def fold(x: Vector, sign: float = -1.0) -> Vector:
+        rows = x[:count].copy()
+        rows[finite] += sign * x[count:]
+        return rows
+
+    w = np.zeros(N.shape[1])
+    # Less slack jams, more is further from the optimum (null spaces of 300 to 1,000 variables).
+    S, Z = np.maximum(-bounds, 0.02 * widths), np.full(len(bounds), 0.3 * price)
+    for steps in range(max_steps + 1):
+        r_rows = spread(N @ w) - bounds - S
+        r_price = -(q + N.T @ fold(Z))
+        mu = float(S @ Z) / len(S)
+        # What is left of stationarity is removed by the caller's refinement.
+        close = np.abs(r_rows / widths).max(initial=0.0) < 1e-9
+        close &= np.abs(r_price).max(initial=0.0) < 1e-8 * price
+        done = (mu < tol * unit and close) or mu < 1e-14 * unit  # below, it is rounding
+        if done or steps == max_steps or controls.out_of_time():
+            break
+        scaled = N * np.sqrt(fold(Z / S, sign=1.0))[:, None]
+        H = blas.dsyrk(1.0, scaled.T, lower=1)
+        H.flat[:: len(H) + 1] *= 1.0 + 1e-13
+        lower = cholesky.factor(H.T, overwrite=True)
+        if lower is None:
+            break
+
+        def direction(
+            R: Vector,
+            S: Vector = S,
+            Z: Vector = Z,
+            r_rows: Vector = r_rows,
+            r_price: Vector = r_price,
+            lower: Matrix = lower,
+        ) -> tuple[Vector, Vector, Vector]:
+            push = fold((R - Z * r_rows) / S)
+            dw = cholesky.solve(lower, N.T @ push - r_price)
+            dS = spread(N @ dw) + r_rows
+            return dw, dS, (R - Z * dS) / S
+
+        try:
+            (dw, dS, dZ), primal, dual = predictor_corrector(S, Z, direction)
+        except NotPositiveDefiniteError:
+            break
+        w, S, Z = w + primal * dw, S + primal * dS, Z + dual * dZ
+    firm = np.sqrt(Z * widths / (S * price))
+    held = firm[:count].copy()
+    held[finite] = np.maximum(held[finite], firm[count:])
+    return FewVariables(w, fold(Z), held, steps)
+
+
+PRICE = 1e4
+"""Penalty of a violated bound in units of the largest multiplier: exact if above one."""
+REFRESH = 100
+"""Pivots after which inv(N_E) is recomputed."""
+
+
+class Vertex:
+    """A vertex of (W), improved by pivots; rows and variables may be added.
+
+    With its bounds as hinges of a large price (W) is
+
+        minimize  -q.w + sum_i price (low_i - v_i)_+ + price (v_i - high_i)_+,    v = v0 + N w
+
+    and at a vertex k independent rows, the basis E, are at a bound.  With the subgradient
+
+        G = -q + price (sum of N_i over the rows above high - the same over those below low)
+
+    of all other rows, the vertex is optimal if  y = -inv(N_E') G  lies in [-price, 0] for rows at
+    ``low`` and in [0, price] for rows at ``high``.  Otherwise a row leaves its bound: its column
+    of inv(N_E) is the direction, v passes other bounds while the objective falls, and the row at
+    which it stops falling enters.  A pivot costs one product with N and a rank-one change of
+    inv(N_E).  A vertex need not be feasible, so any basis is a start.
+
+    ``value`` is v now, between 0 and ``high``; ``gain`` are the prices of v in q = N'gain;
+    ``held`` says how firmly each row is at a bound, and the firmest independent rows are the first
+    basis; ``unit`` is the size of a multiplier.
+    """
+
+    def __init__(
+        self,
+        N: Matrix,
+        value: Vector,
+        high: Vector,
+        gain: Vector,
+        held: Vector,
+        unit: float,
+    ) -> None:
+        self.N, self.value, self.high, self.gain = N, value.copy(), high, gain
+        self.unit = unit
+        self.E: Index = independent_rows(N * held[:, None])
+        self.q = N.T @ gain
+        self.at_high = value > high / 2
+        self.pivots = 0
+        self.refresh()
+
+    def refresh(self) -> bool:
+        """Recompute inv(N_E) and put the rows of E at their bounds with it."""
+        if len(self.E) == 0:
+            self.inverse = np.zeros((0, 0))
+            return True
+        factor, pivots, failed = lapack.dgetrf(self.N[self.E])
+        if failed:
+            return False
+        self.inverse = np.ascontiguousarray(lapack.dgetri(factor, pivots)[0])
+        self.settle()
+        return True
+
+    def settle(self) -> None:
+        """Put the rows of E exactly at their bounds."""
+        wanted = np.where(self.at_high[self.E], self.high[self.E], 0.0)
+        self.value += self.N @ (self.inverse @ (wanted - self.value[self.E]))
+        self.value[self.E] = wanted
+
+    def join(self, columns: Matrix, value: Vector, high: Vector, gain: Vector) -> None:
+        """Add rows at a bound, with a new variable each; ``columns`` are their effects."""
+        have, k = self.N.shape
+        count = len(value)
+        N = np.zeros((have + count, k + count))
+        N[:have, :k], N[:have, k:] = self.N, columns
+        N[have:, k:] = np.eye(count)
+        inverse = np.zeros((k + count, k + count))
+        inverse[:k, :k] = self.inverse
+        inverse[:k, k:] = -self.inverse @ columns[self.E]
+        inverse[k:, k:] = np.eye(count)
+        self.N, self.inverse = N, inverse
+        self.E = np.concatenate([self.E, have + np.arange(count)])
+        self.at_high = np.concatenate([self.at_high, value > high / 2])
+        self.value = np.concatenate([self.value, value])
+        self.high = np.concatenate([self.high, high])
+        self.q = np.concatenate([self.q, self.gain @ columns + gain])
+        self.gain = np.concatenate([self.gain, gain])
+
+    def multipliers(self) -> Vector:
+        """Return the multiplier of each row: zero off E."""
+        p = np.zeros(len(self.N))
+        p[self.E] = -(self.inverse.T @ self.q)
+        return p
+
+    @np.errstate(over="ignore", invalid="ignore")  # a singular basis ends the pivots
+    def descend(self, most: int, controls: Controls) -> bool:
+        """Pivot until the vertex is optimal; False if it takes more than ``most`` pivots."""
+        # Bounds are moved apart by up to 1e-10 of their width, so that no two tie.
+        slack = 1e-10 * np.where(np.isfinite(self.high), self.high, 1.0)
+        slack = slack * (np.arange(1, len(slack) + 1) * 0.6180339887498949 % 1.0)
+        unit, price = self.unit, PRICE * self.unit
+        G, outside = self._subgradient(price, slack)
+        for count in range(most):
+            y = -(self.inverse.T @ G)
+            if not np.isfinite(y).all():
+                return False
+            at_high = self.at_high[self.E]
+            wrong = np.where(at_high, np.maximum(-y, y - price), np.maximum(y, -y - price))
+            length = np.einsum("ij,ij->j", self.inverse, self.inverse)
+            steep = np.where(wrong > 1e-10 * unit, wrong / np.sqrt(length), 0.0)
+            worst = int(steep.argmax()) if len(steep) else 0
+            if not steep.any():
+                return True
+            if count % 16 == 15 and controls.out_of_time():
+                return False
+            # y beyond the price: further out; y of the wrong sign: inwards.
+            inward = bool(y[worst] < 0) == bool(at_high[worst])
+            up = bool(at_high[worst]) != inward
+            direction = self.inverse[:, worst] if up else -self.inverse[:, worst]
+            move = self.N @ direction
+            leaving = int(self.E[worst])
+            if not inward:
+                outside[leaving] = 1.0 if up else -1.0  # beyond its bound already
+            passed = self._follow(move, -float(wrong[worst]), price, slack, outside)
+            if passed is None:
+                return False
+            length, entering, bound_high = passed
+            self.value += length * move
+            self.pivots += 1
+            if entering == leaving:  # it reaches its own other bound first
+                self.at_high[leaving] = bound_high
+            else:
+                self._replace(worst, entering, bound_high)
+            if self.pivots % REFRESH == 0 and not self.refresh():
+                return False
+            G, outside = self._subgradient(price, slack)
+        return False
+
+    def _subgradient(self, price: float, slack: Vector) -> tuple[Vector, Vector]:
+        """Return G, and for each row -1 below its range, 1 above it, 0 inside or in E."""
+        outside = np.where(self.value < -slack, -1.0, 0.0)
+        outside[self.value > self.high + slack] = 1.0
+        outside[self.E] = 0.0
+        beyond = np.flatnonzero(outside)
+        return price * (outside[beyond] @ self.N[beyond]) - self.q, outside
+
+    def _follow(
+        self, move: Vector, slope: float, price: float, slack: Vector, outside: Vector
+    ) -> tuple[float, int, bool] | None:
+        """Return how far to go, the row that enters, and whether at its upper bound."""
+        free = np.abs(move) > 1e-11 * float(np.abs(move).max())
+        rising, falling = free & (move > 0), free & (move < 0)
+        # Each row has a breakpoint at low and at high; going up it meets low (if below), then high.
+        parts = []
+        for rows, bound, top in (
+            (rising & (outside < 0), -slack, False),
+            (rising & (outside <= 0) & np.isfinite(self.high), self.high + slack, True),
+            (falling & (outside > 0), self.high + slack, True),
+            (falling & (outside >= 0), -slack, False),
+        ):
+            index = np.flatnonzero(rows)
+            when = (bound[index] - self.value[index]) / move[index]
+            parts.append((index, np.maximum(when, 0.0), np.full(len(index), top)))
+        index = np.concatenate([part[0] for part in parts])
+        when = np.concatenate([part[1] for part in parts])
+        is_high = np.concatenate([part[2] for part in parts])
+        order = np.argsort(when)
+        rises = np.cumsum(price * np.abs(move[index[order]]))
+        place = int(np.searchsorted(rises, -slope))
+        if place == len(order):
+            return None
+        chosen = order[place]
+        return float(when[chosen]), int(index[chosen]), bool(is_high[chosen])
+
+    def _replace(self, position: int, entering: int, at_high: bool) -> None:
+        """Let a row enter E at a position: a rank-one change of the inverse."""
+        self.E[position] = entering
+        self.at_high[entering] = at_high
+        change = self.N[entering] @ self.inverse
+        pivot = change[position]
+        change[position] -= 1.0
+        self.inverse -= np.outer(self.inverse[:, position], change / pivot)

@@ -1,0 +1,501 @@
+"""From identified hinges to the vertex, and the small programs on the way."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from lincent.problems.arrays import Certificate
+from lincent.solvers.cholesky import NotPositiveDefiniteError
+from lincent.solvers.lp.sparse import null_space
+from lincent.solvers.lp.sparse.hinges import RowHinges, WorkingSet
+from lincent.solvers.lp.sparse.identification import RowTuning, start_from_rows
+from lincent.solvers.lp.sparse.lagrangian import identify_rows
+from lincent.solvers.lp.sparse.null_space import PRICE, Tuning, Vertex, _Rounds, finish, maximize
+from lincent.solvers.solution import Controls, Status
+from lincent.sources.sparse import CompensatedMatrix
+from support.few_variables import random_program, reference
+from support.judge import assert_optimal
+from support.programs import overlapping
+
+
+@pytest.mark.parametrize("spare", [0.02, 0.07, 0.5])
+def test_the_vertex_is_found_with_few_or_many_spare_hinges(spare):
+    program = overlapping(1500, 80, 6)
+    near = identify_rows(program, Controls(), 1.3 * 80)
+    assert near.best.relative_gap > 1e-6
+    start = start_from_rows(program, near, RowTuning(spare=spare, least_spare=2))
+    found = finish(RowHinges(program), start, Controls())
+    assert found.status is Status.OPTIMAL
+    assert_optimal(program, found)
+
+
+def test_a_point_that_is_not_near_is_given_up():
+    program = overlapping(1500, 80, 7)
+    near = identify_rows(program, Controls(), 1.3 * 80)
+    near.alpha = np.random.default_rng(0).permutation(near.alpha)
+    near.missed = np.random.default_rng(1).permutation(near.missed)
+    start = start_from_rows(program, near)
+    found = finish(RowHinges(program), start, Controls(), Tuning(rounds=3))
+    assert found.certificate.relative_gap <= near.best.relative_gap
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_multipliers_of_a_vertex_meet_the_equation_inside_their_bounds(seed):
+    """Refinement takes them off their bounds; cutting that off would cost the digits it brought."""
+    program = overlapping(1500, 80, seed)
+    near = identify_rows(program, Controls(), 1.3 * 80)
+    hinges, start = RowHinges(program), start_from_rows(program, near)
+    rounds = _Rounds(hinges, start, Controls(), Tuning())
+    rounds.solve(Controls())
+    rng = np.random.default_rng(seed)
+    rounds.vertex.value += 1e-6 * rng.standard_normal(len(rounds.index)) * program.costs[0]
+    rounds._settle()
+    held = rounds.index[rounds.vertex.E]
+    top = np.where(rounds.vertex.at_high[rounds.vertex.E], hinges.top[held], 0.0)
+    np.testing.assert_array_equal(rounds.dual[held], top)
+    assert np.abs(hinges.rest(rounds.dual)).max() <= 1e-11 * np.abs(program.linear).max() * 1500
+
+
+def working(M):
+    """A working set that is this matrix."""
+    count, n = M.shape
+    nothing = CompensatedMatrix(M, np.zeros(count), np.zeros(n))
+    return WorkingSet(nothing, np.empty(0, dtype=np.intp), np.empty(0), np.empty((0, n)))
+
+
+@pytest.mark.parametrize(
+    ("count", "n", "rank", "scale"),
+    [(30, 12, 12, 1.0), (12, 12, 12, 1.0), (40, 30, 6, 1.0), (10, 12, 8, 1.0), (60, 20, 20, 0.05)],
+)
+def test_a_null_space_is_orthonormal_and_complete(count, n, rank, scale):
+    """Also where columns depend on each other, or are near to it."""
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((count, rank)) @ rng.standard_normal((rank, n))
+    M[:, : n // 2] += (scale - 1.0) * (M[:, : n // 2] - M[:, n // 2 :][:, : n // 2])
+    N = null_space._null_space(working(M), Tuning())
+    assert N.shape == (count, count - rank)
+    if count > rank:
+        np.testing.assert_allclose(N.T @ N, np.eye(count - rank), atol=1e-7)
+        assert np.abs(M.T @ N).max() <= 1e-8 * np.abs(M).max()
+    assert N.flags.c_contiguous
+
+
+def test_a_basis_that_an_ill_conditioned_matrix_has_spoilt_is_projected_again():
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((40, 10))
+    projections = []
+
+    class Spoilt:
+        shape = (40, 10)
+
+        def dot(self, V):
+            return M @ V
+
+        def tdot(self, U):
+            return M.T @ U
+
+        def solve(self, b):
+            projections.append(b.shape)
+            wrong = 1e-6 if len(projections) == 1 else 0.0
+            return np.linalg.solve(M.T @ M, b) * (1 + wrong)
+
+    N = null_space._null_space(Spoilt(), Tuning())
+    assert len(projections) == 2
+    assert np.abs(M.T @ N).max() <= 1e-11
+    null_space._null_space(Spoilt(), Tuning())
+    assert len(projections) == 3
+
+
+@pytest.fixture(scope="module")
+def near():
+    program = overlapping(600, 30, 2)
+    return program, identify_rows(program, Controls(), 1.3 * 30)
+
+
+def rounds_of(near, **options):
+    program, named = near
+    hinges, start = RowHinges(program), start_from_rows(program, named, RowTuning(least_spare=8))
+    return hinges, start, _Rounds(hinges, start, Controls(), Tuning(**options))
+
+
+def test_a_round_is_the_optimum_of_its_working_set(near, monkeypatch):
+    """The restricted dual by HiGHS; the point is on the kinks of what is between its bounds."""
+    steps = []
+
+    def counted(*given):
+        found = maximize(*given)
+        steps.append(found.steps)
+        return found
+
+    monkeypatch.setattr(null_space, "maximize", counted)
+    hinges, start, rounds = rounds_of(near)
+    judged = rounds.solve(Controls())
+    assert rounds.optimal
+    index = start.chosen
+    M = hinges.columns(index[:-1]).T
+    M = np.vstack([M, hinges.program.difference])
+    wanted = hinges.rest(rounds.dual) + M.T @ rounds.dual[index]
+    bounds = [(0.0, top if np.isfinite(top) else None) for top in hinges.top[index]]
+    found = linprog(-hinges.at[index], A_eq=M.T, b_eq=wanted, bounds=bounds, method="highs")
+    assert found.status == 0
+    assert hinges.at[index] @ rounds.dual[index] == pytest.approx(-found.fun, rel=1e-7)
+    dual, top = rounds.dual[index], hinges.top[index]
+    inside = (dual > 1e-9) & (dual < top - 1e-9)
+    np.testing.assert_allclose((M @ rounds.point)[inside], hinges.at[index][inside], atol=1e-9)
+    # Beyond its kink only at zero, missed only at the top.
+    off = M @ rounds.point - hinges.at[index]
+    assert np.all(off[dual <= 1e-9] >= -1e-9)
+    assert np.all(off[(dual > 1e-9) & ~inside] <= 1e-9)
+    assert judged.dual_objective <= judged.objective
+    assert rounds.steps == sum(steps) + rounds.vertex.pivots
+    rounds.vertex.pivots = 5  # before this round, which takes none
+    rounds.solve(Controls())
+    assert rounds.steps == sum(steps) + rounds.vertex.pivots - 5
+    # Outside of it multipliers stay where the start had them.
+    others = np.setdiff1d(np.arange(len(dual)), index)
+    np.testing.assert_array_equal(rounds.dual[others], start.dual[others])
+
+
+@pytest.mark.parametrize("many", [30, 2])
+def test_misplaced_hinges_join_the_worst_first_and_keep_the_equation(near, many):
+    hinges, _, rounds = rounds_of(near, many_joining=many)
+    rounds.solve(Controls())
+    point = rounds.point
+    rounds.point = point + 0.3 * np.random.default_rng(0).standard_normal(30)
+    beyond = hinges.beyond(rounds.point)
+    at_top = rounds.dual == hinges.top
+    wrong = np.where(at_top, beyond, -beyond)
+    wrong[rounds.index] = 0.0
+    expected = [i for i in np.argsort(-wrong, kind="stable") if wrong[i] > 0]
+    np.testing.assert_array_equal(rounds.misplaced(), expected)
+    assert len(expected) > 5
+    rounds.point = point
+    before = hinges.rest(rounds.dual)
+    # All the rows that are left out with the largest distance, wrong or not.
+    out = np.setdiff1d(np.arange(hinges.m), rounds.index)[:9]
+    steps = rounds.steps
+    rounds.join(out, Controls())
+    assert (rounds.steps > steps) == (many < 9)
+    M = np.hstack([hinges.columns(i[None]) if i < len(hinges.at) - 1 else
+                   hinges.program.difference[:, None] for i in rounds.index]).T  # fmt: skip
+    N = rounds.vertex.N
+    assert N.shape == (len(rounds.index), rounds.spare + len(out))
+    assert np.linalg.matrix_rank(N) == N.shape[1]
+    assert np.abs(M.T @ N).max() <= 1e-8 * np.abs(M).max()
+    rounds.solve(Controls())
+    np.testing.assert_allclose(hinges.rest(rounds.dual), before, atol=1e-9)
+    if many > 9:
+        dual = rounds.vertex.value[-9:]
+        np.testing.assert_array_equal(dual, rounds.dual[out])
+
+
+def test_the_point_meets_its_working_set_where_columns_hardly_differ(near):
+    """Refinement takes the ridge out, to the digits of least squares by an orthogonal basis."""
+    hinges, start, rounds = rounds_of(near)
+    M = np.vstack([hinges.columns(start.chosen[:-1]).T, hinges.program.difference])
+    price = 1e-3 * np.random.default_rng(0).standard_normal(len(M))
+    wanted = np.linalg.lstsq(M, hinges.at[start.chosen] + price, rcond=None)[0]
+    np.testing.assert_allclose(rounds._point(price), wanted, rtol=1e-9, atol=1e-9)
+    exact = rounds.base.solve
+    rounds.base.solve = lambda b: 1.0001 * exact(b)  # as with a ridge
+    np.testing.assert_allclose(rounds._point(price), wanted, rtol=1e-7, atol=1e-7)
+    rounds.dual[rounds.index] += price
+    rounds._refine()
+    assert np.abs(hinges.rest(rounds.dual)).max() <= 1e-6
+    rounds.refinements = 0
+    loosely = rounds._point(price)
+    np.testing.assert_allclose(loosely, wanted, rtol=1e-4, atol=1e-4)
+
+
+def scripted(monkeypatch, *gaps, joining=0, optimal=True, more=(), lacking=False, **controls):
+    """How rounds with such gaps end: the solution, and what was asked of them."""
+    asked, more = [], iter(more)
+    values = iter(gaps)
+
+    class Rounds:
+        steps, spare = 11, 4
+
+        def __init__(self, hinges, start, controls, tuning):
+            self.optimal = optimal
+
+        def solve(self, controls):
+            asked.append("solve")
+            return answer(next(values))
+
+        def misplaced(self):
+            return np.arange(joining)
+
+        def join(self, index, controls):
+            asked.append(len(index))
+
+        def refine_more(self):
+            asked.append("refine")
+            return next(more)
+
+    monkeypatch.setattr(null_space, "_Rounds", Rounds)
+    hinges = SimpleNamespace(lacking=lacking)
+    start = null_space.Start(np.empty(0), np.empty(0), answer(0.5), 7)
+    lines = []
+    found = finish(hinges, start, Controls(tell=lines.append, **controls))
+    assert found.iterations == 18
+    for number, line in enumerate(lines):
+        assert f"round {number + 1}" in line
+    return found.status, found.relative_gap, asked
+
+
+def answer(gap):
+    return Certificate(np.zeros(1), np.zeros(1), 0.0, 1.0, 1.0 - gap)
+
+
+def test_rounds_go_on_while_they_may_lead_to_the_optimum(monkeypatch):
+    def run(*gaps, **options):
+        return scripted(monkeypatch, *gaps, **options)
+
+    optimal, stalled = Status.OPTIMAL, Status.STALLED
+    assert run(0.0) == (optimal, 0.0, ["solve"])
+    assert run(0.1, 0.0, joining=8) == (optimal, 0.0, ["solve", 8, "solve"])
+    # The best of what was seen is the answer, the start among it.
+    assert run(0.7, joining=9) == (stalled, 0.5, ["solve"])
+    assert run(0.25, joining=3, optimal=False) == (stalled, 0.25, ["solve"])
+    late = run(0.25, joining=3, deadline=0.0)
+    assert late == (Status.TIME_LIMIT, 0.25, ["solve"])
+    # Nothing is misplaced: digits, unless something stands outside of all hinges.
+    assert run(0.25, lacking=True) == (stalled, 0.25, ["solve"])
+    again = run(0.25, 0.25, more=[True, False])
+    assert again == (stalled, 0.25, ["solve", "refine", "solve", "refine"])
+    assert run(*[0.25] * 30, joining=1)[2].count("solve") == 25
+
+
+def test_refinements_grow_up_to_the_most(near):
+    _, _, rounds = rounds_of(near)
+    grown = []
+    while rounds.refine_more():
+        grown.append(rounds.refinements)
+    assert grown == [3, 5, 7]
+
+
+def test_a_matrix_that_is_not_positive_is_handed_on(monkeypatch):
+    def refuse(*_):
+        raise NotPositiveDefiniteError
+
+    monkeypatch.setattr(null_space, "_Rounds", refuse)
+    start = null_space.Start(np.empty(0), np.empty(0), answer(0.5), 7)
+    found = finish(None, start, Controls())
+    assert (found.status, found.certificate, found.iterations) == (Status.STALLED, start.best, 7)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_interior_point_and_the_exchanges_find_the_optimum(seed):
+    N, value, high, gain = random_program(seed)
+    best = reference(N, value, high, gain)
+    assert best is not None  # a program that says something
+    found = maximize(N, -value, high - value, N.T @ gain, 1e-11, Controls())
+    moved = value + N @ found.w
+    assert gain @ (N @ found.w) == pytest.approx(best, abs=1e-7)
+    assert np.all(moved >= -1e-8)
+    assert np.all(moved <= high + 1e-8)
+    np.testing.assert_allclose(N.T @ (gain + found.multipliers), 0.0, atol=1e-7)
+    unit = float(np.abs(found.multipliers).max())
+    # From a rough guess: the rows ranked by nothing but their number.
+    vertex = Vertex(N, value, high, gain, np.linspace(1.0, 2.0, len(N)), unit)
+    assert vertex.descend(500, Controls())
+    assert vertex.refresh()
+    assert gain @ (vertex.value - value) == pytest.approx(best, abs=1e-8)
+    assert np.all(vertex.value >= -1e-9)
+    assert np.all(vertex.value <= high + 1e-9)
+    p = vertex.multipliers()
+    at_high = np.isfinite(high) & (vertex.value > high / 2)
+    assert np.all(np.where(at_high, -p, p) >= -1e-7 * unit)
+
+
+@pytest.mark.parametrize(("shape", "most"), [((40, 6), 9.7), ((120, 30), 11.4)])
+def test_so_many_steps_are_enough(shape, most):
+    steps = []
+    for seed in range(8):
+        N, value, high, gain = random_program(seed, *shape)
+        if reference(N, value, high, gain) is None:
+            continue
+        found = maximize(N, -value, high - value, N.T @ gain, 1e-11, Controls())
+        steps.append(found.steps)
+        # Firmly held are those at a bound, and no others.
+        moved = value + N @ found.w
+        at_bound = np.minimum(moved, high - moved) < 1e-6
+        assert found.held[at_bound].min() > 10 * found.held[~at_bound].max()
+        assert np.count_nonzero(at_bound) == shape[1]
+    assert len(steps) >= 4
+    assert np.mean(steps) <= most
+
+
+def test_the_clock_and_the_limit_of_steps_are_kept():
+    N, value, high, gain = random_program(0)
+    arguments = (N, -value, high - value, N.T @ gain)
+    assert maximize(*arguments, 1e-11, Controls(deadline=0.0)).steps == 0
+    assert maximize(*arguments, 1e-11, Controls(), 3).steps == 3
+    assert (
+        maximize(*arguments, 1e-2, Controls()).steps < maximize(*arguments, 1e-11, Controls()).steps
+    )
+
+
+def test_a_program_without_upper_bounds_and_without_prices():
+    rng = np.random.default_rng(3)
+    N = np.linalg.qr(rng.standard_normal((20, 3)))[0]
+    value = rng.random(20)
+    nowhere = np.full(20, np.inf)
+    found = maximize(N, -value, nowhere, np.zeros(3), 1e-9, Controls())
+    assert np.all(value + N @ found.w > -1e-9)
+    # Prices that only bounds from below can pay.
+    q = -N.T @ rng.random(20)
+    found = maximize(N, -value, nowhere, q, 1e-11, Controls())
+    np.testing.assert_allclose(q + N.T @ found.multipliers, 0.0, atol=1e-7)
+    assert np.all(found.multipliers >= -1e-12)
+
+
+def test_without_variables_nothing_is_chosen_and_rows_can_still_join():
+    """A working set of independent hinges has an empty null space."""
+    rng = np.random.default_rng(0)
+    N, value, high, gain = np.zeros((5, 0)), np.full(5, 0.5), np.ones(5), rng.normal(size=5)
+    answer = maximize(N, -value, high - value, np.zeros(0), 1e-9, Controls())
+    assert answer.steps == 0
+    assert answer.w.shape == (0,)
+    np.testing.assert_array_equal(answer.multipliers, np.zeros(5))
+    vertex = Vertex(N, value, high, gain, answer.held, 1.0)
+    assert vertex.descend(10, Controls())
+    np.testing.assert_array_equal(vertex.multipliers(), np.zeros(5))
+    vertex.join(rng.normal(size=(5, 1)) * 0.1, np.zeros(1), np.ones(1), np.array([3.0]))
+    assert vertex.descend(10, Controls())
+    assert vertex.refresh()
+    assert vertex.value[-1] > 0.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_that_join_give_the_optimum_of_the_larger_program(seed):
+    N, value, high, gain = random_program(seed, rows=40, k=8)
+    rng = np.random.default_rng(seed)
+    count = 3
+    columns = 0.3 * rng.standard_normal((len(N), count))
+    joined = np.block([[N, columns], [np.zeros((count, 8)), np.eye(count)]])
+    at = np.array([0.0, 1.0, 0.0])
+    top, more = np.ones(count), rng.standard_normal(count)
+    whole = (np.concatenate(pair) for pair in ((value, at), (high, top), (gain, more)))
+    all_value, all_high, all_gain = whole
+    best = reference(joined, all_value, all_high, all_gain)
+    vertex = Vertex(N, value, high, gain, np.ones(len(N)), 10.0)
+    assert vertex.descend(500, Controls())
+    vertex.join(columns, at, top, more)
+    assert vertex.descend(500, Controls())
+    assert all_gain @ (vertex.value - all_value) == pytest.approx(best, abs=1e-7)
+
+
+def test_the_clock_ends_the_exchanges():
+    N, value, high, gain = random_program(0, rows=400, k=60)
+    vertex = Vertex(N, value, high, gain, np.ones(len(N)), 10.0)
+    assert not vertex.descend(10_000, Controls(deadline=0.0))
+    assert vertex.pivots < 20
+
+
+def test_settled_rows_are_at_their_bounds_and_the_others_follow():
+    N, value, high, gain = random_program(1, rows=40, k=8)
+    vertex = Vertex(N, value, high, gain, np.ones(len(N)), 10.0)
+    vertex.value += 0.01 * np.random.default_rng(2).standard_normal(40)
+    before = vertex.value.copy()
+    vertex.settle()
+    bounds = np.where(vertex.at_high[vertex.E], high[vertex.E], 0.0)
+    np.testing.assert_array_equal(vertex.value[vertex.E], bounds)
+    along = np.linalg.lstsq(N, vertex.value - before, rcond=None)[0]
+    np.testing.assert_allclose(N @ along, vertex.value - before, atol=1e-12)
+
+
+def penalized(vertex, gain, value, price):
+    """The objective of which a vertex is one: what is beyond a bound costs the price."""
+    beyond = np.maximum(-value, 0.0) + np.maximum(value - vertex.high, 0.0)
+    return -gain @ value + price * beyond.sum()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_exchange_descends_to_the_best_point_of_its_line(seed):
+    """And the inverse stays that of the rows at their bounds, the values those of a point."""
+    N, value, high, gain = random_program(seed, rows=60, k=10)
+    rng = np.random.default_rng(seed)
+    vertex = Vertex(N, value, high, gain, rng.random(60), 10.0)
+    price = PRICE * 10.0
+    now = penalized(vertex, gain, vertex.value, price)
+    for _ in range(200):
+        before, done = vertex.value.copy(), vertex.pivots
+        optimal = vertex.descend(1, Controls())
+        assert vertex.pivots - done == (0 if optimal else 1)
+        np.testing.assert_allclose(vertex.inverse @ N[vertex.E], np.eye(10), atol=1e-7)
+        np.testing.assert_allclose(
+            vertex.value - value, N @ (N.T @ (vertex.value - value)), atol=1e-8
+        )
+        bounds = np.where(vertex.at_high[vertex.E], high[vertex.E], 0.0)
+        np.testing.assert_allclose(vertex.value[vertex.E], bounds, atol=1e-7)
+        if optimal:
+            break
+        last, now = now, penalized(vertex, gain, vertex.value, price)
+        assert now < last + 1e-6 * abs(last)
+        way = vertex.value - before
+        for share in (0.97, 1.03):
+            assert now <= penalized(vertex, gain, before + share * way, price) + 1e-6 * abs(now)
+    assert optimal
+    best = reference(N, value, high, gain)
+    assert gain @ (vertex.value - value) == pytest.approx(best, abs=1e-7)
+    np.testing.assert_allclose(N.T @ (gain + vertex.multipliers()), 0.0, atol=1e-8)
+    off = np.setdiff1d(np.arange(60), vertex.E)
+    assert not vertex.multipliers()[off].any()
+
+
+def test_so_many_exchanges_from_a_guess_that_knows_the_bounds():
+    """The firmest rows are the first guess: from those of the optimum nothing is exchanged."""
+    counts = []
+    for seed in range(6):
+        N, value, high, gain = random_program(seed, rows=60, k=10)
+        rough = Vertex(N, value, high, gain, np.ones(60), 10.0)
+        assert rough.descend(500, Controls())
+        counts.append(rough.pivots)
+        held = np.ones(60)
+        held[rough.E] = 1e6
+        again = Vertex(N, rough.value, high, gain, held, 10.0)
+        assert sorted(again.E) == sorted(rough.E)
+        assert again.descend(500, Controls())
+        assert again.pivots == 0
+    assert np.mean(counts) <= 23
+
+
+def test_a_subgradient_is_that_of_the_penalized_objective():
+    N, value, high, gain = random_program(2, rows=40, k=8)
+    vertex = Vertex(N, value, high, gain, np.ones(40), 10.0)
+    vertex.value = vertex.value + N @ np.random.default_rng(0).standard_normal(8)
+    G, outside = vertex._subgradient(7.0, np.zeros(40))
+    rest = np.ones(40)
+    rest[vertex.E] = 0.0  # the rows of the vertex are not part of it
+    wanted = np.where(vertex.value < 0, -1.0, np.where(vertex.value > high, 1.0, 0.0)) * rest
+    np.testing.assert_array_equal(outside, wanted)
+    assert {-1.0, 0.0, 1.0} == set(outside)
+    np.testing.assert_allclose(G, 7.0 * (wanted @ N) - N.T @ gain, atol=1e-12)
+
+
+def test_a_line_without_an_end_and_too_few_exchanges_are_told():
+    rng = np.random.default_rng(1)
+    N = np.linalg.qr(rng.standard_normal((12, 3)))[0]
+    nowhere = np.full(12, np.inf)
+    gain = np.full(12, 5.0) @ N @ N.T  # along a direction in which some rows only rise
+    vertex = Vertex(N, np.ones(12), nowhere, np.abs(gain), np.ones(12), 1e-9)
+    assert not vertex.descend(50, Controls())
+    N, value, high, gain = random_program(0, rows=60, k=10)
+    short = Vertex(N, value, high, gain, np.ones(60), 10.0)
+    assert not short.descend(2, Controls())
+    assert short.pivots == 2
+
+
+def test_the_inverse_is_formed_anew_after_so_many_exchanges(monkeypatch):
+    N, value, high, gain = random_program(0, rows=60, k=10)
+    monkeypatch.setattr(null_space, "REFRESH", 4)
+    vertex = Vertex(N, value, high, gain, np.ones(60), 10.0)
+    formed = []
+    refresh = vertex.refresh
+    monkeypatch.setattr(vertex, "refresh", lambda: formed.append(vertex.pivots) or refresh())
+    assert vertex.descend(500, Controls())
+    assert formed == list(range(4, vertex.pivots + 1, 4))
+    assert len(formed) > 1
