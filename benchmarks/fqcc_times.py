@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from lincent import FQCC, LCC
+from lincent.model_selection.experiment import split_samples
 from lincent.paper.study import load_problem, paper
-from lincent.paper.study.splits import holdout
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "study.md"
 BEGIN, END = "<!-- begin fqcc_times.py -->", "<!-- end fqcc_times.py -->"
@@ -47,7 +47,7 @@ def measured(code, splits, limit):
     problem = load_problem(code)
     rows = []
     for split in range(splits):
-        train, _ = holdout(problem.y, split)
+        train, _ = split_samples(problem.y, split)
         X = problem.preparation().fit_transform(problem.rows(train))
         y = problem.y[train]
         seconds(LCC(), X, y)  # the first fit pays for imports

@@ -26,9 +26,9 @@ import pandas
 from leaderboard_methods import many_class_methods, two_class_methods
 from leaderboard_sets import export, load
 
-from lincent.paper.study import Problem, procedure1
-from lincent.paper.study.reports.terminal import progress_bar
-from lincent.paper.study.results import run_study
+from lincent.model_selection import Problem, plan_runs
+from lincent.model_selection.runner import run_experiment
+from lincent.paper.study.commands import progress_bar
 
 TIME_LIMIT = 120.0
 
@@ -38,8 +38,8 @@ def plan(sets, n_splits, chosen):
     problems = [Problem(name, X, y, title=name, origin=source) for name, source, X, y in sets]
     methods = two_class_methods() if len(np.unique(sets[0][3])) == 2 else many_class_methods()
     methods = {name: method for name, method in methods.items() if not chosen or name in chosen}
-    whole = procedure1(problems, methods.items(), runs=n_splits)
-    return replace(whole, cells=tuple(sorted(whole.cells, key=lambda cell: cell.split)))
+    whole = plan_runs(problems, methods.items(), n_splits=n_splits)
+    return replace(whole, runs=tuple(sorted(whole.runs, key=lambda run: run.split)))
 
 
 def run(path, rows_path, n_splits, jobs, minutes, only, methods):
@@ -54,9 +54,9 @@ def run(path, rows_path, n_splits, jobs, minutes, only, methods):
             continue
         folder = rows_path.with_suffix("") / kind
         with progress_bar() as progress:
-            result = run_study(
-                "leaderboard", plan(part, n_splits, methods), {"runs": n_splits}, (), seed=0,
-                jobs=jobs, time_limit=TIME_LIMIT, folder=folder, progress=progress, retry=False,
+            result = run_experiment(
+                "leaderboard", plan(part, n_splits, methods), {"runs": n_splits}, n_jobs=jobs,
+                time_limit=TIME_LIMIT, folder=folder, progress=progress,
                 budget=max(0.0, ends[kind] - time.time()),
             )  # fmt: skip
         result.save(folder)

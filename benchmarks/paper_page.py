@@ -17,16 +17,22 @@ import numpy as np
 from scipy.optimize import linprog
 
 from lincent import FQCC, LCC, KernelLCC
+from lincent.model_selection import load_result
+from lincent.model_selection.experiment import split_samples
+from lincent.model_selection.statistics import means
 from lincent.paper.datasets import make_paper_example, paper_covariances
 from lincent.paper.datasets.generators import PAPER_MATRICES
 from lincent.paper.seizure import SUBJECTS, FFTMagnitude
-from lincent.paper.study import load_problem, load_result, paper
-from lincent.paper.study.agreement import agreements
-from lincent.paper.study.conclusions import best_width, conclusions, tuned_ranks
-from lincent.paper.study.pictures import example_picture
-from lincent.paper.study.readings import effects
-from lincent.paper.study.splits import holdout
-from lincent.paper.study.summary import means
+from lincent.paper.study import load_problem, paper
+from lincent.paper.study.alternative_interpretations import effects
+from lincent.paper.study.compare_with_paper import (
+    agreements,
+    best_width,
+    conclusions,
+    mean_ranks,
+    tuned_scores,
+)
+from lincent.paper.study.plot_data import example_plot_data
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "paper.md"
 MARK = re.compile(r"<!--f:([a-z0-9-]+)-->(.*?)<!--/f-->", re.S)
@@ -38,7 +44,7 @@ def training_parts(splits):
     for code in paper.SETS:
         problem = load_problem(code)
         for split in range(splits):
-            train, _ = holdout(problem.y, split)
+            train, _ = split_samples(problem.y, split)
             X = problem.preparation().fit_transform(problem.rows(train))
             sign = np.where(problem.y[train] == np.unique(problem.y)[1], 1.0, -1.0)
             yield code, X, sign
@@ -156,7 +162,7 @@ def kernels():
 
 
 def example():
-    drawn = example_picture()
+    drawn = example_plot_data()
     X, _ = make_paper_example()
     even = [np.linalg.eigvalsh((A + A.T) / 2).round(2).tolist() for A in PAPER_MATRICES]
     taken = [np.linalg.eigvalsh(S).round(2).tolist() for S in paper_covariances()]
@@ -188,7 +194,7 @@ def from_study(result):
     claims = {item.claim: item for item in found}
     own = [c for c in cells if c.method == "LCC"]
     worst = max(cells, key=lambda c: abs(c.difference))
-    ranks = tuned_ranks(frame, paper.SETS)
+    ranks = mean_ranks(tuned_scores(frame, paper.SETS))
     figures = {
         "agreement": f"{near} of {len(cells)} figures within 1.5 points, {inside} within two "
         f"combined standard errors ({max(c.runs for c in cells)} runs)",

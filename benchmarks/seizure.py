@@ -32,6 +32,8 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from lincent import LCC
+from lincent.model_selection import Problem, plan_runs, run_plan
+from lincent.model_selection.statistics import interval
 from lincent.paper.baselines import paper_settings
 from lincent.paper.seizure import (
     SUBJECTS,
@@ -44,9 +46,7 @@ from lincent.paper.seizure import (
     write_bonn,
     write_synthetic,
 )
-from lincent.paper.study import Problem, RunStore, paper, procedure1, run_plan
-from lincent.paper.study.statistics import interval
-from lincent.paper.study.store import frame_of
+from lincent.paper.study import paper
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "seizure.md"
 METHODS = ("LCC", "LDA", "SVM", "DLS", "SMP", "WSV", "TSV", "DEL", "LogReg-bal", "RegularizedLCC")
@@ -100,9 +100,8 @@ def bonn(splits: int) -> list[str]:
             groups=split_groups(found.y, found.events, "blocks", 23),
             splitter=EventShuffleSplit(),
         )
-        plan = procedure1([problem], METHODS, runs=splits)
-        rows = run_plan(plan, RunStore(Path(temporary) / "runs"), time_limit=300, progress=show)
-    frame = frame_of(rows)
+        plan = plan_runs([problem], METHODS, n_splits=splits)
+        frame = run_plan(plan, time_limit=300, progress=show)
     lines = [
         f"{len(found.X)} segments written in {written - start:.1f} s, read with features in "
         f"{read - written:.1f} s ({len(found.X) / (read - written):.0f} a second), from the cache "

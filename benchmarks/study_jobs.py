@@ -10,8 +10,7 @@ import os
 import tempfile
 import time
 
-from lincent.paper.study import reproduce
-from lincent.paper.study.reproduce import Extent
+from lincent.paper.study import Extent, reproduce
 
 
 def main():
@@ -23,7 +22,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             start = time.monotonic()
             extent = Extent(runs=options.runs, slow_runs=options.runs)
-            result = reproduce(extent=extent, parts=["procedure1"], jobs=jobs, folder=folder)
+            result = reproduce(extent=extent, parts=["procedure1"], n_jobs=jobs, folder=folder)
             seconds[jobs] = time.monotonic() - start
         load = os.getloadavg()[0]
         print(f"--jobs {jobs}: {seconds[jobs]:.1f} s, {len(result.frame)} fits, load {load:.1f}")

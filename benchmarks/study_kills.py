@@ -16,8 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from lincent.paper.study import read_runs
-from lincent.paper.study.store import MEASURED
+from lincent.model_selection.runner import MEASURED, read_runs
 
 COMMAND = [
     sys.executable, "-m", "lincent", "compare", "circles", "--runs", "60", "--jobs", "2",

@@ -8,14 +8,25 @@ import argparse
 import datetime
 from pathlib import Path
 
-from lincent.paper.study import load_result, paper
-from lincent.paper.study.agreement import agreements, compact_table
-from lincent.paper.study.conclusions import RIVALS, conclusions, tuned_ranks, with_untied
-from lincent.paper.study.reports.conclusion_sections import conclusion_sentence
-from lincent.paper.study.reports.forms_sections import fqcc_section, kernel_section
-from lincent.paper.study.reports.paper_sections import disagreement_sentences, sets_of
-from lincent.paper.study.statistics import interval
-from lincent.paper.study.summary import mean_ranks, means, pivot, short_of_runs
+from lincent.model_selection import load_result
+from lincent.model_selection.statistics import interval, means, pivot
+from lincent.paper.study import paper
+from lincent.paper.study.compare_with_paper import (
+    agreements,
+    conclusions,
+    count_wins,
+    mean_ranks,
+    methods_with_fewer_splits,
+    sets_of,
+    tuned_scores,
+    with_untied,
+)
+from lincent.paper.study.report import (
+    conclusion_section,
+    disagreement_sentences,
+    fqcc_section,
+    kernel_section,
+)
 from lincent.report.blocks import duration
 
 BEGIN, END = "<!-- begin study_page.py -->", "<!-- end study_page.py -->"
@@ -32,7 +43,7 @@ def agreement(result):
     cells = agreements(result.frame)
     place = {(c.dataset, c.row, c.method): c for c in cells}
     rows = []
-    for code in sets_of(result):
+    for code in sets_of(result.frame):
         for row in ("train", "test"):
             line = [f"{code} {row}"]
             for method in paper.METHODS:
@@ -64,41 +75,40 @@ def concluded(result):
     rows = [[c.claim, c.theirs, c.ours, "yes" if c.holds else "**no**"] for c in found]
     return [
         "## Which conclusions hold",
-        conclusion_sentence(found) + " Each line is computed from the rows by "
-        "`lincent.paper.study.conclusions`; wins and losses are sets on which the paper's test "
-        "finds a difference, and a relation holds where it has the same sign.",
+        conclusion_section(result).blocks[0].text + " Each line is computed from the rows by "
+        "`lincent.paper.study.compare_with_paper.conclusions`; wins and losses are sets on which "
+        "the paper's test finds a difference, and a relation holds where it has the same sign.",
         table(["The paper's conclusion", "paper", "ours", "holds"], rows),
     ]
 
 
 def compact(result):
-    cells = compact_table(result.frame, RIVALS, sets_of(result))
+    wins = count_wins(result.frame, paper.BASELINES, sets_of(result.frame))
     rows = []
     for row in ("train", "test", "time"):
         for who in ("ours", "paper"):
             line = [f"{row}, {who}"]
-            for method in RIVALS:
-                c = next(c for c in cells if (c.row, c.method) == (row, method))
-                pair = (c.better, c.worse) if who == "ours" else c.theirs
+            for method in paper.BASELINES:
+                pair = wins[row, method] if who == "ours" else paper.COMPACT[row].get(method)
                 line.append("–" if pair is None else f"{pair[0]} ({pair[1]})")
             rows.append(line)
     return [
         "## Wins and losses",
         "Sets of seven on which LCC is significantly better (worse), paired signed-rank test at "
         "0.05, uncorrected, as in the paper.",
-        table(["", *RIVALS], rows),
+        table(["", *paper.BASELINES], rows),
     ]
 
 
 def ranks(result):
-    sets = list(sets_of(result))
+    sets = list(sets_of(result.frame))
     first = means(result.frame, "test_paper_auc").reindex(sets)
     one = mean_ranks(first[list(paper.METHODS)])
     rows = [["procedure 1, defaults, ours", *(f"{one[m]:.2f}" for m in paper.METHODS)]]
-    two = tuned_ranks(result.frame, tuple(sets))
+    two = mean_ranks(tuned_scores(result.frame, tuple(sets)))
     if two:
         rows.append(["procedure 2, ours", *(f"{two[m]:.2f}" for m in paper.METHODS)])
-        apart = tuned_ranks(with_untied(result.frame), tuple(sets))
+        apart = mean_ranks(tuned_scores(with_untied(result.frame), tuple(sets)))
         line = [f"{apart[m]:.2f}" for m in paper.METHODS]
         rows.append(["procedure 2, ours, twin constants untied", *line])
     theirs = paper.printed_ranks()
@@ -117,10 +127,10 @@ def ranks(result):
 
 
 def today(result):
-    sets = list(sets_of(result))
+    sets = list(sets_of(result.frame))
     hard = (100 * means(result.frame, "test_hard_auc")).reindex(sets)
     score = (100 * means(result.frame, "test_score_auc")).reindex(sets)
-    few = short_of_runs(result)
+    few = methods_with_fewer_splits(result.frame)
     hard, score = (part.drop(columns=few, errors="ignore") for part in (hard, score))
     order_hard, order_score = mean_ranks(hard / 100), mean_ranks(score / 100)
     order = sorted(hard.columns, key=lambda m: order_hard.get(m, 99))
@@ -203,7 +213,7 @@ def main():
         f"{config['finished'][:10]}, {config['machine']['cores']} cores, {config['jobs']} worker "
         f"process(es) of one thread, {len(result.frame)} fits, wall time {wall} (fits and scoring "
         f"alone {total}), "
-        f"{len(bad)} marked cells outside procedure 2. {versions}. Page written "
+        f"{len(bad)} marked runs outside procedure 2. {versions}. Page written "
         f"{datetime.date.today().isoformat()} by `benchmarks/study_page.py`.",
     ]
     write_between(PAGE, BEGIN, END, text)

@@ -159,19 +159,21 @@ MODULES = (
         ),
     ),
     Module(
-        "lincent.paper.study",
-        "Studies",
-        "Comparisons with splits, statistics and a table of results; the paper's study.",
+        "lincent.model_selection",
+        "Model selection",
+        "Comparisons of methods with splits, statistics and a table of results.",
         (
-            Group("Two commands", ("compare", "reproduce", "reproduce_seizure", "Extent")),
-            Group("Results", ("StudyResult", "load_result", "read_runs")),
+            Group("Comparisons", ("compare", "make_problem", "Problem")),
             Group("Methods", ("Method", "list_methods", "find_method", "register_method")),
-            Group("Problems", ("Problem", "make_problem", "load_problem", "TableError")),
-            Group(
-                "Plans and runs",
-                ("Plan", "procedure1", "procedure2", "nested", "run_plan", "RunStore"),
-            ),
+            Group("Plans and runs", ("Plan", "plan_runs", "run_plan")),
+            Group("Results", ("ExperimentResult", "load_result", "read_runs")),
         ),
+    ),
+    Module(
+        "lincent.paper.study",
+        "The paper's study",
+        "The experiments of the paper, run again.",
+        (Group("Studies", ("reproduce", "reproduce_seizure", "Extent", "load_problem")),),
     ),
     Module(
         "lincent.paper.datasets",

@@ -2,7 +2,7 @@
 Is one method better on my table, or was it chance?
 ===================================================
 
-:func:`lincent.paper.study.compare` is ``lincent compare`` on the command line: the same splits
+:func:`lincent.model_selection.compare` is ``lincent compare`` on the command line: the same splits
 for every method, tuning inside the training part where asked for, and tests that say what is
 more than luck.
 """
@@ -12,12 +12,12 @@ import tempfile
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 
-from lincent.paper.study import TableError, compare, find_method, load_result, make_problem
+from lincent.model_selection import compare, find_method, load_result, make_problem
 
 frame = load_breast_cancer(as_frame=True).frame.iloc[:, [0, 1, 2, 3, 6, 30]]
 try:
     make_problem(frame, "tumor")
-except TableError as error:
+except ValueError as error:
     print("A wrong column is named:", error)
 
 # %%
@@ -26,7 +26,7 @@ except TableError as error:
 methods = ["LogReg-bal", "LCC", "RegularizedLCC", "StructuredLCC", "SVC-RBF"]
 print([find_method(code).title for code in methods])
 folder = tempfile.mkdtemp()
-result = compare(frame, "target", methods=methods, runs=10, folder=folder)
+result = compare(frame, "target", methods=methods, n_splits=10, folder=folder)
 result.save(folder)
 again = load_result(folder)  # every fit is on disk; a second call does only what is missing
 print(type(again).__name__, len(again.frame), "rows")

@@ -11,6 +11,7 @@ import tempfile
 import matplotlib.pyplot as plt
 import pandas as pd
 
+from lincent.model_selection import Plan, plan_runs, read_runs, run_plan
 from lincent.paper.datasets import (
     DatasetNotFoundError,
     DatasetRecord,
@@ -18,18 +19,7 @@ from lincent.paper.datasets import (
     list_datasets,
     load_dataset,
 )
-from lincent.paper.study import (
-    Extent,
-    Plan,
-    RunStore,
-    load_problem,
-    nested,
-    procedure1,
-    procedure2,
-    read_runs,
-    reproduce,
-    run_plan,
-)
+from lincent.paper.study import Extent, load_problem, reproduce
 
 records: list[DatasetRecord] = list_datasets()
 print(pd.DataFrame([(r.code, r.rows, r.features, r.available) for r in records[:7]]))
@@ -41,14 +31,14 @@ except DatasetNotFoundError as error:
     raise SystemExit(f"This example needs the crab data: {error}") from error
 
 # %%
-# Plans are sums of cells
-# -----------------------
+# Plans are sums of runs
+# ----------------------
 methods = ["LCC", "LDA", "SVM", "TSV"]
-plan: Plan = procedure1([problem], methods, runs=10)
-plan += procedure2([problem], ["LCC", "SVM"], folds=5, every=4)
-plan += nested([problem], ["LDA"], runs=2)
+plan: Plan = plan_runs([problem], methods, n_splits=10)
+plan += plan_runs([problem], ["LCC", "SVM"], "folds", n_splits=5, every=4)
+plan += plan_runs([problem], ["LDA"], "nested", n_splits=2)
 folder = tempfile.mkdtemp()
-run_plan(plan, RunStore(folder))
+run_plan(plan, folder)
 runs = read_runs(folder)
 print(runs.groupby(["procedure", "method"]).size())
 

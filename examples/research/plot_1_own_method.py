@@ -10,7 +10,14 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 from sklearn.neighbors import NearestCentroid
 
-from lincent.paper.study import Method, Problem, StudyResult, compare, list_methods, register_method
+from lincent.model_selection import (
+    ExperimentResult,
+    Method,
+    Problem,
+    compare,
+    list_methods,
+    register_method,
+)
 
 method: Method = register_method(
     "centers",
@@ -26,7 +33,7 @@ print(method.title, "is one of", len(list_methods()), "methods now")
 wine = load_wine()
 problem = Problem("wine", wine.data, wine.target_names[wine.target], title="wine cultivars")
 codes = ["centers", "LCC", "RegularizedLCC", "LDA"]
-result: StudyResult = compare(None, problem=problem, methods=codes, runs=8, tune=False)
+result: ExperimentResult = compare(problem, methods=codes, n_splits=8, tune=False)
 table = result.frame.pivot_table(index="split", columns="method", values="test_balanced_accuracy")[
     codes
 ]

@@ -61,8 +61,8 @@ def test_methods_by_name(make_table, method, kind, tmp_path):
 
 def test_every_method_of_a_comparison_that_is_ours_can_be_fitted():
     """`compare` ends with a command; its method must be known."""
-    from lincent.paper.study import list_methods
-    from lincent.paper.study.methods import find_method as method_of_study
+    from lincent.model_selection import find_method as method_of_study
+    from lincent.model_selection import list_methods
 
     for code in list_methods():
         try:

@@ -13,7 +13,7 @@ import pytest
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("openpyxl")
 
-from lincent.paper.study import make_problem  # noqa: E402
+from lincent.model_selection import make_problem  # noqa: E402
 from lincent.workflow import explain_model, fit_table  # noqa: E402
 
 TRAIN, ASIDE = 500, 6000  # so many that the score on rows kept aside has no error to speak of

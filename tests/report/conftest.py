@@ -31,7 +31,7 @@ def hostile_table(folder):
 def comparison(tmp_path_factory):
     for package in ("jinja2", "matplotlib", "pyarrow", "pandas"):
         pytest.importorskip(package)
-    from lincent.paper.study import compare
+    from lincent.model_selection import compare
     from support import awkward
 
     folder = tmp_path_factory.mktemp("comparison")
@@ -43,14 +43,14 @@ def comparison(tmp_path_factory):
         (HOSTILE, awkward.Majority()),
         ("bad", awkward.Failing()),
     ]
-    result = compare(str(path), "class & more", methods=methods, runs=5, folder=folder / "out")
+    result = compare(str(path), "class & more", methods=methods, n_splits=5, folder=folder / "out")
     result.save(folder / "out")
     return result, folder / "out"
 
 
 @pytest.fixture(scope="session")
 def report(comparison):
-    from lincent.paper.study.reports import write_report
+    from lincent.report.comparison import write_report
 
     result, folder = comparison
     write_report(result, folder)

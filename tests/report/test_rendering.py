@@ -137,12 +137,11 @@ def test_first_screen_answers(page):
 
 
 def test_report_can_be_made_again_from_the_folder(comparison, report, page):
-    from lincent.paper.study import load_result
-    from lincent.paper.study.reports import make_page
-    from lincent.report.rendering import render_html
+    from lincent.model_selection import load_result
+    from lincent.report.comparison import comparison_page
 
     _, folder = comparison
-    assert render_html(make_page(load_result(folder))) == page
+    assert render_html(comparison_page(load_result(folder))) == page
 
 
 def test_the_winners_lines_run(comparison, report, tmp_path):
@@ -161,19 +160,19 @@ def test_the_winners_lines_run(comparison, report, tmp_path):
 
 @pytest.mark.parametrize("code", ["LCC", "SVM", "LogReg-bal", "HistGB", "KernelLCC", "DEL"])
 def test_lines_of_every_kind_of_method_run(code, comparison):
-    from lincent.paper.study.methods import find_method
-    from lincent.paper.study.problem import load_problem
-    from lincent.paper.study.reports.winner import winner_lines
-    from lincent.paper.study.results import method_records, problem_records
+    from lincent.model_selection import find_method
+    from lincent.model_selection.experiment import describe_estimator
+    from lincent.paper.study import load_problem
+    from lincent.report.comparison import winner_lines
     from lincent.tables.as_code import estimator_code
 
-    method = method_records([find_method(code)])[0]
-    problem = problem_records([load_problem("paper_example")])[0]
-    made = estimator_code(load_problem("paper_example").preparation())
-    config = {"target": "", "data": "paper_example", "preparation": made}
-    lines = winner_lines(method, problem, config)
+    problem = load_problem("paper_example")
+    settings = describe_estimator(find_method(code).estimator)
+    preparation = estimator_code(problem.preparation())
+    config = {"target": "", "data": "paper_example", "preparation": preparation}
+    lines = winner_lines({"settings": settings}, problem.describe(), config)
     assert "._" not in lines
-    assert json.loads(method.settings)["class"].startswith(("lincent", "sklearn"))
+    assert json.loads(settings)["class"].startswith(("lincent", "sklearn"))
     exec(compile(lines.replace("print(", "str("), code, "exec"), {})
 
 

@@ -128,7 +128,7 @@ def reproduce(
     sets: Annotated[str, typer.Option(help="Codes of the paper's sets, comma-separated.")] = "",
     methods: Annotated[str, typer.Option(help="Methods of procedure 1, comma-separated.")] = "",
     parts: Annotated[
-        str, typer.Option(help="Of procedure1,procedure2,nested,kernel,readings; else all.")
+        str, typer.Option(help="Of procedure1,procedure2,nested,kernel,interpretations; else all.")
     ] = "",
     runs: Annotated[int, typer.Option(help="Splits of procedure 1; 0: 100, or 5 if quick.")] = 0,
     time_limit: options.TimeLimit = 300.0,
@@ -154,8 +154,8 @@ def reproduce(
     folder = output or Path(f"lincent-{study}-quick" if quick else f"lincent-{study}")
     shared: dict[str, Any] = {
         "methods": _names(methods) or None,
-        "jobs": jobs or _cores(),
-        "seed": seed,
+        "n_jobs": jobs or _cores(),
+        "random_state": seed,
         "time_limit": time_limit,
         "retry": retry,
         "quiet": quiet,
@@ -197,7 +197,6 @@ def compare(
     encoding: options.Encoding = None,
     decimal: options.Decimal = None,
     sheet: options.Sheet = None,
-    skip_bad_columns: options.SkipBadColumns = False,
     output: options.Folder = None,
     retry: options.Retry = False,
     quiet: options.Quiet = False,
@@ -212,13 +211,11 @@ def compare(
     with _Sentence(kept, "" if quiet else f"reading {data}"):
         from lincent.paper.study.commands import run_compare
 
-        if skip_bad_columns:
-            _remark("--skip-bad-columns has no effect any more: such columns are always left out.")
         reading = _reading(format, separator, encoding, decimal, sheet)
         wishes = _wishes(group, drop, keep, role, dates, text)
         trial: dict[str, Any] = {"methods": _names(methods) or None, "metric": metric}
-        trial |= {"runs": runs, "tune": tune, "time_limit": time_limit, "retry": retry}
-        trial |= {"jobs": jobs or _cores(), "seed": seed}
+        trial |= {"n_splits": runs, "tune": tune, "time_limit": time_limit, "retry": retry}
+        trial |= {"n_jobs": jobs or _cores(), "random_state": seed}
         shown = {"quiet": quiet, "json": json}
         run_compare(data, target, folder, reading=reading, wishes=wishes, **trial, **shown)
 
@@ -397,9 +394,9 @@ def datasets(
 
     What is there, what can be had, licence and how.
     """
-    from lincent.paper.study.reports.terminal import dataset_json, dataset_list
+    from lincent.paper.study.commands import run_datasets
 
-    (dataset_json if json else dataset_list)()
+    run_datasets(json)
 
 
 def _reading(

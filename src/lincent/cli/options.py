@@ -94,7 +94,6 @@ Methods = Annotated[str, typer.Option(help="Names, or package.module:Class, comm
 Score = Annotated[str, typer.Option(help="The score that decides.")]
 Runs = Annotated[int, typer.Option(help="Stratified 70/30 splits.", min=1)]
 TuneInside = Annotated[bool, typer.Option("--tune", help="Choose parameters inside training.")]
-SkipBadColumns = Annotated[bool, typer.Option("--skip-bad-columns", hidden=True)]
 Contributions = Annotated[
     bool,
     typer.Option("--contributions", help="What each column adds to the score, for sums of them."),

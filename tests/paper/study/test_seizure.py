@@ -1,20 +1,19 @@
-"""The seizure study from files to report: subjects beside the paper, stand-ins apart."""
+"""The seizure study from files to report: subjects beside the paper, substitutes apart."""
 
 import numpy as np
 import pytest
 
+from lincent.model_selection import load_result
+from lincent.model_selection.experiment import split_samples
 from lincent.paper.seizure import EventShuffleSplit, extract_features, write_synthetic
-from lincent.paper.study import load_result, paper, reproduce_seizure
-from lincent.paper.study.cells import _split, make_cell
-from lincent.paper.study.methods import find_method
-from lincent.paper.study.reports import write_report
-from lincent.paper.study.reports.terminal import reproduction_summary
-from lincent.paper.study.seizure import CODES, seizure_problem
+from lincent.paper.study import paper, reproduce_seizure
+from lincent.paper.study.report import write_report
+from lincent.paper.study.seizure import CODES, seizure_problem, summary_lines
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
-    """A stand-in, and the same files under the name of the paper's first subject."""
+    """A synthetic substitute, and the same files under the name of the paper's first subject."""
     root = tmp_path_factory.mktemp("clips")
     write_synthetic(root, 1, ictal=40, interictal=60, random_state=1)
     written = write_synthetic(root / "x", 1, ictal=40, interictal=60)
@@ -46,7 +45,7 @@ def test_wins_and_losses_are_those_of_the_printed_marks():
     assert other == {("time", "DEL"): (12, 0)}
 
 
-def test_all_cells_ran_on_whole_events(result, root):
+def test_all_runs_are_on_whole_events(result, root):
     found, _ = result
     assert found.kind == "seizure"
     assert set(found.frame["dataset"]) == {"Subject1", "Synthetic_Dog_1"}
@@ -54,8 +53,9 @@ def test_all_cells_ran_on_whole_events(result, root):
     features = extract_features(root / "Dog_1")
     problem = seizure_problem(features)
     for number in range(3):
-        cell = make_cell(problem, find_method("LCC"), "holdout", number, 0)
-        train, test = _split(cell, problem)
+        train, test = split_samples(
+            problem.y, number, groups=problem.groups, splitter=problem.splitter
+        )
         ictal = features.y == "ictal"
         assert not set(features.events[train][ictal[train]]) & set(
             features.events[test][ictal[test]]
@@ -70,22 +70,21 @@ def test_the_rule_for_interictal_segments_is_part_of_the_key(root):
     assert isinstance(one.splitter, EventShuffleSplit)
 
 
-def test_report_sets_subjects_beside_the_paper_and_stand_ins_apart(result, capsys):
+def test_report_sets_subjects_beside_the_paper_and_substitutes_apart(result):
     found, folder = result
-    html, markdown = write_report(load_result(folder), folder)
+    _, markdown = write_report(load_result(folder), folder)
     text = markdown.read_text("utf-8").replace("\\", "")
     assert "Subject1 test" in text
     assert f"({paper.printed('Subject1', 'test', 'LCC').value:.2f})" in text
     assert "Subject1 (Dog_1) has 40 ictal segments here and 178 in the paper" in text
-    assert "Stand-in: Synthetic_Dog_1" in text
+    assert "Synthetic substitute: Synthetic_Dog_1" in text
     assert "not comparable with the paper's" in text
     assert "Subject2, Subject3" in text  # what is missing
-    standin = text.split("Stand-in: Synthetic_Dog_1")[-1].split("\n## ")[0]
-    assert "(95" not in standin
-    reproduction_summary(found, html)
-    said = capsys.readouterr().out
-    assert "Stand-ins, not the paper's data: Synthetic_Dog_1" in said
-    assert "(95.20)" in said
+    substitute = text.split("Synthetic substitute: Synthetic_Dog_1")[-1].split("\n## ")[0]
+    assert "(95" not in substitute
+    summary = "\n".join(summary_lines(found))
+    assert "Synthetic substitutes, not the paper's data: Synthetic_Dog_1" in summary
+    assert "(95.20)" in summary
 
 
 def test_some_subjects_and_lenient(root):
@@ -97,11 +96,11 @@ def test_some_subjects_and_lenient(root):
     try:
         with pytest.raises(ValueError, match=r"Dog_1_interictal_segment_9.mat"):
             reproduce_seizure(root, **settings)
-        found = reproduce_seizure(root, lenient=True, tell=lines.append, **settings)
+        found = reproduce_seizure(root, lenient=True, log=lines.append, **settings)
     finally:
         broken.write_bytes(content)
-    assert [problem.name for problem in found.problems] == ["Subject1"]
-    assert any("1 files were skipped" in note for note in found.problems[0].notes)
+    assert [problem["name"] for problem in found.problems] == ["Subject1"]
+    assert any("1 files were skipped" in note for note in found.problems[0]["notes"])
     assert any("Dog_1_interictal_segment_9.mat" in line for line in lines)
 
 

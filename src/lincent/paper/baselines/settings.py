@@ -149,15 +149,19 @@ def _settings(method: str, shape: tuple[int, int] | None) -> PaperSettings:
 
 
 def _estimator(method: str, shape: tuple[int, int] | None) -> BaseEstimator:
-    return {
-        "LDA": RegularizedLDA(shrinkage=0.5, target="diagonal"),
-        "SVM": LinearSVM(C=1.0),
-        "DLS": DiscriminativeLeastSquares(ridge=0.5, discriminator="1nn", solver="alternating"),
-        "SMP": MinimaxProbabilityMachine(ridge=_ridge(shape)),
-        "TSV": TwinSVC(c1=0.1, c2=0.1, c3=0.1, c4=0.1),
-        "WSV": WeightedTwinSVC(c1=10.0, c2=10.0, c3=0.1, c4=0.1),
-        "DEL": DiscriminativeElasticNet(nuclear=0.0, ridge=0.5),
-    }[method]
+    if method == "LDA":
+        return RegularizedLDA(shrinkage=0.5, target="diagonal")
+    if method == "SVM":
+        return LinearSVM(C=1.0)
+    if method == "DLS":
+        return DiscriminativeLeastSquares(ridge=0.5, discriminator="1nn", solver="alternating")
+    if method == "SMP":
+        return MinimaxProbabilityMachine(ridge=_ridge(shape))
+    if method == "TSV":
+        return TwinSVC(c1=0.1, c2=0.1, c3=0.1, c4=0.1)
+    if method == "WSV":
+        return WeightedTwinSVC(c1=10.0, c2=10.0, c3=0.1, c4=0.1)
+    return DiscriminativeElasticNet(nuclear=0.0, ridge=0.5)
 
 
 def _ridge(shape: tuple[int, int] | None) -> float:

@@ -1,79 +1,71 @@
-"""Everything of the paper that can be run again, as one study.
+"""Everything of the paper that can be run again, as one experiment.
 
-    procedure 1     seven sets, the paper's methods, the other forms of LCC, and today's methods
-    procedure 2     the 15-value grids on ten folds, for the paper's methods; for the twin machines
-                    also with their two kinds of constants apart
-    nested          the same methods with selection inside the training part
-    kernel test     four shapes in the plane, five widths of the RBF kernel, the width chosen on the
-                    splits that give the score (the paper's way) and inside the training part
-    readings        what else the text could mean, on the same splits
+    procedure1        stratified 70/30 splits of seven sets at default parameters, for the paper's
+                      methods, the other forms of LCC, and modern baselines
+    procedure2        the 15-value grids on ten folds, for the paper's methods. It ranks the best
+                      mean over the test folds: selection and score use the same folds, which is
+                      optimistic. For the twin SVMs also with cost and ridge tuned apart
+    nested            the same methods with selection inside the training part
+    kernel            four shapes in the plane, five widths of the RBF kernel, chosen on the splits
+                      that give the score (as in the paper) and inside the training part
+    interpretations   what else the text could mean, on the same splits
 
 Sets that are not on this machine are listed with the way to get them.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from lincent.model_selection.comparison import find_methods
+from lincent.model_selection.experiment import Plan, Problem, plan_runs
+from lincent.model_selection.methods import TWINS, Method
+from lincent.model_selection.runner import ExperimentResult, run_experiment
 from lincent.paper.datasets import DatasetNotFoundError, list_datasets
 from lincent.paper.seizure.catalog import HOW as SEIZURE_HOW
 from lincent.paper.study import paper
-from lincent.paper.study.cells import make_cell
-from lincent.paper.study.compare import find_methods
-from lincent.paper.study.methods import TWINS, Method
-from lincent.paper.study.pictures import chosen_widths, example_picture, shape_pictures
-from lincent.paper.study.problem import Problem, load_problem
-from lincent.paper.study.procedures import nested, procedure1, procedure2
-from lincent.paper.study.readings import reading_plan
-from lincent.paper.study.results import StudyResult, run_study
-from lincent.paper.study.runner import TIME_LIMIT, Plan, Progress
+from lincent.paper.study.alternative_interpretations import interpretation_plan
+from lincent.paper.study.plot_data import chosen_widths, example_plot_data, shape_plot_data
 
-PARTS = ("procedure1", "procedure2", "nested", "kernel", "readings")
+PARTS = ("procedure1", "procedure2", "nested", "kernel", "interpretations")
 SHAPES = ("Jain", "Spiral", "Circles", "Flame")
-VARIANTS = ("LCC-1NN", "LCC-1SV", "FQCC", "KernelLCC", "StructuralMPM")
-UNTIED = tuple(f"{code}-untied" for code in TWINS)
-FAMILY = ("RegularizedLCC", "RegularizedLCCCV", "StructuredLCC", "StructuredLCCCV")
 SLOW = ("FQCC", "KernelLCC", "StructuralMPM")
 TUNED = ("RegularizedLCCCV", "StructuredLCCCV")
-TODAY = (
-    "LogReg",
-    "LogReg-bal",
-    "LinearSVC",
-    "LinearSVC-bal",
-    "sk-LDA",
-    "sk-LDA-bal",
-    "SVC-RBF",
+UNTIED = tuple(f"{code}-untied" for code in TWINS)
+VARIANTS = ("LCC-1NN", "LCC-1SV", *SLOW)
+DESCENDANTS = ("RegularizedLCC", "RegularizedLCCCV", "StructuredLCC", "StructuredLCCCV")
+MODERN = (
+    "LogReg", "LogReg-bal", "LinearSVC", "LinearSVC-bal", "sk-LDA", "sk-LDA-bal", "SVC-RBF",
     "HistGB",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How much is run.
+    """How much of the study is run.
 
     Parameters
     ----------
     runs : int, default=100
-        Random splits of procedure 1.
+        Splits of procedure 1.
     folds : int, default=10
         Folds of procedure 2.
     every : int, default=1
-        Take every so many settings of a grid.
+        Procedure 2 takes every so many values of a grid.
     nested_runs : int, default=10
         Splits of the nested procedure.
     kernel_runs : int, default=20
-        Splits of the kernel part.
-    reading_runs : int, default=20
-        Splits for other readings of the paper.
+        Splits of the kernel test.
+    interpretation_runs : int, default=20
+        Splits of the alternative interpretations.
     slow_runs : int, default=100
-        Splits of methods that take long.
+        Splits of FQCC, KernelLCC and StructuralMPM, which cost more than all others together.
     tuned_runs : int, default=20
-        Splits of methods that tune themselves.
+        Splits of the methods that tune themselves: a hundred small fits in each.
     """
 
     runs: int = 100
@@ -81,24 +73,13 @@ class Extent:
     every: int = 1
     nested_runs: int = 10
     kernel_runs: int = 20
-    reading_runs: int = 20
+    interpretation_runs: int = 20
     slow_runs: int = 100
-    """Runs of FQCC, KernelLCC and StructuralMPM, which cost more than all the others together."""
     tuned_runs: int = 20
-    """Runs of the methods that tune themselves: a hundred small fits in each."""
 
 
 FULL = Extent()
-QUICK = Extent(
-    runs=5,
-    folds=5,
-    every=7,
-    nested_runs=0,
-    kernel_runs=2,
-    reading_runs=0,
-    slow_runs=1,
-    tuned_runs=1,
-)
+QUICK = Extent(5, 5, 7, 0, 2, 0, 1, 1)
 
 
 def reproduce(
@@ -108,13 +89,9 @@ def reproduce(
     methods: Iterable[Any] | None = None,
     extent: Extent | None = None,
     parts: Iterable[str] = PARTS,
-    jobs: int = 1,
-    seed: int = 0,
-    time_limit: float = TIME_LIMIT,
-    folder: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
-    retry: bool = False,
-) -> StudyResult:
+    random_state: int = 0,
+    **options: Any,
+) -> ExperimentResult:
     """Run the study of the paper.
 
     Parameters
@@ -124,16 +101,21 @@ def reproduce(
     sets : iterable of str
         Codes of the paper's sets.
     methods : iterable or None
-        Methods of procedure 1; None for the paper's, the family and today's.
+        Methods of procedure 1; None for the paper's, their descendants and modern baselines.
     extent : Extent or None
         How much is run; overrides ``quick``.
     parts : iterable of str
-    jobs, seed, time_limit, folder, progress, retry
-        As in `compare`.
+        Of "procedure1", "procedure2", "nested", "kernel" and "interpretations".
+    random_state : int
+        Seed of the splits.
+    **options
+        ``n_jobs``, ``time_limit``, ``folder``, ``progress``, ``retry``: as in
+        `lincent.model_selection.compare`.
 
     Returns
     -------
-    StudyResult
+    ExperimentResult
+        Of the kind ``"reproduce"``.
     """
     unknown = set(parts) - set(PARTS)
     if unknown:
@@ -141,64 +123,93 @@ def reproduce(
             f"There is no part {sorted(unknown)[0]!r}: choose from {', '.join(PARTS)}."
         )
     extent = extent or (QUICK if quick else FULL)
-    everything = (*paper.METHODS, *VARIANTS, *UNTIED, *FAMILY, *TODAY)
-    wanted = everything if methods is None else methods
-    found, missing = find_methods(wanted)
+    everything = (*paper.METHODS, *VARIANTS, *UNTIED, *DESCENDANTS, *MODERN)
+    available, missing = find_methods(everything if methods is None else methods)
     problems, absent = load_problems(sets)
     shapes, absent_shapes = load_problems(SHAPES) if "kernel" in parts else ([], [])
-    plan = make_plan(found, problems, shapes, extent, set(parts), seed)
-    if not plan.cells:
+    plan = make_plan(available, problems, shapes, extent, set(parts), random_state)
+    if not plan.runs:
         raise DatasetNotFoundError(
             "No data set of the paper is on this machine: "
-            + "; ".join(f"{name}: {how}" for name, how in absent)
+            + "; ".join(f"{name}: {remedy}" for name, remedy in absent)
         )
 
-    def pictures(rows: list[dict[str, Any]]) -> dict[str, Any]:
-        drawn = {"example": example_picture()}
-        return drawn | ({"shapes": shape_pictures(shapes, chosen_widths(rows))} if shapes else {})
+    def plot_data(frame: Any) -> dict[str, Any]:
+        data = {"example": example_plot_data()}
+        return data | ({"shapes": shape_plot_data(shapes, chosen_widths(frame))} if shapes else {})
 
-    return run_study(
+    return run_experiment(
         "reproduce",
         plan,
         {"quick": quick, "metric": "paper_auc", "sets": list(sets), "parts": list(parts)}
         | asdict(extent),
         [*absent, *absent_shapes, ("SD", f"the 12 subjects: {SEIZURE_HOW}"), *missing],
-        seed=seed,
-        jobs=jobs,
-        time_limit=time_limit,
-        folder=folder,
-        progress=progress,
-        retry=retry,
-        pictures=pictures,
+        random_state=random_state,
+        plot_data=plot_data,
+        **options,
+    )
+
+
+def load_problem(name: str, *, download_if_missing: bool = False) -> Problem:
+    """Return a data set of `lincent.paper.datasets` as a problem.
+
+    Parameters
+    ----------
+    name : str
+        A code of the paper or a name of `load_dataset`.
+    download_if_missing : bool, default=False
+        Whether to use the network.
+
+    Returns
+    -------
+    Problem
+        The data set, ready to be split.
+
+    Examples
+    --------
+    >>> from lincent.paper.study import load_problem
+    >>> load_problem("circles").describe()["classes"]
+    {'inner': 200, 'outer': 200}
+    """
+    from lincent.paper.datasets import load_dataset
+    from lincent.paper.seizure.catalog import is_eeg
+    from lincent.paper.seizure.events import EventShuffleSplit
+
+    data = load_dataset(name, download_if_missing=download_if_missing)
+    # The paper splits the speakers' recordings at random, but never a seizure.
+    eeg = is_eeg(data.name)
+    return Problem(
+        name=data.code or data.name,
+        title=data.DESCR.splitlines()[0],
+        X=np.asarray(data.data, dtype=float),
+        y=np.asarray(data.target).astype(str),
+        groups=data.groups if eeg else None,
+        origin=str(data.origin),
+        licence=str(data.licence),
+        splitter=EventShuffleSplit() if eeg else None,
     )
 
 
 def load_problems(codes: Iterable[str]) -> tuple[list[Problem], list[tuple[str, str]]]:
-    """Load what is on this machine; of the rest, say how to get it."""
-    ways = {record.code: record.how for record in list_datasets()}
+    """Return the data sets on this machine, and (code, remedy) of the others.
+
+    Spiral, with three classes, becomes one arm against the rest.
+    """
+    remedies = {record.code: record.how for record in list_datasets()}
     problems, absent = [], []
     for code in codes:
         try:
             problem = load_problem(code)
         except DatasetNotFoundError:
-            absent.append((code, ways.get(code, "")))
+            absent.append((code, remedies.get(code, "")))
             continue
-        problems.append(one_against_rest(problem) if code == "Spiral" else problem)
+        if code == "Spiral":
+            first = np.unique(problem.y)[0]
+            y = np.where(problem.y == first, f"arm {first}", "other arms")
+            title = problem.title + ", one arm against the rest"
+            problem = replace(problem, y=y, title=title, digest="")
+        problems.append(problem)
     return problems, absent
-
-
-def one_against_rest(problem: Problem) -> Problem:
-    """Make two classes of three: the first against the others."""
-    first = np.unique(problem.y)[0]
-    y = np.where(problem.y == first, f"arm {first}", "other arms")
-    return Problem(
-        problem.name,
-        problem.X,
-        y,
-        problem.title + ", one arm against the rest",
-        origin=problem.origin,
-        licence=problem.licence,
-    )
 
 
 def make_plan(
@@ -207,46 +218,35 @@ def make_plan(
     shapes: list[Problem],
     extent: Extent,
     parts: set[str],
-    seed: int,
+    random_state: int,
 ) -> Plan:
     """Join the parts of the study."""
-    plan = Plan((), {}, {})
-    slow = [method for method in methods if method.code in SLOW]
-    tuned = [method for method in methods if method.code in TUNED]
-    untied = [method for method in methods if method.code in UNTIED]
-    usual = [method for method in methods if method.code not in SLOW + TUNED + UNTIED]
-    of_paper = [method for method in methods if method.code in paper.METHODS]
+
+    def among(codes: Iterable[str]) -> list[Method]:
+        return [method for method in methods if method.code in codes]
+
+    def add(*arguments: Any, **splits: Any) -> Plan:
+        return plan + plan_runs(*arguments, random_state=random_state, **splits)
+
+    plan = Plan()
+    of_paper = among(paper.METHODS)
     if "procedure1" in parts:
-        plan += procedure1(problems, usual, runs=extent.runs, seed=seed)
-        plan += procedure1(problems, slow, runs=min(extent.runs, extent.slow_runs), seed=seed)
-        plan += procedure1(problems, tuned, runs=min(extent.runs, extent.tuned_runs), seed=seed)
+        usual = [method for method in methods if method.code not in SLOW + TUNED + UNTIED]
+        plan = add(problems, usual, n_splits=extent.runs)
+        plan = add(problems, among(SLOW), n_splits=min(extent.runs, extent.slow_runs))
+        plan = add(problems, among(TUNED), n_splits=min(extent.runs, extent.tuned_runs))
     if "procedure2" in parts:
-        plan += procedure2(problems, of_paper, folds=extent.folds, every=extent.every, seed=seed)
+        plan = add(problems, of_paper, "folds", n_splits=extent.folds, every=extent.every)
         if extent.every == 1:  # 225 points on every fold are for the full study
-            plan += procedure2(problems, untied, folds=extent.folds, seed=seed)
+            plan = add(problems, among(UNTIED), "folds", n_splits=extent.folds, every=1)
     if "nested" in parts and extent.nested_runs:
-        honest = of_paper + [method for method in methods if method.code == "LogReg-bal"]
-        plan += nested(problems, honest, runs=extent.nested_runs, seed=seed)
-    if "kernel" in parts:
-        plan += kernel_plan(shapes, extent.kernel_runs, seed)
-    if "readings" in parts and extent.reading_runs:
-        plan += reading_plan(problems, of_paper, min(extent.runs, extent.reading_runs), seed)
+        nested = of_paper + among(["LogReg-bal"])
+        plan = add(problems, nested, "nested", n_splits=extent.nested_runs)
+    if "kernel" in parts and shapes:
+        kernel, n_splits = ["KernelLCC"], extent.kernel_runs
+        plan = add(shapes, kernel, n_splits=n_splits, every=1)
+        plan = add(shapes, kernel, "nested", n_splits=n_splits)
+    if "interpretations" in parts and extent.interpretation_runs:
+        n_splits = min(extent.runs, extent.interpretation_runs)
+        plan += interpretation_plan(problems, of_paper, n_splits, random_state)
     return plan
-
-
-def kernel_plan(shapes: list[Problem], runs: int, seed: int) -> Plan:
-    """Plan the kernel test: every width on the same splits, and selection inside each of them."""
-    found, _ = find_methods(["KernelLCC"] if shapes else [])
-    cells = [
-        make_cell(problem, method, "holdout", split, seed, point)
-        for problem in shapes
-        for method in found
-        for split in range(runs)
-        for point in method.grid
-    ]
-    every_width = Plan(
-        tuple(cells),
-        {problem.digest: problem for problem in shapes},
-        {method.code: method for method in found},
-    )
-    return every_width + nested(shapes, found, runs=runs, seed=seed)

@@ -1,22 +1,31 @@
-"""The paper's seizure study: procedure 1 for each subject, from a folder of raw recordings.
+"""The paper's seizure study and its report: procedure 1 for each subject, from raw recordings.
 
-The paper's methods but SMP, which took it more than 300 s a fit; name SMP among the methods to run
-it under the time limit. Whole seizures go to one side of a split; interictal segments go one by one
-at random, as in the paper, or in blocks of consecutive ones, which is the honest way.
+The paper's methods except SMP, which took it more than 300 s a fit; name SMP among the methods to
+run it under the time limit. Whole seizures go to one side of a split; interictal segments go one by
+one at random, as in the paper, or in blocks of consecutive ones, which avoids an optimistic bias.
 
-A folder that is not one of the twelve subjects (a stand-in) runs as well and is kept apart: it has
-its own name and no number of the paper beside it.
+A folder that is not one of the twelve subjects (a synthetic substitute) runs as well and is kept
+apart: it has its own name and table, without a number of the paper.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from lincent.model_selection.comparison import find_methods
+from lincent.model_selection.experiment import Problem, plan_runs
+from lincent.model_selection.methods import Method
+from lincent.model_selection.runner import ExperimentResult, run_experiment
+from lincent.model_selection.statistics import summarize
+from lincent.paper.baselines import paper_settings
 from lincent.paper.datasets.registry import DatasetNotFoundError
 from lincent.paper.seizure import (
     SUBJECTS,
@@ -31,17 +40,21 @@ from lincent.paper.seizure import (
 )
 from lincent.paper.seizure.catalog import HOW, feature_cache
 from lincent.paper.study import paper
-from lincent.paper.study.compare import find_methods
-from lincent.paper.study.methods import Method
-from lincent.paper.study.problem import Problem
-from lincent.paper.study.procedures import procedure1
-from lincent.paper.study.results import StudyResult, run_study
-from lincent.paper.study.runner import TIME_LIMIT, Progress
+from lincent.paper.study.compare_with_paper import agreements
+from lincent.report.blocks import (
+    Page,
+    Paragraph,
+    Section,
+    duration,
+    number,
+    seconds,
+    tabulated,
+    text,
+)
+from lincent.report.comparison import processes, settings_section
 
 METHODS = tuple(method for method in paper.METHODS if method != "SMP")
 CODES = tuple(subject.code for subject in SUBJECTS)
-
-Tell = Callable[[str], None]
 
 
 def seizure_problem(
@@ -58,22 +71,22 @@ def seizure_problem(
         Where the recordings were read.
     """
     subject = find_subject(features.subject)
-    ictal = int((features.y == "ictal").sum())
-    counts = {"ictal": ictal, "interictal": len(features.y) - ictal}
-    channels, rate = len(features.channels), float(features.rates[0])
+    n_ictal = int((features.y == "ictal").sum())
+    n_channels, rate = len(features.channels), float(features.rates[0])
     notes = list(features.notes)
     if features.skipped:
         notes.append(f"{len(features.skipped)} files were skipped: {features.skipped[0]}")
+    title = f"{n_channels} channels, {rate:g} Hz, {features.n_events} events"
     if subject is None:
-        notes.insert(0, f"{features.subject} is a stand-in, not one of the paper's subjects.")
-        licence = ""
+        name, licence = features.subject, ""
+        notes.insert(0, f"{name} is a synthetic substitute, not one of the paper's subjects.")
     else:
-        notes += differences(subject, **counts, channels=channels, rate=rate)
-        licence = "competition rules, no redistribution"
-    title = f"{channels} channels, {rate:g} Hz, {features.n_events} events"
-    title = title if subject is None else f"{features.subject}, {title}"
+        name, licence = subject.code, "competition rules, no redistribution"
+        title = f"{features.subject}, {title}"
+        counts = {"ictal": n_ictal, "interictal": len(features.y) - n_ictal}
+        notes += differences(subject, **counts, channels=n_channels, rate=rate)
     return Problem(
-        features.subject if subject is None else subject.code,
+        name,
         features.X,
         features.y,
         title=title,
@@ -85,54 +98,6 @@ def seizure_problem(
     )
 
 
-def load_subjects(
-    root: str | os.PathLike[str],
-    *,
-    subjects: Iterable[str] = (),
-    interictal: str = "random",
-    lenient: bool = False,
-    n_jobs: int | None = None,
-    cache: str | os.PathLike[str] | None = None,
-    tell: Tell | None = None,
-) -> list[Problem]:
-    """Read the subjects below a folder.
-
-    Parameters
-    ----------
-    root : path
-    subjects : iterable of str
-        Codes or folder names; all that are there unless given.
-    interictal, lenient, n_jobs
-        As in `reproduce_seizure`.
-    cache : path or None
-        Where features are kept; None for the user's cache.
-    tell : callable or None
-        Receives a line for each subject.
-    """
-    wanted = {name.lower() for name in subjects}
-    problems = []
-    for folder in find_subjects(root):
-        known = find_subject(folder.resolve().name)
-        names = {folder.resolve().name.lower(), known.code.lower() if known else ""}
-        if wanted and not wanted & names:
-            continue
-        with warnings.catch_warnings():
-            # The number of skipped files becomes a note of the problem.
-            warnings.simplefilter("ignore", SkippedSegmentsWarning)
-            found = extract_features(
-                folder, cache=cache or feature_cache(), lenient=lenient, n_jobs=n_jobs
-            )
-        problem = seizure_problem(found, interictal, str(folder))
-        problems.append(problem)
-        if tell is not None:
-            tell(f"{problem.name}: {problem.title}, {problem.class_counts}")
-            for note in problem.notes:
-                tell(f"note: {note}")
-    if not problems:
-        raise DatasetNotFoundError(f"None of {', '.join(sorted(wanted))} is below {root}.")
-    return problems
-
-
 def reproduce_seizure(
     root: str | os.PathLike[str],
     *,
@@ -141,15 +106,12 @@ def reproduce_seizure(
     runs: int = paper.RUNS_APPENDIX,
     interictal: str = "random",
     lenient: bool = False,
-    jobs: int = 1,
-    seed: int = 0,
-    time_limit: float = TIME_LIMIT,
-    folder: str | os.PathLike[str] | None = None,
+    random_state: int = 0,
+    n_jobs: int = 1,
     cache: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
-    retry: bool = False,
-    tell: Tell | None = None,
-) -> StudyResult:
+    log: Callable[[str], None] | None = None,
+    **options: Any,
+) -> ExperimentResult:
     """Run procedure 1 on every subject below a folder.
 
     Parameters
@@ -165,67 +127,194 @@ def reproduce_seizure(
     interictal : {"random", "blocks"}
         One by one at random as in the paper, or by blocks of consecutive segments.
     lenient : bool
-        Pass over files that cannot be used and note their number.
-    jobs : int, default=1
-        As in `compare`.
-    seed : int, default=0
-        As in `compare`.
-    time_limit : float, default=TIME_LIMIT
-        As in `compare`.
-    folder : str or path-like, default=None
-        As in `compare`.
+        Skip files that cannot be used and note their number.
+    random_state : int, default=0
+        Seed of the splits.
+    n_jobs : int, default=1
+        Number of processes, of the extraction of features as well.
     cache : path or None
         Where features are kept between runs; None for the user's cache.
-    progress : Progress, default=None
-        As in `compare`.
-    retry : bool, default=False
-        As in `compare`.
-    tell : callable or None
+    log : callable or None
         Receives a line for each subject read.
+    **options
+        ``time_limit``, ``folder``, ``progress``, ``retry``: as in
+        `lincent.model_selection.compare`.
 
     Returns
     -------
-    StudyResult
+    ExperimentResult
         Of the kind ``"seizure"``.
     """
-    found, missing = find_methods(METHODS if methods is None else methods)
-    found = [_for_many_features(method) for method in found]
-    problems = load_subjects(
-        root,
-        subjects=subjects,
-        interictal=interictal,
-        lenient=lenient,
-        n_jobs=jobs,
-        cache=cache,
-        tell=tell,
-    )
-    plan = procedure1(problems, found, runs=runs, seed=seed)
-    there = {problem.name for problem in problems}
-    absent = ", ".join(code for code in CODES if code not in there)
-    return run_study(
+    available, missing = find_methods(METHODS if methods is None else methods)
+    wanted = {name.lower() for name in subjects}
+    problems = []
+    for path in find_subjects(root):
+        name = path.resolve().name
+        subject = find_subject(name)
+        if wanted and not wanted & {name.lower(), subject.code.lower() if subject else ""}:
+            continue
+        with warnings.catch_warnings():
+            # The number of skipped files becomes a note of the problem.
+            warnings.simplefilter("ignore", SkippedSegmentsWarning)
+            features = extract_features(
+                path, cache=cache or feature_cache(), lenient=lenient, n_jobs=n_jobs
+            )
+        problem = seizure_problem(features, interictal, str(path))
+        problems.append(problem)
+        if log is not None:
+            log(f"{problem.name}: {problem.title}, {problem.describe()['classes']}")
+            for note in problem.notes:
+                log(f"note: {note}")
+    if not problems:
+        raise DatasetNotFoundError(f"None of {', '.join(sorted(wanted))} is below {root}.")
+    methods = [_with_ridge(method) for method in available]
+    names = {problem.name for problem in problems}
+    absent = ", ".join(code for code in CODES if code not in names)
+    config = {"metric": "paper_auc", "runs": runs, "interictal": interictal}
+    return run_experiment(
         "seizure",
-        plan,
-        {
-            "metric": "paper_auc",
-            "runs": runs,
-            "interictal": interictal,
-            "lenient": lenient,
-            "root": Path(root).name,
-        },
+        plan_runs(problems, methods, n_splits=runs, random_state=random_state),
+        config | {"lenient": lenient, "root": Path(root).name},
         [*([(absent, HOW)] if absent else []), *missing],
-        seed=seed,
-        jobs=jobs,
-        time_limit=time_limit,
-        folder=folder,
-        progress=progress,
-        retry=retry,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        **options,
     )
 
 
-def _for_many_features(method: Method) -> Method:
-    """Return SMP with the ridge that singular covariances need; the others as they are."""
+def _with_ridge(method: Method) -> Method:
+    """Return SMP with the ridge that singular covariances need; other methods unchanged."""
     if method.code != "SMP":
         return method
-    from lincent.paper.baselines import paper_settings
-
     return replace(method, estimator=paper_settings("SMP", (1, 1)).estimator)  # type: ignore[union-attr]
+
+
+# ------------------------------------------------------------------------------------ the report
+
+
+def _split_names(result: ExperimentResult) -> tuple[tuple[str, ...], list[str]]:
+    """Return the paper's subjects that were run, and the synthetic substitutes."""
+    names = [problem["name"] for problem in result.problems]
+    subjects = tuple(code for code in CODES if code in names)
+    return subjects, [name for name in names if name not in CODES]
+
+
+def answer(result: ExperimentResult) -> tuple[str, ...]:
+    """Return what a reader wants to know first."""
+    subjects, substitutes = _split_names(result)
+    sentence = "None of the paper's 12 subjects is here, so nothing is compared with it."
+    if subjects:
+        frame = result.frame[result.frame["method"].isin(METHODS)]
+        gaps = [abs(n.difference) for n in agreements(frame, subjects) if n.row == "test"]
+        sentence = (
+            f"{len(subjects)} of the paper's 12 subjects were run: the median difference of "
+            f"{len(gaps)} test figures from the paper's is {np.median(gaps):.1f} points."
+        )
+    if not substitutes:
+        return (sentence,)
+    return (sentence, f"Synthetic substitutes, not the paper's data: {', '.join(substitutes)}.")
+
+
+def seizure_page(result: ExperimentResult) -> Page:
+    """Return the report of the seizure study."""
+    from lincent.paper.study import report
+
+    config = result.config
+    subjects, substitutes = _split_names(result)
+    numbers = agreements(result.frame[result.frame["method"].isin(METHODS)], subjects)
+    sections: list[Section | None] = [_data_section(result)]
+    if numbers:
+        printed = paper.COMPACT_SEIZURE
+        wins = report.wins_table(result, subjects, METHODS[1:], printed, "12 subjects")
+        scores = report.agreement_table(numbers, subjects, METHODS)
+        sections += [
+            Section("procedure-1", "Procedure 1", (scores,)),
+            Section("compact", "Wins and losses of LCC", (wins,)),
+            report.time_section(result, subjects, METHODS),
+        ]
+    sections += [_substitute_section(result, name) for name in substitutes]
+    sections.append(report.missing_section(result))
+    if numbers:
+        sections.append(report.every_number_section(numbers))
+    command = ["lincent", "reproduce", "--seizure", config["root"]]
+    command += ["--seed", str(config["seed"]), "--runs", str(config["runs"])]
+    command += ["--interictal", config["interictal"], *["--lenient"] * config["lenient"]]
+    sections.append(settings_section(result, shlex.join(command)))
+    rules = {
+        "random": "one by one at random, as in the paper",
+        "blocks": "in blocks of consecutive segments; the paper takes them at random",
+    }
+    facts = (
+        ("Subjects", f"{len(subjects)} of 12"),
+        ("Runs", f"{config['runs']} (paper: {paper.RUNS_APPENDIX})"),
+        ("Interictal", rules[config["interictal"]]),
+        ("Fits", f"{config['fits']}"),
+        ("Wall time", f"{duration(config['wall_seconds'])}, {processes(result)}"),
+    )
+    return Page(
+        "Seizure detection: the paper's twelve subjects",
+        answer(result),
+        None,
+        facts,
+        tuple(section for section in sections if section is not None),
+        f"{paper.CITATION}. lincent {config['versions']['lincent']}, {config['finished']}, "
+        f"seed {config['seed']}.",
+    )
+
+
+def _data_section(result: ExperimentResult) -> Section:
+    """Return what was read, and where it is not what the paper describes."""
+    table = tabulated(
+        result.problems,
+        ("Set", lambda problem: problem["name"]),
+        ("What was read", lambda problem: text(problem["title"], "wrap")),
+        ("Ictal#", lambda problem: number(problem["classes"].get("ictal", 0), 0)),
+        ("Interictal#", lambda problem: number(problem["classes"].get("interictal", 0), 0)),
+        ("Features#", lambda problem: number(problem["columns"], 0)),
+        (
+            "Against the paper's table",
+            lambda problem: text("; ".join(problem["notes"]) or "as in the paper", "wrap"),
+        ),
+        caption="Class counts, channels and rate are compared; the paper prints no number of "
+        "events.",
+    )
+    return Section("data", "The recordings", (table,))
+
+
+def _substitute_section(result: ExperimentResult, name: str) -> Section:
+    """Return the scores on a synthetic substitute, apart from everything of the paper."""
+    scores = summarize(result.frame, name, "test_score_auc").set_index("method")
+    table = tabulated(
+        summarize(result.frame, name, "test_hard_auc").itertuples(),
+        ("Method", lambda line: line.method),
+        ("Hard-label AUC#", lambda line: number(100 * line.mean, 2)),
+        ("sd over splits#", lambda line: number(100 * line.sd, 2)),
+        ("Score AUC#", lambda line: number(100 * scores["mean"][line.method], 2)),
+        ("sd over splits#", lambda line: number(100 * scores["sd"][line.method], 2)),
+        ("Fit#", lambda line: seconds(line.seconds)),
+        ("Runs#", lambda line: number(line.runs, 0)),
+        ("Marked", lambda line: text(line.reason, "wrap")),
+    )
+    warning = "This is a synthetic substitute. Its numbers are not comparable with the paper's."
+    return Section(
+        f"substitute-{name}", f"Synthetic substitute: {name}", (Paragraph(warning), table)
+    )
+
+
+def summary_lines(result: ExperimentResult) -> list[str]:
+    """Return the summary for a terminal."""
+    lines = list(answer(result))
+    for problem in result.problems:
+        name = problem["name"]
+        lines.append(f"{name}: {problem['title']}")
+        lines += [f"    note: {note}" for note in problem["notes"]]
+        for line in summarize(result.frame, name, "test_paper_auc").itertuples():
+            shown = f"{100 * line.mean:6.2f}" if line.runs else f"     – {line.reason[:80]}"
+            if name in CODES and line.method in METHODS:
+                shown += f" ({paper.printed(name, 'test', line.method).value:.2f})"
+            lines.append(f"    {line.method:<8}{shown}")
+    if _split_names(result)[0]:
+        lines.append("Hard-label AUC on held-out seizures, percent; in brackets the paper's.")
+    else:
+        lines.append("Hard-label AUC on held-out events, percent.")
+    return lines

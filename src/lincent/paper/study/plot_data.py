@@ -1,10 +1,10 @@
-"""What the figures in the plane draw, computed when the study runs: a report only draws it.
+"""Data of the two-dimensional figures, computed when the study runs: a report only draws it.
 
-    example   the paper's worked example: its rows, the direction found, and one that does not
+    example   the paper's worked example: its samples, the direction, and one that does not
               separate, for the histograms before and after
-    shapes    the kernel test: the rows of each shape and the score of KernelLCC on a grid
+    shapes    the kernel test: the samples of each shape and the score of KernelLCC on a grid
 
-Everything is plain numbers, so that it is stored beside the table of runs and read back as it was.
+All of it is plain numbers, stored as JSON beside the table of results.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from lincent.paper.study.metrics import rank_auc
-from lincent.paper.study.problem import Problem
+from lincent.model_selection.experiment import Problem
+from lincent.model_selection.metrics import weighted_auc
 
 RESOLUTION = 70
 DIGITS = 5
 
 
-def example_picture() -> dict[str, Any]:
+def example_plot_data() -> dict[str, Any]:
     """Fit the worked example.
 
     The paper does not say which direction its "before" histogram shows. Here it is the one at right
@@ -58,53 +58,49 @@ def direction_without_contrast(centers: np.ndarray) -> np.ndarray:
 
 def separation(line: np.ndarray, own: np.ndarray) -> float:
     """Return the AUC of a line in whichever direction it is read: 0.5 is none, 1 is complete."""
-    auc = rank_auc(np.asarray(own), np.asarray(line))
+    auc = weighted_auc(np.asarray(own), np.asarray(line))
     return max(auc, 1 - auc)
 
 
-def shape_pictures(shapes: list[Problem], widths: dict[str, float]) -> dict[str, Any]:
-    """Fit KernelLCC on all rows of each shape at the width chosen for it, and score a grid."""
+def shape_plot_data(shapes: list[Problem], widths: dict[str, float]) -> dict[str, Any]:
+    """Fit KernelLCC on all samples of each shape at the width chosen for it, and score a grid."""
     from lincent.estimators.kernel import KernelLCC
     from lincent.inspection import BoundaryDisplay
 
-    found = {}
+    data = {}
     for problem in shapes:
-        if problem.name not in widths:
-            continue
-        X = problem.preparation().fit_transform(problem.X)
-        model = KernelLCC(kernel="rbf", gamma=widths[problem.name]).fit(X, problem.y)
-        drawn = BoundaryDisplay.computed(model, X, problem.y, resolution=RESOLUTION)
-        found[problem.name] = {
-            "X": _plain(X),
-            "codes": drawn.codes.tolist(),
-            "classes": [str(label) for label in model.classes_],
-            "grid": [_plain(axis) for axis in drawn.grid],
-            "scores": _plain(drawn.scores),
-            "gamma": widths[problem.name],
-            "right": float(np.mean(model.predict(X) == problem.y)),
-        }
-    return found
+        if problem.name in widths:
+            X = problem.preparation().fit_transform(problem.X)
+            model = KernelLCC(kernel="rbf", gamma=widths[problem.name]).fit(X, problem.y)
+            drawn = BoundaryDisplay.computed(model, X, problem.y, resolution=RESOLUTION)
+            data[problem.name] = {
+                "X": _plain(X),
+                "codes": drawn.codes.tolist(),
+                "classes": [str(label) for label in model.classes_],
+                "grid": [_plain(axis) for axis in drawn.grid],
+                "scores": _plain(drawn.scores),
+                "gamma": widths[problem.name],
+                "right": float(np.mean(model.predict(X) == problem.y)),
+            }
+    return data
 
 
-def chosen_widths(rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Return the width that selection inside the training parts took most often on each shape.
+def chosen_widths(frame: Any) -> dict[str, float]:
+    """Return the gamma that selection inside the training parts chose most often on each shape.
 
     Of equally frequent ones the widest kernel (the smallest gamma) is taken.
     """
-    votes: dict[str, list[float]] = {}
-    for row in rows:
-        if row["procedure"] == "nested" and row["method"] == "KernelLCC" and row["chosen"]:
-            votes.setdefault(row["dataset"], []).append(json.loads(row["chosen"])["gamma"])
-    found = {}
-    for dataset, values in votes.items():
-        gammas, counts = np.unique(values, return_counts=True)
-        found[dataset] = float(gammas[counts.argmax()])
-    return found
+    nested = (frame["procedure"] == "nested") & (frame["method"] == "KernelLCC")
+    votes = frame[nested & (frame["chosen"] != "")]
+    gammas = votes["chosen"].map(lambda chosen: float(json.loads(chosen)["gamma"]))
+    return {
+        str(name): float(values.mode().min()) for name, values in gammas.groupby(votes["dataset"])
+    }
 
 
 def _plain(values: Any, digits: int = DIGITS) -> Any:
     """Return numbers as nested lists, short enough to be read: a drawing needs no more digits."""
     values = np.asarray(values, dtype=float)
     if values.ndim > 1:
-        return [_plain(part, digits) for part in values]
+        return [_plain(row, digits) for row in values]
     return [float(f"{value:.{digits}g}") for value in values]

@@ -6,18 +6,20 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from lincent.paper.study.pictures import (
+from lincent.paper.study import load_problem
+from lincent.paper.study.plot_data import (
     chosen_widths,
     direction_without_contrast,
-    example_picture,
+    example_plot_data,
     separation,
-    shape_pictures,
+    shape_plot_data,
 )
-from lincent.paper.study.problem import load_problem
+
+pandas = pytest.importorskip("pandas")
 
 
 def test_before_does_not_separate_and_after_does():
-    drawn = example_picture()
+    drawn = example_plot_data()
     X, own = np.array(drawn["X"]), np.array(drawn["codes"]) == 1
     before, after = (roc_auc_score(own, X @ np.array(drawn[k])) for k in ("before", "beta"))
     assert max(before, 1 - before) < 0.75
@@ -40,12 +42,12 @@ def test_along_the_direction_the_centers_fall_together():
 def test_shapes_are_scored_on_a_grid():
     problem = load_problem("circles")
     problem = type(problem)("Circles", problem.X, problem.y)
-    drawn = shape_pictures([problem], {"Circles": 1.0})["Circles"]
+    drawn = shape_plot_data([problem], {"Circles": 1.0})["Circles"]
     assert np.array(drawn["scores"]).shape == (len(drawn["grid"][1]), len(drawn["grid"][0]))
     assert len(drawn["X"]) == len(drawn["codes"]) == 400
     assert drawn["right"] > 0.99
     assert json.loads(json.dumps(drawn)) == drawn
-    assert shape_pictures([problem], {}) == {}
+    assert shape_plot_data([problem], {}) == {}
 
 
 def test_the_width_chosen_most_often_and_of_equals_the_widest():
@@ -56,5 +58,5 @@ def test_the_width_chosen_most_often_and_of_equals_the_widest():
         }  # fmt: skip
 
     rows = [row(4.0), row(4.0), row(1.0), row(16.0, procedure="holdout")]
-    assert chosen_widths(rows) == {"Jain": 4.0}
-    assert chosen_widths([row(4.0), row(1.0)]) == {"Jain": 1.0}
+    assert chosen_widths(pandas.DataFrame(rows)) == {"Jain": 4.0}
+    assert chosen_widths(pandas.DataFrame([row(4.0), row(1.0)])) == {"Jain": 1.0}

@@ -8,20 +8,19 @@ import pytest
 for package in ("pandas", "pyarrow", "jinja2", "matplotlib", "scikit_posthocs"):
     pytest.importorskip(package)
 
+from lincent.model_selection import load_result  # noqa: E402
 from lincent.paper.datasets import DatasetNotFoundError  # noqa: E402
-from lincent.paper.study import load_result, paper, reproduce  # noqa: E402
-from lincent.paper.study.conclusions import conclusions  # noqa: E402
-from lincent.paper.study.reports import make_page  # noqa: E402
-from lincent.paper.study.reports.reproduction import summary_lines  # noqa: E402
-from lincent.paper.study.reproduce import Extent  # noqa: E402
+from lincent.paper.study import Extent, paper, reproduce  # noqa: E402
+from lincent.paper.study.compare_with_paper import conclusions  # noqa: E402
+from lincent.paper.study.report import make_page, summary_lines  # noqa: E402
 from lincent.report.rendering import render_html, render_markdown, write_page  # noqa: E402
 
 pytestmark = pytest.mark.slow
 METHODS = (*paper.METHODS, "FQCC", "LCC-1NN", "LCC-1SV", "LogReg-bal", "WSV-untied")
-EXTENT = Extent(runs=2, folds=1, nested_runs=0, kernel_runs=1, reading_runs=1, slow_runs=2)
+EXTENT = Extent(runs=2, folds=1, nested_runs=0, kernel_runs=1, interpretation_runs=1, slow_runs=2)
 SECTIONS = [
-    "conclusions", "procedure-1", "compact", "today", "procedure-2", "discriminators", "fqcc",
-    "time", "kernel", "example", "readings", "missing", "every-number", "settings",
+    "conclusions", "procedure-1", "compact", "modern-baselines", "procedure-2", "discriminators",
+    "fqcc", "time", "kernel", "example", "interpretations", "missing", "every-number", "settings",
 ]  # fmt: skip
 
 
@@ -54,14 +53,15 @@ def test_a_report_reads_the_table_and_nothing_else(folder, page, monkeypatch):
     """No data set is loaded and no model fitted: both are made impossible."""
     import lincent.paper.datasets
     from lincent.estimators import kernel, linear
-    from lincent.paper.study import pictures, problem
+    from lincent.paper.study import plot_data
 
     def forbidden(*arguments, **settings):
         raise AssertionError("a report must not load data or fit a model")
 
     monkeypatch.setattr(lincent.paper.datasets, "load_dataset", forbidden)
-    monkeypatch.setattr(problem, "load_problem", forbidden)
-    monkeypatch.setattr(pictures, "example_picture", forbidden)
+    study = sys.modules["lincent.paper.study.reproduce"]
+    monkeypatch.setattr(study, "load_problem", forbidden)
+    monkeypatch.setattr(plot_data, "example_plot_data", forbidden)
     monkeypatch.setattr(linear.LCC, "fit", forbidden)
     monkeypatch.setattr(kernel.KernelLCC, "fit", forbidden)
     assert render_html(make_page(load_result(folder))) == render_html(page)
@@ -83,7 +83,7 @@ def test_no_axis_speaks_latex(page):
     assert [label for label in drawn if "$" in label or "\\" in label or "math" in label] == []
 
 
-def test_no_cell_is_explained_by_a_fixed_sentence(page):
+def test_no_number_is_explained_by_a_fixed_text(page):
     (section,) = [section for section in page.sections if section.name == "procedure-1"]
     sentences = [
         item for block in section.blocks if block.kind == "bullets" for item in block.items
@@ -91,11 +91,11 @@ def test_no_cell_is_explained_by_a_fixed_sentence(page):
     assert sentences  # two runs are never all within the aim
     for sentence in sentences:
         assert re.search(r"\): (unexplained|measured: with .* splits)", sentence)
-        assert re.search(r"standard errors\): |no spread over the runs\): ", sentence)
+        assert re.search(r"standard errors\): |no variation over the runs\): ", sentence)
 
 
 def test_ranks_count_from_one(page):
-    (section,) = [section for section in page.sections if section.name == "today"]
+    (section,) = [section for section in page.sections if section.name == "modern-baselines"]
     ranks = [row[1].value for row in section.blocks[0].rows if row[1].value is not None]
     assert min(ranks) >= 1
 

@@ -4,11 +4,18 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-from lincent.paper.study import find_method, list_methods, paper, register_method
-from lincent.paper.study.cells import settings_of
-from lincent.paper.study.methods import _EXTRA
-from lincent.paper.study.procedures import grid_values
-from lincent.paper.study.reproduce import FAMILY, TODAY, VARIANTS
+from lincent.model_selection import (
+    Problem,
+    compare,
+    find_method,
+    list_methods,
+    plan_runs,
+    register_method,
+)
+from lincent.model_selection.experiment import describe_estimator
+from lincent.model_selection.methods import _REGISTERED
+from lincent.paper.study import paper
+from lincent.paper.study.reproduce import DESCENDANTS, MODERN, VARIANTS
 
 RNG = np.random.default_rng(0)
 Y = np.repeat(["no", "yes"], 25)
@@ -27,19 +34,33 @@ def test_every_method_fits_and_takes_its_grid(code):
         assert set(model.predict(X)) <= {"no", "yes"}
 
 
-def test_the_paper_and_today_are_in_the_registry():
-    assert {*paper.METHODS, *VARIANTS, *FAMILY, *TODAY} <= set(list_methods())
+def test_all_methods_of_the_study_have_names():
+    assert {*paper.METHODS, *VARIANTS, *DESCENDANTS, *MODERN} <= set(list_methods())
+
+
+def test_one_method_makes_one_estimator(monkeypatch):
+    """The settings of one baseline once made all seven of them."""
+    from lincent.paper.baselines import LinearSVM, RegularizedLDA, settings
+
+    def forbidden(*arguments, **parameters):
+        raise AssertionError("another baseline is made")
+
+    monkeypatch.setattr(settings, "LinearSVM", forbidden)
+    assert isinstance(find_method("LDA").estimator, RegularizedLDA)
+    monkeypatch.undo()
+    assert isinstance(find_method("SVM").estimator, LinearSVM)
 
 
 @pytest.mark.parametrize("code", [m for m in paper.METHODS if m != "SMP"])
 def test_grids_of_procedure_2_have_fifteen_values(code):
     method = find_method(code)
     assert len(method.grid) == 15
-    assert len(grid_values(method, 7)) in (2, 3)
+    plan = plan_runs([Problem("toy", X, Y)], [method], "folds", n_splits=1, every=7)
+    assert len(plan.runs) in (2, 3)
 
 
 def test_defaults_of_the_paper():
-    assert '"C": 2.0' not in settings_of(find_method("LCC").estimator)  # it is the default
+    assert '"C": 2.0' not in describe_estimator(find_method("LCC").estimator)  # it is the default
     lcc = find_method("LCC").estimator.get_params()
     assert (lcc["C"], lcc["margin"], lcc["discriminator"]) == (2.0, 0.01, "distance")
     assert find_method("SVM").estimator.get_params()["C"] == 1.0
@@ -57,7 +78,7 @@ def test_own_methods_join_by_object_name_and_path():
         assert find_method("KNN-test").grid == ({"n_neighbors": 3},)
         assert "knn-test" in list_methods()
     finally:
-        del _EXTRA["knn-test"]
+        del _REGISTERED["knn-test"]
 
 
 def test_unknown_methods_are_explained():
@@ -74,12 +95,10 @@ def test_unknown_methods_are_explained():
 
 
 def test_compare_leaves_out_what_is_for_two_classes():
-    """With three classes equal priors of length two ended in an IndexError in every cell."""
+    """With three classes equal priors of length two ended in an IndexError in every run."""
     from sklearn.datasets import load_iris
 
-    from lincent.paper.study import compare
-
     X, y = load_iris(return_X_y=True)
-    found = compare((X, y), methods=["LCC", "sk-LDA-bal"], runs=1)
-    assert found.missing == (("sk-LDA-bal", "is for two classes; this table has 3"),)
-    assert set(found.frame["status"]) == {"ok"}
+    result = compare((X, y), methods=["LCC", "sk-LDA-bal"], n_splits=1)
+    assert result.missing == (("sk-LDA-bal", "is for two classes; this table has 3"),)
+    assert set(result.frame["status"]) == {"ok"}

@@ -1,4 +1,4 @@
-"""The table of conclusions, recomputed here by other means from the same rows."""
+"""Ours beside the paper's, on tables whose answer is known or recomputed here by other means."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,22 @@ from scipy import stats
 
 pandas = pytest.importorskip("pandas")
 
+from lincent.model_selection import find_method, plan_runs  # noqa: E402
+from lincent.model_selection.experiment import Problem, measure  # noqa: E402
+from lincent.model_selection.statistics import TEST, compare_pairs, summarize  # noqa: E402
 from lincent.paper.study import paper  # noqa: E402
-from lincent.paper.study.conclusions import RIVALS, best_width, conclusions, tuned_ranks  # noqa: E402
+from lincent.paper.study.compare_with_paper import (  # noqa: E402
+    agreements,
+    best_of_grids,
+    best_width,
+    conclusions,
+    count_wins,
+    friedman,
+    mean_ranks,
+    methods_with_fewer_splits,
+    rank_rows,
+    tuned_scores,
+)
 from support.runs import folds, made  # noqa: E402
 
 
@@ -47,7 +61,7 @@ def test_wins_and_losses_are_recomputed(noisy, row):
     found = by_claim(noisy)
     word = {"train": "in training", "test": "on test", "time": "in time"}[row]
     seen = 0
-    for method in RIVALS:
+    for method in paper.BASELINES:
         if method not in paper.COMPACT[row]:
             continue
         (item,) = [
@@ -81,7 +95,7 @@ def test_ranks_with_tuning():
     frame = pandas.concat([made(runs=3), folds(scores)], ignore_index=True)
     table = pandas.Series(scores).unstack()
     expected = (100 * table).round(2).rank(axis=1, ascending=False).mean()
-    found = tuned_ranks(frame, paper.SETS)
+    found = mean_ranks(tuned_scores(frame, paper.SETS))
     assert found == pytest.approx(expected[list(found)].to_dict())
     (item,) = [i for c, i in by_claim(frame).items() if "tuned parameters" in c]
     assert item.holds == (expected.idxmin() == "LCC")
@@ -140,3 +154,120 @@ def test_what_was_not_run_is_not_concluded():
     few = by_claim(made(sets=("BC", "GR"), methods=("LCC", "SVM")))
     assert all(claim.startswith("LCC against SVM") for claim in few)
     assert {item.ours.split(" of ")[1] for item in few.values()} == {"2"}
+
+
+def test_the_papers_own_numbers_agree_with_themselves():
+    cells = agreements(made())
+    assert len(cells) == 112
+    assert all(cell.within_points and cell.within_error for cell in cells)
+    assert max(abs(cell.difference) for cell in cells) < 1e-9
+
+
+def test_an_offset_is_found_where_it_is():
+    cells = agreements(made({"TSV": 1.6, "SVM": 1.4}))
+    assert {cell.method for cell in cells if not cell.within_points} == {"TSV"}
+    assert {cell.method for cell in cells if not cell.within_error} == {"TSV", "SVM"}
+
+
+def test_error_combines_both_numbers_of_runs():
+    cell = agreements(made(), sets=("BC",))[0]
+    frame = made()
+    values = 100 * frame[(frame["dataset"] == "BC") & (frame["method"] == "LCC")]["train_paper_auc"]
+    assert cell.error == pytest.approx(values.std(ddof=1) * np.sqrt(1 / 20 + 1 / 50))
+
+
+def test_missing_sets_and_methods_are_left_out_not_invented():
+    cells = agreements(made(sets=("BC", "GR"), methods=("LCC", "SVM")))
+    assert len(cells) == 2 * 2 * 2
+
+
+def test_compact_table_counts_significant_sets_and_turns_time_round():
+    wins = count_wins(made(), ("LDA", "SVM", "FQCC"), paper.SETS)
+    # Same noise for all methods: every difference of the printed means is significant.
+    assert wins["test", "LDA"] == (6, 1, 7)
+    assert wins["time", "SVM"] == (7, 0, 7)
+    assert ("test", "FQCC") not in wins  # it was not run
+
+
+def test_failed_runs_do_not_count():
+    frame = made(sets=("BC",))
+    frame.loc[frame["method"] == "SVM", ["status", "error"]] = ["failed", "ValueError: no"]
+    last = summarize(frame, "BC", "test_paper_auc").iloc[-1]
+    assert last["method"] == "SVM"
+    assert np.isnan(last["mean"])
+    assert last["failed"] == 20
+    assert last["reason"] == "failed: ValueError: no"
+    pairs = compare_pairs(frame, "BC", "LCC", "test_paper_auc")
+    assert set(pairs["method"]) == set(paper.METHODS) - {"LCC", "SVM"}
+
+
+def test_pairs_have_sign_size_and_correction():
+    frame = made(sets=("GC",), methods=("LCC", "SMP"))
+    (pair,) = compare_pairs(frame, "GC", "SMP", "test_paper_auc").itertuples()
+    assert pair.method == "LCC"
+    assert 100 * pair.mean == pytest.approx(90.67 - 87.03)
+    assert (pair.wins, pair.ties, pair.losses) == (20, 0, 0)
+    assert pair.effect == 1.0
+    assert pair.real
+
+
+def test_mean_ranks_of_the_printed_table():
+    table = pandas.DataFrame(
+        {m: {s: paper.printed(s, "test", m).value / 100 for s in paper.SETS} for m in paper.METHODS}
+    )
+    ranks = mean_ranks(table)
+    assert sum(ranks.values()) == pytest.approx(36)  # 1 to 8 on each set
+    assert min(ranks, key=ranks.get) == "SMP"  # by the printed table at defaults
+
+
+def test_methods_on_fewer_splits_are_named():
+    frame = pandas.concat([made(methods=("LCC", "SVM")), made(methods=("DLS",), runs=3)])
+    assert methods_with_fewer_splits(frame) == ["DLS"]
+
+
+def test_the_test_is_described():
+    assert set(TEST) == {"test", "zero_rule", "method", "alpha"}
+
+
+def test_ranks_share_ties_and_start_at_one():
+    assert rank_rows([[3, 1, 3, 2]]).tolist() == [[1.5, 4.0, 1.5, 3.0]]
+
+
+# q at 0.05 for 2 to 10 methods, table 5 of Demšar (2006), JMLR 7.
+Q = (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164)
+
+
+@pytest.mark.parametrize("k", [3, 4, 8, 10])
+def test_friedman_with_the_critical_difference_of_demsar(k):
+    table = pandas.DataFrame(np.round(np.random.default_rng(k).random((14, k)), 1))
+    found = friedman(table)
+    assert found.critical_difference == pytest.approx(
+        Q[k - 2] * np.sqrt(k * (k + 1) / (6 * 14)), abs=0.003
+    )
+    assert found.statistic == pytest.approx(stats.friedmanchisquare(*table.to_numpy().T).statistic)
+    assert sum(found.ranks.values()) == pytest.approx(k * (k + 1) / 2)
+    assert found.nemenyi.shape == (k, k)
+
+
+def test_the_best_method_has_the_smallest_rank():
+    table = pandas.DataFrame({"low": [0.1, 0.2, 0.3], "mid": [0.4] * 3, "top": [0.9] * 3})
+    assert friedman(table).ranks == {"low": 3.0, "mid": 2.0, "top": 1.0}
+
+
+def test_friedman_needs_three_sets():
+    assert friedman(pandas.DataFrame(np.eye(2))) is None
+
+
+def test_procedure_2_ranks_the_best_value_of_the_grid():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(60) % 3 == 0, "b", "a")
+    problem = Problem("toy", rng.standard_normal((60, 3)) + 1.5 * (y == "b")[:, None], y)
+    plan = plan_runs([problem], ["LCC", "SMP"], "folds", n_splits=3, every=7)
+    frame = pandas.DataFrame([measure(run, problem, find_method(run.method)) for run in plan.runs])
+    best = best_of_grids(frame).set_index("method")
+    assert best["params"]["SMP"] == "{}"
+    lcc = frame[(frame["method"] == "LCC") & (frame["status"] == "ok")]
+    means = lcc.groupby("params")["test_paper_auc"].mean()
+    assert best["score"]["LCC"] == pytest.approx(means.max())
+    # margins beyond the distance of the centers are marked, not fatal
+    assert (frame[frame["method"] == "LCC"]["status"] == "failed").any()

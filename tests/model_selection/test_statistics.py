@@ -2,14 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lincent.paper.study.statistics import (
-    friedman,
-    holm,
-    interval,
-    rank_biserial,
-    ranks_from_one,
-    wilcoxon,
-)
+from lincent.model_selection.statistics import holm, interval, rank_biserial, wilcoxon
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -66,35 +59,3 @@ def test_interval_of_one_or_equal_values():
     assert interval([0.2, 0.2, 0.2]).real
     assert interval([0.0, 0.0]).p == 1.0
     assert np.isnan(interval([]).mean)
-
-
-def test_ranks_share_ties_and_start_at_zero():
-    assert ranks_from_one([[3, 1, 3, 2]]).tolist() == [[1.5, 4.0, 1.5, 3.0]]
-
-
-# q at 0.05 for 2 to 10 methods, table 5 of Demšar (2006), JMLR 7.
-Q = (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164)
-
-
-@pytest.mark.parametrize("k", [3, 4, 8, 10])
-def test_friedman_with_the_critical_difference_of_demsar(k):
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame(np.round(np.random.default_rng(k).random((14, k)), 1))
-    found = friedman(table)
-    assert found.critical_difference == pytest.approx(
-        Q[k - 2] * np.sqrt(k * (k + 1) / (6 * 14)), abs=0.003
-    )
-    assert found.statistic == pytest.approx(stats.friedmanchisquare(*table.to_numpy().T).statistic)
-    assert sum(found.ranks.values()) == pytest.approx(k * (k + 1) / 2)
-    assert found.nemenyi.shape == (k, k)
-
-
-def test_the_best_method_has_the_smallest_rank():
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"low": [0.1, 0.2, 0.3], "mid": [0.4] * 3, "top": [0.9] * 3})
-    assert friedman(table).ranks == {"low": 3.0, "mid": 2.0, "top": 1.0}
-
-
-def test_friedman_needs_three_sets():
-    pandas = pytest.importorskip("pandas")
-    assert friedman(pandas.DataFrame(np.eye(2))) is None

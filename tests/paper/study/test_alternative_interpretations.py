@@ -1,4 +1,4 @@
-"""Other readings: the printed formulas as printed, and effects measured on the same splits."""
+"""Other interpretations: the formulas as printed, and effects measured on the same splits."""
 
 import numpy as np
 import pytest
@@ -7,20 +7,22 @@ from sklearn.base import clone
 pandas = pytest.importorskip("pandas")
 
 from lincent import LCC  # noqa: E402
+from lincent.model_selection import Problem, find_method  # noqa: E402
 from lincent.paper.baselines import LinearSVM, TwinSVC  # noqa: E402
-from lincent.paper.study import Problem, find_method, paper  # noqa: E402
-from lincent.paper.study.agreement import agreements  # noqa: E402
-from lincent.paper.study.readings import (  # noqa: E402
+from lincent.paper.study import paper  # noqa: E402
+from lincent.paper.study.alternative_interpretations import (  # noqa: E402
+    INTERPRETATIONS,
     IS_32,
     PROCEDURE,
-    READINGS,
-    PerRow,
+    CostPerSample,
     PrintedLDA,
     RawDistanceTwin,
     effects,
     explanation,
-    reading_plan,
+    interpretation_plan,
+    make_interpretation,
 )
+from lincent.paper.study.compare_with_paper import agreements  # noqa: E402
 from support.runs import made  # noqa: E402
 
 RNG = np.random.default_rng(0)
@@ -28,22 +30,22 @@ Y = np.repeat(["no", "yes"], [30, 20])
 X = RNG.standard_normal((50, 3)) + (Y == "yes")[:, None]
 
 
-@pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.code)
-def test_every_reading_fits_and_is_scored_as_its_method(reading):
-    method = reading.method()
-    assert reading.of in paper.METHODS
-    assert method.paper_scoring is find_method(reading.of).paper_scoring
+@pytest.mark.parametrize("code", INTERPRETATIONS)
+def test_every_interpretation_fits_and_is_scored_as_its_method(code):
+    method, of = make_interpretation(code), INTERPRETATIONS[code][0]
+    assert of in paper.METHODS
+    assert method.paper_scoring is find_method(of).paper_scoring
     model = clone(method.estimator).fit(X, Y)
     assert set(model.predict(X)) <= {"no", "yes"}
     assert clone(method.estimator).get_params().keys() == method.estimator.get_params().keys()
 
 
-def test_a_cost_per_row():
-    model = PerRow(LCC(), 2.0).fit(X, Y)
+def test_a_cost_per_sample():
+    model = CostPerSample(LCC(), 2.0).fit(X, Y)
     expected = LCC(C=2.0 / 50).fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X))
     # The paper's SVM: lambda |w|^2 + (1/m) sum of slacks is C = 1/(2 lambda m), here at lambda 1.
-    printed = PerRow(LinearSVM(), 0.5).fit(X, Y).model_
+    printed = CostPerSample(LinearSVM(), 0.5).fit(X, Y).model_
     w, b = printed.coef_[0], printed.intercept_[0]
 
     def objective(w, b):
@@ -75,20 +77,20 @@ def test_twin_with_raw_distances():
     np.testing.assert_allclose(raw.decision_function(X), raws[:, 0] - raws[:, 1])
 
 
-def test_plan_has_every_reading_of_the_methods_and_the_narrow_set():
+def test_plan_has_every_interpretation_of_the_methods_and_the_narrow_set():
     problems = [Problem(name, X, Y) for name in ("IS", "BC")]
     methods = [find_method("LCC"), find_method("WSV")]
-    plan = reading_plan(problems, methods, 2, 0)
-    assert {cell.procedure for cell in plan.cells} == {PROCEDURE}
-    pairs = {(cell.dataset, cell.method) for cell in plan.cells}
-    codes = {reading.code for reading in READINGS if reading.of in ("LCC", "WSV")}
+    plan = interpretation_plan(problems, methods, 2, 0)
+    assert {run.procedure for run in plan.runs} == {PROCEDURE}
+    pairs = {(run.dataset, run.method) for run in plan.runs}
+    codes = {code for code, (of, _, _) in INTERPRETATIONS.items() if of in ("LCC", "WSV")}
     assert {method for dataset, method in pairs if dataset == "BC"} == codes
     assert {method for dataset, method in pairs if dataset == IS_32} == {"LCC", "WSV"}
     assert {problem.X.shape[1] for problem in plan.problems.values()} == {2, 3}
 
 
 def table(shift):
-    """Procedure 1 with SMP 2 points too high on PR, and a reading that moves it by ``shift``."""
+    """SMP 2 points too high on PR, and an interpretation that moves it by ``shift``."""
     taken = made({"SMP": 2.0})
     other = made({"SMP": 2.0 + shift}, methods=("SMP",), procedure=PROCEDURE)
     other = other[other["split"] < 8].assign(method="SMP/1e-4")
@@ -107,7 +109,10 @@ def test_a_deviation_is_explained_by_a_measurement_or_not_at_all():
         c for c in agreements(table(0)) if (c.method, c.dataset, c.row) == ("SMP", "PR", "test")
     )
     assert not cell.within_points
-    assert explanation(table(+1.0), cell) == "unexplained, none of 1 other readings comes nearer"
+    assert (
+        explanation(table(+1.0), cell)
+        == "unexplained, none of 1 other interpretations comes nearer"
+    )
     assert explanation(made(), cell) == "unexplained"
     told = explanation(table(-1.5), cell)
     assert told.startswith("measured: with a ridge of 1e-4 instead of 1e-8 it is ")

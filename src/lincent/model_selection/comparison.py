@@ -1,0 +1,209 @@
+"""Compare methods on a user's own table: the same splits for all of them, one table of results."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lincent.model_selection.experiment import METRICS, Problem, plan_runs
+from lincent.model_selection.methods import BINARY_ONLY, Method, find_method
+from lincent.model_selection.runner import ExperimentResult, Progress, run_experiment
+from lincent.tables import AS_FOUND, Reading, TableError, Wishes, read_table, understand
+from lincent.tables.as_code import estimator_code
+
+MIN_SAMPLES_PER_CLASS = 4
+DEFAULT_METHODS = (
+    "LCC", "LCC-1SV", "RegularizedLCCCV", "StructuredLCCCV", "AutoLCC", "KernelLCC", "LDA", "SVM",
+    "DLS", "SMP", "WSV", "TSV", "DEL", "LogReg", "LogReg-bal", "LinearSVC", "LinearSVC-bal",
+    "sk-LDA", "sk-LDA-bal", "SVC-RBF", "HistGB",
+)  # fmt: skip
+"""Methods of `compare` by default; those that are not installed are reported as missing."""
+
+
+def make_problem(
+    data: Any, target: str | None = None, *, reading: Reading = AS_FOUND, **wishes: Any
+) -> Problem:
+    """Return a problem from a file, a DataFrame or an (X, y) pair.
+
+    Parameters
+    ----------
+    data : path, str, DataFrame, (X, y) or Problem
+        The samples with their classes; a name without a suffix is a data set of the paper.
+    target : str
+        Column with the classes.
+    reading : Reading
+        How the file is written, where that is not to be inferred.
+    **wishes
+        ``drop``, ``keep``, ``roles``, ``dates``, ``text``, ``group``: overrides of the schema
+        inference.
+
+    Returns
+    -------
+    Problem
+        Ready to be split.
+
+    Raises
+    ------
+    TableError
+        Names file, row and column.
+    """
+    if isinstance(data, Problem):
+        return data
+    if isinstance(data, tuple) and len(data) == 2:
+        return Problem("data", np.asarray(data[0], dtype=float), np.asarray(data[1]).astype(str))
+    if isinstance(data, str) and not Path(data).exists() and not Path(data).suffix and data != "-":
+        if target is not None:
+            raise TableError(
+                f"{data}: there is no such file, and a named data set has its own target."
+            )
+        try:
+            return importlib.import_module("lincent.paper.study").load_problem(data)
+        except (ValueError, OSError) as error:
+            raise TableError(f"{data}: there is no such file. {error}") from error
+    what = str(data) if isinstance(data, str | os.PathLike) else "data"
+    table = read_table(data, reading)
+    if target is None:
+        raise TableError(f"{what}: say which column holds the classes (--target COLUMN).")
+    prepared = understand(table, target, Wishes(**wishes), least=MIN_SAMPLES_PER_CLASS)
+    path = Path("stdin" if what == "-" else what)
+    return Problem(
+        name=path.name.split(".")[0] or path.name,
+        X=prepared.frame,
+        y=prepared.labels.astype(str),
+        groups=prepared.groups,
+        schema=prepared.schema,
+        notes=prepared.remarks,
+        roles=prepared.roles,
+        reading=prepared.table.reading,
+        title=f"{path.name}, target {prepared.schema.target}",
+        origin=path.name,
+    )
+
+
+def find_methods(methods: Iterable[Any]) -> tuple[list[Method], list[tuple[str, str]]]:
+    """Return the methods that can be made, and (name, reason) of those that cannot."""
+    available: list[Method] = []
+    missing: list[tuple[str, str]] = []
+    for method in methods:
+        try:
+            available.append(find_method(method))
+        except ImportError as error:
+            missing.append((str(method), str(error)))
+    codes = [method.code for method in available]
+    double = {code for code in codes if codes.count(code) > 1}
+    if double:
+        raise ValueError(f"The method name {sorted(double)[0]!r} is given twice.")
+    return available, missing
+
+
+def check_methods(
+    metric: str, methods: Iterable[Any] | None
+) -> tuple[list[Method], list[tuple[str, str]]]:
+    """Return `find_methods`, the default ones for None; an unknown metric is an error."""
+    if metric not in METRICS:
+        raise ValueError(f"metric (--metric) is one of {', '.join(METRICS)}, got {metric!r}.")
+    return find_methods(DEFAULT_METHODS if methods is None else methods)
+
+
+def compare(
+    data: Any,
+    target: str | None = None,
+    *,
+    methods: Iterable[Any] | None = None,
+    metric: str = "balanced_accuracy",
+    n_splits: int = 20,
+    tune: bool = False,
+    n_jobs: int = 1,
+    random_state: int = 0,
+    time_limit: float = 60.0,
+    folder: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    retry: bool = False,
+    problem: Problem | None = None,
+    **reading: Any,
+) -> ExperimentResult:
+    """Compare methods on a table.
+
+    Parameters
+    ----------
+    data : path, str, DataFrame, (X, y) or Problem
+        A CSV, Parquet or Arrow file, a name of `lincent.paper.datasets`, or data in memory.
+    target : str
+        Column with the classes.
+    methods : iterable or None
+        Codes of `list_methods`, estimators or (name, estimator) pairs; None for the usual ones.
+    metric : str
+        The score that decides; all are stored.
+    n_splits : int
+        Number of stratified 70/30 splits.
+    tune : bool
+        Choose the hyperparameters of each method inside the training part (nested
+        cross-validation).
+    n_jobs : int
+        Number of worker processes.
+    random_state : int
+        Seed of the splits.
+    time_limit : float
+        Seconds for one fit.
+    folder : path or None
+        Where the table of results is kept, and resumed; None keeps nothing.
+    progress : callable or None
+        Called with (runs done, runs in all, last row).
+    retry : bool
+        Repeat runs of an earlier call in the same folder that failed or were stopped.
+    problem : Problem or None
+        The same data, where it was read before.
+    **reading
+        ``reading``, ``group``, ``drop``, ``keep``, ``roles``, ``dates``, ``text``: see
+        `make_problem`.
+
+    Returns
+    -------
+    ExperimentResult
+        The table of results with its settings; `lincent.report.comparison` makes a report of it.
+
+    Examples
+    --------
+    >>> from lincent.model_selection import compare
+    >>> result = compare("circles", methods=["LCC", "SVC-RBF"], n_splits=2)  # doctest: +SKIP
+    """
+    available, missing = check_methods(metric, methods)
+    problem = problem or make_problem(data, target, **reading)
+    n_classes = len(np.unique(problem.y))
+    for method in [m for m in available if n_classes > 2 and m.code in BINARY_ONLY]:
+        available.remove(method)
+        missing.append((method.code, f"is for two classes; this table has {n_classes}"))
+    procedure = "nested" if tune else "holdout"
+    plan = plan_runs([problem], available, procedure, n_splits=n_splits, random_state=random_state)
+    options = {k: list(v) if isinstance(v, tuple) else v for k, v in reading.items() if v}
+    options.pop("reading", None)
+    config: dict[str, Any] = {
+        "metric": metric,
+        "runs": n_splits,
+        "procedure": procedure,
+        "target": target or "",
+        "data": str(data) if isinstance(data, str | os.PathLike) else "in memory",
+        "options": options,
+        "roles": problem.roles,
+        "preparation": estimator_code(problem.preparation()),
+    }
+    if problem.schema is not None:
+        config |= {"schema": problem.schema.to_json(), "reading": asdict(problem.reading)}
+    return run_experiment(
+        "compare",
+        plan,
+        config,
+        missing,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        time_limit=time_limit,
+        folder=folder,
+        progress=progress,
+        retry=retry,
+    )

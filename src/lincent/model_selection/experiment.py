@@ -1,0 +1,504 @@
+"""Experiments as data: data sets, splits, planned runs, and the measurement of one run.
+
+A `Run` is one method with one hyperparameter candidate on one split of one data set. It consists of
+plain values, and its key is a hash of all of them: equal runs are the same work. `measure` fits and
+scores a run and returns one row of the table of results.
+
+    holdout   a stratified split, 30 % for testing; hyperparameters as given
+    folds     one of ten stratified folds; hyperparameters as given
+    nested    the split of holdout; hyperparameters selected by cross-validation inside its training
+              part
+
+A split depends on the seed and its number alone, so all methods see the same samples, and more
+splits can be added later. Samples of one group stay on one side. Everything that is learned from
+data (imputation, categories, scale) is learned on the training part.
+
+The scores of every run, on its training and on its test part:
+
+    paper_auc           what the paper prints: hard_auc, except for a method with its own scoring
+    hard_auc            AUC of the predicted labels, (sensitivity + specificity) / 2
+    score_auc           AUC of the decision function or probability
+    balanced_accuracy, accuracy, mcc
+
+With more than two classes both AUCs are the mean of one class against the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import time
+import warnings
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from lincent.model_selection.methods import Method, find_method
+from lincent.model_selection.metrics import confusion_matrix, label_score, one_vs_rest_auc
+from lincent.tables import AS_FOUND, Reading, Schema, preparation
+
+METRICS = {
+    "paper_auc": "hard-label AUC as in the paper",
+    "hard_auc": "hard-label AUC",
+    "score_auc": "score AUC",
+    "balanced_accuracy": "balanced accuracy",
+    "accuracy": "accuracy",
+    "mcc": "Matthews correlation",
+}
+"""Names of the stored scores, with their titles."""
+LABEL_METRICS = ("balanced_accuracy", "accuracy", "mcc")
+OK, FAILED, TIMEOUT, DIED, SKIPPED = "ok", "failed", "timeout", "died", "skipped"
+N_FOLDS = 10
+INNER_FOLDS = 5
+TEST_FRACTION = 0.3
+GROUP_FOLDS, GROUP_ATTEMPTS = 10, 50
+
+Split = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A classification data set, ready to be split.
+
+    Parameters
+    ----------
+    name : str
+        Short name for tables.
+    X : ndarray or DataFrame of shape (n_samples, n_features)
+        The samples; a data frame needs a schema, see `make_problem`.
+    y : ndarray of shape (n_samples,)
+        Class names.
+    title : str, default=''
+        Full name for reports.
+    groups : ndarray of shape (n_samples,), default=None
+        Samples of one group stay on one side of every split.
+    schema : Schema, default=None
+        The columns of a table; an array has none.
+    notes : tuple of str, default=()
+        Warnings for the report: dropped columns, possible target leakage.
+    roles : dict of str to str
+        How each column of a table is used.
+    reading : Reading
+        How the file was read.
+    origin, licence : str, default=''
+        Where the data is from, and its licence.
+    digest : str, default=''
+        Hash of the values; computed unless given.
+    splitter : splitter, default=None
+        Replaces the stratified splits, by ``split(X, y, groups)``; it has the parameters
+        ``n_splits`` and ``random_state``.
+    """
+
+    name: str
+    X: Any
+    y: np.ndarray
+    title: str = ""
+    groups: np.ndarray | None = None
+    schema: Schema | None = None
+    notes: tuple[str, ...] = ()
+    roles: dict[str, str] = field(default_factory=dict, compare=False)
+    reading: Reading = AS_FOUND
+    origin: str = ""
+    licence: str = ""
+    digest: str = field(default="", compare=False)
+    splitter: Any = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.schema is None and hasattr(self.X, "columns"):
+            raise TypeError(
+                "X is an array; a DataFrame becomes a problem by make_problem(frame, y)."
+            )
+        if not self.digest:
+            object.__setattr__(self, "digest", _digest(self.X, self.y, self.groups))
+
+    def preparation(self) -> Any:
+        """Return the transformer from samples to numbers, not fitted.
+
+        A table is encoded by its schema; an array is imputed where values are missing, loses the
+        features that are constant in the training part, and is standardized.
+        """
+        if self.schema is not None:
+            return preparation()
+        steps = [VarianceThreshold(), StandardScaler()]
+        if np.isnan(self.X).any():
+            from sklearn.impute import SimpleImputer
+
+            steps.insert(0, SimpleImputer(strategy="median", keep_empty_features=True))
+        return make_pipeline(*steps)
+
+    def rows(self, index: np.ndarray) -> Any:
+        """Return the samples of these indices."""
+        return self.X.iloc[index] if hasattr(self.X, "iloc") else self.X[index]
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a report says of the data set."""
+        labels, counts = np.unique(self.y, return_counts=True)
+        return {
+            "name": self.name,
+            "title": self.title,
+            "rows": int(self.X.shape[0]),
+            "columns": int(self.X.shape[1]),
+            "classes": {str(a): int(n) for a, n in zip(labels, counts, strict=True)},
+            "notes": list(self.notes),
+            "origin": self.origin,
+            "licence": self.licence,
+            "digest": self.digest,
+            "grouped": self.groups is not None,
+            "categories": [] if self.schema is None else list(self.schema.categorical),
+        }
+
+
+def _digest(X: Any, y: np.ndarray, groups: np.ndarray | None) -> str:
+    state = hashlib.sha256()
+    if hasattr(X, "columns"):
+        from pandas.util import hash_pandas_object
+
+        state.update("\x1f".join(map(str, X.columns)).encode())
+        state.update(np.ascontiguousarray(hash_pandas_object(X, index=False)).tobytes())
+    else:
+        state.update(str(X.shape).encode())
+        state.update(np.ascontiguousarray(X, dtype=float).tobytes())
+    for values in (y, groups):
+        state.update("\x1f".join(map(str, values)).encode() if values is not None else b"-")
+    return state.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One method on one split of one data set.
+
+    Parameters
+    ----------
+    procedure : {"holdout", "folds", "nested"} or another name for a holdout split
+        How the data is split and the hyperparameters are chosen.
+    dataset, digest : str
+        Name and hash of the data.
+    method, settings, params : str
+        Code of the method, its estimator and the hyperparameter candidate, as JSON.
+    split, seed : int
+        Number of the split, and the seed of all splits.
+    """
+
+    procedure: str
+    dataset: str
+    digest: str
+    method: str
+    settings: str
+    params: str
+    split: int
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Hash of all fields."""
+        text = json.dumps(asdict(self), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs of an experiment, in order; plans are joined with ``+``.
+
+    Parameters
+    ----------
+    runs : tuple of Run
+        One for each fit.
+    problems : dict of str to Problem
+        The data sets by digest.
+    methods : dict of str to Method
+        The methods by code.
+    """
+
+    runs: tuple[Run, ...] = ()
+    problems: dict[str, Problem] = field(default_factory=dict)
+    methods: dict[str, Method] = field(default_factory=dict)
+
+    def __add__(self, other: Plan) -> Plan:
+        return Plan(
+            tuple(dict.fromkeys(self.runs + other.runs)),
+            self.problems | other.problems,
+            self.methods | other.methods,
+        )
+
+
+def plan_runs(
+    problems: Iterable[Problem],
+    methods: Iterable[Any],
+    procedure: str = "holdout",
+    *,
+    n_splits: int = 100,
+    every: int = 0,
+    random_state: int = 0,
+) -> Plan:
+    """Plan the runs of several methods on the same splits of several data sets.
+
+    Parameters
+    ----------
+    problems : iterable of Problem
+        The data sets.
+    methods : iterable of str, estimator, (name, estimator) or Method
+        See `find_method`.
+    procedure : {"holdout", "folds", "nested"}, default="holdout"
+        How the data is split and the hyperparameters are chosen; another name is a holdout split
+        under that name.
+    n_splits : int, default=100
+        Number of splits; at most 10 folds.
+    every : int, default=0
+        0 takes the hyperparameters of the estimators. Otherwise every so many values of each grid
+        are run, the middle one among them.
+    random_state : int, default=0
+        Seed of the splits.
+
+    Returns
+    -------
+    Plan
+        The runs, split by split: an experiment that is stopped has all methods on fewer splits.
+    """
+    if n_splits < 1:
+        raise ValueError(f"n_splits (--runs) is a number of splits, 1 or more, got {n_splits}.")
+    if procedure == "folds" and n_splits > N_FOLDS:
+        raise ValueError(f"There are {N_FOLDS} folds, n_splits={n_splits} are too many.")
+    problems, methods = list(problems), [find_method(method) for method in methods]
+    runs: list[Run | None] = []
+    for problem in problems:
+        columns = []
+        for method in methods:
+            offset = (len(method.grid) // 2) % every if every else 0
+            grid = method.grid[offset::every] if every else ()
+            candidates: tuple[dict[str, Any], ...] = grid or ({},)
+            settings = describe_estimator(method.estimator)
+            columns.append(
+                [
+                    Run(
+                        procedure,
+                        problem.name,
+                        problem.digest,
+                        method.code,
+                        settings,
+                        json.dumps(params, sort_keys=True, default=repr),
+                        split,
+                        random_state,
+                    )
+                    for split in range(n_splits)
+                    for params in candidates
+                ]
+            )
+        runs += itertools.chain.from_iterable(itertools.zip_longest(*columns))
+    return Plan(
+        tuple(run for run in runs if run is not None),
+        {problem.digest: problem for problem in problems},
+        {method.code: method for method in methods},
+    )
+
+
+def describe_estimator(estimator: BaseEstimator) -> str:
+    """Return the class and the non-default parameters of an estimator as JSON."""
+    try:
+        default = type(estimator)().get_params(deep=False)
+    except TypeError:  # a parameter without a default
+        default = {}
+    params = {
+        name: value
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in default or repr(default[name]) != repr(value)
+    }
+    path = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
+    return json.dumps({"class": path, "params": params}, sort_keys=True, default=repr)
+
+
+def split_seed(random_state: int, number: int) -> int:
+    """Return the seed of one split."""
+    return int(np.random.SeedSequence([random_state, number]).generate_state(1)[0] % (2**31))
+
+
+def split_samples(
+    y: np.ndarray,
+    number: int,
+    *,
+    procedure: str = "holdout",
+    random_state: int = 0,
+    groups: np.ndarray | None = None,
+    splitter: Any = None,
+) -> Split:
+    """Return the training and the test indices of one split.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lincent.model_selection.experiment import split_samples
+    >>> train, test = split_samples(np.repeat([0, 1], 10), 0)
+    >>> len(train), len(test)
+    (14, 6)
+    """
+    X = np.zeros((len(y), 1))
+    if procedure == "folds":
+        folds = StratifiedKFold if groups is None else StratifiedGroupKFold
+        seed = split_seed(random_state, 0)
+        train, test = list(folds(N_FOLDS, shuffle=True, random_state=seed).split(X, y, groups))[
+            number
+        ]
+        return train, test
+    seed = split_seed(random_state, number)
+    if splitter is not None:
+        one = clone(splitter).set_params(n_splits=1, random_state=seed)
+        train, test = next(one.split(X, y, groups))
+        return train, test
+    if groups is None:
+        shuffle = StratifiedShuffleSplit(1, test_size=TEST_FRACTION, random_state=seed)
+        train, test = next(shuffle.split(X, y))
+        return np.sort(train), np.sort(test)
+    # Some stratified group folds are joined to the test part; every class is on both sides.
+    n_folds = min(GROUP_FOLDS, len(np.unique(groups)))
+    n_test = max(1, round(TEST_FRACTION * n_folds))
+    for attempt in range(GROUP_ATTEMPTS):
+        folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed + attempt)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a rare class is checked below
+            tests = [test for _, test in folds.split(X, y, groups)]
+        in_test = np.zeros(len(y), dtype=bool)
+        in_test[np.concatenate(tests[:n_test])] = True
+        if set(y[in_test]) == set(y[~in_test]):
+            return np.flatnonzero(~in_test), np.flatnonzero(in_test)
+    raise ValueError(
+        f"No split by group has every class on both sides, in {GROUP_ATTEMPTS} attempts: too few "
+        "groups hold the rarest class."
+    )
+
+
+def empty_row(run: Run, status: str, error: str) -> dict[str, Any]:
+    """Return the row of a run without scores."""
+    row = {"key": run.key, **asdict(run), "status": status, "error": error, "warnings": ""}
+    row |= {f"{part}_{name}": float("nan") for part in ("train", "test") for name in METRICS}
+    row |= {"chosen": "", "n_train": 0, "n_test": 0, "gap": float("nan")}
+    return row | {"fit_seconds": float("nan"), "score_seconds": float("nan")}
+
+
+def measure(run: Run, problem: Problem, method: Method) -> dict[str, Any]:
+    """Fit and score one run; an exception becomes a row with its reason."""
+    row = empty_row(run, OK, "")
+    messages: dict[str, list[str]] = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            row |= _fit_and_score(run, problem, method)
+        except Exception as error:  # whatever a method raises is its result
+            row |= {"status": FAILED, "error": f"{type(error).__name__}: {error}"}
+    for warning in caught:
+        first_line = str(warning.message).splitlines()[0]
+        messages.setdefault(warning.category.__name__, []).append(first_line[:200])
+    row["warnings"] = "; ".join(f"{k} ×{len(lines)}: {lines[0]}" for k, lines in messages.items())
+    return row
+
+
+def _fit_and_score(run: Run, problem: Problem, method: Method) -> dict[str, Any]:
+    train, test = split_samples(
+        problem.y,
+        run.split,
+        procedure=run.procedure,
+        random_state=run.seed,
+        groups=problem.groups,
+        splitter=problem.splitter,
+    )
+    X_train, X_test = problem.rows(train), problem.rows(test)
+    y_train, y_test = problem.y[train], problem.y[test]
+    seed = split_seed(run.seed, run.split)
+    model = clone(method.estimator)
+    if model.get_params(deep=False).get("random_state", 0) is None:
+        model.set_params(random_state=seed)
+    model.set_params(**json.loads(run.params))
+    fit_params = {}
+    if run.procedure == "nested":
+        model = Pipeline([("preparation", problem.preparation()), ("method", model)])
+        if method.grid:
+            grid = [{f"method__{name}": [v] for name, v in point.items()} for point in method.grid]
+            folds = StratifiedKFold if problem.groups is None else StratifiedGroupKFold
+            smallest = int(np.unique(y_train, return_counts=True)[1].min())
+            inner = folds(max(2, min(INNER_FOLDS, smallest)), shuffle=True, random_state=seed)
+            # A candidate without a solution scores NaN and is not selected.
+            model = GridSearchCV(model, grid, scoring="balanced_accuracy", cv=inner)
+            if problem.groups is not None:
+                fit_params["groups"] = problem.groups[train]
+    else:
+        prepare = problem.preparation().fit(X_train)
+        X_train, X_test = prepare.transform(X_train), prepare.transform(X_test)
+    start = time.perf_counter()
+    model.fit(X_train, y_train, **fit_params)
+    fitted = time.perf_counter()
+    chosen = ""
+    if hasattr(model, "best_params_"):
+        best = {k.removeprefix("method__"): v for k, v in model.best_params_.items()}
+        chosen = json.dumps(best, sort_keys=True, default=repr)
+    model = getattr(model, "best_estimator_", model)
+    row: dict[str, Any] = {}
+    for part, X, y in (("train", X_train, y_train), ("test", X_test, y_test)):
+        scores = score_model(model, X, y, method.paper_scoring)
+        row |= {f"{part}_{name}": value for name, value in scores.items()}
+    return row | {
+        "chosen": chosen,
+        "n_train": len(train),
+        "n_test": len(test),
+        "gap": relative_gap(model),
+        "fit_seconds": fitted - start,
+        "score_seconds": time.perf_counter() - fitted,
+    }
+
+
+def score_model(model: Any, X: Any, y: np.ndarray, paper_scoring: Any = None) -> dict[str, float]:
+    """Return all `METRICS` of a fitted model.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    X, y : samples and their classes
+    paper_scoring : callable, default=None
+        ``paper_scoring(model, X, y)`` is the score "paper_auc".
+    """
+    predicted, classes = np.asarray(model.predict(X)), np.asarray(model.classes_)
+    labels, codes = np.unique(np.concatenate([y, predicted]), return_inverse=True)
+    confusion = confusion_matrix(codes[: len(y)], codes[len(y) :], len(labels))
+    scores = {name: label_score(name, confusion) for name in LABEL_METRICS}
+    hard, ranking = label_score("label_auc", confusion), decision_values(model, X)
+    of_class = y[:, None] == classes
+    truth = np.where(of_class.any(axis=1), of_class.argmax(axis=1), -1)
+    return scores | {
+        "paper_auc": hard if paper_scoring is None else float(paper_scoring(model, X, y)),
+        "hard_auc": hard,
+        "score_auc": float("nan") if ranking is None else one_vs_rest_auc(truth, ranking),
+    }
+
+
+def decision_values(model: Any, X: Any) -> np.ndarray | None:
+    """Return the continuous scores of a model: a vector for two classes, else a column per class.
+
+    With more than two classes probabilities come first: decision values of a joint model are
+    comparable within a sample only. None where there are neither, or one value per pair of classes.
+    """
+    names = ["decision_function", "predict_proba"]
+    for name in names if len(model.classes_) == 2 else reversed(names):
+        if hasattr(model, name):
+            scores = np.asarray(getattr(model, name)(X), dtype=float)
+            if scores.ndim == 2 and scores.shape[1] == 2 and len(model.classes_) == 2:
+                return np.asarray(scores[:, 1] - scores[:, 0])
+            return scores if scores.ndim == 1 or scores.shape[1] == len(model.classes_) else None
+    return None
+
+
+def relative_gap(model: Any) -> float:
+    """Return the largest relative duality gap of a fitted model, NaN without a certificate."""
+    model = model[-1] if isinstance(model, Pipeline) else model
+    gap = np.asarray(getattr(model, "duality_gap_", np.nan), dtype=float)
+    objective = np.asarray(getattr(model, "objective_", 0.0), dtype=float)
+    return float(np.max(gap / np.maximum(1.0, np.abs(objective)), initial=-np.inf))

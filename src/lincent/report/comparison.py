@@ -1,0 +1,528 @@
+"""The report of an experiment: which method, by how much, is it real, how long, and the code.
+
+`comparison_page` is the page of ``lincent compare``; `settings_section`, `note` and `facts_footer`
+are shared with the pages of the paper's study.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import tomllib
+from collections.abc import Mapping
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lincent.model_selection.experiment import METRICS
+from lincent.model_selection.runner import ExperimentResult
+from lincent.model_selection.statistics import compare_pairs, summarize
+from lincent.report.blocks import (
+    Bullets,
+    Code,
+    Figure,
+    Item,
+    Note,
+    Page,
+    Paragraph,
+    Section,
+    Table,
+    columns,
+    duration,
+    number,
+    probability,
+    seconds,
+    tabulated,
+    text,
+    yes_or_no,
+)
+from lincent.report.drawing import COLOR, drawing, log_seconds, rows_of_dots, to_svg
+from lincent.report.rendering import write_page
+from lincent.tables import Reading, Schema, program, with_preparation
+from lincent.tables.as_code import Verbatim, public_import
+
+
+class Comparison:
+    """The numbers of the report, computed once from the table of results.
+
+    ``lines`` has a row per method, best first (`summarize`); ``pairs`` compares the best with each
+    other method (`compare_pairs`); ``near`` are the methods that are not worse than the best by a
+    real difference.
+    """
+
+    def __init__(self, result: ExperimentResult) -> None:
+        self.result, self.config = result, result.config
+        self.problem = result.problems[0]
+        self.metric, self.procedure = self.config["metric"], self.config["procedure"]
+        self.title = METRICS[self.metric]
+        where = (result.frame, self.problem["name"])
+        column = f"test_{self.metric}"
+        self.lines = summarize(*where, column, self.procedure)
+        scored = self.lines[np.isfinite(self.lines["mean"])]
+        self.best = str(scored["method"].iloc[0]) if len(scored) else ""
+        self.scored = scored
+        self.pairs = compare_pairs(*where, self.best, column, self.procedure)
+        if len(self.pairs):
+            order = list(self.lines["method"])
+            self.pairs = self.pairs.sort_values("method", key=lambda m: m.map(order.index))
+        real = self.pairs["real"] if len(self.pairs) else np.array([], dtype=bool)
+        self.near = list(self.pairs["method"][~real]) if len(self.pairs) else []
+        self.n_worse = int(np.sum(real))
+        # Scores are shown in percent, a correlation is not.
+        self.scale, self.unit = (1.0, "") if self.metric == "mcc" else (100.0, " points")
+
+    @cached_property
+    def method(self) -> dict[str, Any]:
+        """The description of the best method."""
+        return next(m for m in self.result.methods if m["code"] == self.best)
+
+    @cached_property
+    def chosen(self) -> dict[str, Any]:
+        """The hyperparameters of the best method that were chosen most often; empty if untuned."""
+        frame = self.result.frame
+        chosen = frame[(frame["method"] == self.best) & (frame["chosen"] != "")]["chosen"]
+        return json.loads(chosen.value_counts().index[0]) if len(chosen) else {}
+
+    def answer(self) -> tuple[str, ...]:
+        """Return two sentences: what is best and by how much; is that real."""
+        if not self.best:
+            return ("No method gave a score.", "The table below has the reason of each method.")
+        top = self.scored.iloc[0]
+        score = f"{top['mean']:.3f}" if self.metric == "mcc" else f"{100 * top['mean']:.1f} %"
+        first = (
+            f"{self.best} is best here: {self.title} {score} on held-out rows, mean of "
+            f"{top['runs']} splits"
+        )
+        if len(self.scored) == 1:
+            return (first + ".", "There is nothing to compare it with.")
+        second, n_splits = self.scored.iloc[1], self.config["runs"]
+        gap = self.scale * (top["mean"] - second["mean"])
+        first += f", {gap:.{2 if gap < 1 else 1}f}{self.unit} ahead of {second['method']}."
+        if n_splits < 3:
+            plural = "s" if n_splits > 1 else ""
+            return (first, f"With {n_splits} split{plural} no difference is proved.")
+        if not self.near:
+            return (first, f"The lead is real over all {self.n_worse} other methods, corrected.")
+        shown = ", ".join(self.near[:4])
+        shown += f" and {len(self.near) - 4} more" if len(self.near) > 4 else ""
+        plural = "s" if self.n_worse > 1 else ""
+        worse = f"; {self.n_worse} other method{plural} are behind" if self.n_worse else ""
+        return (first, f"It cannot be distinguished from {shown}{worse}.")
+
+    def command(self) -> str:
+        """Return the ``lincent fit`` line of the best method, empty where no command fits it."""
+        config = self.config
+        in_file = "schema" in config and config["data"] != "in memory"
+        if not self.best or not in_file or self.method["family"] not in ("centralization", "paper"):
+            return ""
+        if self.best.endswith("-untied"):
+            return ""
+        parts = ["lincent", "fit", config["data"], "--target", config["target"]]
+        parts += ["--method", self.best]
+        for name, value in self.chosen.items():
+            parts += ["--set", f"{name}={value}"]
+        return shlex.join([*parts, *column_options(config["options"]), "-o", "model.lincent"])
+
+
+# ------------------------------------------------------------------------------------- the page
+
+
+def comparison_page(result: ExperimentResult) -> Page:
+    """Return the report of a comparison."""
+    found = Comparison(result)
+    config, problem = result.config, found.problem
+    sections = [_scores(found)]
+    if len(found.pairs):
+        sections.append(_differences(found))
+    sections.append(_times(found))
+    if found.best:
+        sections.append(_code(found))
+    sections += [_data(found), settings_section(result, _command(result))]
+    by_group = " by group" if problem["grouped"] else ""
+    nested = found.procedure == "nested"
+    facts = (
+        ("Rows × columns", f"{problem['rows']} × {problem['columns']}"),
+        ("Classes", class_counts(problem)),
+        ("Splits", f"{config['runs']} stratified 70/30{by_group}"),
+        ("Parameters", "chosen inside the training part" if nested else "defaults"),
+        ("Wall time", wall_time(result)),
+    )
+    title = f"Which classifier for {problem['name']}?"
+    lead = _lead(found) if found.best else None
+    return Page(title, found.answer(), lead, facts, tuple(sections), footer(result))
+
+
+def write_report(result: ExperimentResult, folder: str | os.PathLike[str]) -> tuple[Path, Path]:
+    """Write report.html and report.md of a comparison to a folder and return their paths."""
+    return write_page(comparison_page(result), Path(folder))
+
+
+def _lead(found: Comparison) -> Figure:
+    percent = "" if found.metric == "mcc" else ", percent"
+    with drawing(5.4, 0.9 + 0.29 * len(found.scored)) as (figure, axes):
+        for position, line in enumerate(found.scored.itertuples()):
+            name = "near" if line.method in found.near else "far"
+            color = COLOR["best" if line.method == found.best else name]
+            mean, sd = found.scale * line.mean, found.scale * np.nan_to_num(line.sd)
+            axes.plot([mean - sd, mean + sd], [position] * 2, color=color, lw=1.6)
+            axes.plot(mean, position, "o", color=color, ms=7.5)
+        rows_of_dots(axes, [shorten(method) for method in found.scored["method"]])
+        axes.set_xlabel(f"{found.title} on held-out rows{percent}")
+        svg = to_svg(figure, "scores")
+    digits = 3 if found.metric == "mcc" else 1
+    table = tabulated(
+        found.lines.itertuples(),
+        ("Method", lambda line: text(line.method, _best(line, found))),
+        ("Mean#", lambda line: number(found.scale * line.mean, digits, mark=_best(line, found))),
+        ("SD#|standard deviation over splits", lambda line: number(found.scale * line.sd, digits)),
+        ("Splits#", lambda line: number(line.runs, 0)),
+        (
+            "Status",
+            lambda line: text(line.reason or "ok", "bad wrap" if line.reason else "quiet"),
+        ),
+    )
+    caption = (
+        f"Mean {found.title} over splits with one standard deviation. Strong blue: the best. Light "
+        "blue: cannot be distinguished from it. Gray: behind by a real difference."
+    )
+    return Figure("scores", svg, f"{found.title} of every method", caption, table)
+
+
+def _best(line: Any, found: Comparison) -> str:
+    return "best" if line.method == found.best else ""
+
+
+def _scores(found: Comparison) -> Section:
+    # Of two classes the hard-label AUC is the balanced accuracy, and would be shown twice.
+    twice = {"paper_auc"} | ({"hard_auc"} if len(found.problem["classes"]) == 2 else set())
+    metrics = [name for name in METRICS if name not in twice - {found.metric}]
+    frame, name = found.result.frame, found.problem["name"]
+    means = {
+        metric: summarize(frame, name, f"test_{metric}", found.procedure).set_index("method")[
+            "mean"
+        ]
+        for metric in metrics
+    }
+    rows = []
+    for line in found.lines.itertuples():
+        cells = [text(line.method)]
+        for metric in metrics:
+            value = means[metric][line.method]
+            scale, digits = (1.0, 3) if metric == "mcc" else (100.0, 1)
+            mark = "best" if value == means[metric].max() else ""
+            cells.append(number(scale * value, digits, mark=mark))
+        failed = f"{line.failed} failed" if line.failed else "ok"
+        cells.append(text(failed, "bad" if line.failed else "quiet", line.reason))
+        rows.append(tuple(cells))
+    head = columns("Method", *(f"{METRICS[metric]}#" for metric in metrics), "Status")
+    caption = (
+        "Mean on held-out rows; percent, the correlation apart. The best of each column is marked."
+    )
+    blocks: list[Any] = [Table(head, tuple(rows), caption), note("auc")]
+    failures = tuple(
+        f"{line.method}: {line.failed} of {line.failed + line.runs} splits, {line.reason}"
+        for line in found.lines.itertuples()
+        if line.reason
+    )
+    if failures:
+        reasons = Paragraph("Marked runs, with the first reason of each method:")
+        blocks += [reasons, Bullets(failures)]
+    if found.result.missing:
+        missing = tuple(f"{name}: {reason}" for name, reason in found.result.missing)
+        blocks += [Paragraph("Not run:"), Bullets(missing)]
+    return Section("all-scores", "All scores", tuple(blocks))
+
+
+def _differences(found: Comparison) -> Section:
+    scale, best, pairs = found.scale, found.best, list(found.pairs.itertuples())
+    interval = "95 % interval, corrected for overlapping splits"
+
+    def points(value: float) -> Item:
+        return number(scale * value, 3 if found.metric == "mcc" else 2, signed=True)
+
+    table = tabulated(
+        pairs,
+        ("Method", lambda pair: pair.method),
+        ("Behind by#|mean paired difference", lambda pair: points(pair.mean)),
+        (f"from#|{interval}", lambda pair: points(pair.low)),
+        (f"to#|{interval}", lambda pair: points(pair.high)),
+        ("Real?", lambda pair: yes_or_no(pair.real, "good", "quiet")),
+        ("p#|corrected t test", lambda pair: probability(pair.p)),
+        ("p, Holm#|for several comparisons", lambda pair: probability(pair.p_holm)),
+        ("Wilcoxon p#|signed-rank, as in the paper", lambda pair: probability(pair.wilcoxon)),
+        ("Wilcoxon, Holm#", lambda pair: probability(pair.wilcoxon_holm)),
+        ("Effect#|rank-biserial correlation", lambda pair: number(pair.effect, 2, signed=True)),
+        ("Won / tied / lost", lambda pair: f"{pair.wins} / {pair.ties} / {pair.losses}"),
+        caption=f"{best} against each other method.",
+    )
+    with drawing(5.4, 0.9 + 0.29 * len(pairs)) as (figure, axes):
+        axes.axvline(0, color=COLOR["ink"], lw=1)
+        for position, pair in enumerate(pairs):
+            color = COLOR["best"] if pair.real else COLOR["far"]
+            if np.isfinite(pair.low):
+                ends = [scale * pair.low, scale * pair.high]
+                axes.plot(ends, [position] * 2, color=color, lw=1.6)
+            axes.plot(scale * pair.mean, position, "D", color=color, ms=5.5)
+        rows_of_dots(axes, [shorten(pair.method) for pair in pairs])
+        axes.set_xlabel(f"{best} minus method, {found.title}{found.unit}")
+        svg = to_svg(figure, f"forest{best}")
+    caption = (
+        f"How far each method is behind {best}, split by split, with corrected 95 % intervals. "
+        "Blue: real after Holm's correction. Gray: could be chance."
+    )
+    drawn = Figure("differences", svg, f"How far each method is behind {best}", caption)
+    return Section("differences", "Is the difference real?", (drawn, table, note("real")))
+
+
+def _times(found: Comparison) -> Section:
+    lines = found.lines[np.isfinite(found.lines["seconds"])].sort_values("seconds", kind="stable")
+    with drawing(5.4, 0.9 + 0.27 * len(lines)) as (figure, axes):
+        values, positions = np.maximum(lines["seconds"].to_numpy(), 1e-5), range(len(lines))
+        axes.hlines(positions, values.min(initial=1.0) / 1.5, values, color=COLOR["line"], lw=1.5)
+        axes.plot(values, positions, "o", color=COLOR["s1"], ms=6.5)
+        log_seconds(axes)
+        rows_of_dots(axes, [shorten(method) for method in lines["method"]])
+        axes.set_xlabel("median time of one fit, logarithmic")
+        svg = to_svg(figure, "times")
+    what = "choice of parameters included" if found.procedure == "nested" else "one fit"
+    table = tabulated(
+        found.lines.itertuples(),
+        ("Method", lambda line: line.method),
+        ("Median fit#", lambda line: seconds(line.seconds)),
+        ("Fits#", lambda line: number(line.runs, 0)),
+    )
+    caption = (
+        f"Median time of a fit ({what}), one thread. A fit that exceeds "
+        f"{found.config['time_limit']:g} s is stopped and marked."
+    )
+    drawn = Figure("times", svg, "Median time of one fit", caption, table)
+    return Section("times", "How long each took", (drawn,))
+
+
+def _code(found: Comparison) -> Section:
+    intro = "These lines fit the winner on all rows. They run unchanged."
+    if found.method["family"] == "own":
+        intro = "The winner is your own method; these lines need its class to be importable."
+    if found.chosen:
+        intro += " The parameters are those chosen most often inside the training parts."
+    code = winner_lines(found.method, found.problem, found.config, found.chosen)
+    blocks: list[Any] = [Paragraph(intro), Code(code)]
+    if found.command():
+        same = Paragraph("The same from the command line, with a held-out score:")
+        blocks += [same, Code(found.command())]
+    return Section("code", "The winner, ready to run", tuple(blocks))
+
+
+def _data(found: Comparison) -> Section:
+    problem, counts = found.problem, found.problem["classes"]
+    total, largest = sum(counts.values()), max(counts.values())
+    ratio = largest / min(counts.values())
+    table = tabulated(
+        counts.items(),
+        ("Class", lambda item: item[0]),
+        ("Rows#", lambda item: number(item[1], 0)),
+        ("Percent#", lambda item: number(100 * item[1] / total, 1)),
+    )
+    blocks: list[Any] = [table]
+    if ratio > 1.5:
+        sentence = (
+            f"The largest class is {ratio:.1f} times the smallest; always answering with it would "
+            f"be {100 * largest / total:.1f} % accurate."
+        )
+        blocks.append(Paragraph(sentence))
+    if problem["notes"]:
+        blocks += [Paragraph("Noticed in the data:"), Bullets(tuple(problem["notes"]))]
+    if problem["categories"]:
+        blocks.append(Paragraph(f"Categories, one-hot: {', '.join(problem['categories'])}."))
+    return Section("data", "The data", (*blocks, note("imbalance")))
+
+
+def _command(result: ExperimentResult) -> str:
+    config = result.config
+    parts = ["lincent", "compare", config["data"]]
+    if config["target"]:
+        parts += ["--target", config["target"]]
+    parts += column_options(config["options"])
+    codes = ",".join(method["code"] for method in result.methods)
+    parts += ["--methods", codes, "--runs", str(config["runs"]), "--seed", str(config["seed"])]
+    parts += ["--metric", config["metric"], "--time-limit", f"{config['time_limit']:g}"]
+    return shlex.join([*parts, *["--tune"] * (config["procedure"] == "nested")])
+
+
+def column_options(options: Mapping[str, Any]) -> list[str]:
+    """Return the overrides of the schema inference as options of the command line."""
+    words: list[str] = []
+    for option in ("drop", "keep"):
+        for column in options.get(option) or ():
+            words += [f"--{option}", column]
+    for column, role in (options.get("roles") or {}).items():
+        words += ["--role", f"{column}={role}"]
+    words += [f"--{option}" for option in ("dates", "text") if options.get(option)]
+    return words + (["--group", options["group"]] if options.get("group") else [])
+
+
+def winner_lines(
+    method: Mapping[str, Any],
+    problem: Mapping[str, Any],
+    config: Mapping[str, Any],
+    chosen: Mapping[str, Any] | None = None,
+) -> str:
+    """Return a program that reads the data and fits a method on all of its rows."""
+    settings = json.loads(method["settings"])
+    module, name = public_import(settings["class"])
+    values = settings["params"] | dict(chosen or {})
+    arguments = ", ".join(f"{key}={value!r}" for key, value in values.items())
+    made = Verbatim(f"from {module} import {name}", f"{name}({arguments})")
+    if "schema" in config and config["data"] != "in memory":
+        schema, reading = Schema.from_json(config["schema"]), Reading(**config["reading"])
+        return program(schema, config["data"], reading, with_preparation(made))
+    imports, call = config["preparation"]
+    source = ["", "# X: your features, y: your classes"]
+    if not config["target"] and config["data"] != "in memory":
+        source = [
+            "from lincent.paper.datasets import load_dataset",
+            "",
+            f"data = load_dataset({problem['name']!r})",
+            "X, y = data.data, data.target",
+        ]
+    lines = [
+        *sorted({*imports, made.imports, "from sklearn.pipeline import make_pipeline"}),
+        *source,
+        f"model = make_pipeline({call}, {made.call})",
+        "model.fit(X, y)",
+        "print(model.predict(X[:5]))",
+    ]
+    return "\n".join(lines)
+
+
+# ------------------------------------------------------------------- shared with the paper's pages
+
+
+def note(name: str) -> Note:
+    """Return a note of ``notes.toml``."""
+    notes = tomllib.loads(
+        resources.files("lincent.report").joinpath("notes.toml").read_text("utf-8")
+    )
+    return Note(notes[name]["title"], tuple(notes[name]["text"]))
+
+
+def shorten(label: str, length: int = 28) -> str:
+    """Return a label that fits beside a figure."""
+    return label if len(label) <= length else label[: length - 1] + "…"
+
+
+def class_counts(problem: Mapping[str, Any]) -> str:
+    """Return the classes of a data set with their rows."""
+    return ", ".join(f"{label} {count}" for label, count in problem["classes"].items())
+
+
+def wall_time(result: ExperimentResult) -> str:
+    """Return the time of this call and of all fits; a resumed experiment has more of the latter."""
+    fits = float(result.frame[["fit_seconds", "score_seconds"]].sum().sum())
+    wall, workers = result.config["wall_seconds"], processes(result)
+    return f"{duration(wall)} in this call with {workers}; all fits {duration(fits)}"
+
+
+def processes(result: ExperimentResult) -> str:
+    """Return the number of worker processes in words."""
+    n_jobs = result.config["jobs"]
+    return "1 process" if n_jobs == 1 else f"{n_jobs} processes"
+
+
+def footer(result: ExperimentResult) -> str:
+    """Return versions, date and seed."""
+    config, versions = result.config, result.config["versions"]
+    return (
+        f"lincent {versions['lincent']}, scikit-learn {versions['scikit-learn']}, "
+        f"{config['finished']}, seed {config['seed']}."
+    )
+
+
+def settings_section(result: ExperimentResult, command: str) -> Section:
+    """Return methods, settings, statistics, versions and the command: all that repeats a run."""
+
+    def call(method: Mapping[str, Any]) -> Item:
+        settings = json.loads(method["settings"])
+        arguments = ", ".join(f"{name}={value!r}" for name, value in settings["params"].items())
+        return text(f"{settings['class'].rpartition('.')[2]}({arguments})", "wrap")
+
+    methods = tabulated(
+        result.methods,
+        ("Method", lambda method: method["code"]),
+        ("What it is", lambda method: text(method["title"], "wrap")),
+        ("Settings", call),
+        ("Grid values#|how many values tuning tries", lambda method: number(method["grid"], 0)),
+        ("Note", lambda method: text(method["note"], "wrap")),
+        caption="Every method receives z-scored features.",
+    )
+    problems = tabulated(
+        result.problems,
+        ("Set", lambda problem: problem["name"]),
+        ("What it is", lambda problem: text(problem["title"], "wrap")),
+        ("Rows#", lambda problem: number(problem["rows"], 0)),
+        ("Columns#", lambda problem: number(problem["columns"], 0)),
+        ("Classes", lambda problem: text(class_counts(problem), "wrap")),
+        ("Taken from", lambda problem: problem["origin"]),
+        ("Licence", lambda problem: text(problem["licence"], "wrap")),
+        ("Fingerprint", lambda problem: text(problem["digest"], "quiet")),
+    )
+    config, machine, tests = result.config, result.config["machine"], result.config["statistics"]
+    versions = ", ".join(f"{name} {version}" for name, version in config["versions"].items())
+    facts = (
+        "Preparation, fitted on the training part of each split: missing numbers become the "
+        "median, categories one-hot, constant columns dropped, z-scores.",
+        f"Test: {tests['test']}; zeros: {tests['zero_rule']}; {tests['method']}; level "
+        f"{tests['alpha']}. Intervals: corrected resampled t, Nadeau and Bengio 2003; several "
+        "comparisons: Holm.",
+        f"Seed {config['seed']}, {processes(result)} of one thread each, limit "
+        f"{config['time_limit']:g} s for a fit.",
+        f"Versions: {versions}.",
+        f"Machine: {machine['system']} {machine['architecture']}, {machine['cores']} cores.",
+        "All runs, with every score, time, warning and error, are rows of runs.parquet beside this "
+        "file.",
+    )
+    repeat = Paragraph("This command repeats the run; the same seed gives the same splits:")
+    blocks = (repeat, Code(command), methods, problems, Bullets(facts))
+    return Section("settings", "Methods and settings", blocks)
+
+
+# ------------------------------------------------------------------------ for the command line
+
+
+def summary_lines(result: ExperimentResult) -> list[str]:
+    """Return the answer of a comparison for a terminal."""
+    found = Comparison(result)
+    width = max((len(method) for method in found.lines["method"]), default=6)
+    lines = [*found.answer(), ""]
+    for line in found.lines.itertuples():
+        score = f"      – {line.reason[:80]}"
+        if np.isfinite(line.mean):
+            score = f"{found.scale * line.mean:7.2f} ± {found.scale * line.sd:.2f}"
+        mark = "*" if line.method == found.best else "~" if line.method in found.near else " "
+        lines.append(f" {mark} {line.method:<{width}} {score}")
+    lines.append(" * best   ~ cannot be distinguished from it")
+    return lines + [f"Not run: {name}: {reason}" for name, reason in result.missing]
+
+
+def summary_dict(result: ExperimentResult) -> dict[str, Any]:
+    """Return the winner, every method's mean, and how far each is behind, for a program."""
+    found = Comparison(result)
+    return {
+        "metric": found.metric,
+        "winner": found.best or None,
+        "not_told_apart": found.near,
+        "means": {
+            line.method: {"mean": line.mean, "sd": line.sd, "runs": line.runs}
+            for line in found.scored.itertuples()
+        },
+        "behind": {
+            pair.method: {"by": pair.mean, "low": pair.low, "high": pair.high, "real": pair.real}
+            for pair in found.pairs.itertuples()
+        },
+        "roles": result.config["roles"],
+        "fit": found.command(),
+    }
