@@ -187,7 +187,7 @@ def test_classes_called_missing(tmp_path):
     path = tmp_path / "na.csv"
     path.write_text("a,y\n" + "".join(f"{k * 0.7},{('NA', 'EU')[k % 2]}\n" for k in range(40)))
     problem = make_problem(path, "y")
-    assert problem.class_counts == {"EU": 20, "NA": 20}
+    assert problem.describe()["classes"] == {"EU": 20, "NA": 20}
     assert any("a class 'NA' (20 rows)" in note for note in problem.notes)
     path.write_text("a,y\n" + "".join(f"{k * 0.7},{('NA', '0', '1')[k % 3]}\n" for k in range(40)))
     with pytest.raises(TableError, match=r"row 2, column 2 \('y'\): the target is missing"):
@@ -211,5 +211,5 @@ def test_groups(tmp_path):
 def test_number_classes_and_repeated_rows():
     frame = pandas.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 5, "y": [0.0, 1.0] * 10})
     problem = make_problem(frame, "y")
-    assert problem.class_counts == {"0": 10, "1": 10}
+    assert problem.describe()["classes"] == {"0": 10, "1": 10}
     assert any("repeat an earlier row" in note for note in problem.notes)

@@ -129,6 +129,11 @@ class Problem:
 
         A table is encoded by its schema; an array is imputed where values are missing, loses the
         features that are constant in the training part, and is standardized.
+
+        Returns
+        -------
+        transformer
+            The steps before a classifier.
         """
         if self.schema is not None:
             return preparation()
@@ -140,11 +145,28 @@ class Problem:
         return make_pipeline(*steps)
 
     def rows(self, index: np.ndarray) -> Any:
-        """Return the samples of these indices."""
+        """Return the samples of these indices.
+
+        Parameters
+        ----------
+        index : ndarray
+            Positions of samples.
+
+        Returns
+        -------
+        ndarray or DataFrame
+            Rows of X.
+        """
         return self.X.iloc[index] if hasattr(self.X, "iloc") else self.X[index]
 
     def describe(self) -> dict[str, Any]:
-        """Return what a report says of the data set."""
+        """Return what a report shows of the data set.
+
+        Returns
+        -------
+        dict
+            Names, sizes, class counts, notes, origin and digest, as plain values.
+        """
         labels, counts = np.unique(self.y, return_counts=True)
         return {
             "name": self.name,

@@ -12,7 +12,7 @@ from lincent.model_selection import load_result  # noqa: E402
 from lincent.paper.datasets import DatasetNotFoundError  # noqa: E402
 from lincent.paper.study import Extent, paper, reproduce  # noqa: E402
 from lincent.paper.study.compare_with_paper import conclusions  # noqa: E402
-from lincent.paper.study.report import make_page, summary_lines  # noqa: E402
+from lincent.paper.study.report import reproduction_page, summary_lines  # noqa: E402
 from lincent.report.rendering import render_html, render_markdown, write_page  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(folder):
-    return make_page(load_result(folder))
+    return reproduction_page(load_result(folder))
 
 
 def test_every_section_is_there(page):
@@ -64,7 +64,7 @@ def test_a_report_reads_the_table_and_nothing_else(folder, page, monkeypatch):
     monkeypatch.setattr(plot_data, "example_plot_data", forbidden)
     monkeypatch.setattr(linear.LCC, "fit", forbidden)
     monkeypatch.setattr(kernel.KernelLCC, "fit", forbidden)
-    assert render_html(make_page(load_result(folder))) == render_html(page)
+    assert render_html(reproduction_page(load_result(folder))) == render_html(page)
 
 
 def test_conclusions_of_the_page_are_those_of_the_rows(folder, page):

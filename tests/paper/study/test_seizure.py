@@ -7,8 +7,8 @@ from lincent.model_selection import load_result
 from lincent.model_selection.experiment import split_samples
 from lincent.paper.seizure import EventShuffleSplit, extract_features, write_synthetic
 from lincent.paper.study import paper, reproduce_seizure
-from lincent.paper.study.report import write_report
-from lincent.paper.study.seizure import CODES, seizure_problem, summary_lines
+from lincent.paper.study.seizure import CODES, seizure_page, seizure_problem, summary_lines
+from lincent.report.rendering import write_page
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_the_rule_for_interictal_segments_is_part_of_the_key(root):
 
 def test_report_sets_subjects_beside_the_paper_and_substitutes_apart(result):
     found, folder = result
-    _, markdown = write_report(load_result(folder), folder)
+    _, markdown = write_page(seizure_page(load_result(folder)), folder)
     text = markdown.read_text("utf-8").replace("\\", "")
     assert "Subject1 test" in text
     assert f"({paper.printed('Subject1', 'test', 'LCC').value:.2f})" in text

@@ -6,11 +6,9 @@ A report is a function of a finished experiment: it loads no data and fits no mo
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,24 +54,9 @@ from lincent.report.blocks import (
     yes_or_no,
 )
 from lincent.report.comparison import footer, settings_section, wall_time
-from lincent.report.rendering import write_page
 
 MAX_SENTENCES = 5
 """Disagreements that are listed in the terminal."""
-
-
-def make_page(result: ExperimentResult) -> Page:
-    """Return the report of the study of the paper or of seizures, independent of its format."""
-    if result.kind == "seizure":
-        from lincent.paper.study.seizure import seizure_page
-
-        return seizure_page(result)
-    return reproduction_page(result)
-
-
-def write_report(result: ExperimentResult, folder: str | os.PathLike[str]) -> tuple[Path, Path]:
-    """Write report.html and report.md to a folder and return their paths."""
-    return write_page(make_page(result), Path(folder))
 
 
 def reproduction_page(result: ExperimentResult) -> Page:

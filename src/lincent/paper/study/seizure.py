@@ -39,7 +39,7 @@ from lincent.paper.seizure import (
     split_groups,
 )
 from lincent.paper.seizure.catalog import HOW, feature_cache
-from lincent.paper.study import paper
+from lincent.paper.study import paper, report
 from lincent.paper.study.compare_with_paper import agreements
 from lincent.report.blocks import (
     Page,
@@ -217,8 +217,6 @@ def answer(result: ExperimentResult) -> tuple[str, ...]:
 
 def seizure_page(result: ExperimentResult) -> Page:
     """Return the report of the seizure study."""
-    from lincent.paper.study import report
-
     config = result.config
     subjects, substitutes = _split_names(result)
     numbers = agreements(result.frame[result.frame["method"].isin(METHODS)], subjects)
