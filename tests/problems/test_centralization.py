@@ -1,4 +1,4 @@
-"""The certificate is honest: it closes at the optimum, opens elsewhere, and is never too good."""
+"""The certificate closes at the optimum, is open at other points, and is never too small."""
 
 from dataclasses import replace
 
@@ -195,7 +195,7 @@ def test_a_corner_is_led_to_by_all_columns_that_are_not_nearly_flat():
     assert program.corner_t(combined) == pytest.approx(30_000.0)
 
 
-def test_a_point_that_falls_short_is_scaled_where_the_box_has_room():
+def test_a_point_that_falls_short_is_scaled_where_the_box_allows_it():
     program = seen_to_degrees(linear=[0.0, 0.0], difference=[1.0, 0.5], separation=0.5)
     np.testing.assert_allclose(program.feasible(np.array([0.2, -0.1])), [2 / 3, -1 / 3])
     backwards = program.feasible(np.array([-0.2, -0.1]))
@@ -205,11 +205,11 @@ def test_a_point_that_falls_short_is_scaled_where_the_box_has_room():
     np.testing.assert_array_equal(barely.feasible(np.array([-0.2, -0.1])), [1.0, -0.1])
 
 
-def test_a_kink_that_rounding_alone_would_see_is_no_candidate():
+def test_a_breakpoint_due_to_rounding_is_no_candidate():
     program = seen_to_degrees(
         linear=[1.0, 1.0, 1.0], difference=[1.0, 0.5, 1e-15], separation=1.5 - 1e-16
     )
-    # The slope stays positive up to the kinks of the first two columns, at 1 and 2.
+    # The slope stays positive up to the breakpoints of the first two columns, at 1 and 2.
     assert program.best_t(np.zeros(3), 0.0) <= 2.0
 
 

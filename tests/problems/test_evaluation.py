@@ -103,7 +103,7 @@ def test_refined_multipliers_prove_what_doubles_cannot(monkeypatch):
 @pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])
 def test_the_unit_of_the_objective_changes_nothing(unit):
     """Costs and linear term times a power of two: the same point, and the same digits proved."""
-    X, sign, weight, margin = problem("large", 1)  # where rows on the kink are corrected
+    X, sign, weight, margin = problem("large", 1)  # where multipliers of active rows are corrected
     program = program_of(X * 2.0**30, sign, weight, margin / 2.0**30)
     answer = solved(program)
     other = replace(
@@ -144,9 +144,9 @@ def test_all_that_is_not_known_is_in_the_rounding():
         def bound(self, _):
             return Pair(np.float64(-1.0), np.float64(0.0), np.float64(5e-3))
 
-    given = evaluation._taken(program)
+    given = evaluation._stored_terms(program)
     objective = Pair(np.float64(1.0), np.float64(0.0), np.float64(3e-3))
-    found = evaluation._judged(program, answer, given, objective, Dual())
+    found = evaluation._certificate(program, answer, given, objective, Dual())
     known = 3e-3 + 5e-3 + 2.0 * (0.4 - 0.25)
     assert known <= found.rounding <= known + 1e-14
 
@@ -161,14 +161,14 @@ def test_what_is_not_known_of_r_is_taken_from_the_bound():
 
 @pytest.mark.parametrize("seed", [4, 15, 16, 18, 20, 22])  # the last four hang on the separation
 def test_multipliers_near_the_optimal_ones_are_brought_to_them(seed):
-    """The rows on the kink and t have room: what r is off by is taken out, with its square."""
+    """Multipliers of active rows and t can move: the error of r is removed up to its square."""
     X, sign, weight, margin = problem("plain", seed)
     program = program_of(X, sign, weight, margin)
     answer = solved(program)
     alpha = np.asarray(answer.alpha)
-    room = np.minimum(alpha, program.costs - alpha)
+    slack = np.minimum(alpha, program.costs - alpha)
     noise = np.random.default_rng(seed).uniform(-1e-4, 1e-4, len(alpha))
-    moved = replace(answer, alpha=alpha + room * noise, t=answer.t * (1 + 1e-4))
+    moved = replace(answer, alpha=alpha + slack * noise, t=answer.t * (1 + 1e-4))
     assert certify(program, moved.beta, moved.alpha, moved.t).gap > 1e-6
     data = CertificateData(X.__getitem__, sign, weight, X.shape)
     for rows in (None, data):
@@ -183,7 +183,7 @@ def test_rows_that_add_nothing_are_not_evaluated(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     rows, alpha = rng.normal(size=(200, 3)) + 2.0, np.zeros(200)
     beta = np.array([0.5, 0.3, -0.2])
-    rows[0] *= 0.1 / (rows[0] @ beta)  # on the kink
+    rows[0] *= 0.1 / (rows[0] @ beta)  # on the margin
     alpha[1] = 0.5
     d = rows.mean(axis=0)
     program = Program(DenseRows(rows), np.ones(200), 0.1, -d, d, 0.1, -np.ones(3), np.ones(3))

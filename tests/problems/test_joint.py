@@ -45,12 +45,14 @@ def test_slope_and_curvature_are_those_of_the_loss(make):
     slope = (ahead.loss.sum() - behind.loss.sum()) / (2 * h)
     assert slope == pytest.approx((at.slope * change).sum(), rel=1e-6)
     bend = (ahead.slope - behind.slope) / (2 * h)
-    np.testing.assert_allclose(bend, program.bend(at, change), atol=1e-6)
+    np.testing.assert_allclose(bend, program.hessian_product(at, change), atol=1e-6)
     # Each score by itself: what a change of that score alone does to its own slope.
     for k in range(scores.shape[1]):
         alone = np.zeros_like(scores)
         alone[:, k] = 1.0
-        np.testing.assert_allclose(program.bend(at, alone)[:, k], program.bends(at)[:, k])
+        np.testing.assert_allclose(
+            program.hessian_product(at, alone)[:, k], program.hessian_diagonal(at)[:, k]
+        )
 
 
 @pytest.mark.parametrize("make", [separate, native])
@@ -64,7 +66,7 @@ def test_no_point_is_below_the_bound_of_another(make):
         at = program.read(X @ rules)
         penalty = program.ridge / 2 * (rules**2).sum(axis=0)
         values.append(at.loss.sum() + penalty.sum())
-        bounds.append(program.bound(at.pull, 1.0, lambda amounts: X.T @ amounts).sum())
+        bounds.append(program.bound(at.dual_weight, 1.0, lambda amounts: X.T @ amounts).sum())
     assert max(bounds) <= min(values)
 
 
@@ -135,11 +137,11 @@ def test_the_bound_of_native_problems_is_the_stated_one(scale):
 
 
 @pytest.mark.parametrize("make", [separate, native])
-def test_curvature_is_the_most_that_a_row_of_each_class_bends_each_rule(make):
+def test_curvature_is_the_largest_of_a_row_of_each_class(make):
     program = make(np.random.default_rng(6))
     inside = program.read(np.full((40, len(program.curvature())), 0.0))
-    assert inside.bent.all()
-    bends = program.bends(inside) / program.weight[:, None]
+    assert inside.curved.all()
+    bends = program.hessian_diagonal(inside) / program.weight[:, None]
     for y in range(3):
         for row in np.flatnonzero(program.codes == y):
             np.testing.assert_allclose(bends[row], program.curvature()[:, y], rtol=1e-12)

@@ -36,20 +36,20 @@ def bound_at(program, t, combined, total):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_best_t_is_at_a_kink_or_at_zero(seed):
+def test_the_best_t_is_at_a_breakpoint_or_at_zero(seed):
     program = drawn(seed)
     rng = np.random.default_rng(seed + 100)
     combined = rng.standard_normal(4) * 2
-    kinks = (program.linear - combined) / program.difference
-    best = max(bound_at(program, t, combined, 0.0) for t in [0.0, *kinks[kinks > 0]])
+    breakpoints = (program.linear - combined) / program.difference
+    best = max(bound_at(program, t, combined, 0.0) for t in [0.0, *breakpoints[breakpoints > 0]])
     for guess in (-1.0, 0.0, 0.37, 1e6):
         t = program.best_t(combined, guess)
         assert t >= 0
         assert bound_at(program, t, combined, 0.0) == pytest.approx(best, abs=1e-12)
 
 
-def test_every_kink_can_be_the_best():
-    """Steep separations want a large t: each of the sorted kinks is found."""
+def test_every_breakpoint_can_be_the_best():
+    """Steep separations want a large t: each of the sorted breakpoints is found."""
     program = drawn(0, n=6)
     combined = program.linear - np.arange(1.0, 7.0) * program.difference
     found = set()

@@ -150,7 +150,7 @@ def test_long_sums_are_made_of_blocks():
 
 
 def test_a_certificate_is_evaluated_where_that_can_tell_more(monkeypatch):
-    """Not where the estimate is small, the gap is real, or rows are far or too many."""
+    """Not where the estimate is small, the gap is real, or rows are remote or too many."""
     program = program_of(*problem("plain", 0))
     scale = program.rows.column_scale()
     answer = replace(solved(program), rounding=0.0)
@@ -201,7 +201,7 @@ class Stored:
 
 
 class Summed:
-    """Multipliers of rows that are elsewhere: their sum alone is known."""
+    """Of multipliers of remote rows the sum alone is known."""
 
     def __init__(self, total):
         self.total = total

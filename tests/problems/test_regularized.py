@@ -77,7 +77,7 @@ def test_margins_that_nothing_meets_have_the_unit_one():
 
 
 def test_bounds_of_costs_whose_squares_vanish():
-    """alpha^2 / c is alpha times a pull: it does not vanish before alpha does."""
+    """alpha^2 / c is alpha times a dual weight: it does not vanish before alpha does."""
     program = make(*PROBLEMS["plain"])
     tiny = replace(program, costs=program.costs * 2.0**-700)
     alpha, nothing = program.costs / 3, np.zeros(program.shape[1])

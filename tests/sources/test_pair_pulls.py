@@ -27,7 +27,7 @@ def test_the_sums_are_those_of_the_native_program():
     held = (factor[:, None] * sums.combined).T @ faces.direction
     np.testing.assert_allclose(held[-1], 0.0, atol=1e-9)  # no rule gains or loses
     bound = 3.0 * factor @ sums.flow - 2.0 * factor**2 @ sums.squares - (held[:-1] ** 2).sum() / 4
-    expected = program.bound(at.pull, 1.0, lambda amounts: X.T @ amounts)
+    expected = program.bound(at.dual_weight, 1.0, lambda amounts: X.T @ amounts)
     np.testing.assert_allclose(bound, expected[0])
 
 

@@ -1,4 +1,4 @@
-"""The words the equations are written in: vectors, signed rows, and a certified point."""
+"""Types of the problems: vectors, signed rows as solvers use them, and certificates."""
 
 from __future__ import annotations
 
@@ -12,68 +12,69 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 Weigh = Callable[[slice, Vector], Vector]
 """From some rows and their a_i.beta to their alpha_i; the array that is returned may be reused."""
 
 
 class Rows(Protocol):
-    """The signed rows a_i, known only by what a solver does with them."""
+    """The signed rows a_i, by the operations that solvers use (``sources.rows``)."""
 
     shape: tuple[int, int]
     sparse: bool
     is_remote: bool
-    """Whether the rows live elsewhere, so that bringing all of them here is dear."""
+    """Whether the rows are on a device or a cluster, so that transferring all of them is slow."""
     merged: bool
-    """Whether equal rows were made one: their values are few, and rows meet in ties."""
+    """Whether equal rows were merged: their values are few, and many rows are tied."""
 
     @property
     def entries(self) -> int:
-        """Numbers that a product reads: fewer than m n where the data is sparse."""
+        """Stored numbers that a product reads: fewer than m n where the data is sparse."""
 
     def dot(self, beta: Vector) -> Vector:
-        """All a_i.beta, one number per row."""
+        """Return all a_i.beta, one number per row."""
 
     def tdot(self, alpha: Vector) -> Vector:
-        """sum_i alpha_i a_i, one number per column."""
+        """Return sum_i alpha_i a_i, one number per column."""
 
     def sizes(self, ruler: Matrix) -> Vector:
-        """|a_i ruler| of every row."""
+        """Return |a_i ruler| of every row."""
 
     def sweep(self, beta: Vector, weigh: Weigh) -> tuple[Vector, Vector]:
-        """(A beta, A' alpha), where ``weigh`` turns each part of the first into alpha."""
+        """Return (A beta, A' alpha), where ``weigh`` turns each part of the first into alpha."""
 
     def gram(self, weight: Vector) -> Matrix:
-        """sum_i weight_i a_i a_i', columns by columns."""
+        """Return sum_i weight_i a_i a_i', columns by columns."""
 
     def outer(self, weight: Vector) -> Matrix:
-        """The matrix of sum_j weight_j a_ij a_kj, rows by rows."""
+        """Return the matrix of sum_j weight_j a_ij a_kj, rows by rows."""
 
     def take(self, index: Index) -> Rows:
-        """The rows with these indices."""
+        """Return the rows with these indices."""
 
     def columns(self, index: Index) -> Rows:
-        """All rows, cut down to these columns, as one array."""
+        """Return all rows restricted to these columns, as one array."""
 
     def float32(self, index: Index | None) -> Rows | None:
-        """These rows (None: all) in single precision, or None where that cannot be had."""
+        """Return these rows (None: all) in single precision, or None where that is not possible."""
 
     def materialize(self) -> Rows:
-        """The same rows in the form an exact solve works on (dense rows as one array)."""
+        """Return the rows in the form of an exact solve (dense rows as one array)."""
 
     def dense(self) -> Matrix:
-        """The rows as one array; asked for only when they are few."""
+        """Return the rows as one array; for few rows."""
 
     def factors(self) -> tuple[Any, Vector, Vector]:
-        """(S, y, l) with a_i = s_i - y_i l, where S is sparse if the data is."""
+        """Return (S, y, l) with a_i = s_i - y_i l, where S is sparse if the data is."""
 
     def column_scale(self) -> Vector:
-        """A typical size of each column of the signed rows (never zero)."""
+        """Return a typical size of each column of the signed rows (never zero)."""
 
     def all_rows(self, costs: Any, margin: float) -> AllRows:
-        """The rows with their costs and the margin, to be looked at from a point."""
+        """Return the rows with their costs and the margin, for the active-set solver."""
 
 
-# What a solver asks of all rows of a program at once; ``passes.band`` has the answers.
+# Operations of the active-set solver on all rows of a problem; ``sources.evaluation`` has them.
 
 
 class AllRows(Protocol):
@@ -81,52 +82,52 @@ class AllRows(Protocol):
 
     spare_rows: int
     most_sampled: int
-    here: bool
-    """Whether vectors as long as the data may be brought here."""
+    on_host: bool
+    """Whether vectors as long as the data may be transferred to the host."""
     sampled_by_size: bool
-    """Whether rows that have sizes are drawn by them, too."""
+    """Whether samples are drawn by the sizes of rows, too."""
 
     def sized(self, ruler: Matrix | None) -> AllRows:
-        """The same rows, each with the size |a_i ruler|; without a ruler all have the same."""
+        """Return the same rows, each with the size |a_i ruler|; None: all have the same."""
 
-    def look(self, beta: Vector, band: int) -> View:
-        """All rows from beta; ``band`` is for how many rows around the kink will be asked next."""
+    def look(self, beta: Vector, band: int) -> EvaluatedRows:
+        """Evaluate all rows at beta; ``band``: rows near the margin that will be needed next."""
 
     def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
-        """Some k rows drawn by cost, and what each costs to stand for all."""
+        """Return some k rows drawn by cost, and costs with which they represent all."""
 
 
-class View(Protocol):
-    """All rows, seen from one point."""
+class EvaluatedRows(Protocol):
+    """All rows, evaluated at one point."""
 
     beta: Vector
     loss: float
 
     @property
     def below(self) -> float:
-        """What the rows below the kink cost."""
+        """The total cost of the rows that violate the margin."""
 
     def along(self, other: Any, lengths: Vector) -> Vector:
-        """The loss at some points on the way to where another view is from."""
+        """Return the loss at some points on the segment to the point of another evaluation."""
 
-    def between(self, other: Any, length: float, loss: float) -> View | None:
-        """The other view, taken back to a point on that way; None where that takes a look."""
+    def between(self, other: Any, length: float, loss: float) -> EvaluatedRows | None:
+        """Return the other evaluation moved to a point on that segment; None if not possible."""
 
     def crossed(self, other: Any, width: float) -> float:
-        """About how many rows beyond this width are on the other side of the kink from there."""
+        """Estimate how many rows beyond this width change sides of the margin."""
 
     def width(self, k: int) -> float:
-        """The k-th smallest distance of a row from the kink, in the row's size."""
+        """Return the k-th smallest distance of a row from the margin, in the row's size."""
 
     def smoothed(self, width: float, most: int, rng: np.random.Generator) -> tuple[Vector, Matrix]:
-        """Gradient and Hessian of the program with its kink smoothed over this width."""
+        """Return gradient and Hessian of the problem with its hinges smoothed over this width."""
 
     def split(self, width: float) -> SplitRows:
-        """The band of this width, and the rows beyond it as a sum."""
+        """Return the rows within this width of the margin, and the others as a sum."""
 
 
 class SplitRows(Protocol):
-    """The band, and what the rows beyond it add up to."""
+    """The rows near the margin (the band), and the sum of the rows beyond it."""
 
     costs: Vector
     summed: Vector
@@ -137,35 +138,34 @@ class SplitRows(Protocol):
         """Those of the band."""
 
     def check(self, beta: Vector) -> Checked:
-        """All rows from a new point, against the sides on which this split has them."""
+        """Evaluate all rows at a new point, and compare with the sides of this split."""
 
     def grow(self, checked: Checked) -> SplitRows:
-        """The misplaced rows join the band."""
+        """Add the misplaced rows to the band."""
 
     def wider(self, view: Any, width: float) -> SplitRows:
-        """The rows within this width from a view, and as far as can be those of this band."""
+        """Return the rows within this width of an evaluation and, if possible, of this band."""
 
     def multipliers(self, alpha: Vector, combined: Vector) -> Any:
-        """One multiplier per row of all the data, from those of the band; sum_i alpha_i a_i."""
+        """Return one multiplier per row of all the data, from those of the band."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check found: the loss, how many rows are misplaced, and which."""
+    """The loss at a point, how many rows are misplaced there, and which."""
 
     loss: float
     misplaced: int
     found: Any
-    view: Any = None  # what was looked at, where it can be kept
+    view: Any = None  # the evaluation, where it can be kept
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A feasible point, a dual bound, and how far the point can be from the optimum.
+    """A feasible point, a dual bound, and so a bound of the distance to the optimum.
 
-    ``rounding`` is what the arithmetic of both numbers can be wrong by: it belongs to the gap,
-    which without it would not be proved.  ``unit`` is the size of an objective that counts as zero:
-    one, or less where the data is of a smaller scale.
+    ``rounding`` bounds the floating-point error of both values and belongs to the gap.  ``unit`` is
+    the size of an objective that counts as zero: one, or less where the data is of a smaller scale.
     """
 
     beta: Vector
@@ -178,18 +178,22 @@ class Certificate:
 
     @property
     def gap(self) -> float:
+        """The duality gap, with its floating-point error."""
         return max(self.objective - self.dual_objective, 0.0) + self.rounding
 
     @property
     def relative_gap(self) -> float:
-        """The gap in units of the objective, or of ``unit`` where the objective is below it."""
-        if not np.isfinite(self.objective):
-            return np.inf
-        return self.gap / max(self.unit, abs(self.objective))
+        """The gap relative to the objective."""
+        return relative_gap(self.gap, self.objective, self.unit)
+
+
+def relative_gap(gap: float, objective: float, unit: float = 1.0) -> float:
+    """Return gap / max(unit, |objective|); infinite where there is no feasible point."""
+    return gap / max(unit, abs(objective)) if np.isfinite(objective) else np.inf
 
 
 def root_mean(squares: Vector, m: int) -> Vector:
-    """The size of columns from their sums of squares over m rows, never zero."""
+    """Return the root mean square of columns from their sums of squares over m rows, never zero."""
     scale = np.sqrt(squares / max(1, m))
     scale[scale == 0] = 1.0
     return np.asarray(scale)

@@ -1,4 +1,4 @@
-"""The centralization program and its certificate.
+"""The centralization problem (a linear program) and its certificate.
 
 Two classes with labels y_i in {-1, +1}, class centers C- and C+, d = C+ - C-, midpoint
 l = (C- + C+)/2 and signed rows a_i = y_i (x_i - l).  Equation LCC of the paper, with its slacks
@@ -8,8 +8,8 @@ eliminated and the constant C * sum(margin) added, is
     subject to            lo <= beta <= hi,   d.beta >= separation                       (P)
 
 with g = -d, c_i = C * (weight of row i), s = separation = margin, lo = -1, hi = 1.  ``offset``
-gives the constant back, so that the objective reported is the paper's.  The general form is kept
-because the same solvers serve restricted problems (rows summed into g, a trust region as lo and
+gives the constant back, so that the objective reported is the paper's.  The general form also
+serves restricted problems (rows summed into g, a trust region as lo and
 hi), the quadratic form (other slopes in g) and kernels.
 
 The dual.  For any alpha_i in [0, c_i] and t >= 0 and r = g - sum_i alpha_i a_i - t d,
@@ -17,8 +17,7 @@ The dual.  For any alpha_i in [0, c_i] and t >= 0 and r = g - sum_i alpha_i a_i 
     s * sum_i alpha_i + separation * t + sum_j min(lo_j r_j, hi_j r_j)                   (D)
 
 is a lower bound of (P).  So any feasible beta and any (alpha, t) together prove how far beta can
-be from the optimum: that difference is the duality gap, and it needs nothing but one product
-with the rows for each side.
+be from the optimum: that difference is the duality gap, one product with the rows for each side.
 
 An infinite cost c_i makes row i a hard constraint a_i.beta >= s.
 """
@@ -34,17 +33,17 @@ from lincent.problems.arrays import Certificate, Matrix, Rows, Vector
 HARD_FEASIBILITY = 1e-9
 """A hard row counts as met when a_i.beta >= s - HARD_FEASIBILITY * (s + |a_i.beta| scale)."""
 SEPARATION_FEASIBILITY = 1e-9
-"""d.beta >= separation counts as met up to this share of it, and up to the rounding of d.beta."""
+"""d.beta >= separation counts as met up to this fraction of it, and the rounding of d.beta."""
 ROUNDING = 1e-13
-"""Of the sum of |d_j beta_j|: a thousand times what the product d.beta can be off by."""
+"""Of the sum of |d_j beta_j|: a thousand times the error of the product d.beta."""
 STEEP = 1e-4
-"""Of the largest difference: columns below it do not say how large t must be at a corner."""
+"""Of the largest difference: columns below it do not determine t at a vertex."""
 ONLY_POINT = 1e-12
-"""A separation within this share of the largest leaves one corner of the box, up to rounding."""
+"""A separation within this fraction of the largest leaves one vertex of the box."""
 ONE_MEAN = 2.0**-49
-"""Of its size: class means of a column that differ by no more are one mean, rounded twice."""
+"""Of its size: class means of a column that differ by no more are equal up to rounding."""
 CLOSED = 1e-13
-"""A relative gap that another t cannot narrow beyond rounding."""
+"""A relative gap that another t cannot reduce beyond rounding."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +76,7 @@ class Program:
 
     @property
     def hard(self) -> bool:
+        """Whether some rows are hard constraints."""
         return bool(np.isinf(self.costs.max(initial=0.0)))
 
     @property
@@ -96,7 +96,7 @@ class Program:
         return reach >= self.separation - SEPARATION_FEASIBILITY * abs(self.separation) - rounding
 
     def feasible(self, beta: Vector) -> Vector:
-        """The point moved into the box and, towards the farthest point, far enough along d."""
+        """Move a point into the box and, towards the farthest point, to d.beta >= separation."""
         beta = np.clip(beta, self.lower, self.upper)
         reach = float(self.difference @ beta)
         if reach >= self.separation:
@@ -106,15 +106,15 @@ class Program:
             scaled = beta * (self.separation / reach)
             if np.all(scaled >= self.lower) and np.all(scaled <= self.upper):
                 return scaled
-        # A coordinate that d does not see, but for rounding, stays: at the largest separation all
-        # the rest is fixed.
+        # A coordinate with d_j = 0, up to rounding, stays: at the largest separation all others are
+        # fixed.
         steep = np.abs(self.difference) > ROUNDING * np.abs(self.difference).max()
-        corner = np.where(steep, self.farthest_point, beta)
-        share = (self.separation - reach) / max(float(self.difference @ corner) - reach, 1e-300)
-        return beta + min(share, 1.0) * (corner - beta)
+        vertex = np.where(steep, self.farthest_point, beta)
+        length = (self.separation - reach) / max(float(self.difference @ vertex) - reach, 1e-300)
+        return beta + min(length, 1.0) * (vertex - beta)
 
     def primal(self, beta: Vector, projected: Vector) -> float:
-        """The objective of (P), infinite if not feasible; ``projected`` is ``rows.dot(beta)``."""
+        """Return the objective of (P) or infinity; ``projected`` is ``rows.dot(beta)``."""
         if not self._reaches(beta):
             return np.inf
         violation = self.margin - projected
@@ -130,45 +130,44 @@ class Program:
         return value + float(self.costs[~hard] @ violation[~hard])
 
     def value(self, beta: Vector, loss: float) -> float:
-        """The objective of (P) where the loss, sum_i c_i (s - a_i.beta)_+, is known already."""
+        """Return the objective of (P), given the loss sum_i c_i (s - a_i.beta)_+."""
         if not self._reaches(beta):
             return np.inf
         return self.offset + float(self.linear @ beta) + loss
 
     def dual(self, alpha: Vector, t: float, combined: Vector) -> float:
-        """The bound (D); ``combined`` is ``rows.tdot(alpha)``."""
+        """Return the bound (D); ``combined`` is ``rows.tdot(alpha)``."""
         return self.bound(float(np.sum(alpha)), t, combined)
 
     def bound(self, total: float, t: float, combined: Vector) -> float:
-        """The bound (D) from sum_i alpha_i and sum_i alpha_i a_i."""
+        """Return the bound (D) from sum_i alpha_i and sum_i alpha_i a_i."""
         rest = self.linear - combined - t * self.difference
         return self.offset + self.margin * total + self.separation * t + self._box_minimum(rest)
 
     def materialize(self) -> Program:
-        """The same program with its rows and costs in the form an exact solve works on."""
+        """Return the problem with its rows and costs in the form of an exact solve."""
         rows, costs = self.rows.materialize(), np.asarray(self.costs)
-        done = rows is self.rows and costs is self.costs
-        return self if done else replace(self, rows=rows, costs=costs)
+        unchanged = rows is self.rows and costs is self.costs
+        return self if unchanged else replace(self, rows=rows, costs=costs)
 
     def best_t(self, combined: Vector, guess: float) -> float:
-        """The t >= 0 that makes (D) largest for a given ``rows.tdot(alpha)``.
+        """Return the t >= 0 with the largest (D) for a given ``rows.tdot(alpha)``.
 
-        (D) is concave and piecewise linear in t with kinks where a coordinate of r changes sign.
-        A kink of a coordinate that d sees by rounding only is so far out that rounding would be all
-        that (D) is there: it proves nothing.
+        (D) is concave and piecewise linear in t, with a breakpoint where a coordinate of r changes
+        sign.  Coordinates with d_j = 0, up to rounding, are left out: at their breakpoints (D)
+        would be all rounding.
         """
         d = self.difference
         seen = np.abs(d) > ROUNDING * np.abs(d).max(initial=0.0)
-        kinks = (self.linear[seen] - combined[seen]) / d[seen]
-        kinks = kinks[kinks > 0]
-        order = np.sort(kinks)
+        order = (self.linear[seen] - combined[seen]) / d[seen]
+        order = np.sort(order[order > 0])
         base = self.linear - combined
 
         def slope(t: float) -> float:
             rest = base - t * d
             return self.separation - float(d @ np.where(rest > 0, self.lower, self.upper))
 
-        # slope is decreasing in t: bisect over the sorted kinks.
+        # slope is decreasing in t: bisect over the sorted breakpoints.
         lo, hi = 0, len(order)
         while lo < hi:
             mid = (lo + hi) // 2
@@ -176,30 +175,27 @@ class Program:
                 lo = mid + 1
             else:
                 hi = mid
-        candidates = [0.0, max(guess, 0.0)]
-        if lo < len(order):
-            candidates.append(float(order[lo]))
-        if lo > 0:
-            candidates.append(float(order[lo - 1]))
+        candidates = [0.0, max(guess, 0.0), *map(float, order[lo : lo + 1])]
+        candidates += map(float, order[max(lo - 1, 0) : lo])
         values = [self.separation * t + self._box_minimum(base - t * d) for t in candidates]
         return candidates[int(np.argmax(values))]
 
     def corner_t(self, combined: Vector) -> float:
-        """A t for which r leads to the farthest point, in all columns but the nearly flat ones.
+        """Return a t for which r leads to the farthest point, nearly flat columns aside.
 
-        Those would ask for a t in whose rounding everything else is lost.
+        Those would need a t so large that its rounding exceeds all else.
         """
         steep = np.abs(self.difference) > STEEP * np.abs(self.difference).max()
         rest = self.linear - combined
         return float(np.max(np.abs(rest[steep] / self.difference[steep]), initial=0.0))
 
     def _box_minimum(self, r: Vector) -> float:
-        """min of r.beta over the box."""
+        """Return the minimum of r.beta over the box."""
         return float(np.minimum(self.lower * r, self.upper * r).sum())
 
 
 def certify(program: Program, beta: Vector, alpha: Vector, t: float) -> Certificate:
-    """Judge a claimed solution from the problem alone: two products with the rows, nothing else."""
+    """Certify a claimed solution from the problem alone: two products with the rows."""
     beta = program.feasible(np.asarray(beta, dtype=np.float64))
     alpha = np.maximum(alpha, 0.0)
     np.minimum(alpha, program.costs, out=alpha)
@@ -214,18 +210,18 @@ def certify(program: Program, beta: Vector, alpha: Vector, t: float) -> Certific
 
 
 def better_sides(one: Certificate, other: Certificate) -> Certificate:
-    """The lower point of the two with the higher bound: either may come first."""
+    """Return the point of the lower objective with the higher of two bounds."""
     lower = min(one, other, key=lambda side: side.objective)
     higher = max(one, other, key=lambda side: side.dual_objective)
     return replace(higher, beta=lower.beta, objective=lower.objective)
 
 
 def difference_of(centers: Matrix, spread: Vector | float = 0.0) -> Vector:
-    """d of two centers, zero where they agree up to rounding.
+    """Return d of two centers, zero where they agree up to rounding.
 
-    A constant column has rows of zeros; with a d_j of one rounding it would still be seen by
-    d.beta >= separation, and take part in bases that are singular but for that digit.  Where both
-    centers are about zero, the spread of a column tells what its sums are rounded by.
+    A constant column has rows of zeros; with a d_j of one rounding it would still take part in
+    d.beta >= separation, and in bases that are singular but for that digit.  Where both centers are
+    about zero, the range of a column bounds the rounding of its sums.
     """
     d = np.asarray(centers[1] - centers[0])
     d[np.abs(d) <= ONE_MEAN * np.maximum(np.abs(centers[0]), spread)] = 0.0
@@ -233,7 +229,7 @@ def difference_of(centers: Matrix, spread: Vector | float = 0.0) -> Vector:
 
 
 def lcc_program(rows: Rows, difference: Vector, costs: Vector, margin: float) -> Program:
-    """Equation LCC of the paper."""
+    """Return equation LCC of the paper as a problem."""
     n = rows.shape[1]
     # With hard rows the paper's constant is infinite; it is left out.
     offset = -margin * float(costs.sum())

@@ -1,4 +1,4 @@
-"""Sums of products with twice the digits, and a bound of what they still miss.
+"""Double-double arithmetic: sums of products with twice the digits, and a bound of their error.
 
 A sum of k products in double precision has an error of up to k u sum |a_i b_i|, u = 2^-53: on data
 of large or mixed scale that is more than the gap a certificate must prove.  Here it is of the order
@@ -28,7 +28,7 @@ from lincent.problems.arrays import Index, Matrix, Vector
 UNIT = 2.0**-53
 """The largest relative error of one operation in double precision."""
 SPLIT = 2.0**27 + 1
-"""Times this, less what is lost of it, a double is cut into halves of 26 bits (Dekker)."""
+"""Factor that splits a double into halves of 26 bits (Dekker)."""
 LARGEST = 2.0**450
 """Entries beyond it would overflow when they are halved and multiplied."""
 LONG = 2**15
@@ -36,7 +36,7 @@ LONG = 2**15
 
 
 class Pair(NamedTuple):
-    """An unevaluated sum high + low, and what it is off by at most."""
+    """An unevaluated sum high + low of two doubles, and a bound of its error."""
 
     high: Vector
     low: Vector
@@ -53,14 +53,14 @@ class Pair(NamedTuple):
         return Pair(high, low, self.error + other.error + off)
 
     def times(self, factor: Vector | float) -> Pair:
-        """Multiplied by a double."""
+        """Return the product with a double."""
         high, rest = two_product(self.high, factor)
         low = rest + self.low * factor
         off = 4 * UNIT * (np.abs(rest) + np.abs(self.low * factor))
         return Pair(high, low, self.error * np.abs(factor) + off)
 
     def over(self, divisor: float) -> Pair:
-        """Divided by a double: the quotient, and what is left of the remainder."""
+        """Return the quotient by a double, with its remainder."""
         high = self.high / divisor
         back, rest = two_product(high, divisor)
         low = ((self.high - back) - rest + self.low) / divisor
@@ -68,20 +68,20 @@ class Pair(NamedTuple):
 
 
 def pair(value: Vector | float) -> Pair:
-    """A double as a pair."""
+    """Return a double as a pair."""
     high = np.asarray(value, dtype=np.float64)
     return Pair(high, np.zeros_like(high), np.zeros_like(high))
 
 
 def two_sum(a: Vector, b: Vector) -> tuple[Vector, Vector]:
-    """a + b and its rounding error (Knuth)."""
+    """Return a + b and its rounding error (Knuth)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
 def two_product(a: Vector | float, b: Vector | float) -> tuple[Vector, Vector]:
-    """a b and its rounding error (Dekker)."""
+    """Return a b and its rounding error (Dekker)."""
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     product = a * b
     a_high, a_low = _halves(a)
@@ -94,13 +94,13 @@ def two_product(a: Vector | float, b: Vector | float) -> tuple[Vector, Vector]:
 
 
 def _halves(a: Vector) -> tuple[Vector, Vector]:
-    far = a * SPLIT
-    high = far - (far - a)
+    scaled = a * SPLIT
+    high = scaled - (scaled - a)
     return high, a - high
 
 
 def product_sums(a: Matrix, b: Matrix | Vector, axis: int) -> Pair:
-    """sum of a b along an axis; both are finite and below ``LARGEST``."""
+    """Sum a b along an axis; both are finite and below ``LARGEST``."""
     if np.ndim(a) == 1 and len(a) > LONG:
         b = np.broadcast_to(b, len(a))
         return total(product_sums(a[part], b[part], axis) for part in _parts(len(a)))
@@ -108,15 +108,15 @@ def product_sums(a: Matrix, b: Matrix | Vector, axis: int) -> Pair:
 
 
 def sums(a: Matrix, axis: int) -> Pair:
-    """sum of a along an axis: ``product_sums`` with ones, which round nothing."""
+    """Sum a along an axis: ``product_sums`` with ones, without rounding."""
     if np.ndim(a) == 1 and len(a) > LONG:
         return total(sums(a[part], axis) for part in _parts(len(a)))
     return _added(np.asarray(a, dtype=np.float64), None, axis)
 
 
-def total(found: Iterable[Pair]) -> Pair:
-    """All of them together."""
-    return reduce(Pair.__add__, found)
+def total(pairs: Iterable[Pair]) -> Pair:
+    """Add several pairs."""
+    return reduce(Pair.__add__, pairs)
 
 
 def _parts(k: int) -> Iterator[slice]:
@@ -124,7 +124,7 @@ def _parts(k: int) -> Iterator[slice]:
 
 
 def _added(product: Matrix, rest: Matrix | None, axis: int) -> Pair:
-    """sum of product + rest along an axis."""
+    """Sum product + rest along an axis."""
     k = product.shape[axis]
     if k == 0:
         return pair(product.sum(axis=axis))
@@ -144,7 +144,7 @@ def _added(product: Matrix, rest: Matrix | None, axis: int) -> Pair:
 
 
 def sums_of_runs(a: Vector, b: Vector, ends: Index) -> Pair:
-    """The sums of a b over the runs between ends, as ``product_sums`` has one of them."""
+    """Sum a b over each run of entries between two ends."""
     k = np.diff(ends)
     filled = np.flatnonzero(k)  # ``reduceat`` has no empty runs
     total, low, error = np.zeros((3, len(k)))

@@ -1,25 +1,24 @@
-"""Several rules on the same rows at once: separate two-class problems, or one for all classes.
+"""Several linear classifiers on the same rows: separate binary problems, or one joint problem.
 
-Scores f_ik = x_i.beta_k + b_k, one column for each of K rules; phi and its pull u as in
-``regularized``; c_ik >= 0 costs, scaled by C.
+Scores f_ik = x_i.beta_k + b_k, one column for each of K classifiers; phi and its dual weight u as
+in ``regularized``; c_ik >= 0 costs, scaled by C.
 
-Separate: K problems (P) of ``regularized`` with a free threshold, written with an offset b instead
-of the cut, which is the same.  With signs s_ik (0: row i takes no part in problem k),
+Separate: K problems (P) of ``regularized`` with a free threshold, written as an intercept b.  With
+signs s_ik (0: row i takes no part in problem k),
 
     minimize    |beta_k|^2 / 2 + C sum_i c_ik phi(s_ik f_ik)                for every k       (S)
 
-Native: every row is to be nearer to its own class y than to any other, by the margins,
+Joint: the score of a row's own class y exceeds that of any other class by the margins,
 
     minimize    sum_k |beta_k|^2 + C sum_i sum_{k != y_i} c_ik phi(f_iy - f_ik)               (N)
 
-over all rules at once (the sum of pairs of Weston and Watkins, 1999, with our loss).  Rows pull the
-rule of their own class toward them and push those of all others away; for C going to zero
-beta_y - beta_k is proportional to the difference of the centers of y and k, and with two classes
-beta_1 - beta_0 solves (P) exactly.
+over all classifiers at once (the sum of pairs of Weston and Watkins, 1999, with this loss).  For C
+going to zero beta_y - beta_k is proportional to the difference of the centers of y and k, and with
+two classes beta_1 - beta_0 solves (P) exactly.
 
 Duals.  phi(z) = max over 0 <= u <= 1 of u (hi - z) - (hi - lo) u^2 / 2.  With alpha_ik = C c_ik
-u_ik and A_ik the amount by which the multipliers of row i pull score k up (s_ik alpha_ik; or sum_l
-alpha_il for k = y_i and -alpha_ik else), any alpha in [0, C c] with
+u_ik and A_ik the coefficient of score k in the gradient of row i (s_ik alpha_ik; or sum_l alpha_il
+for k = y_i and -alpha_ik else), any alpha in [0, C c] with
 
     sum_i A_ik = 0                                             for every k
 
@@ -33,8 +32,8 @@ by factors in [0, 1] that go to one as the point goes to the solution (``feasibl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -42,56 +41,23 @@ from lincent.problems.arrays import Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
-    """The loss of each rule for C = 1, its slope in the scores, the pulls u, and where phi bends.
+class LossAtScores:
+    """Loss by classifier for C = 1, slope in the scores, dual weights u, and where phi is curved.
 
-    Both ends of the margins count as bent: at zero all rows may be at one of them.
+    Both ends of the margins count as curved: at zero all rows may be at one of them.
     """
 
     loss: Vector
     slope: Matrix
-    pull: Matrix
-    bent: np.ndarray
-
-
-class MulticlassLoss(Protocol):
-    """How the scores of a row make its loss.  Arrays are rows by rules."""
-
-    @property
-    def codes(self) -> np.ndarray: ...
-
-    @property
-    def weight(self) -> Vector: ...
-
-    @property
-    def ridge(self) -> float:
-        """r."""
-
-    @property
-    def blocks(self) -> int:
-        """Into how many independent problems the rules fall: K or 1."""
-
-    def read(self, scores: Matrix) -> Read:
-        """What the rows say at these scores."""
-
-    def bend(self, at: Read, change: Matrix) -> Matrix:
-        """The change of the slope with a change of the scores."""
-
-    def bends(self, at: Read) -> Matrix:
-        """The second derivative of the loss in each score by itself."""
-
-    def curvature(self) -> Matrix:
-        """Rules by classes: about how much a row of each class can bend each rule."""
-
-    def bound(self, pull: Matrix, scale: float, combine: Any) -> Vector:
-        """The lower bound (D) of each block; ``combine`` gives sum_i A_ik x_i."""
+    dual_weight: Matrix
+    curved: np.ndarray
 
 
 @dataclass(frozen=True)
 class SeparateLoss:
-    """(S): ``side`` and ``cost`` are rules by classes; ``weight`` counts repetitions of rows.
+    """The loss of (S): ``side`` and ``cost`` are classifiers by classes.
 
-    Where it is rows by rules, every problem has weights of its own.
+    ``weight`` counts repetitions of rows; rows by classifiers, every problem has its own weights.
     """
 
     codes: np.ndarray
@@ -101,49 +67,54 @@ class SeparateLoss:
     low: float
     high: float
     ridge: float = 1.0
+    """r."""
+    sign: Matrix = field(init=False)
+    costs: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
-        kind = self.weight.dtype
-        object.__setattr__(self, "sign", self.side.T[self.codes].astype(kind))
+        dtype = self.weight.dtype
         weight = self.weight if self.weight.ndim == 2 else self.weight[:, None]
-        object.__setattr__(self, "costs", (self.cost.T[self.codes] * weight).astype(kind))
-
-    sign: Matrix = None  # type: ignore[assignment]
-    costs: Matrix = None  # type: ignore[assignment]
+        object.__setattr__(self, "sign", self.side.T[self.codes].astype(dtype))
+        object.__setattr__(self, "costs", (self.cost.T[self.codes] * weight).astype(dtype))
 
     @property
     def blocks(self) -> int:
+        """The number of independent problems."""
         return int(self.side.shape[0])
 
-    def read(self, scores: Matrix) -> Read:
-        loss, alpha, pull, bent = _losses(self, self.sign * scores)
-        return Read(loss, -self.sign * alpha, pull, bent)
+    def read(self, scores: Matrix) -> LossAtScores:
+        """Evaluate the loss at these scores."""
+        loss, alpha, u, curved = _losses(self, self.sign * scores)
+        return LossAtScores(loss, -self.sign * alpha, u, curved)
 
-    def bend(self, at: Read, change: Matrix) -> Matrix:
-        return self.bends(at) * change
+    def hessian_product(self, at: LossAtScores, change: Matrix) -> Matrix:
+        """Return the change of the slope with a change of the scores."""
+        return self.hessian_diagonal(at) * change
 
-    def bends(self, at: Read) -> Matrix:
-        """The second derivative of the loss in each score by itself, which is all of it."""
-        return np.where(at.bent, self.costs, 0.0) / (self.high - self.low)
+    def hessian_diagonal(self, at: LossAtScores) -> Matrix:
+        """Return the second derivative of the loss in each score."""
+        return np.where(at.curved, self.costs, 0.0) / (self.high - self.low)
 
     def curvature(self) -> Matrix:
+        """Return classifiers by classes: the curvature of a row of each class in the margins."""
         return self.cost / (self.high - self.low)
 
-    def bound(self, pull: Matrix, scale: float, combine: Any) -> Vector:
-        alpha = scale * self.costs * pull
+    def bound(self, u: Matrix, scale: float, combine: Any) -> Vector:
+        """Return the bound (D) of each problem; ``combine`` gives sum_i A_ik x_i."""
+        alpha = scale * self.costs * u
         up, down = (np.where(self.sign * way > 0, alpha, 0.0).sum(axis=0) for way in (1, -1))
         least = np.minimum(up, down)
         keep_up, keep_down = (least / np.maximum(side, 1e-300) for side in (up, down))
         alpha *= np.where(self.sign > 0, keep_up, keep_down)
         combined = combine(self.sign * alpha)
-        spread = np.divide(alpha * alpha, scale * self.costs, where=self.costs > 0, out=alpha * 0)
-        total = self.high * alpha.sum(axis=0) - (self.high - self.low) / 2 * spread.sum(axis=0)
+        squares = _squares(alpha, scale * self.costs)
+        total = self.high * alpha.sum(axis=0) - (self.high - self.low) / 2 * squares.sum(axis=0)
         return np.asarray(total - (combined**2).sum(axis=0) / 2)
 
 
 @dataclass(frozen=True)
 class JointLoss:
-    """(N): ``cost`` is classes by rules (its diagonal plays no part)."""
+    """The loss of (N): ``cost`` is classes by classifiers (its diagonal plays no part)."""
 
     codes: np.ndarray
     weight: Vector
@@ -151,82 +122,89 @@ class JointLoss:
     low: float
     high: float
     ridge: float = 2.0
+    """r."""
     blocks: int = 1
+    costs: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
         costs = self.cost[self.codes] * self.weight[:, None]
         costs[np.arange(len(self.codes)), self.codes] = 0.0
         object.__setattr__(self, "costs", costs.astype(self.weight.dtype))
 
-    costs: Matrix = None  # type: ignore[assignment]
+    def _pairs(self, scores: Matrix) -> Matrix:
+        """From scores to the differences f_iy - f_ik."""
+        own: Matrix = scores[np.arange(len(self.codes)), self.codes][:, None]
+        return own - scores
 
-    def _own(self, values: Matrix) -> Matrix:
-        own: Matrix = values[np.arange(len(self.codes)), self.codes][:, None]
-        return own
-
-    def _spread(self, pulls: Matrix) -> Matrix:
-        """From amounts at pairs (i, k) to amounts at scores: up at y_i, down at k."""
-        out = -pulls
-        out[np.arange(len(self.codes)), self.codes] = pulls.sum(axis=1)
+    def _coefficients(self, pairs: Matrix) -> Matrix:
+        """From amounts at pairs (i, k) to amounts at scores: plus at y_i, minus at k."""
+        out = -pairs
+        out[np.arange(len(self.codes)), self.codes] = pairs.sum(axis=1)
         return out
 
-    def read(self, scores: Matrix) -> Read:
-        loss, alpha, pull, bent = _losses(self, self._own(scores) - scores)
-        return Read(loss, -self._spread(alpha), pull, bent)
+    def read(self, scores: Matrix) -> LossAtScores:
+        """Evaluate the loss at these scores."""
+        loss, alpha, u, curved = _losses(self, self._pairs(scores))
+        return LossAtScores(loss, -self._coefficients(alpha), u, curved)
 
-    def bends(self, at: Read) -> Matrix:
-        """The second derivative of the loss in each score by itself."""
-        curved = self.curved(at)
-        curved[np.arange(len(self.codes)), self.codes] = curved.sum(axis=1)
-        return curved
+    def pair_curvature(self, at: LossAtScores) -> Matrix:
+        """Return the second derivative of the loss in f_iy - f_ik."""
+        curvature: Matrix = np.where(at.curved, self.costs, 0.0) / (self.high - self.low)
+        return curvature
 
-    def curved(self, at: Read) -> Matrix:
-        """The second derivative of the loss in f_iy - f_ik, where it bends."""
-        curved: Matrix = np.where(at.bent, self.costs, 0.0) / (self.high - self.low)
-        return curved
+    def hessian_diagonal(self, at: LossAtScores) -> Matrix:
+        """Return the second derivative of the loss in each score."""
+        curvature = self.pair_curvature(at)
+        curvature[np.arange(len(self.codes)), self.codes] = curvature.sum(axis=1)
+        return curvature
 
-    def bend(self, at: Read, change: Matrix) -> Matrix:
-        return self._spread(self.curved(at) * (self._own(change) - change))
+    def hessian_product(self, at: LossAtScores, change: Matrix) -> Matrix:
+        """Return the change of the slope with a change of the scores."""
+        return self._coefficients(self.pair_curvature(at) * self._pairs(change))
 
     def curvature(self) -> Matrix:
-        bent = self.cost.T.copy()
-        np.fill_diagonal(bent, 0.0)
-        np.fill_diagonal(bent, bent.sum(axis=0))
-        return bent / (self.high - self.low)
+        """Return classifiers by classes: the curvature of a row of each class in the margins."""
+        curvature = self.cost.T.copy()
+        np.fill_diagonal(curvature, 0.0)
+        np.fill_diagonal(curvature, curvature.sum(axis=0))
+        return curvature / (self.high - self.low)
 
-    def bound(self, pull: Matrix, scale: float, combine: Any) -> Vector:
-        alpha = scale * self.costs * pull
-        alpha *= feasible(self._flow(alpha))[self.codes]
-        combined = combine(self._spread(alpha))
-        spread = np.divide(alpha * alpha, scale * self.costs, where=self.costs > 0, out=alpha * 0)
+    def bound(self, u: Matrix, scale: float, combine: Any) -> Vector:
+        """Return the bound (D); ``combine`` gives sum_i A_ik x_i."""
+        alpha = scale * self.costs * u
+        flow = np.zeros((len(self.cost), len(self.cost)))
+        np.add.at(flow, self.codes, alpha)  # between the classes of rows and the other classes
+        alpha *= feasible(flow)[self.codes]
+        combined = combine(self._coefficients(alpha))
         total = self.high * float(alpha.sum())
-        total -= (self.high - self.low) / 2 * float(spread.sum())
+        total -= (self.high - self.low) / 2 * float(_squares(alpha, scale * self.costs).sum())
         return np.array([total - float((combined**2).sum()) / 4])
 
-    def _flow(self, alpha: Matrix) -> Matrix:
-        """Classes by rules: what the rows of each class pull against each rule."""
-        n = len(self.cost)
-        flow = np.zeros((n, n))
-        np.add.at(flow, self.codes, alpha)
-        return flow
+
+MulticlassLoss = SeparateLoss | JointLoss
 
 
 def _losses(
-    program: SeparateLoss | JointLoss, z: Matrix
-) -> tuple[Vector, Matrix, Matrix, np.ndarray]:
-    """The loss of each rule at positions z, c u, u, and where phi bends."""
+    program: MulticlassLoss, z: Matrix
+) -> tuple[Vector, Matrix, Matrix, np.ndarray[Any, Any]]:
+    """Compute the loss of each classifier at positions z, c u, u, and where phi is curved."""
     width = program.high - program.low
     short = program.high - z
-    bent = (short >= 0.0) & (short <= width)
-    pull = short / width
-    np.minimum(np.maximum(pull, 0.0, out=pull), 1.0, out=pull)
-    alpha = program.costs * pull
-    loss = alpha * (short - width / 2 * pull)
-    return loss.sum(axis=0, dtype=np.float64), alpha, pull, bent
+    curved = (short >= 0.0) & (short <= width)
+    u = short / width
+    np.minimum(np.maximum(u, 0.0, out=u), 1.0, out=u)
+    alpha = program.costs * u
+    loss = alpha * (short - width / 2 * u)
+    return loss.sum(axis=0, dtype=np.float64), alpha, u, curved
+
+
+def _squares(alpha: Matrix, costs: Matrix) -> Matrix:
+    """Return alpha^2 / c, zero where the cost is."""
+    return np.divide(alpha * alpha, costs, where=costs > 0, out=alpha * 0)
 
 
 def feasible(flow: Matrix) -> Matrix:
-    """Factors in [0, 1] on the flows between classes, after which none gains or loses.
+    """Return factors in [0, 1] on the flows between classes, after which all of them balance.
 
     With N the flows and e their excess, row sums minus column sums, potentials p with
     L p = e, L the Laplacian of N + N', give factors 1 - (p_y - p_k): the new flows balance, and a

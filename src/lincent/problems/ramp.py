@@ -1,4 +1,4 @@
-"""The fully quadratic centralization program: on a line, a ramp loss.
+"""The fully quadratic centralization problem: a ramp loss on the projected line.
 
 Equation FQCC of the paper, with a_i = y_i (x_i - l), d = C+ - C-, s = abs(sigma), c_i the cost of
 row i, is
@@ -7,11 +7,11 @@ row i, is
     subject to  y_i (|x_i.beta - C+.beta| - |x_i.beta - C-.beta|) <= eps_i,   eps_i >= -s,
                 -1 <= beta <= 1.
 
-beta and -beta have the same value, so h = d.beta/2 >= 0 may be asked for.  On a line the difference
+beta and -beta have the same value, so h = d.beta/2 >= 0 may be required.  On a line the difference
 of the two distances is -2 clip(z_i, -h, h) with z_i = a_i.beta.  While d.beta < s no row can meet
 the margin, all slacks are this difference, and the objective is linear along rays from zero.  So
-away from beta = 0, where all rows coincide and nothing is learned, a ray that reaches d.beta >= s
-inside the box has its best point there: d.beta >= s is asked for, as in LCC.  Then, with the slacks
+away from beta = 0, where all rows coincide, a ray that reaches d.beta >= s
+inside the box has its best point there: d.beta >= s is required, as in LCC.  Then, with the slacks
 eliminated,
 
     F(beta) = -d.beta + sum_i c_i max(-s, min(d.beta, -2 z_i))                              (R)
@@ -36,15 +36,12 @@ itself the point is a minimizer of its own U_k: no small step lowers F, a local 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lincent.problems.arrays import Rows, Vector
-from lincent.problems.centralization import Program
-
-Mask = NDArray[np.bool_]
+from lincent.problems.arrays import Mask, Rows, Vector
+from lincent.problems.centralization import Program, lcc_program
 
 
 @dataclass(frozen=True)
@@ -58,38 +55,30 @@ class RampProgram:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
         return self.rows.shape
 
     @property
     def hard(self) -> bool:
+        """Whether some rows are hard constraints."""
         return bool(np.isinf(self.costs).any())
 
     def objective(self, beta: Vector, projected: Vector) -> float:
-        """F at a point with d.beta >= s; ``projected`` is ``rows.dot(beta)``."""
+        """Compute F at a point with d.beta >= s; ``projected`` is ``rows.dot(beta)``."""
         reach = float(self.difference @ beta)
         loss = np.maximum(-self.margin, np.minimum(reach, -2.0 * projected))
         return -reach + float(self.costs @ loss)
 
     def beyond(self, beta: Vector, projected: Vector) -> Mask:
-        """The rows J beyond the wrong center."""
+        """Return the rows J beyond the wrong center."""
         return np.asarray(-2.0 * projected > float(self.difference @ beta))
 
     def upper_model(self, beyond: Mask) -> Program:
-        """(U): convex, above F, and equal to it where J was taken."""
-        n = self.shape[1]
+        """Return (U): convex, above F, and equal to it at the point of J."""
         capped = np.where(beyond, self.costs, 0.0)
         linear = -self.difference
         if beyond.any():
             linear = 2.0 * self.rows.tdot(capped) + (float(capped.sum()) - 1.0) * self.difference
-        offset = -self.margin * float(self.costs.sum())
-        return Program(
-            rows=self.rows,
-            costs=2.0 * self.costs,
-            margin=self.margin / 2.0,
-            linear=linear,
-            difference=self.difference,
-            separation=self.margin,
-            lower=-np.ones(n),
-            upper=np.ones(n),
-            offset=offset if np.isfinite(offset) else 0.0,
-        )
+        # LCC with half the margin and twice the costs has the offset of (U).
+        model = lcc_program(self.rows, self.difference, 2.0 * self.costs, self.margin / 2.0)
+        return replace(model, linear=linear, separation=self.margin)

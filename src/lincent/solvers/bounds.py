@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from lincent.problems.arrays import relative_gap
+
 
 class Bounds:
     """Lowest objective and highest dual bound so far, each with the point that attains it.
@@ -26,9 +28,7 @@ class Bounds:
 
     @property
     def relative_gap(self) -> float:
-        if self.objective == np.inf:
-            return np.inf
-        return self.gap / max(self.unit, abs(self.objective))
+        return relative_gap(self.gap, self.objective, self.unit)
 
     def offer_primal(self, objective: float, point: Any) -> bool:
         """Keep the point if its objective is the lowest; return whether it is."""

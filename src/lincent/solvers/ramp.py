@@ -31,9 +31,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Index, Matrix, Vector
+from lincent.problems.arrays import Certificate, Index, Mask, Matrix, Vector
 from lincent.problems.centralization import Program, certify
-from lincent.problems.ramp import Mask, RampProgram
+from lincent.problems.ramp import RampProgram
 from lincent.solvers.lp import dispatch, screening, simplex
 from lincent.solvers.lp.tableau import Tableau
 from lincent.solvers.solution import Controls, Solution, Status

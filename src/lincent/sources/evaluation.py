@@ -121,7 +121,7 @@ class InMemoryRows:
         # Rows that an exact solve may take although fewer would do: its work grows like n^2 per
         # row, that of a read like n, and below this the read is the larger part.
         self.spare_rows = 0 if self.namespace.fast_reads else rows.shape[0] // (4 * rows.shape[1])
-        self.here = not self.namespace.fast_reads
+        self.on_host = not self.namespace.fast_reads
         self.size: Any = 1.0
 
     def sized(self, ruler: Matrix | None) -> InMemoryRows:
@@ -132,7 +132,7 @@ class InMemoryRows:
         size = self.rows.sizes_there(ruler)
         size += TINY
         # A size is known to a quarter: here, where memory counts, half of its digits do.
-        other.size = size.astype(np.float32) if self.here else size
+        other.size = size.astype(np.float32) if self.on_host else size
         return other
 
     def look(self, beta: Vector, band: int = 0) -> Evaluation:
@@ -158,7 +158,7 @@ class InMemoryRows:
     def parts(self) -> Iterator[slice]:
         """All rows, here in parts whose vectors stay in the cache, on a device at once."""
         m = self.rows.shape[0]
-        step = PART if self.here else max(m, 1)
+        step = PART if self.on_host else max(m, 1)
         for start in range(0, m, step):
             yield slice(start, min(start + step, m))
 
@@ -422,7 +422,7 @@ class InMemorySplit:
 
     def multipliers(self, alpha: Vector, combined: Vector) -> Any:
         whole = self.whole
-        if whole.here:
+        if whole.on_host:
             return whole.full(self.outside, self.index, alpha)
         return Multipliers(
             (whole.rows.shape[0],),

@@ -322,7 +322,7 @@ class Stub:
         pass
 
 
-def drawn(monkeypatch, m, n, most=10**9, repeated=False, here=True, doubt=0):
+def drawn(monkeypatch, m, n, most=10**9, repeated=False, on_host=True, doubt=0):
     """How many rows the first sample has; and whether distinct rows are solved instead."""
     seen = {}
 
@@ -330,7 +330,7 @@ def drawn(monkeypatch, m, n, most=10**9, repeated=False, here=True, doubt=0):
         seen["k"] = k
         return (None,)
 
-    whole = SimpleNamespace(most_sampled=most, sample=sample, here=here)
+    whole = SimpleNamespace(most_sampled=most, sample=sample, on_host=on_host)
     rows = SimpleNamespace(all_rows=lambda costs, margin: whole)
     program = SimpleNamespace(
         rows=rows, costs=None, margin=None, shape=(m, n), materialize=lambda: "all rows"
@@ -363,13 +363,13 @@ def test_a_second_sample_is_drawn_where_it_is_larger_than_the_first_and_small(mo
     assert drawn(monkeypatch, 40_000, 200) == 3_500
     assert drawn(monkeypatch, 50_000, 200) == 15_875
     assert drawn(monkeypatch, 20_000, 2, repeated=True) == "distinct"
-    assert drawn(monkeypatch, 20_000, 2, repeated=True, here=False) == 1_857
+    assert drawn(monkeypatch, 20_000, 2, repeated=True, on_host=False) == 1_857
 
 
 def test_where_most_rows_are_in_doubt_all_of_them_are_solved_at_once(monkeypatch):
     assert drawn(monkeypatch, 20_000, 2, doubt=10_000) == 1_857
     assert drawn(monkeypatch, 20_000, 2, doubt=10_001) == "all rows"
-    assert drawn(monkeypatch, 20_000, 2, doubt=10_001, here=False) == 1_857
+    assert drawn(monkeypatch, 20_000, 2, doubt=10_001, on_host=False) == 1_857
 
 
 @pytest.mark.parametrize("m", [4_000, 4_001])

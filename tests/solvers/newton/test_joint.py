@@ -102,7 +102,7 @@ def test_the_bound_holds_at_any_point():
     design = Design(X, y, np.ones(len(y)))
     for size in (0.0, 0.1, 1.0, 10.0):
         at = program.read(design.dot(size * rng.normal(size=(5, 3))))
-        bound = program.bound(at.pull, 1.0, lambda amounts: design.tdot(amounts)[:-1])
+        bound = program.bound(at.dual_weight, 1.0, lambda amounts: design.tdot(amounts)[:-1])
         assert bound[0] <= best + 1e-9
 
 

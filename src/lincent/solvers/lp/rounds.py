@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.problems.arrays import AllRows, Certificate, Checked, SplitRows, Vector, View
+from lincent.problems.arrays import AllRows, Certificate, Checked, EvaluatedRows, SplitRows, Vector
 from lincent.problems.centralization import Program
 from lincent.solvers.lp import part
 from lincent.solvers.lp.ruler import Ruler
@@ -80,7 +80,7 @@ class Rounds:
         ruler: Ruler | None = None,
     ) -> None:
         self.program, self.whole, self.controls = program, whole, controls
-        self.view: View | None = near.view  # from the best point, where it was kept
+        self.view: EvaluatedRows | None = near.view  # from the best point, where it was kept
         self.beta, self.objective = near.beta, near.objective
         self.width = near.width
         self.split = near.view.split(self.width)
@@ -175,7 +175,7 @@ class Rounds:
                 between = self._best_view().between(there, float(lengths[best]), losses[best])
                 self.beta, self.objective, self.view = points[best], values[best], between
 
-    def _best_view(self) -> View:
+    def _best_view(self) -> EvaluatedRows:
         if self.view is None:
             self.view = self.whole.look(self.beta, 0)
         return self.view

@@ -105,13 +105,13 @@ def solve(
     pays = 2 * start_size(n) < second <= TUNING.second * m
     k = second if pays else start_size(n)
     sample = Sample(program, *whole.sample(k, rng))
-    merged = merge(program) if whole.here and sample.repeats(rng) else None
+    merged = merge(program) if whole.on_host and sample.repeats(rng) else None
     if merged is not None:
         sample.release()
         controls.tell(f"{merged.program.shape[0]} of {m} rows are distinct")
         return merged.expand(_solve_distinct(merged.program, controls, rng))
     near, whole, ruler, steps = _from_samples(program, whole, sample, k, controls, rng)
-    if whole.here and near.band > TUNING.most_in_doubt * m:
+    if whole.on_host and near.band > TUNING.most_in_doubt * m:
         found = interior_point.exact(program.materialize(), controls, near.beta)
         return replace(found, solver=NAME, iterations=steps + found.iterations)
     search = Rounds(program, whole, near, controls, ruler)

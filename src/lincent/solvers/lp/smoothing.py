@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lincent.problems.arrays import AllRows, Vector, View
+from lincent.problems.arrays import AllRows, EvaluatedRows, Vector
 from lincent.problems.centralization import Program
 from lincent.solvers.lp.box_step import model_minimum
 
@@ -50,7 +50,7 @@ TUNING = Tuning()
 class Near:
     """A point near the optimum, and all rows as seen from there."""
 
-    view: View
+    view: EvaluatedRows
     objective: float
     band: int  # rows around the kink among which the optimum's are expected
 
@@ -154,7 +154,7 @@ def _best_on_the_way(
 
 
 def newton_step(
-    program: Program, view: View, width: float, rng: np.random.Generator
+    program: Program, view: EvaluatedRows, width: float, rng: np.random.Generator
 ) -> Vector | None:
     """The next point, or None where the Hessian says nothing."""
     if not width > 0:

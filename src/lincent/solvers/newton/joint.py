@@ -23,7 +23,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from lincent.problems.arrays import Matrix, Vector
-from lincent.problems.joint import JointLoss, MulticlassLoss, Read
+from lincent.problems.joint import JointLoss, LossAtScores, MulticlassLoss
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint_pairs import PAIRS, pair_step, work
 
@@ -133,7 +133,7 @@ class _End(NamedTuple):
     """The end of a step: scores there, what the rows say, and the slope along the step."""
 
     scores: Matrix
-    at: Read
+    at: LossAtScores
     slope: Vector
 
 
@@ -155,7 +155,7 @@ class _Walk:
         self.formed = bool(coupling.blocks == n and n * len(self.rules) <= FORMED)
         self._stand(coupling.read(self.scores))
 
-    def _stand(self, at: Read) -> None:
+    def _stand(self, at: LossAtScores) -> None:
         """Take what the rows say at the scores."""
         self.at = at
         self.gradient = self.design.tdot(self.scale * self.at.slope)
@@ -203,7 +203,7 @@ class _Walk:
         bound = np.full_like(objective, np.nan)
         if certify:
             bound = self.coupling.bound(
-                self.at.pull, self.scale, lambda amounts: self.design.tdot(amounts)[:-1]
+                self.at.dual_weight, self.scale, lambda amounts: self.design.tdot(amounts)[:-1]
             )
         return JointSolution(self.rules, objective, bound, self.steps)
 
@@ -233,7 +233,7 @@ class _Walk:
 
     def _hessians(self) -> Iterator[Matrix]:
         """The factored Hessian of each rule by itself."""
-        for k, bent in enumerate(self.coupling.bends(self.at).T):
+        for k, bent in enumerate(self.coupling.hessian_diagonal(self.at).T):
             hessian = self.design.gram_by_changes(bent, k) * self.design.light.dtype.type(
                 self.scale
             )
@@ -249,7 +249,7 @@ class _Walk:
         """The native form where few pairs bend, and gradients have taken longer than this will."""
         if not isinstance(self.coupling, JointLoss) or not self.spent:
             return None
-        curved = self.scale * self.coupling.curved(self.at).astype(np.float64)
+        curved = self.scale * self.coupling.pair_curvature(self.at).astype(np.float64)
         pairs = int(np.count_nonzero(curved))
         if pairs > PAIRS or work(pairs) > self.spent:
             return None
@@ -281,7 +281,7 @@ class _Walk:
         return self._blocks(np.einsum("ij,ij->j", a, b))
 
     def _hessian(self, direction: Matrix) -> Matrix:
-        bent = self.coupling.bend(self.at, self.design.light_dot(direction))
+        bent = self.coupling.hessian_product(self.at, self.design.light_dot(direction))
         out = self.design.light_tdot(self.scale * bent)
         out[:-1] += self.coupling.ridge * direction[:-1]
         return out

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from lincent.problems.arrays import Matrix, Vector
-from lincent.problems.joint import Read, SeparateLoss
+from lincent.problems.joint import LossAtScores, SeparateLoss
 from lincent.solvers.newton.design import Design
 from lincent.solvers.newton.joint import JointSolution
 
@@ -53,7 +53,7 @@ def solve_nonnegative(
 
 def _look(
     design: Design, program: SeparateLoss, scale: float, point: Vector
-) -> tuple[Read, Vector, float]:
+) -> tuple[LossAtScores, Vector, float]:
     at = program.read(design.dot(point[:, None]))
     gradient = design.tdot(scale * at.slope)[:, 0]
     gradient[:-1] += point[:-1]
@@ -61,13 +61,13 @@ def _look(
 
 
 def _bound(
-    design: Design, program: SeparateLoss, scale: float, at: Read, held: np.ndarray
+    design: Design, program: SeparateLoss, scale: float, at: LossAtScores, held: np.ndarray
 ) -> float:
     def combine(amounts: Matrix) -> Matrix:
         combined = design.tdot(amounts)[:-1]
         return np.where(held[:-1, None], np.maximum(combined, 0.0), combined)
 
-    return float(program.bound(at.pull, scale, combine)[0])
+    return float(program.bound(at.dual_weight, scale, combine)[0])
 
 
 def _advance(
@@ -76,13 +76,13 @@ def _advance(
     scale: float,
     held: np.ndarray,
     point: Vector,
-    at: Read,
+    at: LossAtScores,
     gradient: Vector,
     value: float,
 ) -> Vector | None:
     """The next point; None where no step leads down."""
     free = np.flatnonzero(~(held & (point <= 0.0) & (gradient >= 0.0)))
-    hessian = scale * design.gram_by_changes(program.bends(at)[:, 0])
+    hessian = scale * design.gram_by_changes(program.hessian_diagonal(at)[:, 0])
     hessian.flat[: len(point) * (len(point) - 1) : len(point) + 1] += 1.0
     hessian.flat[:: len(point) + 1] += NUDGE * float(hessian.diagonal().max())
     step = np.zeros_like(point)

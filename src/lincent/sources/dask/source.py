@@ -36,7 +36,7 @@ Lengths = NDArray[np.int64]
 class BlockRows:
     """All rows of a program, looked at block by block."""
 
-    here = False
+    on_host = False
     sampled_by_size = False  # the sizes of all rows would be one more read, a second sample another
 
     def __init__(self, run: Run, lengths: Lengths, setting: Setting, per_block: Vector) -> None:
