@@ -167,7 +167,8 @@ def check(folder):
     from pyarrow import parquet
 
     from lincent.export import load_model
-    from lincent.tables import UserTable, to_frame
+    from lincent.tables.read import UserTable
+    from lincent.tables.schema import to_frame
 
     root = Path(folder)
     model = load_model(root / "model.lincent")

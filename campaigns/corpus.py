@@ -90,10 +90,10 @@ def make() -> Path:
 
 def _model(classes: int = 2, dates: bool = False, text: bool = False, **settings: Any) -> bytes:
     from lincent.export.storage import dump_model
-    from lincent.tables import Wishes
+    from lincent.tables.infer import ColumnOptions
     from lincent.workflow.fit import fit_table
 
-    wishes = Wishes(ids=("id",), dates=dates, text=text)
+    wishes = ColumnOptions(ids=("id",), dates=dates, text=text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         frame = table(np.random.default_rng(0), classes=classes)

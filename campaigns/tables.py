@@ -186,11 +186,13 @@ _places: list[Any] = []
 
 
 def _judged(path: Path) -> None:
-    from lincent.tables import read_table, to_frame, understand
+    from lincent.tables.infer import infer_schema
+    from lincent.tables.read import read_table
+    from lincent.tables.schema import to_frame
 
     table = read_table(path)
     names = table.data.column_names
-    known = understand(table, names[-1] if names else "target")
+    known = infer_schema(table, names[-1] if names else "target")
     if known.schema.columns:
         to_frame(known.schema, table)
 

@@ -23,7 +23,7 @@ ADDED = {
     "lincent.features.KernelLandmarks": "0.2.0",
     "lincent.features.LocalCenters": "0.2.0",
     "lincent.features.SplineFeatures": "0.2.0",
-    "lincent.features.TableNumbers": "0.2.0",
+    "lincent.features.TableEncoder": "0.2.0",
 }
 """Full name: the version it came with."""
 
@@ -93,7 +93,7 @@ MODULES = (
         (
             Group(
                 "Transformers",
-                ("SplineFeatures", "LocalCenters", "KernelLandmarks", "TableNumbers"),
+                ("SplineFeatures", "LocalCenters", "KernelLandmarks", "TableEncoder"),
             ),
         ),
     ),

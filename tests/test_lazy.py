@@ -11,7 +11,7 @@ import pytest
 
 import lincent
 
-PACKAGES = ["lincent", "lincent.export", "lincent.workflow", "lincent.tables"]
+PACKAGES = ["lincent", "lincent.export", "lincent.workflow"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

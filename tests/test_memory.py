@@ -22,13 +22,13 @@ def started(monkeypatch):
 
 
 def test_a_sample_is_what_there_is_room_for(monkeypatch):
-    monkeypatch.setattr(_memory, "room", lambda: float("inf"))
-    assert _memory.entries(10**9) == 10**9
-    monkeypatch.setattr(_memory, "room", lambda: 64e6)
-    assert _memory.entries(10**9) == 10**6
-    monkeypatch.setattr(_memory, "room", lambda: -1.0)
-    assert _memory.entries(10**9) == _memory.LEAST
-    assert _memory.entries(1_000) == 1_000
+    monkeypatch.setattr(_memory, "available_memory", lambda: float("inf"))
+    assert _memory.sample_entries(10**9) == 10**9
+    monkeypatch.setattr(_memory, "available_memory", lambda: 64e6)
+    assert _memory.sample_entries(10**9) == 10**6
+    monkeypatch.setattr(_memory, "available_memory", lambda: -1.0)
+    assert _memory.sample_entries(10**9) == _memory.LEAST
+    assert _memory.sample_entries(1_000) == 1_000
 
 
 def test_a_tight_limit_is_worth_a_second_start(monkeypatch, started):
@@ -56,7 +56,7 @@ def test_without_a_limit_nothing_is_started(monkeypatch, started):
 def test_addresses_that_are_taken_are_no_room(monkeypatch):
     taken = _memory._fields(_memory.Path("/proc/self/status"))["VmSize"]
     monkeypatch.setattr(_memory, "_address_limit", lambda: taken + 1e9)
-    assert 0 < _memory.room() <= 1e9
+    assert 0 < _memory.available_memory() <= 1e9
 
 
 UNDER_A_LIMIT = """
@@ -66,7 +66,7 @@ from lincent import _memory
 limit = int(_memory._size()) + int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 try:
-    print(_memory.room() < int(sys.argv[1]) - _memory.BUFFERS)
+    print(_memory.available_memory() < int(sys.argv[1]) - _memory.BUFFERS)
 except MemoryError as error:
     print(error)
 """

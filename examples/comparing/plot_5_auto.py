@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
 from lincent import AutoLCC, RegularizedLCC
-from lincent.features import TableNumbers
+from lincent.features import TableEncoder
 
 rng = np.random.default_rng(0)
 m = 900
@@ -49,8 +49,8 @@ plt.show()
 # %%
 # The same numbers for another rule
 # ---------------------------------
-# What AutoLCC makes of gaps and words by itself, :class:`lincent.features.TableNumbers` makes for
+# What AutoLCC makes of gaps and words by itself, :class:`lincent.features.TableEncoder` makes for
 # any classifier.
-line = make_pipeline(TableNumbers(), RegularizedLCC()).fit(X_train, y_train)
+line = make_pipeline(TableEncoder(), RegularizedLCC()).fit(X_train, y_train)
 print(", ".join(line[0].get_feature_names_out()))
 print(f"one line, held-out rows right: {line.score(X_test, y_test):.3f}")

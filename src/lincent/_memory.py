@@ -24,17 +24,17 @@ BUFFERS = 2 * 2**25
 LEAST = 250_000
 
 
-def room() -> float:
-    """Bytes that this process may still take; infinite where nothing says so."""
+def available_memory() -> float:
+    """Return the bytes that this process may still allocate; infinite where no limit is known."""
     return min(_free(), _cgroup(), _address_space())
 
 
-def entries(most: int) -> int:
+def sample_entries(most: int) -> int:
     """Numbers (eight bytes) in a sample that is solved here: ``most``, or an eighth of the room.
 
     Never fewer than ``LEAST``: a sample that says nothing costs reads without end.
     """
-    return int(min(most, max(LEAST, room() / (8 * 8))))
+    return int(min(most, max(LEAST, available_memory() / (8 * 8))))
 
 
 def spare_addresses() -> None:

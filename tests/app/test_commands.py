@@ -20,7 +20,8 @@ def python_answers(model, frame):
 
 
 def prepared(model, frame):
-    from lincent.tables import read_table, to_frame
+    from lincent.tables.read import read_table
+    from lincent.tables.schema import to_frame
 
     return to_frame(model.schema, read_table(frame))
 

@@ -8,7 +8,7 @@ import pytest
 
 from lincent._errors import AppError
 from lincent.export import load_model, save_model
-from lincent.tables import Wishes
+from lincent.tables.infer import ColumnOptions
 from lincent.workflow import fit_table, predict_table
 from lincent.workflow.methods import METHODS, find_method, make_classifier
 
@@ -90,7 +90,7 @@ def test_settings_reach_the_estimator(make_table):
 def test_groups_stay_together(make_table):
     table = make_table(200)
     table["who"] = np.arange(200) // 4
-    model = fit_table(table, "churn", quick=True, wishes=Wishes(group="who"))
+    model = fit_table(table, "churn", quick=True, wishes=ColumnOptions(group="who"))
     assert "groups kept together" in model.summary["held_out"]["how"]
     assert [c["role"] for c in model.summary["columns"] if c["column"] == "who"] == ["group"]
 

@@ -10,7 +10,8 @@ import pytest
 from lincent._errors import AppError
 from lincent.estimators import auto, auto_large
 from lincent.export.storage import load_model
-from lincent.tables import AS_FOUND, Wishes
+from lincent.tables.infer import ColumnOptions
+from lincent.tables.read import DEFAULT_READ
 from lincent.workflow import large_file, memory
 from lincent.workflow.fit import fit_table
 
@@ -49,7 +50,7 @@ def write(folder, kind="parquet", **how):
 
 @pytest.fixture
 def little_room(monkeypatch):
-    monkeypatch.setattr(large_file, "room", lambda: 1000.0)
+    monkeypatch.setattr(large_file, "available_memory", lambda: 1000.0)
     monkeypatch.setattr(large_file, "SAMPLE_ROWS", 1_000)
 
 
@@ -63,7 +64,9 @@ def test_the_same_model_as_in_memory(tmp_path, monkeypatch, little_room, kind, m
     monkeypatch.undo()
     plain = fit_table(path, "label", method=method)
     # Columns of one category add up to one, so that coefficients of LCC are not unique: scores are.
-    seen = large_file.LargeFit(large_file.LargeFile(path, AS_FOUND, 0), "label", Wishes()).known
+    seen = large_file.LargeFit(
+        large_file.LargeFile(path, DEFAULT_READ, 0), "label", ColumnOptions()
+    ).known
     one, other = (m.pipeline.decision_function(seen.frame) for m in (model, plain))
     np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7 * np.abs(other).max())
     assert model.summary["rows"] == plain.summary["rows"] == 4_000
@@ -90,8 +93,8 @@ def test_methods_that_choose(tmp_path, monkeypatch, little_room, method):
     model = fit_table(path, "label", method=method)
     monkeypatch.undo()
     plain = fit_table(path, "label", method=method)
-    file = large_file.LargeFile(path, AS_FOUND, 0)
-    seen = large_file.LargeFit(file, "label", Wishes()).known.frame
+    file = large_file.LargeFile(path, DEFAULT_READ, 0)
+    seen = large_file.LargeFit(file, "label", ColumnOptions()).known.frame
     same = model.pipeline.predict(seen) == plain.pipeline.predict(seen)
     assert same.mean() > 0.99
     assert model.pipeline.predict_proba(seen).shape == (1_500, 2)
@@ -105,7 +108,7 @@ def test_the_portfolio_is_that_of_memory(tmp_path, monkeypatch, rows):
     monkeypatch.setattr(auto_large, "JUDGES", 600)
     path, settings = write(tmp_path, m=rows), {"maps": ["columns", "splines"], "cv": 2}
     plain = fit_table(path, "label", method="auto", settings=settings)
-    monkeypatch.setattr(large_file, "room", lambda: 1000.0)
+    monkeypatch.setattr(large_file, "available_memory", lambda: 1000.0)
     model = fit_table(path, "label", method="auto", settings=settings)
     members = [
         [(member["map"], member["C"], member["objective"]) for member in one.pipeline[-1].members_]
@@ -120,7 +123,7 @@ def test_the_portfolio_is_that_of_memory(tmp_path, monkeypatch, rows):
 
 
 def test_a_sample_is_the_same_each_time_and_from_everywhere(tmp_path, little_room):
-    file = large_file.LargeFile(write(tmp_path), AS_FOUND, 3)
+    file = large_file.LargeFile(write(tmp_path), DEFAULT_READ, 3)
     numbers, table = file.sampled()
     again, _ = file.sampled()
     np.testing.assert_array_equal(numbers, again)
@@ -132,25 +135,25 @@ def test_a_sample_is_the_same_each_time_and_from_everywhere(tmp_path, little_roo
 
 def test_batches_and_sample_are_smaller_where_memory_is_short(tmp_path, monkeypatch):
     path = write(tmp_path)
-    whole = large_file.LargeFile(path, AS_FOUND, 0)
+    whole = large_file.LargeFile(path, DEFAULT_READ, 0)
     assert (whole.sample_rows, whole.batch_rows) == (20_000, 16_384)
-    monkeypatch.setattr(large_file, "entries", lambda most: min(most, 2 * 4 * 1_500))
-    short = large_file.LargeFile(path, AS_FOUND, 0)
+    monkeypatch.setattr(large_file, "sample_entries", lambda most: min(most, 2 * 4 * 1_500))
+    short = large_file.LargeFile(path, DEFAULT_READ, 0)
     assert short.sample_rows == 1_500
     assert max(len(numbers) for numbers, _ in short.batches()) <= 1_500
     assert len(short.sampled()[0]) == 1_500
-    monkeypatch.setattr(large_file, "entries", lambda most: 0)
-    least = large_file.LargeFile(path, AS_FOUND, 0)
+    monkeypatch.setattr(large_file, "sample_entries", lambda most: 0)
+    least = large_file.LargeFile(path, DEFAULT_READ, 0)
     assert least.sample_rows == least.batch_rows == large_file.LEAST_ROWS
 
 
 def test_groups_need_memory(tmp_path, little_room):
     with pytest.raises(AppError, match="--group needs the table in memory"):
-        fit_table(write(tmp_path), "label", wishes=Wishes(group="color"))
+        fit_table(write(tmp_path), "label", wishes=ColumnOptions(group="color"))
 
 
 def test_a_table_with_room_is_read_whole(tmp_path):
-    assert large_file.find_large(write(tmp_path), AS_FOUND, Wishes(), 0) is None
+    assert large_file.find_large(write(tmp_path), DEFAULT_READ, ColumnOptions(), 0) is None
     row = 2 * memory.NUMBER + 2 * memory.TEXT
     assert memory.needed(write(tmp_path)) == memory.COPIES * row * 4_000
     assert memory.needed("-") == memory.needed({"a": [1]}) == 0.0

@@ -8,12 +8,13 @@ import pytest
 from lincent.inspection.learning_curve import LEAST, curve_text, described, growing_parts
 from lincent.report.page import explanation_html
 from lincent.report.text import explain_text
-from lincent.tables import Wishes, read_table, understand
+from lincent.tables.infer import ColumnOptions, infer_schema
+from lincent.tables.read import read_table
 from lincent.workflow import explain_model, fit_table
 
 
 def known(table, wishes=None):
-    return understand(read_table(table), "churn", wishes or Wishes())
+    return infer_schema(read_table(table), "churn", wishes or ColumnOptions())
 
 
 def test_parts_lie_within_each_other_and_have_every_class_in_its_share(make_table):
@@ -35,7 +36,7 @@ def test_parts_lie_within_each_other_and_have_every_class_in_its_share(make_tabl
 def test_groups_are_taken_whole(make_table):
     table = make_table(300)
     table["house"] = np.arange(300) // 5
-    understood = known(table, Wishes(group="house"))
+    understood = known(table, ColumnOptions(group="house"))
     train = np.arange(250)
     for rows in growing_parts(understood, train, 0):
         taken = np.isin(train, rows).reshape(-1, 5).sum(axis=1)

@@ -6,7 +6,9 @@ import pytest
 
 from lincent import AutoLCC
 from lincent.export import load_model, save_model
-from lincent.tables import Wishes, read_table, to_frame
+from lincent.tables.infer import ColumnOptions
+from lincent.tables.read import read_table
+from lincent.tables.schema import to_frame
 from lincent.workflow import fit_table
 
 QUICK = {"maps": ["columns", "splines", "centers"], "n_members": 3}
@@ -51,7 +53,7 @@ def strange(frame, seed):
 
 def answers_of_both(frame, labels, new, data, **settings):
     direct = AutoLCC(**settings).fit(frame, labels)
-    model = fit_table(data, "y", settings=settings, wishes=Wishes(keep=tuple(frame.columns)))
+    model = fit_table(data, "y", settings=settings, wishes=ColumnOptions(keep=tuple(frame.columns)))
     prepared = to_frame(model.schema, read_table(new))
     return direct, model, prepared
 
@@ -61,7 +63,7 @@ def test_the_same_answers(seed):
     frame, labels = table(seed, 150)
     new = strange(frame, seed)
     direct, model, prepared = answers_of_both(frame, labels, new, frame.assign(y=labels), **QUICK)
-    assert model.pipeline[0].encoder_.names == direct.encoder_.names
+    assert model.pipeline[0].names == direct.encoder_.names
     for name in ("decision_function", "predict_proba", "predict"):
         expected = getattr(direct, name)(new)
         np.testing.assert_array_equal(getattr(model.pipeline, name)(prepared), expected)

@@ -120,7 +120,7 @@ NAN = np.array([[np.nan] * 8])
 
 
 def changed_code(pipeline, place, **change):
-    columns = pipeline[0].encoder_.columns
+    columns = pipeline[0].columns_
     columns[place] = replace(columns[place], **change)
 
 
@@ -159,14 +159,14 @@ CHANGES = {
     "a fill that is none": lambda p: changed_code(p, 0, fill=float("nan")),
     "an indicator too many": lambda p: changed_code(p, 1, indicator=True),
     "an indicator that is a number": lambda p: changed_code(p, 0, indicator=1.0),
-    "no scale": lambda p: setattr(p[0], "unit_", p[0].unit_ * 0),
-    "a NaN as scale": lambda p: setattr(p[0], "unit_", p[0].unit_ * np.nan),
-    "a scale less": lambda p: setattr(p[0], "unit_", p[0].unit_[1:]),
+    "no scale": lambda p: setattr(p[0], "scale_", p[0].scale_ * 0),
+    "a NaN as scale": lambda p: setattr(p[0], "scale_", p[0].scale_ * np.nan),
+    "a scale less": lambda p: setattr(p[0], "scale_", p[0].scale_[1:]),
     "text as center": lambda p: setattr(p[0], "center_", "x"),
-    "no encoder": lambda p: delattr(p[0], "encoder_"),
-    "an encoder that is none": lambda p: setattr(p[0], "encoder_", p[-1]),
-    "an encoder with more": lambda p: setattr(p[0].encoder_, "encode", 1.0),
-    "columns in another order": lambda p: p[0].encoder_.columns.reverse(),
+    "no encoder": lambda p: delattr(p[0], "columns_"),
+    "an encoder that is none": lambda p: setattr(p[0], "columns_", p[-1]),
+    "an encoder with more": lambda p: setattr(p[0], "encode", 1.0),
+    "columns in another order": lambda p: p[0].columns_.reverse(),
     "names in another order": lambda p: setattr(
         p[0], "feature_names_in_", p[0].feature_names_in_[::-1]
     ),

@@ -11,7 +11,9 @@ import lincent.paper.baselines
 from lincent._errors import AppError
 from lincent.export import export_model
 from lincent.export.export import export_bytes
-from lincent.tables import Wishes, read_table, to_frame
+from lincent.tables.infer import ColumnOptions
+from lincent.tables.read import read_table
+from lincent.tables.schema import to_frame
 from lincent.workflow import fit_table, predict_table
 from support.graphs import answers_of
 
@@ -144,7 +146,7 @@ def test_what_has_no_form_says_what_to_do(make_table, kind):
 def test_what_an_export_would_get_wrong_is_refused(make_table):
     frame = make_table(120)
     frame["since"] = pd.date_range("2020-01-01", periods=120)
-    dated = fit_table(frame, "churn", quick=True, wishes=Wishes(dates=True))
+    dated = fit_table(frame, "churn", quick=True, wishes=ColumnOptions(dates=True))
     with pytest.raises(AppError, match="'since' is a date or free text"):
         export_bytes(dated, "python")
     pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")

@@ -164,7 +164,7 @@ def test_lines_of_every_kind_of_method_run(code, comparison):
     from lincent.model_selection.experiment import describe_estimator
     from lincent.paper.study import load_problem
     from lincent.report.comparison import winner_lines
-    from lincent.tables.as_code import estimator_code
+    from lincent.tables.code import estimator_code
 
     problem = load_problem("paper_example")
     settings = describe_estimator(find_method(code).estimator)

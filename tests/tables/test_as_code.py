@@ -13,8 +13,10 @@ pytest.importorskip("pyarrow")
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 
 from lincent import RegularizedLCC  # noqa: E402
-from lincent.tables import Wishes, program, read_table, understand, with_preparation  # noqa: E402
-from lincent.tables.as_code import Verbatim, estimator_code  # noqa: E402
+from lincent.tables.code import Verbatim, estimator_code, program  # noqa: E402
+from lincent.tables.encoder import table_pipeline  # noqa: E402
+from lincent.tables.infer import ColumnOptions, infer_schema  # noqa: E402
+from lincent.tables.read import read_table  # noqa: E402
 
 
 def warty(n=150):
@@ -58,9 +60,9 @@ def test_the_program_repeats_the_fit(kind, tmp_path):
     path = tmp_path / {"latin": "t.csv", "gz": "t.tsv.gz"}.get(kind, f"t.{kind}")
     save(warty(), kind, path)
     table = read_table(path)
-    known = understand(table, "y", Wishes(dates=True, text=True, keep=("id",)))
-    pipeline = with_preparation(RegularizedLCC())
-    code = program(known.schema, str(path), table.reading, pipeline)
+    known = infer_schema(table, "y", ColumnOptions(dates=True, text=True, keep=("id",)))
+    pipeline = table_pipeline(RegularizedLCC())
+    code = program(known.schema, str(path), table.options, pipeline)
     space = {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -76,9 +78,9 @@ def test_the_program_repeats_the_fit(kind, tmp_path):
 def test_the_program_runs_by_itself(tmp_path):
     save(warty(), "csv", tmp_path / "t.csv")
     table = read_table(tmp_path / "t.csv")
-    known = understand(table, "y")
-    pipeline = with_preparation(LogisticRegression(C=0.5, max_iter=1000))
-    code = program(known.schema, "t.csv", table.reading, pipeline, note="the winner")
+    known = infer_schema(table, "y")
+    pipeline = table_pipeline(LogisticRegression(C=0.5, max_iter=1000))
+    code = program(known.schema, "t.csv", table.options, pipeline, comment="the winner")
     assert "LogisticRegression(C=0.5, max_iter=1000)" in code
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True

@@ -6,14 +6,14 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
 
-from lincent.tables.columns import judge_column  # noqa: E402
+from lincent.tables.infer import infer_type  # noqa: E402
 
 RNG = np.random.default_rng(0)
 N = 200
 
 
 def role(values, name="x", decimal="."):
-    found = judge_column(name, pa.chunked_array([pa.array(values)]), decimal)
+    found = infer_type(name, pa.chunked_array([pa.array(values)]), decimal)
     return found.role
 
 
@@ -79,12 +79,12 @@ def test_a_quantity_with_repeats_is_no_identifier():
 
 
 def test_decimal_commas_and_marks():
-    found = judge_column("x", pa.array(["1,5", "2,25", "-", "3"] * 10), ",")
+    found = infer_type("x", pa.array(["1,5", "2,25", "-", "3"] * 10), ",")
     assert found.role == "category"  # a quarter of the cells are no numbers
-    found = judge_column("x", pa.array(["1,5", "2,25", "3", "4", "5", "-"] * 10), ",")
+    found = infer_type("x", pa.array(["1,5", "2,25", "3", "4", "5", "-"] * 10), ",")
     assert (found.role, found.marks) == ("number", ("-",))
 
 
 def test_dates_know_their_form_and_hours():
-    found = judge_column("x", pa.array(["1/2/2020 10:30", "31/1/2021 11:00"]))
+    found = infer_type("x", pa.array(["1/2/2020 10:30", "31/1/2021 11:00"]))
     assert (found.form, found.detail) == ("%d/%m/%Y %H:%M", "with time")

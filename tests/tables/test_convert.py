@@ -8,9 +8,10 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pandas = pytest.importorskip("pandas")
 
-from lincent.tables import Column, Schema, TableError, UserTable, to_frame  # noqa: E402
-from lincent.tables.columns import judge_column  # noqa: E402
-from lincent.tables.convert import text_to_numbers, to_dates  # noqa: E402
+from lincent.tables.formats import TableError  # noqa: E402
+from lincent.tables.infer import infer_type  # noqa: E402
+from lincent.tables.read import UserTable  # noqa: E402
+from lincent.tables.schema import Column, Schema, text_to_numbers, to_dates, to_frame  # noqa: E402  # noqa: E402
 
 
 def converted(column, values, news=None, missing="(missing)"):
@@ -95,5 +96,5 @@ def test_what_is_no_number_is_pointed_at():
 def test_times_with_and_without_a_zone_in_one_column():
     cells = ["2024-01-31T12:00:00", "2024-01-31T12:00:00Z", "2024-01-31T12:00:00+02:00"]
     assert list(to_dates(pa.array(cells), "ISO8601").dt.hour) == [12, 12, 10]
-    judged = judge_column("when", pa.array(cells * 10))
+    judged = infer_type("when", pa.array(cells * 10))
     assert judged.role == "date"

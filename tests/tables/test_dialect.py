@@ -2,13 +2,13 @@
 
 import pytest
 
-from lincent.tables import TableError
-from lincent.tables.dialect import (
-    Dialect,
-    find_decimal,
-    find_dialect,
-    find_encoding,
-    find_separator,
+from lincent.tables.formats import TableError
+from lincent.tables.read import (
+    ReadOptions,
+    infer_decimal,
+    infer_dialect,
+    infer_encoding,
+    infer_separator,
 )
 
 TEXT = "größe;name\n1,5;a, b\n2,5;c\n"
@@ -22,27 +22,28 @@ TEXT = "größe;name\n1,5;a, b\n2,5;c\n"
     ],
 )  # fmt: skip
 def test_encodings(codec, found):
-    assert find_dialect(TEXT.encode(codec), "t") == Dialect(found, ";", ",")
+    options = ReadOptions("csv", ";", found, ",")
+    assert infer_dialect(TEXT.encode(codec), "t") == options
 
 
 def test_bytes_that_windows_does_not_know_are_latin():
-    assert find_encoding(b"caf\xe9 \x81") == "latin-1"
+    assert infer_encoding(b"caf\xe9 \x81") == "latin-1"
 
 
 def test_a_sample_may_end_inside_a_character():
-    assert find_encoding("größe".encode()[:3]) == "utf-8"
+    assert infer_encoding("größe".encode()[:3]) == "utf-8"
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|", "^", "~"])
 def test_separators(mark):
     text = mark.join("abc") + "\n" + (mark.join(["1", '"x, y; z"', "3"]) + "\n") * 5
-    assert find_separator(text) == mark
+    assert infer_separator(text) == mark
 
 
 def test_the_separator_is_the_mark_that_all_rows_share():
-    assert find_separator("a;b\n1,5;2,5\n3,25;1,5\n") == ";"
-    assert find_separator('"a;b",c\n1,2\n3,4\n') == ","
-    assert find_separator("only\n1\n2\n") == ","
+    assert infer_separator("a;b\n1,5;2,5\n3,25;1,5\n") == ";"
+    assert infer_separator('"a;b",c\n1,2\n3,4\n') == ","
+    assert infer_separator("only\n1\n2\n") == ","
 
 
 @pytest.mark.parametrize(
@@ -55,12 +56,12 @@ def test_the_separator_is_the_mark_that_all_rows_share():
     ],
 )
 def test_decimal_marks(text, mark):
-    assert find_decimal(text, ";") == mark
+    assert infer_decimal(text, ";") == mark
 
 
 def test_the_user_overrules_and_is_told_of_mistakes():
-    assert find_dialect(b"a b\n1 2\n", "t", separator="space").separator == " "
-    assert find_dialect(b"a\tb\n", "t", separator="tab").separator == "\t"
+    assert infer_dialect(b"a b\n1 2\n", "t", ReadOptions(separator="space")).separator == " "
+    assert infer_dialect(b"a\tb\n", "t", ReadOptions(separator="tab")).separator == "\t"
     for said, words in [
         ({"separator": ";;"}, r"--sep\) is not one character"),
         ({"encoding": "klingon"}, r"'klingon' \(--encoding\)"),
@@ -68,6 +69,6 @@ def test_the_user_overrules_and_is_told_of_mistakes():
         ({"decimal": ",", "separator": ","}, "--sep and --decimal are both"),
     ]:
         with pytest.raises(TableError, match=words):
-            find_dialect(b"a,b\n1,2\n", "t", **said)
+            infer_dialect(b"a,b\n1,2\n", "t", ReadOptions(**said))
     with pytest.raises(TableError, match="0x00"):
-        find_dialect(b"a,b\n\x00,2\n", "t")
+        infer_dialect(b"a,b\n\x00,2\n", "t")

@@ -20,7 +20,7 @@ def test_missing_values_get_an_indicator_and_the_median():
     names = list(model.get_feature_names_out())
     out = model.transform(frame())
     assert out[:, names.index("a missing")].argmax() == 2
-    assert model.encoder_.columns[0].fill == 6.0  # of the nine that are there
+    assert model.encoder_.columns_[0].fill == 6.0  # of the nine that are there
     assert np.isfinite(out).all()
 
 

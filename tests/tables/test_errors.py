@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from lincent._errors import AppError
-from lincent.tables.errors import TableError, arrow
+from lincent.tables.formats import TableError, arrow
 
 
 def test_the_error_of_this_room_is_one_of_the_app():

@@ -9,7 +9,7 @@ from pyarrow import feather, ipc
 from pyarrow import parquet as writer
 
 from lincent.tables import formats
-from lincent.tables.errors import TableError
+from lincent.tables.formats import TableError
 
 TABLE = pa.table({"x": [1.5, None, 3.0], "word": ["a", "b", None]})
 
@@ -27,9 +27,9 @@ def stream(buffer):
 
 
 def test_every_form_of_arrow_gives_the_table():
-    assert formats.arrow_file(written(lambda b: feather.write_feather(TABLE, b))).equals(TABLE)
-    assert formats.arrow_file(written(stream)).equals(TABLE)
-    assert formats.parquet(written(lambda b: writer.write_table(TABLE, b))).equals(TABLE)
+    assert formats.read_arrow(written(lambda b: feather.write_feather(TABLE, b))).equals(TABLE)
+    assert formats.read_arrow(written(stream)).equals(TABLE)
+    assert formats.read_parquet(written(lambda b: writer.write_table(TABLE, b))).equals(TABLE)
 
 
 def test_parquet_comes_in_batches():
@@ -44,7 +44,7 @@ def test_parquet_comes_in_batches():
     "text", ['{"x": 1, "w": "a"}\n{"x": 2}\n', '\ufeff[{"x": 1, "w": "a"}, {"x": 2}]']
 )
 def test_objects_by_line_or_in_a_list(text):
-    found = formats.json_rows(io.BytesIO(text.encode()), "t.json")
+    found = formats.read_json(io.BytesIO(text.encode()), "t.json")
     assert found.to_pydict() == {"x": [1, 2], "w": ["a", None]}
 
 
@@ -61,7 +61,7 @@ def workbook(rows, more=()):
 
 def test_a_sheet_with_holes_and_mixed_columns():
     book = workbook([["a", None, "b"], [], [1, 2.5, "x"], [3, None, 4.0], [None, 7, None]])
-    table, title, sheets = formats.excel(book, "book.xlsx", None)
+    table, title, sheets = formats.read_excel(book, "book.xlsx", None)
     assert (title, sheets) == ("first", 1)
     assert table.column_names == ["a", "Unnamed: 1", "b"]
     assert table["Unnamed: 1"].to_pylist() == [2.5, None, 7.0]
@@ -70,13 +70,13 @@ def test_a_sheet_with_holes_and_mixed_columns():
 
 def test_a_sheet_is_found_by_name_or_number():
     rows = [["a"], [1]]
-    assert formats.excel(workbook(rows, ["next"]), "b.xlsx", "1")[1] == "first"
+    assert formats.read_excel(workbook(rows, ["next"]), "b.xlsx", "1")[1] == "first"
     with pytest.raises(TableError, match=r"no sheet 'third' .* it has .*next"):
-        formats.excel(workbook(rows, ["next"]), "b.xlsx", "third")
+        formats.read_excel(workbook(rows, ["next"]), "b.xlsx", "third")
     with pytest.raises(TableError, match="'next' is empty"):
-        formats.excel(workbook(rows, ["next"]), "b.xlsx", "next")
+        formats.read_excel(workbook(rows, ["next"]), "b.xlsx", "next")
     with pytest.raises(TableError, match="cannot be read as a workbook"):
-        formats.excel(io.BytesIO(b"PK no"), "b.xlsx", None)
+        formats.read_excel(io.BytesIO(b"PK no"), "b.xlsx", None)
 
 
 def test_frames_of_every_package():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lincent.tables.json_text import only_objects, outside_strings
+from lincent.tables.formats import only_objects, outside_strings
 
 TEXT = st.text(st.sampled_from('a"\\[]{},:\n é'), max_size=8)
 VALUES = st.recursive(

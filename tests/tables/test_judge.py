@@ -10,7 +10,7 @@ pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
 from lincent.model_selection import make_problem  # noqa: E402
-from lincent.tables import TableError  # noqa: E402
+from lincent.tables.formats import TableError  # noqa: E402
 
 GOOD = "age,color,y\n" + "".join(
     f"{20 + k},{'red' if k % 2 else 'blue'},{'yes' if k % 3 else 'no'}\n" for k in range(0, 60, 1)

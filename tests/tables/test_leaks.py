@@ -7,7 +7,7 @@ pytest.importorskip("pandas")
 
 from sklearn.metrics import roc_auc_score
 
-from lincent.tables.leaks import _area, gives_away, repeated_rows
+from lincent.tables.infer import _auc, count_duplicates, leaks_target
 
 RNG = np.random.default_rng(0)
 TWO = np.arange(200) % 2
@@ -33,7 +33,7 @@ THREE = np.arange(210) % 3
     ],
 )
 def test_leaks(values, codes, numeric, told):
-    assert gives_away(values, codes, numeric=numeric) is told
+    assert leaks_target(values, codes, numeric=numeric) is told
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_leaks(values, codes, numeric, told):
 )
 def test_the_area_is_that_of_scikit_learn(values):
     codes = (values + RNG.normal(size=200) > 1).astype(int)
-    assert _area(values, codes == 1) == pytest.approx(roc_auc_score(codes, values), abs=1e-12)
+    assert _auc(values, codes == 1) == pytest.approx(roc_auc_score(codes, values), abs=1e-12)
 
 
 def test_repeated_rows_of_a_wide_table_are_counted_without_a_warning():
@@ -49,4 +49,4 @@ def test_repeated_rows_of_a_wide_table_are_counted_without_a_warning():
 
     columns = {f"x{j}": np.array([1.0, 2.0, 1.0, 1.0]) for j in range(150)}
     frame = pd.DataFrame(columns, copy=False)
-    assert repeated_rows(frame, np.array(["a", "b", "a", "b"])) == 1
+    assert count_duplicates(frame, np.array(["a", "b", "a", "b"])) == 1

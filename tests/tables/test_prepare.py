@@ -5,7 +5,7 @@ import pytest
 
 pandas = pytest.importorskip("pandas")
 
-from lincent.tables import preparation  # noqa: E402
+from lincent.tables.encoder import TableEncoder  # noqa: E402
 
 
 def rows(a, c):
@@ -17,7 +17,7 @@ def rows(a, c):
 
 def test_numbers_are_scaled_and_categories_are_not():
     train = rows([1.0, 3.0, np.nan, 3.0], ["u", "v", "v", "v"])
-    made = preparation().fit(train)
+    made = TableEncoder().fit(train)
     out = made.transform(train)
     names = made.get_feature_names_out().tolist()
     assert names[:4] == ["a", "a missing", "c=u", "c=v"]
@@ -29,7 +29,7 @@ def test_numbers_are_scaled_and_categories_are_not():
 
 def test_new_categories_are_nothing_and_an_empty_column_is_finite():
     train = rows([np.nan] * 4, ["u", "v", "v", "v"])
-    out = preparation().fit(train).transform(rows([np.nan, 5.0], ["w", "u"]))
+    out = TableEncoder().fit(train).transform(rows([np.nan, 5.0], ["w", "u"]))
     assert np.isfinite(out).all()
     np.testing.assert_array_equal(out[0, 1:3], [0, 0])
     assert out[0, 0] == 0.0
@@ -37,6 +37,6 @@ def test_new_categories_are_nothing_and_an_empty_column_is_finite():
 
 def test_a_gap_in_a_column_that_had_none_is_its_median():
     train = rows([1000.0, 1001.0, 1002.0, 1900.0], ["u"] * 4)
-    made = preparation().fit(train)
+    made = TableEncoder().fit(train)
     gone, there = made.transform(rows([np.nan, 1001.0], ["u"] * 2))
     np.testing.assert_array_equal(gone[:2], there[:2])

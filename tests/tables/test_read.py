@@ -14,8 +14,10 @@ import pytest
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-from lincent.tables import Reading, TableError, read_batches, read_table, understand  # noqa: E402
 from lincent.tables import read as reader  # noqa: E402
+from lincent.tables.formats import TableError  # noqa: E402
+from lincent.tables.infer import infer_schema  # noqa: E402
+from lincent.tables.read import ReadOptions, read_batches, read_table  # noqa: E402
 
 
 def frame():
@@ -82,14 +84,14 @@ def test_every_format_gives_the_same_table(kind, tmp_path):
     if kind == "xlsx":
         pytest.importorskip("openpyxl")
     path = written(kind, tmp_path)
-    known = understand(read_table(path), "y")
+    known = infer_schema(read_table(path), "y")
     expected = frame()
     assert known.roles == {"x": "number", "größe": "number", "c": "category", "y": "target"}
     assert known.frame["x"].tolist() == expected["x"].tolist()
     np.testing.assert_array_equal(known.frame["größe"], expected["größe"])
     assert known.frame["c"].tolist() == expected["c"].tolist()
     assert known.labels.tolist() == expected["y"].tolist()
-    from lincent.tables import to_frame
+    from lincent.tables.schema import to_frame
 
     parts = [to_frame(known.schema, b) for b in read_batches(path, known.schema.csv_types())]
     pandas.testing.assert_frame_equal(pandas.concat(parts, ignore_index=True), known.frame)
@@ -133,7 +135,7 @@ def test_cells_of_a_text_file_stay_as_they_are(tmp_path):
 
 def test_a_column_without_a_name_is_called_as_pandas_calls_it(tmp_path):
     frame().to_csv(tmp_path / "a.csv")
-    known = understand(read_table(tmp_path / "a.csv"), "y")
+    known = infer_schema(read_table(tmp_path / "a.csv"), "y")
     assert known.roles["Unnamed: 0"] == "identifier"
 
 
@@ -154,7 +156,7 @@ def test_bytes_that_are_not_in_the_encoding(tmp_path, capfd):
     path.write_bytes(b"a,b\n1,2\nx\xff,2\n")
     assert read_table(path).data.column("a").to_pylist() == ["1", "xÿ"]
     with pytest.raises(TableError, match=r"row 3: byte 0xff is not utf-8"):
-        read_table(path, Reading(encoding="utf-8"))
+        read_table(path, ReadOptions(encoding="utf-8"))
     assert capfd.readouterr().err == ""
 
 
@@ -164,11 +166,11 @@ def test_sheets(tmp_path):
     with pandas.ExcelWriter(path) as book:
         frame().to_excel(book, sheet_name="first", index=False)
         frame()[:7].to_excel(book, sheet_name="second", index=False)
-    assert "the first of 2" in read_table(path).remarks[0]
+    assert "the first of 2" in read_table(path).warnings[0]
     for name in ("second", "2"):
-        assert read_table(path, Reading(sheet=name)).data.num_rows == 7
+        assert read_table(path, ReadOptions(sheet=name)).data.num_rows == 7
     with pytest.raises(TableError, match=r"no sheet 'third'.*'first', 'second'"):
-        read_table(path, Reading(sheet="third"))
+        read_table(path, ReadOptions(sheet="third"))
 
 
 def test_damage_is_a_sentence(tmp_path):
@@ -200,7 +202,7 @@ def test_damage_is_a_sentence(tmp_path):
     with pytest.raises(TableError, match="A list is not a table"):
         read_table([1, 2])
     with pytest.raises(TableError, match="'text' \\(--format\\)"):
-        read_table(path, Reading(format="text"))
+        read_table(path, ReadOptions(format="text"))
 
 
 @pytest.mark.parametrize("kind", ["feather", "parquet"])
@@ -213,7 +215,7 @@ def test_columns_that_point_outside_their_text_are_refused(kind, tmp_path):
         path.write_bytes(whole[:place] + b"\xff\xff\xff\x7f" + whole[place + 4 :])
         for read in (read_table, lambda p: list(read_batches(p, {}))):
             try:
-                understand(read(path), "y") if read is read_table else read(path)
+                infer_schema(read(path), "y") if read is read_table else read(path)
             except TableError as error:
                 refused += "cannot be read" in str(error)
     assert refused > 0

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from lincent.features import TableNumbers
+from lincent.features import TableEncoder
 
 TABLE = pd.DataFrame(
     {"a": [4.0, np.nan, 2.0, 9.0], "word": ["x", None, "(missing)", "missing"], "b": [1, 2, 3, 4]}
@@ -13,7 +13,7 @@ TABLE = pd.DataFrame(
 
 
 def test_the_mark_for_missing_is_no_word_of_the_table():
-    made = TableNumbers(scale=False).fit(TABLE)
+    made = TableEncoder(scale=False).fit(TABLE)
     names = made.get_feature_names_out().tolist()
     expected = [
         "a",
@@ -35,15 +35,15 @@ def test_the_mark_for_missing_is_no_word_of_the_table():
 def test_weights_are_repetitions():
     weight = [1, 3, 2, 0]
     rows = np.repeat(np.arange(4), weight)
-    one = TableNumbers().fit(TABLE, sample_weight=weight)
-    other = TableNumbers().fit(TABLE.iloc[rows])
+    one = TableEncoder().fit(TABLE, sample_weight=weight)
+    other = TableEncoder().fit(TABLE.iloc[rows])
     np.testing.assert_allclose(one.transform(TABLE), other.transform(TABLE), rtol=1e-12)
-    assert one.encoder_.names == other.encoder_.names
+    assert one.names == other.names
 
 
 def test_units_of_other_rows():
-    made = TableNumbers().fit(TABLE)
-    made.in_units(np.full(7, 10.0), np.full(7, 2.0))
+    made = TableEncoder().fit(TABLE)
+    made.set_scale(np.full(7, 10.0), np.full(7, 2.0))
     out, raw = made.transform(TABLE), clone(made).set_params(scale=False).fit(TABLE)
     expected = raw.transform(TABLE)
     numbers = [0, 6]
@@ -62,7 +62,7 @@ def test_graph(scale):
 
     register_converters()
     X = np.array([[4.0, 1.0], [np.nan, 2.0], [2.0, np.nan], [9.0, 2.0]], dtype=np.float32)
-    made = TableNumbers(scale, categorical_features=[1]).fit(X)
+    made = TableEncoder(scale, categorical_features=[1]).fit(X)
     graph = onnxruntime.InferenceSession(to_onnx(made, X[:1]).SerializeToString())
     [found] = graph.run(None, {"X": X})
     np.testing.assert_allclose(found, made.transform(X), atol=1e-6)

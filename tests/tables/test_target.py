@@ -6,8 +6,9 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")
 
-from lincent.tables import TableError, UserTable  # noqa: E402
-from lincent.tables.target import check_target_classes, read_groups, read_labels  # noqa: E402
+from lincent.tables.formats import TableError  # noqa: E402
+from lincent.tables.infer import check_classes, read_groups, read_labels  # noqa: E402
+from lincent.tables.read import UserTable  # noqa: E402
 
 
 def table(values, **others):
@@ -61,10 +62,8 @@ def test_classes_are_counted():
         (["a"] * 9 + ["b"], 4, "'b' has 1 rows"),
     ]:
         with pytest.raises(TableError, match=words):
-            check_target_classes(table(labels), "y", np.array(labels), least)
-    assert (
-        "'NA' (1 rows)" in check_target_classes(table(["NA", "a"]), "y", np.array(["NA", "a"]))[0]
-    )
+            check_classes(table(labels), "y", np.array(labels), least)
+    assert "'NA' (1 rows)" in check_classes(table(["NA", "a"]), "y", np.array(["NA", "a"]))[0]
 
 
 def test_groups():

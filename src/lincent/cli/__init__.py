@@ -270,9 +270,9 @@ def fit(
     """
     with _Sentence("nothing was written; the same command starts afresh"):
         from lincent.cli.commands import run_fit
-        from lincent.tables import Wishes
+        from lincent.tables.infer import ColumnOptions
 
-        wishes = Wishes(**_wishes(group, drop, keep, role, dates, text), ids=tuple(id or ()))
+        wishes = ColumnOptions(**_wishes(group, drop, keep, role, dates, text), ids=tuple(id or ()))
         reading = _reading(format, separator, encoding, decimal, sheet)
         rule: Any = {"settings": options.parse_settings(set), "method": method, "quick": quick}
         rule |= {"C": C, "margin": margin, "discriminator": discriminator, "balanced": balanced}
@@ -406,9 +406,9 @@ def _reading(
     decimal: str | None,
     sheet: str | None,
 ) -> Any:
-    from lincent.tables import Reading
+    from lincent.tables.read import ReadOptions
 
-    return Reading(format, separator, encoding, decimal, sheet)
+    return ReadOptions(format, separator, encoding, decimal, sheet)
 
 
 def _wishes(
@@ -419,7 +419,7 @@ def _wishes(
     dates: bool,
     text: bool,
 ) -> dict[str, Any]:
-    """What was said of the columns, by the names that ``Wishes`` has for it."""
+    """What was said of the columns, by the names that ``ColumnOptions`` has for it."""
     named = {"group": group, "drop": tuple(drop or ()), "keep": tuple(keep or ())}
     return named | {"roles": _roles(role), "dates": dates, "text": text}
 

@@ -16,10 +16,10 @@ from lincent._console import stages
 from lincent._errors import AppError
 from lincent._files import STREAM, check_output, is_stream, whole_file
 from lincent.cli import terminal
-from lincent.tables.source import check_there
+from lincent.tables.formats import check_exists
 
 if TYPE_CHECKING:
-    from lincent.tables import Reading
+    from lincent.tables.read import ReadOptions
 
 DONE, DOUBTFUL = 0, 1
 
@@ -34,7 +34,7 @@ def run_fit(
     check_output(model, force=force)
     if page is not None:
         check_output(page, force=force)
-    check_there(data)
+    check_exists(data)
     tell = terminal.silence if quiet else terminal.remark
     with stages(quiet) as stage:
         stage("reading " + ("standard input" if data == STREAM else data), 0, 0)
@@ -61,8 +61,8 @@ def run_fit(
 
 def run_predict(model: str, data: str, output: str, *, json: bool, **settings: Any) -> int:
     """Score a table; the summary goes where the answers do not."""
-    check_there(model)
-    check_there(data)
+    check_exists(model)
+    check_exists(data)
     from lincent.export.storage import load_model
     from lincent.workflow.predict import predict_file
 
@@ -81,12 +81,18 @@ def run_predict(model: str, data: str, output: str, *, json: bool, **settings: A
 
 
 def run_explain(
-    model: str, data: str | None, *, output: str | None, reading: Reading, force: bool, json: bool
+    model: str,
+    data: str | None,
+    *,
+    output: str | None,
+    reading: ReadOptions,
+    force: bool,
+    json: bool,
 ) -> int:
     """Print the explanation, and write it as a page where asked."""
     if output is not None:
         check_output(output, force=force)
-    check_there(model)
+    check_exists(model)
     from lincent.export.storage import described_by, load_model
     from lincent.report.text import explain_text
     from lincent.workflow.explain import explain_model

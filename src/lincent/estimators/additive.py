@@ -79,7 +79,7 @@ class AdditiveModel(BaseEstimator):
             whole = sample = problem(given.merged(), total)
             if not self._own_folds:
                 sample = whole.sampled(SAMPLE_ROWS)
-        ways = self._ways([column.name for column in self.encoder_.columns])
+        ways = self._ways([column.name for column in self.encoder_.columns_])
         rows, sources = sample.rows, self.encoder_.sources
         terms = Terms.learn(rows.Z, rows.keys, rows.weight, sources, self.n_knots, ways)
         terms, C = self._settle(sample, terms, given, seed)
@@ -187,7 +187,7 @@ class AdditiveModel(BaseEstimator):
             )
 
     def _term_names(self) -> np.ndarray:
-        names = [column.name for column in self.encoder_.columns]
+        names = [column.name for column in self.encoder_.columns_]
         pairs = [f"{names[a]} & {names[b]}" for a, b in self.terms_.pairs]
         return np.array([*names, *pairs], dtype=object)
 
@@ -248,7 +248,7 @@ class AdditiveModel(BaseEstimator):
             are.
         """
         check_is_fitted(self)
-        names = [code.name for code in self.encoder_.columns]
+        names = [code.name for code in self.encoder_.columns_]
         place = names.index(column) if column in names else column
         if not isinstance(place, int | np.integer) or not 0 <= place < len(names):
             raise ValueError(
@@ -267,7 +267,7 @@ class AdditiveModel(BaseEstimator):
 
     def _grid(self, place: int) -> tuple[np.ndarray, np.ndarray]:
         """Values of a column to draw it at, and encoded rows that have them."""
-        code = self.encoder_.columns[place]
+        code = self.encoder_.columns_[place]
         mine = np.flatnonzero(self.encoder_.sources == place)
         middle = self._range.mean(axis=1)
         if code.categories is not None:

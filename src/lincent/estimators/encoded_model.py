@@ -81,8 +81,8 @@ class EncodedModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         table = named_columns(self, X, self.categorical_features, reset=True)
         codes = self._codes(y, table.shape[0])
         weight = check_weights(sample_weight, table.shape[0])
-        self.encoder_ = TableEncoder.learn(table, weight)
-        Z = self.encoder_.encode(table)
+        self.encoder_ = TableEncoder(scale=False)
+        Z = self.encoder_.fit_columns(table, weight)
         return TrainingRows(Z, row_hashes(Z, seed), codes, weight, None)
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray:

@@ -20,7 +20,7 @@ from lincent.solvers.newton import joint_in_place
 from lincent.solvers.newton.joint import JointSolution
 from lincent.sources.landmarks import RowMapping
 from lincent.sources.source import open_source
-from lincent.tables.encoder import ColumnCode, TableEncoder
+from lincent.tables.encoder import TableEncoder
 from lincent.tables.weighted import Columns, shares_of_classes
 
 
@@ -62,7 +62,7 @@ def sample_of_blocks(training: BlockTraining, seed: int, count: int) -> BlockSam
 def plain_encoder(model: Any) -> TableEncoder:
     """Rows in blocks are numbers without gaps, or the first read says where they are not."""
     names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
-    return TableEncoder([ColumnCode(str(name), None, 0.0, False) for name in names])
+    return TableEncoder.for_numbers(names)
 
 
 def fit_in_blocks(

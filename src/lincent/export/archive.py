@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.tables.json_text import outside_strings
+from lincent.tables.formats import outside_strings
 
 LARGEST = 1 << 28
 """Bytes of a file, and of what its members unpack to."""

@@ -43,7 +43,7 @@ SHAPES = {
     "mean_": "features", "plane_coef_": "tasks 2 features",
     "priors_": "classes", "pulls_": "tasks ...",
     "support_": "support", "support_vectors_": "support features",
-    "scale_": "features", "statistics_": "features", "var_": "features",
+    "statistics_": "features", "var_": "features",
 }  # fmt: skip
 """The axes of attributes; an axis has one length in all of them; ``...`` is whatever follows."""
 
@@ -190,7 +190,7 @@ def _check_shapes(part: Any) -> None:
     lines = [np.shape(found.get(name))[:1] for name in ("coef_", "intercept_") if name in found]
     if "_rules" in found and any(shape != (sizes["tasks"],) for shape in lines):
         raise Unacceptable(f"is damaged: {kind} has not one direction for each problem")
-    for name in ("scale_", "var_"):
+    for name in ("var_",):
         if name in found and np.min(found[name], initial=0.0) < 0:
             raise Unacceptable(f"is damaged: {kind}.{name} is negative")
     centers = found.get("centers_")

@@ -13,7 +13,8 @@ from lincent._errors import printable
 from lincent.estimators.validation import plain
 from lincent.inspection.score_intervals import TITLES
 from lincent.inspection.thresholds import Cut, codes_of
-from lincent.tables import Schema, UserTable, to_frame
+from lincent.tables.read import UserTable
+from lincent.tables.schema import Schema, to_frame
 
 
 class Sum(Protocol):

@@ -1,4 +1,4 @@
-"""A table's columns as an ONNX sub-graph: what ``TableNumbers`` makes of them.
+"""A table's columns as an ONNX sub-graph: what ``TableEncoder`` makes of them.
 
 The inputs are one column each, numbers or text, or all columns as one array of numbers.
 """
@@ -9,13 +9,13 @@ from typing import Any
 
 from lincent.export.onnx_graph import Graph
 from lincent.export.onnx_tables import check_table, encoded_table
-from lincent.features import TableNumbers
+from lincent.features import TableEncoder
 
 
 def register_columns(skl2onnx: Any) -> None:
     """Teach skl2onnx the transformer."""
     skl2onnx.update_registered_converter(
-        TableNumbers, "LincentTableNumbers", _shapes, _convert, overwrite=True, parser=_parser
+        TableEncoder, "LincentTableNumbers", _shapes, _convert, overwrite=True, parser=_parser
     )
 
 
@@ -37,7 +37,7 @@ def _is_text(variable: Any) -> bool:
 
 def _shapes(operator: Any) -> None:
     rows = operator.inputs[0].get_first_dimension()
-    operator.outputs[0].type.shape = [rows, len(operator.raw_operator.unit_)]
+    operator.outputs[0].type.shape = [rows, len(operator.raw_operator.scale_)]
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
@@ -46,8 +46,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     texts = {j: one.full_name for j, one in enumerate(operator.inputs) if _is_text(one)}
     numbers = [g.real_numbers(one.full_name) for one in operator.inputs if not _is_text(one)]
     X = g.node("Concat", *numbers, axis=1) if numbers else None
-    Z = encoded_table(g, model.encoder_, X, texts)
+    Z = encoded_table(g, model, X, texts)
     wide = g.wide()
     Z = wide.node("Sub", Z, wide.constant(model.center_))
-    Z = wide.node("Div", Z, wide.constant(model.unit_))
+    Z = wide.node("Div", Z, wide.constant(model.scale_))
     g.node("Identity", g.real_numbers(Z), output=operator.outputs[0].full_name)

@@ -21,16 +21,17 @@ from lincent.export.contributions import Contributions
 from lincent.export.onnx_curves import curve_scores, term_scores
 from lincent.export.onnx_graph import Graph
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
-from lincent.tables.encoder import TableEncoder, word
+from lincent.tables.encoder import TableEncoder, category_text
 
 TABLE_MODELS = (AdditiveModel, AutoLCC)
 
 
 def check_table(model: Any) -> None:
     """A sentence for categories that are words: the input is numbers."""
-    for column in model.encoder_.columns:
+    encoder = getattr(model, "encoder_", model)
+    for column in encoder.columns_:
         for category in column.categories or ():
-            if category != model.encoder_.missing and _number(category) is None:
+            if category != encoder.missing_ and _number(category) is None:
                 raise AppError(
                     f"{type(model).__name__} reads the column {column.name!r} as words "
                     f"({category!r}), and its ONNX input is numbers: put a OneHotEncoder before "
@@ -44,7 +45,7 @@ def _number(category: str) -> float | None:
         number = float(category)
     except ValueError:
         return None
-    return number if word(number) == category else None
+    return number if category_text(number) == category else None
 
 
 def table_scores(g: Graph, model: Any, X: str) -> str:
@@ -67,18 +68,18 @@ def encoded_table(
     Categories that are numbers are compared in single precision.
     """
     wide, texts, parts = g.wide(), texts or {}, []
-    inside = [j for j in range(len(encoder.columns)) if j not in texts]
+    inside = [j for j in range(len(encoder.columns_)) if j not in texts]
     if X is not None:
         single = g.real_numbers(X)
         gone = g.node("IsNaN", single)
-        fill = np.array([[encoder.columns[j].fill for j in inside]])
+        fill = np.array([[encoder.columns_[j].fill for j in inside]])
         filled = wide.node("Where", gone, wide.constant(fill), wide.real_numbers(X))
         if encoder.plain:
             return filled
         parts = [filled, wide.real_numbers(gone)]
     n, order = len(inside), []
     end = 2 * n
-    for j, column in enumerate(encoder.columns):
+    for j, column in enumerate(encoder.columns_):
         place = inside.index(j) if j not in texts else -1
         if column.categories is None:
             order += [place, n + place] if column.indicator else [place]
@@ -89,7 +90,7 @@ def encoded_table(
             numbers = [_number(category) for category in column.categories]
             values = np.array([np.nan if number is None else number for number in numbers])
             same = g.node("Equal", g.column(single, place), g.constant(values))
-            missing = encoder.missing
+            missing = encoder.missing_
         parts.append(wide.real_numbers(same))
         order += [n + place if c == missing else end + k for k, c in enumerate(column.categories)]
         end += len(column.categories)

@@ -14,12 +14,10 @@ import numpy as np
 from lincent.export.archive import Unacceptable
 from lincent.export.contents import check_part
 from lincent.export.model import Model
-from lincent.export.stored import ColumnCode, TableEncoder
 from lincent.export.terms import is_linear, scores_in_units
-from lincent.features import TableNumbers
-from lincent.tables import Column, UserTable
-from lincent.tables.encoder import MOST_CATEGORIES
-from lincent.tables.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT
+from lincent.tables.encoder import MOST_CATEGORIES, EncodedColumn, TableEncoder
+from lincent.tables.read import UserTable
+from lincent.tables.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT, Column
 
 
 def check_model(model: Model) -> None:
@@ -38,23 +36,22 @@ def check_model(model: Model) -> None:
 def check_columns(model: Model) -> None:
     """Whether what prepares the columns is made for the columns of the schema."""
     steps, schema = model.pipeline.steps, model.schema
-    columns = steps[0][1]
-    encoder: Any = getattr(columns, "encoder_", None)
-    if len(steps) != 2 or not isinstance(columns, TableNumbers) or not _is_encoder(encoder):
+    encoder = steps[0][1]
+    if len(steps) != 2 or not _is_encoder(encoder):
         raise Unacceptable("is damaged: its columns are not prepared as lincent does")
     wanted = {name: column for column in schema.columns for name in column.inputs}
-    if [code.name for code in encoder.columns] != list(wanted):
+    if [code.name for code in encoder.columns_] != list(wanted):
         raise Unacceptable("is damaged: its columns are not prepared in the order of lincent")
-    if list(getattr(columns, "feature_names_in_", ())) != list(wanted) or not all(
-        _fits(code, wanted[code.name]) for code in encoder.columns
+    if list(getattr(encoder, "feature_names_in_", ())) != list(wanted) or not all(
+        _fits(code, wanted[code.name]) for code in encoder.columns_
     ):
         raise Unacceptable("is damaged: its columns are not prepared as its description says")
     width = len(encoder.sources)
-    for name in ("center_", "unit_"):
-        numbers = getattr(columns, name, None)
+    for name in ("center_", "scale_"):
+        numbers = getattr(encoder, name, None)
         if not isinstance(numbers, np.ndarray) or numbers.shape != (width,):
             raise Unacceptable(f"is damaged: its columns have no {name} for each")
-    if not np.all(columns.unit_ > 0):
+    if not np.all(encoder.scale_ > 0):
         raise Unacceptable("is damaged: the unit of a column is not positive")
     if width != model.classifier.n_features_in_:
         raise Unacceptable(
@@ -66,11 +63,10 @@ def check_columns(model: Model) -> None:
 def _is_encoder(encoder: Any) -> bool:
     return (
         isinstance(encoder, TableEncoder)
-        and set(vars(encoder)) == {"columns", "missing", "plain"}
-        and type(encoder.missing) is str
-        and type(encoder.columns) is list
-        and all(type(code) is ColumnCode for code in encoder.columns)
-        and all(set(vars(code)) == set(ColumnCode.__annotations__) for code in encoder.columns)
+        and type(vars(encoder).get("missing_")) is str
+        and type(vars(encoder).get("columns_")) is list
+        and all(type(code) is EncodedColumn for code in encoder.columns_)
+        and all(set(vars(code)) == set(EncodedColumn.__annotations__) for code in encoder.columns_)
     )
 
 

@@ -31,7 +31,7 @@ from lincent.export.description import check_description
 from lincent.export.model import Model
 from lincent.export.parts import TRUSTED_TYPES, rebuild
 from lincent.export.rehearsal import check_model
-from lincent.tables import Schema
+from lincent.tables.schema import Schema
 
 __all__ = ["TRUSTED_TYPES", "dump_model", "load_model", "parse_model", "save_model"]
 

@@ -12,16 +12,26 @@ from lincent.estimators.probabilities import JointCalibration, SeparateCalibrati
 from lincent.estimators.softmax import Softmax
 from lincent.features.monotone import IncreasingCurve
 from lincent.features.splines import ColumnCurve
-from lincent.tables.encoder import ColumnCode, TableEncoder
+from lincent.tables.encoder import EncodedColumn, TableEncoder
 
 __all__ = [
-    "ColumnCode", "ColumnCurve", "Cut", "IncreasingCurve", "JointCalibration",
-    "Nearest", "SeparateCalibration", "Sigmoid", "Softmax", "Steps", "TableEncoder", "Terms",
+    "ColumnCurve",
+    "Cut",
+    "EncodedColumn",
+    "IncreasingCurve",
+    "JointCalibration",
+    "Nearest",
+    "SeparateCalibration",
+    "Sigmoid",
+    "Softmax",
+    "Steps",
+    "TableEncoder",
+    "Terms",
 ]  # fmt: skip
 
 PARTS = (
-    Cut, Nearest, Sigmoid, Steps, Softmax, ColumnCurve, IncreasingCurve, ColumnCode, TableEncoder,
-    Terms, JointCalibration, SeparateCalibration,
+    Cut, Nearest, Sigmoid, Steps, Softmax, ColumnCurve, IncreasingCurve, EncodedColumn,
+    TableEncoder, Terms, JointCalibration, SeparateCalibration,
 )  # fmt: skip
 for _part in PARTS:
     _part.__module__ = __name__

@@ -131,12 +131,12 @@ def is_linear(classifier: Any) -> bool:
 
 def _score(model: Model, k: int, task: Any) -> Score:
     classifier, columns = model.classifier, model.pipeline[0]
-    unit = columns.unit_ * model.unit
+    unit = columns.scale_ * model.unit
     coef = classifier.coef_[k] / unit
     constant = float(classifier.intercept_[k]) / model.unit - float(coef @ columns.center_)
-    middle, sources = _middle(classifier, k), columns.encoder_.sources
+    middle, sources = _middle(classifier, k), columns.sources
     terms: list[NumberTerm | CategoryTerm] = []
-    for j, code in enumerate(columns.encoder_.columns):
+    for j, code in enumerate(columns.columns_):
         mine = np.flatnonzero(sources == j)
         first, part = int(mine[0]), [float(c) for c in coef[mine]]
         if code.categories is not None:
@@ -144,7 +144,7 @@ def _score(model: Model, k: int, task: Any) -> Score:
             pairs = tuple(zip(code.categories, part, strict=True))
             terms.append(CategoryTerm(code.name, pairs, shares))
             continue
-        mean, spread = float(columns.center_[first]), float(columns.unit_[first])
+        mean, spread = float(columns.center_[first]), float(columns.scale_[first])
         term = NumberTerm(code.name, part[0], code.fill, mean, spread)
         if code.indicator:
             [share] = _shares(model, middle[mine[1:]], code.name, [model.schema.missing])

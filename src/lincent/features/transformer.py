@@ -110,9 +110,10 @@ class RowMap(TransformerMixin, BaseEstimator):
         table = named_columns(self, X, self.categorical_features, reset=True)
         weight = check_weights(sample_weight, table.shape[0])
         codes = self._codes(y, table.shape[0])
-        self.encoder_ = TableEncoder.learn(table, weight)
+        self.encoder_ = TableEncoder(scale=False)
+        Z = self.encoder_.fit_columns(table, weight)
         seed = int(check_random_state(self.random_state).randint(2**31))
-        return self.learn(self.encoder_.encode(table), codes, weight, seed)
+        return self.learn(Z, codes, weight, seed)
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray | None:
         return None

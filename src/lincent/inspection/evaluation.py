@@ -11,7 +11,7 @@ from lincent.inspection import curves
 from lincent.inspection.held_out import HeldOut
 from lincent.inspection.score_intervals import area_score, confusion, hard_scores
 from lincent.inspection.thresholds import Cut, cut_on_score, positive_code, side_values
-from lincent.tables import Understood
+from lincent.tables.infer import PreparedTable
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MOST_AT_ODDS = 10
@@ -81,7 +81,7 @@ def describe_line(held: HeldOut, classes: np.ndarray) -> list[dict[str, Any]]:
     return found
 
 
-def most_at_odds(held: HeldOut, classes: np.ndarray, known: Understood) -> list[dict[str, Any]]:
+def most_at_odds(held: HeldOut, classes: np.ndarray, known: PreparedTable) -> list[dict[str, Any]]:
     """The rows that lie farthest on the wrong side, with their values; rows count from 1."""
     truth = np.searchsorted(classes, held.labels)
     if held.scores.ndim == 1:

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import clone
 
 from lincent.inspection.curves import line_unit
-from lincent.tables import Understood
+from lincent.tables.infer import PreparedTable
 
 FOLDS = 5
 SHARE = 1 / (1 + FOLDS / (FOLDS - 1))
@@ -59,7 +59,7 @@ class HeldOut:
         return replace(self, scores=self.scores / unit)
 
 
-def held_out(pipeline: Any, known: Understood, seed: int, report: Report) -> HeldOut | None:
+def held_out(pipeline: Any, known: PreparedTable, seed: int, report: Report) -> HeldOut | None:
     """Held-out scores of a fitted pipeline; None where a class has a single row."""
     kept = None
     if known.groups is None or "cv" in pipeline[-1].get_params(deep=False):
@@ -72,7 +72,7 @@ def held_out(pipeline: Any, known: Understood, seed: int, report: Report) -> Hel
     return _cross_fitted(pipeline, known, splits, report)
 
 
-def make_splits(known: Understood, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+def make_splits(known: PreparedTable, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Stratified folds, by group where rows belong together; none where a class is too small."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -91,7 +91,7 @@ def make_splits(known: Understood, seed: int) -> list[tuple[np.ndarray, np.ndarr
     return found if all(whole) else []
 
 
-def _kept_by(classifier: Any, known: Understood, seed: int) -> HeldOut | None:
+def _kept_by(classifier: Any, known: PreparedTable, seed: int) -> HeldOut | None:
     scores = getattr(classifier, "out_of_fold_scores_", None)
     if scores is None:
         return None
@@ -117,7 +117,7 @@ def _unit(pipeline: Any, frame: Any, codes: np.ndarray) -> float:
     return line_unit(scores, codes) if scores.ndim == 1 else 1.0
 
 
-def _cross_fitted(pipeline: Any, known: Understood, splits: Any, report: Report) -> HeldOut:
+def _cross_fitted(pipeline: Any, known: PreparedTable, splits: Any, report: Report) -> HeldOut:
     rows, codes = len(known.labels), np.unique(known.labels, return_inverse=True)[1]
     unit = _unit(pipeline, known.frame, codes)
     parts = np.zeros(rows, dtype=np.intp)

@@ -22,7 +22,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 from lincent._console import Stage
 from lincent.inspection.held_out import make_splits
-from lincent.tables import Understood
+from lincent.tables.infer import PreparedTable
 
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 LEAST = 5
@@ -30,7 +30,7 @@ LEAST = 5
 
 
 def measure_growth(
-    pipeline: Any, known: Understood, seed: int, stage: Stage
+    pipeline: Any, known: PreparedTable, seed: int, stage: Stage
 ) -> dict[str, Any] | None:
     """Points of the curve and its last doubling; None where the rows are too few for two points."""
     splits = make_splits(known, seed)
@@ -47,7 +47,7 @@ def measure_growth(
     return described(counts, scores)
 
 
-def growing_parts(known: Understood, train: np.ndarray, seed: int) -> Iterator[np.ndarray]:
+def growing_parts(known: PreparedTable, train: np.ndarray, seed: int) -> Iterator[np.ndarray]:
     """Parts of the training rows, each within the next, with ``LEAST`` rows of every class."""
     rng = np.random.default_rng(seed)
     labels = np.unique(known.labels, return_inverse=True)[1]
@@ -99,7 +99,7 @@ def curve_text(curve: dict[str, Any]) -> str:
     )
 
 
-def _score(pipeline: Any, known: Understood, rows: np.ndarray, test: np.ndarray) -> float:
+def _score(pipeline: Any, known: PreparedTable, rows: np.ndarray, test: np.ndarray) -> float:
     """Balanced accuracy on the rows ``test``; NaN where the part cannot be fitted."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a part; the fit to all rows has said its own

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.tables import Schema
-from lincent.tables.schema import CATEGORY, FLAG, NUMBER, Column
+from lincent.tables.schema import CATEGORY, FLAG, NUMBER, Column, Schema
 
 EFFECT_ROWS, CURVE_ROWS, CURVE_POINTS = 500, 100, 21
 EFFECT_SCORES, FEWEST_ROWS = 10_000, 100
@@ -82,8 +81,8 @@ def _moves(
 def prepared_from(pipeline: Any, schema: Schema) -> np.ndarray:
     """The column of the table that each prepared column comes from."""
     owner = {name: column.name for column in schema.columns for name in column.inputs}
-    encoder = pipeline[0].encoder_
-    columns = np.array([owner[column.name] for column in encoder.columns], dtype=object)
+    encoder = pipeline[0]
+    columns = np.array([owner[column.name] for column in encoder.columns_], dtype=object)
     return np.asarray(columns[encoder.sources])
 
 

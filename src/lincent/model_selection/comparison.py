@@ -14,8 +14,10 @@ import numpy as np
 from lincent.model_selection.experiment import METRICS, Problem, plan_runs
 from lincent.model_selection.methods import BINARY_ONLY, Method, find_method
 from lincent.model_selection.runner import ExperimentResult, Progress, run_experiment
-from lincent.tables import AS_FOUND, Reading, TableError, Wishes, read_table, understand
-from lincent.tables.as_code import estimator_code
+from lincent.tables.code import estimator_code
+from lincent.tables.formats import TableError
+from lincent.tables.infer import ColumnOptions, infer_schema
+from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
 
 MIN_SAMPLES_PER_CLASS = 4
 DEFAULT_METHODS = (
@@ -27,7 +29,7 @@ DEFAULT_METHODS = (
 
 
 def make_problem(
-    data: Any, target: str | None = None, *, reading: Reading = AS_FOUND, **wishes: Any
+    data: Any, target: str | None = None, *, reading: ReadOptions = DEFAULT_READ, **wishes: Any
 ) -> Problem:
     """Return a problem from a file, a DataFrame or an (X, y) pair.
 
@@ -37,7 +39,7 @@ def make_problem(
         The samples with their classes; a name without a suffix is a data set of the paper.
     target : str
         Column with the classes.
-    reading : Reading
+    reading : ReadOptions
         How the file is written, where that is not to be inferred.
     **wishes
         ``drop``, ``keep``, ``roles``, ``dates``, ``text``, ``group``: overrides of the schema
@@ -70,7 +72,7 @@ def make_problem(
     table = read_table(data, reading)
     if target is None:
         raise TableError(f"{what}: say which column holds the classes (--target COLUMN).")
-    prepared = understand(table, target, Wishes(**wishes), least=MIN_SAMPLES_PER_CLASS)
+    prepared = infer_schema(table, target, ColumnOptions(**wishes), least=MIN_SAMPLES_PER_CLASS)
     path = Path("stdin" if what == "-" else what)
     return Problem(
         name=path.name.split(".")[0] or path.name,
@@ -78,9 +80,9 @@ def make_problem(
         y=prepared.labels.astype(str),
         groups=prepared.groups,
         schema=prepared.schema,
-        notes=prepared.remarks,
+        notes=prepared.warnings,
         roles=prepared.roles,
-        reading=prepared.table.reading,
+        reading=prepared.table.options,
         title=f"{path.name}, target {prepared.schema.target}",
         origin=path.name,
     )

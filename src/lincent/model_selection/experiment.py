@@ -48,7 +48,9 @@ from sklearn.preprocessing import StandardScaler
 
 from lincent.model_selection.methods import Method, find_method
 from lincent.model_selection.metrics import confusion_matrix, label_score, one_vs_rest_auc
-from lincent.tables import AS_FOUND, Reading, Schema, preparation
+from lincent.tables.encoder import TableEncoder
+from lincent.tables.read import DEFAULT_READ, ReadOptions
+from lincent.tables.schema import Schema
 
 METRICS = {
     "paper_auc": "hard-label AUC as in the paper",
@@ -91,7 +93,7 @@ class Problem:
         Warnings for the report: dropped columns, possible target leakage.
     roles : dict of str to str
         How each column of a table is used.
-    reading : Reading
+    reading : ReadOptions
         How the file was read.
     origin, licence : str, default=''
         Where the data is from, and its licence.
@@ -110,7 +112,7 @@ class Problem:
     schema: Schema | None = None
     notes: tuple[str, ...] = ()
     roles: dict[str, str] = field(default_factory=dict, compare=False)
-    reading: Reading = AS_FOUND
+    reading: ReadOptions = DEFAULT_READ
     origin: str = ""
     licence: str = ""
     digest: str = field(default="", compare=False)
@@ -136,7 +138,7 @@ class Problem:
             The steps before a classifier.
         """
         if self.schema is not None:
-            return preparation()
+            return TableEncoder()
         steps = [VarianceThreshold(), StandardScaler()]
         if np.isnan(self.X).any():
             from sklearn.impute import SimpleImputer

@@ -42,8 +42,10 @@ from lincent.report.blocks import (
 )
 from lincent.report.drawing import COLOR, drawing, log_seconds, rows_of_dots, to_svg
 from lincent.report.rendering import write_page
-from lincent.tables import Reading, Schema, program, with_preparation
-from lincent.tables.as_code import Verbatim, public_import
+from lincent.tables.code import Verbatim, program, public_import
+from lincent.tables.encoder import table_pipeline
+from lincent.tables.read import ReadOptions
+from lincent.tables.schema import Schema
 
 
 class Comparison:
@@ -378,8 +380,8 @@ def winner_lines(
     arguments = ", ".join(f"{key}={value!r}" for key, value in values.items())
     made = Verbatim(f"from {module} import {name}", f"{name}({arguments})")
     if "schema" in config and config["data"] != "in memory":
-        schema, reading = Schema.from_json(config["schema"]), Reading(**config["reading"])
-        return program(schema, config["data"], reading, with_preparation(made))
+        schema, reading = Schema.from_json(config["schema"]), ReadOptions(**config["reading"])
+        return program(schema, config["data"], reading, table_pipeline(made))
     imports, call = config["preparation"]
     source = ["", "# X: your features, y: your classes"]
     if not config["target"] and config["data"] != "in memory":

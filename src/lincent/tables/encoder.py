@@ -1,38 +1,46 @@
-"""From a table as users have it to numbers: missing values, categories, frames.
+"""Encode a table with missing values and categorical columns as numbers.
 
-A missing number becomes the median of its column, which gains an indicator where at least a
-hundredth of the values are missing in training.  A column of categories becomes one indicator for
-each of its most frequent categories (a missing value is a category); a category that training did
-not see, or saw too rarely, has all of them zero.  Which columns are categories follows from the
-frame (text, categorical) or from ``categorical_features``, as in HistGradientBoostingClassifier.
+A missing number becomes the median of its column, which gains an indicator where at least one
+percent of the training values are missing.  A categorical column becomes one indicator for each of
+its most frequent categories (a missing value is a category); other categories, rare or unknown in
+training, have all indicators zero.  Which columns are categorical follows from the frame (text,
+categorical) or from ``categorical_features``, as in HistGradientBoostingClassifier.
 
-A fitted encoder is small arrays, and encoding is a pure function of the rows.  It is the only one:
-estimators that take frames use it, and so does what prepares a user's table for all others.
+The package has no other encoder: estimators that take frames use it, and so do the pipelines of
+``lincent fit``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from lincent._marks import MISSING, unused_mark
 from lincent.sources.source import package_of
-from lincent.tables.weighted import median
+from lincent.tables.weighted import check_weights, mean_and_deviation, median
 
-MOST_CATEGORIES = 30
-"""Further categories of a column share the place of unknown ones: all indicators zero."""
-LEAST_GAPS = 0.01
-"""Share of missing numbers from which on they are told: fewer are some rows, not a kind of rows."""
-GONE = "missing"
-"""The last word in the name of the indicator of a column of numbers."""
+MOST_CATEGORIES = 30  # the indicators of further categories are all zero
+LEAST_MISSING = 0.01  # fraction of missing numbers from which on there is an indicator
+MISSING = "(missing)"
+
+
+def missing_token(values: Iterable[str]) -> str:
+    """Return a token for missing text that equals none of the values."""
+    taken = set(values)
+    token = MISSING
+    while token in taken:
+        token += "'"
+    return token
 
 
 @dataclass(frozen=True)
-class ColumnCode:
-    """How one column of the table is encoded."""
+class EncodedColumn:
+    """The encoding of one column: its categories, or None and the value for missing numbers."""
 
     name: str
     categories: tuple[str, ...] | None
@@ -44,102 +52,314 @@ class ColumnCode:
         """The names of the encoded columns."""
         if self.categories is not None:
             return [f"{self.name}={category}" for category in self.categories]
-        return [self.name, f"{self.name} {GONE}"] if self.indicator else [self.name]
+        return [self.name, f"{self.name} missing"] if self.indicator else [self.name]
 
 
-class TableEncoder:
-    """Numbers for the rows of a table; see the module.
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Encode a table with missing values and categorical columns as numbers.
 
-    ``missing`` is how a missing category is written; no category of training reads like it.
+    A missing number becomes the median of its column; where at least one percent of the training
+    rows has none, the column gains a missing indicator.  A column of text or categories becomes one
+    indicator for each of its 30 most frequent categories, a missing one among them; for any other
+    category all of these are 0.
+
+    Parameters
+    ----------
+    scale : bool, default=True
+        Standardize the columns of numbers; indicators stay 0 and 1.
+    categorical_features : array-like of bool, int or str, default=None
+        Further columns to read as categories, beside text and categorical columns of a frame.
+
+    Attributes
+    ----------
+    columns_ : list of EncodedColumn
+        The encoding of each column of the table.
+    missing_ : str
+        The token for a missing category; no category of training equals it.
+    center_, scale_ : ndarray of shape (n_features_out,)
+        The mean that is subtracted from each encoded column, and the divisor.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    See Also
+    --------
+    lincent.AutoLCC : Encodes tables itself, in the same way.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from lincent.features import TableEncoder
+    >>> table = pd.DataFrame({"age": [30.0, None, 50.0], "city": ["Rome", "Oslo", "Rome"]})
+    >>> encoder = TableEncoder(scale=False).fit(table)
+    >>> encoder.get_feature_names_out().tolist()
+    ['age', 'age missing', 'city=Oslo', 'city=Rome']
+    >>> encoder.transform(table).tolist()
+    [[30.0, 0.0, 0.0, 1.0], [30.0, 1.0, 1.0, 0.0], [50.0, 0.0, 0.0, 1.0]]
     """
 
-    def __init__(self, columns: list[ColumnCode], missing: str = MISSING) -> None:
-        self.columns, self.missing = columns, missing
-        self.plain = all(c.categories is None and not c.indicator for c in columns)
+    _parameter_constraints = {
+        "scale": ["boolean"],
+        "categorical_features": ["array-like", Integral, str, None],
+    }
+
+    def __init__(self, scale: bool = True, *, categorical_features: Any = None) -> None:
+        self.scale = scale
+        self.categorical_features = categorical_features
 
     @classmethod
-    def learn(cls, table: NamedColumns, weight: np.ndarray) -> TableEncoder:
-        """Categories, medians and where values are missing, from the rows that count."""
-        counted, columns = weight > 0, table.items()
-        words = [_words(column[counted]) if category else None for _, column, category in columns]
-        mark = unused_mark(word for found in words if found is not None for word in found if word)
-        codes = [
-            _learn_numbers(name, column, counted, weight)
-            if found is None
-            else _learn_categories(name, found, weight[counted], mark)
-            for (name, column, _), found in zip(columns, words, strict=True)
-        ]
-        return cls(codes, mark)
+    def for_numbers(cls, names: Iterable[Any]) -> TableEncoder:
+        """Return a fitted encoder for columns of numbers without missing values."""
+        encoder = cls(scale=False)
+        encoder.columns_ = [EncodedColumn(str(name), None, 0.0, False) for name in names]
+        encoder.missing_ = MISSING
+        return encoder
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableEncoder:
+        """Learn categories, medians and scales.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Missing values and, in a frame, text and categories are accepted.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; any nonnegative numbers.
+
+        Returns
+        -------
+        self
+            The fitted encoder.
+        """
+        self.fit_transform(X, y, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Learn categories, medians and scales, and return the encoded rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Missing values and, in a frame, text and categories are accepted.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; any nonnegative numbers.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+            The encoded rows.
+        """
+        self._validate_params()
+        table = named_columns(self, X, self.categorical_features, reset=True)
+        weight = check_weights(sample_weight, table.shape[0])
+        Z = self.fit_columns(table, weight)
+        if not self.scale:
+            self.set_scale(np.zeros(Z.shape[1]), np.ones(Z.shape[1]))
+            return Z
+        self.set_scale(*mean_and_deviation(Z, weight))
+        return np.asarray((Z - self.center_) / self.scale_)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+            The encoded rows.
+        """
+        check_is_fitted(self)
+        Z = self.encode(named_columns(self, X, self.categorical, reset=False))
+        return np.asarray((Z - self.center_) / self.scale_) if self.scale else Z
+
+    def set_scale(self, mean: np.ndarray, deviation: np.ndarray) -> TableEncoder:
+        """Set mean and standard deviation of the encoded columns; indicators are not scaled.
+
+        Parameters
+        ----------
+        mean, deviation : ndarray of shape (n_features_out,)
+            As ``fit`` computes them; for a table out of core they are accumulated over its batches.
+
+        Returns
+        -------
+        self
+            The fitted encoder.
+        """
+        indicators = np.array(self.indicators)
+        self.center_ = np.where(indicators, 0.0, mean)
+        self.scale_ = np.where(indicators, 1.0, deviation)
+        return self
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the encoded columns.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns, where ``fit`` has not seen any.
+
+        Returns
+        -------
+        ndarray of str
+            One name per encoded column.
+        """
+        check_is_fitted(self)
+        names = _check_feature_names_in(self, input_features)
+        return np.asarray(self.renamed(names), dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # Encoding without scaling, for estimators that take tables.
+
+    def fit_columns(self, table: NamedColumns, weight: np.ndarray) -> np.ndarray:
+        """Learn the encoding of each column and return the encoded rows, in one pass.
+
+        Rows of weight zero do not count.
+        """
+        columns = table.read()
+        counted = weight > 0
+        self.missing_ = missing_token(
+            word
+            for column, categorical in zip(columns, table.categorical, strict=True)
+            if categorical
+            for word in column[counted]
+            if word
+        )
+        self.columns_ = []
+        for name, column, categorical in zip(table.names, columns, table.categorical, strict=True):
+            if categorical:
+                words = [self.missing_ if word is None else word for word in column[counted]]
+                distinct, code = np.unique(np.array(words, dtype=object), return_inverse=True)
+                count = np.bincount(code.reshape(-1), weights=weight[counted])
+                kept = np.sort(np.argsort(-count, kind="stable")[:MOST_CATEGORIES])
+                categories = tuple(str(category) for category in distinct[kept])
+                self.columns_.append(EncodedColumn(name, categories, 0.0, False))
+                continue
+            missing = np.isnan(column)
+            present = counted & ~missing
+            if not np.any(present):
+                self.columns_.append(EncodedColumn(name, None, 0.0, False))
+                continue
+            least = LEAST_MISSING * weight.sum() * (1 - 1e-12)
+            indicator = bool(missing.any() and weight[missing].sum() >= least)
+            fill = median(column[present], weight[present])
+            self.columns_.append(EncodedColumn(name, None, fill, indicator))
+        return self.encode(table, columns)
+
+    def encode(self, table: NamedColumns, columns: list[np.ndarray] | None = None) -> np.ndarray:
+        """Return the rows as a float64 array without missing values.
+
+        ``columns`` is the result of ``table.read()`` where it is available.
+        """
+        if self.plain and table.matrix is not None and not np.isnan(table.matrix).any():
+            return np.asarray(table.matrix, dtype=np.float64)
+        columns = table.read(self.columns_) if columns is None else columns
+        parts: list[np.ndarray] = []
+        for encoding, column in zip(self.columns_, columns, strict=True):
+            if encoding.categories is not None:
+                # A value that equals the token for missing, but is there, is unknown.
+                words = np.where(column == self.missing_, self.missing_ + "'", column)
+                words[[word is None for word in words]] = self.missing_
+                parts += [(words == category).astype(float) for category in encoding.categories]
+                continue
+            missing = np.isnan(column)
+            parts.append(np.where(missing, encoding.fill, column))
+            if encoding.indicator:
+                parts.append(missing.astype(np.float64))
+        return np.stack(parts, axis=1)
+
+    @property
+    def plain(self) -> bool:
+        """Whether every column is encoded as one number."""
+        return all(c.categories is None and not c.indicator for c in self.columns_)
 
     @property
     def categorical(self) -> list[bool]:
-        return [column.categories is not None for column in self.columns]
+        """For each column of the table, whether it is categorical."""
+        return [column.categories is not None for column in self.columns_]
 
     @property
     def sources(self) -> np.ndarray:
-        """For each encoded column, the column of the table it comes from."""
-        return np.repeat(np.arange(len(self.columns)), [len(c.names) for c in self.columns])
+        """For each encoded column, the index of its column of the table."""
+        return np.repeat(np.arange(len(self.columns_)), [len(c.names) for c in self.columns_])
 
     @property
     def names(self) -> list[str]:
-        return [name for column in self.columns for name in column.names]
+        """The names of the encoded columns."""
+        return [name for column in self.columns_ for name in column.names]
 
     @property
     def indicators(self) -> list[bool]:
-        """For each encoded column, whether it is an indicator that encoding made."""
+        """For each encoded column, whether it is an indicator made by the encoder."""
         return [
             column.categories is not None or k > 0
-            for column in self.columns
+            for column in self.columns_
             for k in range(len(column.names))
         ]
 
     def renamed(self, names: Any) -> list[str]:
-        """The names of the encoded columns for a table with these names."""
-        pairs = zip(self.columns, names, strict=True)
+        """Return the names of the encoded columns for a table with these names."""
+        pairs = zip(self.columns_, names, strict=True)
         return [name for column, given in pairs for name in replace(column, name=str(given)).names]
 
-    def encode(self, table: NamedColumns) -> np.ndarray:
-        """The rows as a float64 array without missing values."""
-        if self.plain and table.matrix is not None and not np.isnan(table.matrix).any():
-            return np.asarray(table.matrix, dtype=np.float64)
-        parts: list[np.ndarray] = []
-        for code, (_, column, _) in zip(self.columns, table.items(), strict=True):
-            if code.categories is not None:
-                words = self._marked(column)
-                parts += [(words == category).astype(np.float64) for category in code.categories]
-                continue
-            values = _numbers(column, code.name)
-            gone = np.isnan(values)
-            parts.append(np.where(gone, code.fill, values))
-            if code.indicator:
-                parts.append(gone.astype(np.float64))
-        return np.stack(parts, axis=1)
 
-    def _marked(self, column: np.ndarray) -> np.ndarray:
-        """Categories as text; what reads like the mark for missing, but is there, is unknown."""
-        words = _words(column)
-        words[words == self.missing] = self.missing + "'"
-        words[[word is None for word in words]] = self.missing
-        return words
+def table_pipeline(classifier: Any, *, scale: bool = True) -> Any:
+    """Return the pipeline of encoder and classifier; some classifiers ``scale`` themselves."""
+    from sklearn.pipeline import Pipeline
+
+    return Pipeline([("columns", TableEncoder(scale)), ("classifier", classifier)])
 
 
 class NamedColumns:
-    """The columns of X, with their names and whether they are categories."""
+    """The columns of X, with their names and whether they are categorical."""
 
     def __init__(self, X: Any, names: list[str], categorical: list[bool]) -> None:
         self.matrix = None if _is_frame(X) else X
         self._frame, self.names, self.categorical = X, names, categorical
         self.shape: tuple[int, int] = (int(X.shape[0]), len(names))
 
-    def items(self) -> list[tuple[str, np.ndarray, bool]]:
-        columns = self.matrix.T if self.matrix is not None else _frame_columns(self._frame)
-        return list(zip(self.names, columns, self.categorical, strict=True))
+    def read(self, encodings: list[EncodedColumn] | None = None) -> list[np.ndarray]:
+        """Return numbers, NaN where missing, or text, None where missing, for each column.
+
+        Columns are read as training read them where ``encodings`` are given.
+        """
+        if self.matrix is not None:
+            arrays = list(self.matrix.T)
+        elif _is_polars(self._frame):
+            arrays = [
+                np.asarray(series.to_numpy())
+                if series.dtype.is_numeric() and not series.null_count()
+                else np.asarray(series.to_list(), dtype=object)
+                for series in _series(self._frame)
+            ]
+        else:
+            arrays = [series.to_numpy() for series in _series(self._frame)]
+        names, categorical = self.names, self.categorical
+        if encodings is not None:
+            names = [encoding.name for encoding in encodings]
+            categorical = [encoding.categories is not None for encoding in encodings]
+        return [
+            _read_words(array) if is_words else _read_numbers(array, name)
+            for name, array, is_words in zip(names, arrays, categorical, strict=True)
+        ]
 
 
 def named_columns(
     estimator: Any, X: Any, categorical_features: Any, *, reset: bool
 ) -> NamedColumns:
-    """X checked, its columns counted and named for the estimator; in ``fit`` ``reset`` is true."""
+    """Validate X for an estimator and return its columns with their names.
+
+    ``reset`` is true in ``fit``.
+    """
     if _is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if min(X.shape) == 0:
@@ -148,8 +368,8 @@ def named_columns(
                 f"(shape={tuple(X.shape)}) while a minimum of 1 is required."
             )
         names = [str(name) for name in X.columns]
-        found = [_is_category(column) for column in _series(X)]
-        return NamedColumns(X, names, _chosen(categorical_features, names, found))
+        by_type = [_is_category(column) for column in _series(X)]
+        return NamedColumns(X, names, _select_categorical(categorical_features, names, by_type))
     X = validate_data(
         estimator,
         X,
@@ -158,7 +378,8 @@ def named_columns(
         ensure_all_finite="allow-nan",
     )
     names = [f"x{j}" for j in range(X.shape[1])]
-    return NamedColumns(X, names, _chosen(categorical_features, names, [False] * len(names)))
+    by_type = [False] * len(names)
+    return NamedColumns(X, names, _select_categorical(categorical_features, names, by_type))
 
 
 def _is_frame(X: Any) -> bool:
@@ -170,7 +391,7 @@ def _is_polars(X: Any) -> bool:
 
 
 def _series(X: Any) -> list[Any]:
-    """The columns of a frame; pandas gives them one after the other faster than by their names."""
+    """Return the columns of a frame; pandas iterates faster than it looks them up by name."""
     return X.get_columns() if _is_polars(X) else [column for _, column in X.items()]
 
 
@@ -183,13 +404,13 @@ def _is_category(column: Any) -> bool:
     return kind.startswith(("category", "str"))
 
 
-def _chosen(asked: Any, names: list[str], found: list[bool]) -> list[bool]:
-    """Which columns are categories: those of the frame, or those asked for as well."""
+def _select_categorical(asked: Any, names: list[str], by_type: list[bool]) -> list[bool]:
+    """Return which columns are categorical: by their type or by ``categorical_features``."""
     if asked is None or (isinstance(asked, str) and asked == "from_dtype"):
-        return found
+        return by_type
     wanted = np.atleast_1d(np.asarray(asked))
     if wanted.size == 0:
-        return found
+        return by_type
     if wanted.dtype == bool:
         if len(wanted) != len(names):
             raise ValueError(
@@ -206,41 +427,10 @@ def _chosen(asked: Any, names: list[str], found: list[bool]) -> list[bool]:
             f"categorical_features={asked!r} names a column that X does not have; it has "
             f"{len(names)} columns: give their numbers from 0, their names or a mask."
         )
-    return [there or j in chosen for j, there in enumerate(found)]
+    return [typed or j in chosen for j, typed in enumerate(by_type)]
 
 
-def _frame_columns(X: Any) -> list[np.ndarray]:
-    polars = _is_polars(X)
-    return [_polars_column(column) if polars else column.to_numpy() for column in _series(X)]
-
-
-def _polars_column(series: Any) -> np.ndarray:
-    if series.dtype.is_numeric() and not series.null_count():
-        return np.asarray(series.to_numpy())
-    return np.asarray(series.to_list(), dtype=object)
-
-
-def _learn_categories(name: str, words: np.ndarray, weight: np.ndarray, mark: str) -> ColumnCode:
-    there = [mark if word is None else word for word in words]
-    kinds, place = np.unique(np.array(there, dtype=object), return_inverse=True)
-    often = np.bincount(place.reshape(-1), weights=weight)
-    kept = np.argsort(-often, kind="stable")[:MOST_CATEGORIES]
-    return ColumnCode(name, tuple(str(kind) for kind in kinds[np.sort(kept)]), 0.0, False)
-
-
-def _learn_numbers(
-    name: str, column: np.ndarray, counted: np.ndarray, weight: np.ndarray
-) -> ColumnCode:
-    values = _numbers(column, name)
-    gone = np.isnan(values)
-    there = counted & ~gone
-    if not np.any(there):
-        return ColumnCode(name, None, 0.0, False)
-    told = weight[gone].sum() >= LEAST_GAPS * weight.sum() * (1 - 1e-12) if gone.any() else False
-    return ColumnCode(name, None, median(values[there], weight[there]), bool(told))
-
-
-def _numbers(column: np.ndarray, name: str) -> np.ndarray:
+def _read_numbers(column: np.ndarray, name: str) -> np.ndarray:
     if column.dtype.kind == "f" and column.dtype.itemsize >= 4:
         values = column
     else:
@@ -248,7 +438,9 @@ def _numbers(column: np.ndarray, name: str) -> np.ndarray:
             if column.dtype.kind in "mM":
                 raise TypeError
             values = np.array(
-                [np.nan if _gone(v) else v for v in column] if column.dtype == object else column,
+                [np.nan if _is_missing(v) else v for v in column]
+                if column.dtype == object
+                else column,
                 dtype=np.float64,
             )
         except (TypeError, ValueError):
@@ -265,8 +457,8 @@ def _numbers(column: np.ndarray, name: str) -> np.ndarray:
     return values
 
 
-def _gone(value: Any) -> bool:
-    """Whether a value is missing: None, NaN, pandas.NA or NaT."""
+def _is_missing(value: Any) -> bool:
+    """Return whether a value is missing: None, NaN, pandas.NA or NaT."""
     if value is None:
         return True
     try:
@@ -275,15 +467,16 @@ def _gone(value: Any) -> bool:
         return True
 
 
-def _words(column: np.ndarray) -> np.ndarray:
-    """Categories as text, None where there is none."""
+def _read_words(column: np.ndarray) -> np.ndarray:
+    """Return categories as text, None where missing."""
     return np.array(
-        [None if _gone(value) else word(value) for value in column.tolist()], dtype=object
+        [None if _is_missing(value) else category_text(value) for value in column.tolist()],
+        dtype=object,
     )
 
 
-def word(value: Any) -> str:
-    """A category as text; a whole number is written the same as an integer and as a float."""
+def category_text(value: Any) -> str:
+    """Return a category as text; a whole number has the text of an integer, also as a float."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)

@@ -1,128 +1,347 @@
-"""Formats other than text, and frames, as Arrow tables."""
+"""Open a table, whatever its format or compression, and read the formats other than text.
+
+The format of a file follows from its name or, where the name says nothing, from its first bytes.
+"""
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import json
+import lzma
+import os
+import struct
+import sys
+import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Any
 
-from lincent._errors import first_line, listed, need
-from lincent.tables.errors import TableError, arrow
-from lincent.tables.json_text import only_objects
-from lincent.tables.names import check_double, filled_names
+from lincent._errors import AppError, first_line, listed, need
+from lincent._files import is_stream, reason
 
-BUFFER_BYTES = 1 << 23
-"""Of a Parquet file that is read in batches: for all of its columns together."""
+CSV, PARQUET, ARROW, EXCEL, JSON = "csv", "parquet", "arrow", "excel", "json"
+FORMATS = (CSV, PARQUET, ARROW, EXCEL, JSON)
+SUFFIXES = {
+    ".csv": CSV, ".tsv": CSV, ".txt": CSV, ".data": CSV, ".parquet": PARQUET, ".pq": PARQUET,
+    ".arrow": ARROW, ".feather": ARROW, ".ipc": ARROW, ".xlsx": EXCEL, ".xlsm": EXCEL,
+    ".jsonl": JSON, ".ndjson": JSON, ".json": JSON,
+}  # fmt: skip
+SIGNATURES = (
+    (b"PAR1", PARQUET), (b"ARROW1", ARROW), (b"FEA1", ARROW), (b"\xff\xff\xff\xff", ARROW),
+    (b"PK\x03\x04", EXCEL),
+)  # fmt: skip
+COMPRESSED = (".gz", ".zip", ".bz2", ".xz")
+HEAD_BYTES = 1 << 23  # inspected before reading starts; a header may be as long
+BUFFER_BYTES = 1 << 23  # of a Parquet file that is read in batches, for all columns together
+UNREADABLE = (
+    OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError,
+    RuntimeError, UnicodeDecodeError, struct.error,
+)  # fmt: skip
+"""Errors raised by damaged, encrypted or unsupported compressed files."""
 
 
-def parquet(file: Any) -> Any:
-    """A whole Parquet file."""
-    from pyarrow import parquet as reader
-
-    return _valid(reader.ParquetFile(file).read())
+class TableError(AppError):
+    """A table of the user cannot be used; the message names file, row and column."""
 
 
-def parquet_batches(source: Any, rows: int) -> Iterator[Any]:
-    """A Parquet file in record batches of at most so many rows."""
-    from pyarrow import parquet as reader
+def arrow() -> Any:
+    """Import pyarrow, and pandas, or raise an error that names the extra."""
+    need("pandas", "app", "Reading tables")
+    return need("pyarrow", "app", "Reading tables")
+
+
+# Column names.
+
+
+def fill_names(names: list[Any]) -> list[str]:
+    """Name columns without a name as pandas does."""
+    return [
+        str(name) if name is not None and str(name).strip() else f"Unnamed: {position}"
+        for position, name in enumerate(names)
+    ]
+
+
+def check_unique(where: str, names: list[str]) -> None:
+    """Raise an error if two columns have one name."""
+    duplicates = [name for name, count in Counter(names).items() if count > 1]
+    if duplicates:
+        positions = [str(k + 1) for k, name in enumerate(names) if name == duplicates[0]]
+        raise TableError(
+            f"{where}: the column name {duplicates[0]!r} stands in columns "
+            f"{', '.join(positions[:-1])} and {positions[-1]}; give each column its own name."
+        )
+
+
+# Files, streams and compression.
+
+
+@dataclass(frozen=True)
+class OpenedTable:
+    """An open table: its name in messages, its format, its first bytes and the whole stream."""
+
+    name: str
+    format: str
+    head: bytes
+    stream: Any
+    tab_separated: bool = False
+
+    def seekable(self) -> Any:
+        """Return the stream, copied to memory unless it can seek."""
+        return self.stream if self.stream.seekable() else io.BytesIO(self.stream.read())
+
+
+def format_from_name(path: str | os.PathLike[str]) -> str | None:
+    """Return the format that a file name implies, also under the suffix of a compressed file."""
+    plain = PurePath(os.fspath(path).lower())
+    if plain.suffix in COMPRESSED:
+        plain = plain.with_suffix("")
+    return SUFFIXES.get(plain.suffix)
+
+
+def format_from_content(head: bytes, name: str) -> str:
+    """Return the format that the first bytes imply; other text is CSV."""
+    for signature, format in SIGNATURES:
+        if head.startswith(signature):
+            return format
+    if head.startswith(b"\xd0\xcf\x11\xe0"):
+        raise TableError(f"{name} is a workbook of the old .xls form: save it as .xlsx or CSV.")
+    text = head[:200].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if text.startswith(b'{"') or (text.startswith(b"[") and text[1:].lstrip().startswith(b"{")):
+        return JSON
+    return CSV
+
+
+def check_exists(path: str | os.PathLike[str]) -> None:
+    """Raise an error for a path without a file, before any package is imported to read one."""
+    if not is_stream(path) and (Path(path).is_dir() or not Path(path).exists()):
+        _open(path).close()
+
+
+@contextmanager
+def open_table(path: str | os.PathLike[str], format: str | None = None) -> Iterator[OpenedTable]:
+    """Open and decompress a table and detect its format."""
+    if format is not None and format not in FORMATS:
+        raise TableError(f"The format {format!r} (--format) is not one of {', '.join(FORMATS)}.")
+    name = "Standard input" if is_stream(path) else os.fspath(path)
+    with ExitStack() as stack:
+        try:
+            stream = sys.stdin.buffer if is_stream(path) else stack.enter_context(_open(path))
+            head, stream = _decompress(stack, stream, name)
+        except UNREADABLE as error:
+            raise TableError(f"{name} cannot be read: {first_line(error).rstrip('.')}.") from error
+        if not head.strip():
+            raise TableError(f"{name} is empty: it needs a line of column names and rows.")
+        if format is None and not is_stream(path):
+            format = format_from_name(path)
+        tabs = ".tsv" in PurePath(name.lower()).suffixes[-2:]
+        yield OpenedTable(name, format or format_from_content(head, name), head, stream, tabs)
+
+
+def _open(path: str | os.PathLike[str]) -> Any:
+    if Path(path).is_dir():
+        raise TableError(f"{path} is a folder: name a file.")
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {reason(error)}.") from error
+
+
+def _decompress(stack: ExitStack, stream: Any, name: str) -> tuple[bytes, Any]:
+    """Return the first bytes and the stream from its beginning, both decompressed."""
+    head = _read_up_to(stream, HEAD_BYTES)
+    if stream is not sys.stdin.buffer and stream.seekable():
+        stream.seek(0)
+    else:
+        stream = io.BufferedReader(_Replay(head, stream), 1 << 20)
+    if head.startswith(b"\x1f\x8b"):
+        unpacked: Any = gzip.open(stream)  # noqa: SIM115 - the stack closes it
+    elif head.startswith(b"BZh"):
+        unpacked = bz2.open(stream)  # noqa: SIM115
+    elif head.startswith(b"\xfd7zXZ"):
+        unpacked = lzma.open(stream)  # noqa: SIM115
+    elif head.startswith(b"PK\x03\x04"):
+        stream = stream if stream.seekable() else io.BytesIO(stream.read())
+        archive = stack.enter_context(zipfile.ZipFile(stream))
+        members = [m for m in archive.namelist() if not m.endswith("/") and "__MACOSX" not in m]
+        if any(member.startswith("xl/") for member in members):  # a workbook
+            stream.seek(0)
+            return head, stream
+        if len(members) != 1:
+            raise TableError(f"{name} holds {len(members)} files: unpack it and name one of them.")
+        unpacked = archive.open(members[0])
+    else:
+        return head, stream
+    stack.enter_context(unpacked)
+    # Seeking back in a compressed stream would decompress it a second time.
+    head = _read_up_to(unpacked, HEAD_BYTES)
+    return head, io.BufferedReader(_Replay(head, unpacked), 1 << 20)
+
+
+def _read_up_to(stream: Any, count: int) -> bytes:
+    """Read so many bytes or all; a single read of a pipe may return fewer than there are."""
+    parts = []
+    while count > 0 and (part := stream.read(count)):
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+class _Replay(io.RawIOBase):
+    """A stream whose first bytes have been read and are returned again."""
+
+    def __init__(self, start: bytes, rest: Any) -> None:
+        self._start, self._rest = io.BytesIO(start), rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._start.read(len(buffer)) or self._rest.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+# Parquet, Arrow and JSON.
+
+
+def read_parquet(file: Any) -> Any:
+    """Read a Parquet file as an Arrow table."""
+    from pyarrow import parquet
+
+    return _validated(parquet.ParquetFile(file).read())
+
+
+def parquet_batches(source: OpenedTable, rows: int) -> Iterator[Any]:
+    """Yield a Parquet file as record batches of at most so many rows."""
+    from pyarrow import parquet
 
     # Small buffers, one for each column, and no look-ahead: a row group may be all of the file.
     stream = source.seekable()
-    about = reader.read_metadata(stream)
-    buffer = max(BUFFER_BYTES // max(about.num_columns, 1), 1 << 13)
-    file = reader.ParquetFile(stream, metadata=about, pre_buffer=False, buffer_size=buffer)
+    metadata = parquet.read_metadata(stream)
+    buffer = max(BUFFER_BYTES // max(metadata.num_columns, 1), 1 << 13)
+    file = parquet.ParquetFile(stream, metadata=metadata, pre_buffer=False, buffer_size=buffer)
     for batch in file.iter_batches(batch_size=rows, use_threads=False):
-        yield _valid(batch)
+        yield _validated(batch)
 
 
-def arrow_file(file: Any) -> Any:
-    """A file or a stream of Arrow, Feather included."""
+def read_arrow(file: Any) -> Any:
+    """Read an Arrow file or stream, Feather included."""
     from pyarrow import feather, ipc
 
-    if file.read(4) == b"\xff\xff\xff\xff":
-        file.seek(0)
-        return _valid(ipc.open_stream(file).read_all())
+    streamed = file.read(4) == b"\xff\xff\xff\xff"
     file.seek(0)
-    return _valid(feather.read_table(file, memory_map=False))
+    if streamed:
+        return _validated(ipc.open_stream(file).read_all())
+    return _validated(feather.read_table(file, memory_map=False))
 
 
-def _valid(data: Any) -> Any:
-    """Columns whose offsets and text are in order; Arrow computes with others and crashes."""
+def _validated(data: Any) -> Any:
+    """Check offsets and text of all columns: Arrow crashes on invalid ones."""
     data.validate(full=True)
     return data
 
 
-def json_rows(stream: Any, name: str) -> Any:
-    """One object per line, or a list of objects."""
-    from pyarrow import json as reader
+def read_json(stream: Any, name: str) -> Any:
+    """Read one object per line, or a list of objects."""
+    from pyarrow import json as arrow_json
 
     data = stream.read()
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
         data = "\n".join(json.dumps(row) for row in json.loads(data)).encode()
     if not only_objects(data.removeprefix(b"\xef\xbb\xbf")):
-        # Arrow takes null for a row, and crashes where no other row tells it the columns.
+        # Arrow reads null as a row, and crashes where no other row defines the columns.
         raise TableError(f"{name}: it is JSON, and not every row of it is an object {{...}}.")
-    options = reader.ReadOptions(block_size=max(1 << 20, min(len(data), 1 << 30)))
-    return _valid(reader.read_json(io.BytesIO(data), read_options=options))
+    options = arrow_json.ReadOptions(block_size=max(1 << 20, min(len(data), 1 << 30)))
+    return _validated(arrow_json.read_json(io.BytesIO(data), read_options=options))
 
 
-def excel(file: Any, name: str, sheet: str | None) -> tuple[Any, str, int]:
-    """A sheet as a table, its title, and how many sheets there are."""
+def outside_strings(data: bytes) -> Any:
+    """Return the bytes of JSON text that are outside of strings, opening quotes included.
+
+    Without its escapes every quote of a text opens or closes a string, so that nesting can be
+    measured with running sums before anything is parsed.  Invalid text is right up to its first
+    error, where a parser stops.
+    """
+    import numpy as np
+
+    plain = np.frombuffer(data.replace(b"\\\\", b"").replace(b'\\"', b""), dtype=np.uint8)
+    quotes = plain == ord('"')
+    within = np.logical_xor.accumulate(quotes)
+    return np.asarray(plain[within == quotes])
+
+
+def only_objects(data: bytes) -> bool:
+    """Return whether JSON text has nothing but objects and blanks at its top level."""
+    import numpy as np
+
+    bare = outside_strings(data)
+    change = (bare == ord("{")).astype(np.int8) - (bare == ord("}")).astype(np.int8)
+    top = bare[(np.cumsum(change, dtype=np.int32) <= 0) & (bare != ord("}"))]
+    return not top.tobytes().strip(b" \t\r\n")
+
+
+# Workbooks and frames.
+
+
+def read_excel(file: Any, name: str, sheet: str | None) -> tuple[Any, str, int]:
+    """Return a sheet as a table, its title, and the number of sheets."""
     openpyxl = need("openpyxl", "app", "Reading a workbook")
     try:
-        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        with closing(book):
+        with closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as book:
             titles = list(book.sheetnames)
-            chosen = _sheet(titles, sheet, name)
-            rows = [row for row in book[chosen].iter_rows(values_only=True) if _filled(row)]
+            if not titles:
+                raise TableError(f"{name} is a workbook without a sheet.")
+            if sheet is None:
+                sheet = titles[0]
+            elif sheet not in titles:
+                if not (sheet.isdigit() and 1 <= int(sheet) <= len(titles)):
+                    raise TableError(
+                        f"{name} has no sheet {sheet!r} (--sheet); it has {listed(titles)}."
+                    )
+                sheet = titles[int(sheet) - 1]
+            rows = [
+                row
+                for row in book[sheet].iter_rows(values_only=True)
+                if any(cell is not None for cell in row)
+            ]
     except TableError:
         raise
     except Exception as error:
         raise TableError(f"{name} cannot be read as a workbook: {first_line(error)}.") from error
     if not rows:
-        raise TableError(f"{name}: the sheet {chosen!r} is empty.")
+        raise TableError(f"{name}: the sheet {sheet!r} is empty.")
     width = max(k + 1 for row in rows for k, cell in enumerate(row) if cell is not None)
-    header = [*rows[0], *[None] * width][:width]
-    names = filled_names(header)
-    check_double(name, names)
+    names = fill_names([*rows[0], *[None] * width][:width])
+    check_unique(name, names)
     columns = [[row[k] if k < len(row) else None for row in rows[1:]] for k in range(width)]
     pa = arrow()
-    arrays = [pa.array(_uniform(cells)) for cells in columns]
-    return pa.table(arrays, names=names), chosen, len(titles)
+    arrays = [pa.array(_one_type(cells)) for cells in columns]
+    return pa.table(arrays, names=names), sheet, len(titles)
 
 
-def _filled(row: tuple[Any, ...]) -> bool:
-    return any(cell is not None for cell in row)
-
-
-def _sheet(titles: list[str], wanted: str | None, name: str) -> str:
-    if not titles:
-        raise TableError(f"{name} is a workbook without a sheet.")
-    if wanted is None:
-        return titles[0]
-    if wanted in titles:
-        return wanted
-    if wanted.isdigit() and 1 <= int(wanted) <= len(titles):
-        return titles[int(wanted) - 1]
-    raise TableError(f"{name} has no sheet {wanted!r} (--sheet); it has {listed(titles)}.")
-
-
-def _uniform(cells: list[Any]) -> list[Any]:
-    """Cells of one kind as they are; a mixed column as text."""
-    kinds = {type(cell) for cell in cells if cell is not None}
-    if len(kinds) <= 1 or kinds <= {int, float}:
-        return [float(c) if c is not None and kinds == {int, float} else c for c in cells]
-    return [None if cell is None else _as_text(cell) for cell in cells]
-
-
-def _as_text(cell: Any) -> str:
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+def _one_type(cells: list[Any]) -> list[Any]:
+    """Return cells of one type unchanged, integers and floats as floats, other mixtures as text."""
+    types = {type(cell) for cell in cells if cell is not None}
+    if len(types) <= 1:
+        return cells
+    if types == {int, float}:
+        return [None if cell is None else float(cell) for cell in cells]
+    return [
+        None if cell is None
+        else str(int(cell)) if isinstance(cell, float) and cell.is_integer()
+        else str(cell)
+        for cell in cells
+    ]  # fmt: skip
 
 
 def from_frame(data: Any) -> Any:
-    """An Arrow table from a frame of pandas, polars, Arrow or any other Arrow-speaking package."""
+    """Return an Arrow table from a frame of pandas, polars, Arrow or any Arrow-speaking package."""
     pa = arrow()
     if isinstance(data, pa.Table):
         return data
@@ -144,12 +363,12 @@ def from_frame(data: Any) -> Any:
 def _from_pandas(frame: Any) -> Any:
     pa = arrow()
     frame = frame.rename(columns=str)
-    check_double("The table", list(frame.columns))
+    check_unique("The table", list(frame.columns))
     arrays = []
     for name in frame.columns:
         try:
             arrays.append(pa.Array.from_pandas(frame[name]))
         except (pa.ArrowInvalid, pa.ArrowTypeError):
             # Numbers and text mixed in one column, as pandas reads "1, 2, ?".
-            arrays.append(pa.array(_uniform([None if c != c else c for c in frame[name]])))
+            arrays.append(pa.array(_one_type([None if c != c else c for c in frame[name]])))
     return pa.table(arrays, names=list(frame.columns))

@@ -1,29 +1,32 @@
-"""The one reader of the package: a user's table as Arrow, whole or in batches.
+"""Read a user's table as Arrow, at once or in batches.
 
-Cells of a text file stay text here, exactly as written; what they mean is judged column by column
-(`columns`, `convert`).  So an identifier ``00012`` or ``NA`` leaves as it came, and a batch late in
-a file is never read differently from the first.  Rows are counted as an editor counts them: the
-header of a text file or a sheet is row 1.
+Cells of a text file stay text here, exactly as written; their meaning is inferred column by column
+(`infer`, `schema`).  So an identifier ``00012`` or ``NA`` is unchanged, and a batch late in a file
+is never read differently from the first.  Rows are counted as an editor counts them: the header of
+a text file or a sheet is row 1.
+
+What the user says about a text file stands; the rest of its dialect is inferred from its first
+rows.  The separator is the character that splits most rows into as many cells as the header, more
+cells before fewer.  The decimal mark is a comma where more cells read 1,5 than 1.5.
 """
 
 from __future__ import annotations
 
+import codecs
+import csv
 import io
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from lincent._errors import AppError, first_line
-from lincent._memory import entries, room
+from lincent._errors import AppError, first_line, need
+from lincent._memory import available_memory, sample_entries
 from lincent.tables import formats
-from lincent.tables.dialect import Dialect, find_dialect, records
-from lincent.tables.errors import TableError, arrow
-from lincent.tables.names import check_double, checked_names, filled_names
-from lincent.tables.source import (
-    ARROW,
+from lincent.tables.formats import (
     CSV,
     EXCEL,
     HEAD_BYTES,
@@ -31,24 +34,41 @@ from lincent.tables.source import (
     PARQUET,
     UNREADABLE,
     OpenedTable,
-    open_file,
+    TableError,
+    arrow,
+    check_unique,
+    fill_names,
+    open_table,
 )
 
 BATCH_ROWS = 16_384
 BLOCK_BYTES = 1 << 23
 LEAST_BLOCK = 1 << 20
-ENOUGH = 1 << 30
-"""Where so many bytes are free and memory runs out all the same, the file asks for nonsense."""
-MISSING_WORDS = (
+MISSING_TOKENS = (
     "", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "None",
     "<NA>",
 )  # fmt: skip
 """Cells that hold no number; in a text column they are missing as well, in identifiers not."""
+SEPARATORS = (",", ";", "\t", "|", "^", "~")
+NAMED_SEPARATORS = {
+    "comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " ",
+}  # fmt: skip
+SAMPLE_BYTES = 1 << 18
+SAMPLE_ROWS = 200
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+_POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What the user says about a file; None is found out."""
+class ReadOptions:
+    """How a file is read; None is inferred.  The options of a table that was read have no None."""
 
     format: str | None = None
     separator: str | None = None
@@ -57,66 +77,76 @@ class Reading:
     sheet: str | None = None
 
 
-AS_FOUND = Reading()
+DEFAULT_READ = ReadOptions()
 
 
 @dataclass(frozen=True)
 class UserTable:
-    """A table as read, its name for sentences, and the row number of its first row."""
+    """A table as read, its name in messages, and the row number of its first row."""
 
     data: Any = field(repr=False)
     name: str = "The table"
     first_row: int = 1
-    reading: Reading = AS_FOUND
-    remarks: tuple[str, ...] = ()
+    options: ReadOptions = DEFAULT_READ
+    warnings: tuple[str, ...] = ()
 
     def row(self, position: int) -> int:
-        """The number of a row as an editor counts it."""
+        """Return the number of a row as an editor counts it."""
         return position + self.first_row
 
     @property
     def decimal(self) -> str:
-        return self.reading.decimal or "."
+        return self.options.decimal or "."
 
 
-def read_table(data: Any, reading: Reading = AS_FOUND) -> UserTable:
-    """A whole table from a path, ``-`` or a frame of pandas, polars or Arrow."""
+def read_table(data: Any, options: ReadOptions = DEFAULT_READ) -> UserTable:
+    """Read a table from a path, ``-`` or a frame of pandas, polars or Arrow."""
     if isinstance(data, UserTable):
         return data
     if not isinstance(data, (str, os.PathLike)):
-        return UserTable(checked_names(formats.from_frame(data), "The table"))
-    with open_file(data, reading.format) as source, _readable(source):
-        table = _READERS[source.kind](source, reading)
-    table = replace(table, data=checked_names(table.data, source.name))
-    if table.data.num_rows == 0:
-        raise TableError(f"{source.name}: the column names are followed by no rows.")
-    return table
+        table = UserTable(formats.from_frame(data))
+    else:
+        with open_table(data, options.format) as source, _reader_errors(source):
+            table = _read(source, options)
+        if table.data.num_rows == 0:
+            raise TableError(f"{source.name}: the column names are followed by no rows.")
+    names = fill_names(table.data.column_names)
+    check_unique(table.name, names)
+    return replace(table, data=table.data.rename_columns(names))
 
 
 def read_batches(
-    data: Any, types: Mapping[str, Any], reading: Reading = AS_FOUND, rows: int | None = None
+    data: Any,
+    types: Mapping[str, Any],
+    options: ReadOptions = DEFAULT_READ,
+    rows: int | None = None,
 ) -> Iterator[UserTable]:
-    """The table in parts of at most so many rows (BATCH_ROWS); their data are record batches.
+    """Yield a table in record batches of at most so many rows (BATCH_ROWS).
 
-    Columns of a text file are text, but for those whose type is given here.
+    Columns of a text file are text, except for those whose type is given here.
     """
     rows = BATCH_ROWS if rows is None else rows
     if not isinstance(data, (str, os.PathLike)):
         table = read_table(data)
-        yield from _cut(table, table.data.to_batches(), rows)
+        yield from _split(table, table.data.to_batches(), rows)
         return
-    with open_file(data, reading.format) as source, _readable(source):
-        if source.kind == CSV:
-            yield from _cut(*_csv_batches(source, reading, types), rows)
-        elif source.kind == PARQUET:
-            parts = formats.parquet_batches(source, rows)
-            yield from _cut(UserTable(None, source.name), parts, rows)
+    with open_table(data, options.format) as source, _reader_errors(source):
+        if source.format == CSV:
+            dialect = _dialect(source, options, source.head)
+            table = UserTable(None, source.name, 2, replace(options, decimal=dialect.decimal))
+            batches = need("pyarrow.csv", "app", "Reading tables").open_csv(
+                source.stream, **_csv_options(source, dialect, types)
+            )
+        elif source.format == PARQUET:
+            table = UserTable(None, source.name)
+            batches = formats.parquet_batches(source, rows)
         else:
-            table = _READERS[source.kind](source, reading)
-            yield from _cut(table, table.data.to_batches(), rows)
+            table = _read(source, options)
+            batches = table.data.to_batches()
+        yield from _split(table, batches, rows)
 
 
-def _cut(table: UserTable, batches: Any, rows: int) -> Iterator[UserTable]:
+def _split(table: UserTable, batches: Any, rows: int) -> Iterator[UserTable]:
     row = table.first_row
     for batch in batches:
         for start in range(0, batch.num_rows, rows):
@@ -125,22 +155,117 @@ def _cut(table: UserTable, batches: Any, rows: int) -> Iterator[UserTable]:
             row += part.num_rows
 
 
-# Text.
+def _read(source: OpenedTable, options: ReadOptions) -> UserTable:
+    if source.format == CSV:
+        return _read_csv(source, options)
+    options = replace(options, format=source.format)
+    if source.format == EXCEL:
+        data, sheet, count = formats.read_excel(source.seekable(), source.name, options.sheet)
+        warnings: tuple[str, ...] = ()
+        if count > 1 and options.sheet is None:
+            warnings = (f"read the sheet {sheet!r}, the first of {count} (--sheet names another).",)
+        return UserTable(data, source.name, 2, replace(options, sheet=sheet), warnings)
+    if source.format == JSON:
+        data = formats.read_json(source.stream, source.name)
+    elif source.format == PARQUET:
+        data = formats.read_parquet(source.seekable())
+    else:
+        data = formats.read_arrow(source.seekable())
+    return UserTable(data, source.name, 1, options)
 
 
-def _dialect(source: OpenedTable, reading: Reading, sample: bytes) -> Dialect:
-    separator = reading.separator or ("\t" if source.tabs else None)
-    return find_dialect(
-        sample,
-        source.name,
-        separator=separator,
-        encoding=reading.encoding,
-        decimal=reading.decimal,
+@contextmanager
+def _reader_errors(source: OpenedTable) -> Iterator[None]:
+    """Turn errors of other packages on damaged files into a TableError."""
+    try:
+        yield
+    except (AppError, BrokenPipeError):
+        raise
+    except (arrow().ArrowException, *UNREADABLE, ValueError) as error:
+        # With a gigabyte available, a file that exhausts the memory declares impossible sizes.
+        if isinstance(error, MemoryError) and available_memory() < 1 << 30:
+            raise
+        text = first_line(error).rstrip(".")
+        if source.format == CSV and ("UTF8" in text or isinstance(error, UnicodeError)):
+            text += "; say how the file is written with --encoding, such as latin-1"
+        raise TableError(f"{source.name} cannot be read as {source.format}: {text}.") from error
+
+
+# Text files.
+
+
+def _read_csv(source: OpenedTable, options: ReadOptions) -> UserTable:
+    data = source.stream.read()
+    dialect = _dialect(source, options, data)
+    try:
+        data.decode(dialect.encoding)
+    except UnicodeDecodeError as error:
+        text = error.object  # without the byte order mark
+        row = text.count(b"\n", 0, error.start) + 1
+        raise TableError(
+            f"{source.name}: row {row}: byte 0x{text[error.start]:02x} is not {dialect.encoding}; "
+            "say how the file is written with --encoding, such as latin-1."
+        ) from error
+    invalid: list[Any] = []
+
+    def skip(row: Any) -> str:
+        invalid.append(row)
+        return "skip"
+
+    table = need("pyarrow.csv", "app", "Reading tables").read_csv(
+        io.BytesIO(data), **_csv_options(source, dialect, {}, skip)
+    )
+    if invalid:
+        raise _invalid_row(source.name, invalid)
+    warnings: tuple[str, ...] = ()
+    if options.encoding is None and dialect.encoding in ("cp1252", "latin-1"):
+        warnings = (f"the file is not UTF-8; read as {dialect.encoding} (--encoding overrules).",)
+    return UserTable(table, source.name, 2, dialect, warnings)
+
+
+def _invalid_row(name: str, invalid: list[Any]) -> TableError:
+    first = invalid[0]
+    row = f"row {first.number}" if first.number is not None else f"the row {first.text[:60]!r}"
+    short = first.actual_columns < first.expected_columns
+    column = min(first.actual_columns, first.expected_columns) + 1
+    return TableError(
+        f"{name}: {row} has {first.actual_columns} cells where the header has "
+        f"{first.expected_columns}: it {'ends before' if short else 'goes on at'} column {column}"
+        + (f" ({len(invalid)} such rows)." if len(invalid) > 1 else ".")
     )
 
 
-def _names(source: OpenedTable, dialect: Dialect) -> list[str]:
-    """The cells of the first row, also where one of them goes over several lines."""
+def _csv_options(
+    source: OpenedTable, dialect: ReadOptions, types: Mapping[str, Any], on_invalid: Any = None
+) -> dict[str, Any]:
+    from pyarrow import csv as arrow_csv
+
+    names = fill_names(_header(source, dialect))
+    check_unique(source.name, names)
+    # Arrow reads fewer bytes at once where memory is short, but some rows at least.
+    least = max(sample_entries(BLOCK_BYTES), LEAST_BLOCK, 20 * sum(map(len, names)))
+    return {
+        "read_options": arrow_csv.ReadOptions(
+            use_threads=bool(types),  # with one thread, the number of an invalid row is available
+            block_size=min(BLOCK_BYTES, least),
+            column_names=names,
+            skip_rows_after_names=1,
+            encoding="utf-8" if dialect.encoding == "utf-8-sig" else dialect.encoding,
+        ),
+        "convert_options": arrow_csv.ConvertOptions(
+            column_types={name: types.get(name, arrow().string()) for name in names},
+            null_values=list(MISSING_TOKENS),
+            strings_can_be_null=False,
+            decimal_point=dialect.decimal,
+        ),
+        "parse_options": arrow_csv.ParseOptions(
+            delimiter=dialect.separator, newlines_in_values=True, invalid_row_handler=on_invalid
+        ),
+    }
+
+
+def _header(source: OpenedTable, dialect: ReadOptions) -> list[str]:
+    """Return the cells of the first row, which may span several lines."""
     head = source.head
     if len(head) >= HEAD_BYTES and b"\n" not in head and b"\r" not in head:
         raise TableError(
@@ -149,159 +274,101 @@ def _names(source: OpenedTable, dialect: Dialect) -> list[str]:
         )
     lines = io.TextIOWrapper(io.BytesIO(head), dialect.encoding, "replace", newline="")
     first = next(lines, "").removeprefix("\ufeff")
-    found = records(chain([first], lines), dialect.separator, 1)
-    return found[0] if found else []
+    rows = split_rows(chain([first], lines), dialect.separator or ",", 1)
+    return rows[0] if rows else []
 
 
-def _csv_options(source: OpenedTable, dialect: Dialect, types: Mapping[str, Any]) -> dict[str, Any]:
-    from pyarrow import csv
-
-    names = filled_names(_names(source, dialect))
-    check_double(source.name, names)
-    kinds = {name: types.get(name, arrow().string()) for name in names}
-    encoding = "utf-8" if dialect.encoding == "utf-8-sig" else dialect.encoding
-    return {
-        # One thread, so that the number of a bad row is known.
-        "read_options": csv.ReadOptions(
-            use_threads=bool(types),
-            block_size=_block_bytes(names),
-            column_names=names,
-            skip_rows_after_names=1,
-            encoding=encoding,
-        ),
-        "convert_options": csv.ConvertOptions(
-            column_types=kinds,
-            null_values=list(MISSING_WORDS),
-            strings_can_be_null=False,
-            decimal_point=dialect.decimal,
-        ),
-    }
+def _dialect(source: OpenedTable, options: ReadOptions, sample: bytes) -> ReadOptions:
+    if source.tab_separated and options.separator is None:
+        options = replace(options, separator="\t")
+    return infer_dialect(sample, source.name, options)
 
 
-def _block_bytes(names: list[str]) -> int:
-    """Bytes that Arrow reads at once: fewer where memory is short, but some rows at least."""
-    row = sum(map(len, names))
-    return min(BLOCK_BYTES, max(entries(BLOCK_BYTES), LEAST_BLOCK, 20 * row))
+def infer_dialect(data: bytes, name: str, options: ReadOptions = DEFAULT_READ) -> ReadOptions:
+    """Return encoding, separator and decimal mark of a text table, or of its beginning.
+
+    ``name`` is the name of the table in error messages.
+    """
+    encoding, separator, decimal = options.encoding, options.separator, options.decimal
+    if encoding is None:
+        encoding = infer_encoding(data)
+    else:
+        try:
+            encoding = codecs.lookup(encoding).name
+        except LookupError as error:
+            raise TableError(
+                f"The encoding {encoding!r} (--encoding) of {name} is not known: try utf-8, "
+                "latin-1 or utf-16."
+            ) from error
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(data[:SAMPLE_BYTES])
+    if "\0" in text:
+        raise TableError(f"{name} is no table that can be read: it holds the byte 0x00.")
+    if separator is None:
+        separator = infer_separator(text)
+    else:
+        separator = NAMED_SEPARATORS.get(separator, separator)
+        if len(separator) != 1:
+            raise TableError(f"The separator {separator!r} (--sep) is not one character.")
+    if decimal is None:
+        decimal = infer_decimal(text, separator)
+    elif decimal not in (".", ","):
+        raise TableError(f"The decimal mark {decimal!r} (--decimal) is neither '.' nor ','.")
+    elif decimal == separator:
+        raise TableError(f"--sep and --decimal are both {decimal!r}: a cell would never end.")
+    return replace(options, format=CSV, encoding=encoding, separator=separator, decimal=decimal)
 
 
-def _csv_table(source: OpenedTable, reading: Reading) -> UserTable:
-    from pyarrow import csv
-
-    data = source.stream.read()
-    dialect = _dialect(source, reading, data)
-    _check_encoding(source.name, data, dialect.encoding)
-    bad: list[Any] = []
-
-    def remember(row: Any) -> str:
-        bad.append(row)
-        return "skip"
-
-    parse = csv.ParseOptions(
-        delimiter=dialect.separator, newlines_in_values=True, invalid_row_handler=remember
-    )
-    options = _csv_options(source, dialect, {})
-    table = csv.read_csv(io.BytesIO(data), parse_options=parse, **options)
-    if bad:
-        raise _bad_row(source.name, bad)
-    found = replace(
-        reading, format=CSV, separator=dialect.separator, encoding=dialect.encoding,
-        decimal=dialect.decimal,
-    )  # fmt: skip
-    remarks: tuple[str, ...] = ()
-    if reading.encoding is None and dialect.encoding in ("cp1252", "latin-1"):
-        remarks = (f"the file is not UTF-8; read as {dialect.encoding} (--encoding overrules).",)
-    return UserTable(table, source.name, 2, found, remarks)
+def infer_encoding(data: bytes) -> str:
+    """Return the encoding of the byte order mark, UTF-8 if valid, or else Western European."""
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return encoding
+    for encoding in ("utf-8", "cp1252"):
+        try:
+            codecs.getincrementaldecoder(encoding)().decode(data)
+        except UnicodeDecodeError:
+            continue
+        return encoding
+    return "latin-1"
 
 
-def _check_encoding(name: str, data: bytes, encoding: str) -> None:
-    """Refuse bytes that are not in the encoding, with their place, before rows are made of them."""
+def split_rows(
+    text: str | Iterable[str], separator: str, count: int = SAMPLE_ROWS
+) -> list[list[str]]:
+    """Return the first nonempty rows as lists of cells; the last may be truncated."""
+    lines = io.StringIO(text, newline="") if isinstance(text, str) else text
+    rows: list[list[str]] = []
     try:
-        data.decode(encoding)
-    except UnicodeDecodeError as error:
-        read = error.object  # without the mark of the encoding
-        row = read.count(b"\n", 0, error.start) + 1
-        raise TableError(
-            f"{name}: row {row}: byte 0x{read[error.start]:02x} is not {encoding}; say how the "
-            "file is written with --encoding, such as latin-1."
-        ) from error
+        for row in csv.reader(lines, delimiter=separator):
+            if row:
+                rows.append(row)
+            if len(rows) == count:
+                break
+    except csv.Error:
+        pass
+    return rows
 
 
-def _csv_batches(
-    source: OpenedTable, reading: Reading, types: Mapping[str, Any]
-) -> tuple[UserTable, Any]:
-    """What is known of the table without its rows, and the parts in which Arrow reads it."""
-    from pyarrow import csv
-
-    dialect = _dialect(source, reading, source.head)
-    parse = csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True)
-    options = _csv_options(source, dialect, types)
-    table = UserTable(None, source.name, 2, replace(reading, decimal=dialect.decimal))
-    return table, csv.open_csv(source.stream, parse_options=parse, **options)
-
-
-def _bad_row(name: str, bad: list[Any]) -> TableError:
-    first = bad[0]
-    row = f"row {first.number}" if first.number is not None else f"the row {first.text[:60]!r}"
-    short = first.actual_columns < first.expected_columns
-    column = min(first.actual_columns, first.expected_columns) + 1
-    return TableError(
-        f"{name}: {row} has {first.actual_columns} cells where the header has "
-        f"{first.expected_columns}: it {'ends before' if short else 'goes on at'} column {column}"
-        + (f" ({len(bad)} such rows)." if len(bad) > 1 else ".")
-    )
+def infer_separator(text: str) -> str:
+    """Return the character that splits the most rows into as many cells as the header."""
+    best, best_score = ",", (0.0, 0)
+    for separator in SEPARATORS:
+        rows = split_rows(text, separator)
+        width = len(rows[0]) if rows else 0
+        if width < 2:
+            continue
+        body = rows[1:-1] or rows[1:]  # the last row of a sample may be incomplete
+        alike = sum(len(row) == width for row in body) / len(body) if body else 1.0
+        if (alike, width) > best_score:
+            best, best_score = separator, (alike, width)
+    return best
 
 
-# The other formats.
-
-
-def _parquet_table(source: OpenedTable, reading: Reading) -> UserTable:
-    found = replace(reading, format=PARQUET)
-    return UserTable(formats.parquet(source.seekable()), source.name, 1, found)
-
-
-def _arrow_table(source: OpenedTable, reading: Reading) -> UserTable:
-    found = replace(reading, format=ARROW)
-    return UserTable(formats.arrow_file(source.seekable()), source.name, 1, found)
-
-
-def _json_table(source: OpenedTable, reading: Reading) -> UserTable:
-    return UserTable(
-        formats.json_rows(source.stream, source.name),
-        source.name,
-        1,
-        replace(reading, format=JSON),
-    )
-
-
-def _excel_table(source: OpenedTable, reading: Reading) -> UserTable:
-    data, sheet, count = formats.excel(source.seekable(), source.name, reading.sheet)
-    remarks: tuple[str, ...] = ()
-    if count > 1 and reading.sheet is None:
-        remarks = (f"read the sheet {sheet!r}, the first of {count} (--sheet names another).",)
-    found = replace(reading, format=EXCEL, sheet=sheet)
-    return UserTable(data, source.name, 2, found, remarks)
-
-
-_READERS = {
-    CSV: _csv_table,
-    PARQUET: _parquet_table,
-    ARROW: _arrow_table,
-    JSON: _json_table,
-    EXCEL: _excel_table,
-}
-
-
-@contextmanager
-def _readable(source: OpenedTable) -> Iterator[None]:
-    """Turn what a reader of another package makes of damaged bytes into a sentence."""
-    try:
-        yield
-    except (AppError, BrokenPipeError):
-        raise
-    except (arrow().ArrowException, *UNREADABLE, ValueError) as error:
-        if isinstance(error, MemoryError) and room() < ENOUGH:
-            raise
-        text = first_line(error).rstrip(".")
-        if source.kind == CSV and ("UTF8" in text or isinstance(error, UnicodeError)):
-            text += "; say how the file is written with --encoding, such as latin-1"
-        raise TableError(f"{source.name} cannot be read as {source.kind}: {text}.") from error
+def infer_decimal(text: str, separator: str) -> str:
+    """Return a comma where more cells read 1,5 than 1.5, else a point."""
+    if separator == ",":
+        return "."
+    cells = [cell for row in split_rows(text, separator)[1:] for cell in row]
+    commas = sum(bool(_COMMA.fullmatch(cell)) for cell in cells)
+    points = sum(bool(_POINT.fullmatch(cell)) for cell in cells)
+    return "," if commas > points else "."

@@ -1,40 +1,49 @@
-"""What a model expects of a table: names, kinds and categories of its columns.
+"""The schema of a model: names, kinds and categories of its columns, and how cells are converted.
 
 Numbers stay numbers (missing ones are imputed later); true and false become 1 and 0; a date becomes
-a few numbers, free text a 0 or 1 for each of its usual words; other text is a category, and missing
-text is a category of its own.  Columns are found by name, so their order does not matter; columns
-that the model does not know are ignored.
+a few numbers, free text a 0 or 1 for each of its frequent words; other text is a category, and
+missing text is a category of its own.  Columns are identified by name, so their order does not
+matter; columns that are not in the schema are ignored.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lincent._marks import MISSING
+import numpy as np
+
+from lincent._errors import first_line, listed
+from lincent.tables.encoder import MISSING
+from lincent.tables.formats import TableError, arrow, check_unique
+from lincent.tables.read import MISSING_TOKENS, UserTable
 
 NUMBER, FLAG, CATEGORY, DATE, TEXT = "number", "flag", "category", "date", "text"
 KINDS = (NUMBER, FLAG, CATEGORY, DATE, TEXT)
-DATE_PARTS = ("days", "month", "weekday")
-TIME_PARTS = (*DATE_PARTS, "hour")
 WITH_TIME = "with time"
+WORD = re.compile(r"\w\w+")
+FLAGS = dict.fromkeys(("true", "1", "yes", "t"), 1.0) | dict.fromkeys(
+    ("false", "0", "no", "f"), 0.0
+)
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column that the model uses.
+    """One column of the schema.
 
     Attributes
     ----------
     name, kind, type : str
-        Its kind, and the Arrow type in which it came.
+        Name, kind, and the Arrow type in training.
     categories : tuple of str
-        The values of a category at training, the mark for missing among them; the words of a text
-        that are looked for.
+        The values of a category in training, the token for missing among them; for free text the
+        words that become indicators.
     marks : tuple of str
-        Cells of a column of numbers that stand for missing, such as ``?``.
+        Cells of a column of numbers that mean missing, such as ``?``.
     form : str
-        How a date is written, as in ``strptime``, or ``ISO8601``.
+        The format of a date, as in ``strptime``, or ``ISO8601``.
     detail : str
         ``"with time"`` for a date whose hours differ.
     """
@@ -49,12 +58,12 @@ class Column:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The columns of the frame that the pipeline is given for this one."""
+        """The columns of the frame that the pipeline takes for this one."""
         if self.kind == TEXT:
             return tuple(f"{self.name}: {word}" for word in self.categories)
         if self.kind != DATE:
             return (self.name,)
-        parts = TIME_PARTS if self.detail == WITH_TIME else DATE_PARTS
+        parts = ["days", "month", "weekday", *(["hour"] if self.detail == WITH_TIME else [])]
         return tuple(f"{self.name}: {part}" for part in parts)
 
 
@@ -62,7 +71,7 @@ class Column:
 class Schema:
     """All columns that the model uses, the target and the identifiers.
 
-    ``missing`` stands for missing text; no text of the training table reads like it.
+    ``missing`` is the token for missing text; no text of the training table equals it.
     """
 
     columns: tuple[Column, ...]
@@ -75,22 +84,21 @@ class Schema:
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
 
-    def inputs(self, *kinds: str) -> list[str]:
-        """The frame's columns for columns of these kinds."""
-        return [name for c in self.columns if c.kind in kinds for name in c.inputs]
+    @property
+    def inputs(self) -> list[str]:
+        """The columns of the frame that the pipeline takes."""
+        return [name for column in self.columns for name in column.inputs]
 
     @property
     def numeric(self) -> list[str]:
-        return self.inputs(NUMBER, FLAG, DATE, TEXT)
+        return [name for c in self.columns if c.kind != CATEGORY for name in c.inputs]
 
     @property
     def categorical(self) -> list[str]:
-        return self.inputs(CATEGORY)
+        return [name for c in self.columns if c.kind == CATEGORY for name in c.inputs]
 
     def csv_types(self) -> dict[str, Any]:
-        """The Arrow type of the columns of a text file that can be read as numbers at once."""
-        from lincent.tables.errors import arrow
-
+        """Return the Arrow type of the columns of a text file that are parsed as numbers."""
         plain = [c.name for c in self.columns if c.kind == NUMBER and not c.marks]
         return dict.fromkeys(plain, arrow().float64())
 
@@ -99,13 +107,219 @@ class Schema:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Schema:
-        """Read what ``to_json`` wrote, also that of version 0.1.0, which knew fewer fields."""
+        """Return the schema that ``to_json`` wrote."""
         columns = tuple(
-            Column(
-                c["name"], c["kind"], c["type"], tuple(c["categories"]),
-                tuple(c.get("marks", ())), c.get("form", ""), c.get("detail", ""),
-            )
+            Column(**{**c, "categories": tuple(c["categories"]), "marks": tuple(c["marks"])})
             for c in data["columns"]
-        )  # fmt: skip
+        )
         ids = tuple(data["ids"])
-        return cls(columns, data["target"], data["target_type"], ids, data.get("missing", MISSING))
+        return cls(columns, data["target"], data["target_type"], ids, data["missing"])
+
+
+# Arrow types and cells.
+
+
+def is_number(type: Any) -> bool:
+    """Return whether an Arrow type is numeric."""
+    types = arrow().types
+    return bool(types.is_integer(type) or types.is_floating(type) or types.is_decimal(type))
+
+
+def is_text(type: Any) -> bool:
+    """Return whether an Arrow type is text."""
+    types = arrow().types
+    is_view = hasattr(types, "is_string_view") and types.is_string_view(type)
+    return bool(types.is_string(type) or types.is_large_string(type) or is_view)
+
+
+def is_date(type: Any) -> bool:
+    """Return whether an Arrow type is a date or a timestamp."""
+    return bool(arrow().types.is_date(type) or arrow().types.is_timestamp(type))
+
+
+def plain_array(values: Any) -> Any:
+    """Return one Arrow array, with chunks joined and dictionaries decoded."""
+    pa = arrow()
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+        if isinstance(values, pa.ChunkedArray):
+            values = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([])
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def with_nulls(text: Any, tokens: Any = MISSING_TOKENS) -> Any:
+    """Return text with null in place of the tokens for missing."""
+    import pyarrow.compute as pc
+
+    pa = arrow()
+    text = text.cast(pa.string())
+    missing = pc.is_in(pc.utf8_trim_whitespace(text), value_set=pa.array(list(tokens), pa.string()))
+    return pc.if_else(missing, pa.scalar(None, pa.string()), text)
+
+
+def text_to_numbers(
+    text: Any, decimal: str, marks: tuple[str, ...] = ()
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return numbers, NaN where missing, and a mask of the cells that hold something else."""
+    import pandas as pd
+    import pyarrow.compute as pc
+
+    pa = arrow()
+    cells = pc.utf8_trim_whitespace(with_nulls(text, (*MISSING_TOKENS, *marks)))
+    if decimal == ",":
+        cells = pc.replace_substring(cells, ",", ".")
+    try:
+        numbers = cells.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        return np.asarray(numbers, dtype=np.float64), np.zeros(len(cells), dtype=bool)
+    except pa.ArrowInvalid:
+        column = cells.to_pandas().astype(object)
+        numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
+        return numbers, np.isnan(numbers) & column.notna().to_numpy()
+
+
+def to_dates(values: Any, form: str) -> Any:
+    """Return a pandas series of times, NaT where missing or unreadable.
+
+    Times with zones become UTC; those without one stay unchanged, also beside the others.
+    """
+    import pandas as pd
+
+    if is_date(values.type):
+        dates = pd.to_datetime(values.to_pandas(), errors="coerce")
+    else:
+        cells = with_nulls(values).to_pandas()
+        dates = pd.to_datetime(cells, format=form or "ISO8601", errors="coerce", utc=True)
+    if getattr(dates.dt, "tz", None) is not None:
+        dates = dates.dt.tz_convert("UTC").dt.tz_localize(None)
+    return dates
+
+
+def words_of(cell: str | None) -> set[str]:
+    """Return the distinct words of a text, in lower case."""
+    return set(WORD.findall(cell.lower())) if cell else set()
+
+
+# A table as the frame that the pipeline takes.
+
+
+def to_frame(schema: Schema, table: UserTable, unknown: Counter[str] | None = None) -> Any:
+    """Return the columns that the model uses, as a pandas frame of numbers and text.
+
+    ``unknown`` counts values of categories that the training rows did not have.
+    """
+    import pandas as pd
+
+    names = list(table.data.schema.names)
+    absent = [name for name in schema.names if name not in names]
+    if absent:
+        columns = "column" if len(absent) == 1 else "columns"
+        raise TableError(
+            f"{table.name} lacks the {columns} {listed(absent)}, which the model uses."
+        )
+    check_unique(table.name, [name for name in names if name in schema.names])
+    data: dict[str, np.ndarray] = {}
+    for column in schema.columns:
+        values = plain_array(table.data.column(column.name))
+        if column.kind == CATEGORY:
+            data[column.name] = _categories(column, values, schema.missing, unknown)
+        elif column.kind == TEXT:
+            data |= zip(column.inputs, _word_indicators(column, values), strict=True)
+        elif column.kind == DATE:
+            data |= zip(column.inputs, _date_parts(column, values, table), strict=True)
+        else:
+            data[column.name] = _numbers(column, values, table)
+    return pd.DataFrame(data, copy=False)
+
+
+def _wrong_type(column: Column, type: Any, wanted: str) -> TableError:
+    return TableError(
+        f"The column {column.name!r} holds {type}, but the model was trained on {wanted} in it."
+    )
+
+
+def _numbers(column: Column, values: Any, table: UserTable) -> np.ndarray:
+    import pyarrow.compute as pc
+
+    pa, type = arrow(), values.type
+    if is_text(type):
+        if column.kind == FLAG:
+            cells = pc.utf8_lower(pc.utf8_trim_whitespace(with_nulls(values))).to_pandas()
+            numbers = cells.map(FLAGS).to_numpy(dtype=np.float64)
+            bad = np.isnan(numbers) & cells.notna().to_numpy()
+        else:
+            numbers, bad = text_to_numbers(values, table.decimal, column.marks)
+        if bad.any():
+            position = int(np.flatnonzero(bad)[0])
+            raise TableError(
+                f"The column {column.name!r} holds {values[position].as_py()[:60]!r} in row "
+                f"{table.row(position)}, but the model was trained on numbers in it."
+            )
+    elif is_number(type) or pa.types.is_boolean(type) or pa.types.is_null(type):
+        if pa.types.is_boolean(type):
+            values = values.cast(pa.uint8())
+        try:
+            values = values.cast(pa.float64(), safe=False)
+        except pa.ArrowInvalid as error:
+            raise TableError(f"The column {column.name!r}: {first_line(error)}.") from error
+        numbers = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
+    else:
+        raise _wrong_type(column, type, "numbers")
+    if np.isinf(numbers).any():
+        row = table.row(int(np.flatnonzero(np.isinf(numbers))[0]))
+        raise TableError(f"The column {column.name!r} has an infinite value in row {row}.")
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def _date_parts(column: Column, values: Any, table: UserTable) -> list[np.ndarray]:
+    if not (is_date(values.type) or is_text(values.type) or arrow().types.is_null(values.type)):
+        raise _wrong_type(column, values.type, "dates")
+    dates = to_dates(values, column.form)
+    given = with_nulls(values).is_valid() if is_text(values.type) else values.is_valid()
+    bad = dates.isna().to_numpy() & given.to_numpy(zero_copy_only=False)
+    if bad.any():
+        position = int(np.flatnonzero(bad)[0])
+        raise TableError(
+            f"The column {column.name!r} holds {str(values[position].as_py())[:60]!r} in row "
+            f"{table.row(position)}, which is no date as at training ({column.form})."
+        )
+    parts = {
+        "days": (dates - np.datetime64("1970-01-01")) / np.timedelta64(1, "D"),
+        "month": dates.dt.month,
+        "weekday": dates.dt.day_of_week,
+        "hour": dates.dt.hour,
+    }
+    wanted = [name.rpartition(": ")[2] for name in column.inputs]
+    return [parts[name].to_numpy(dtype=np.float64) for name in wanted]
+
+
+def _word_indicators(column: Column, values: Any) -> np.ndarray:
+    """Return for each word of the column 1 where the text of a row contains it, else 0."""
+    if not (is_text(values.type) or arrow().types.is_null(values.type)):
+        raise _wrong_type(column, values.type, "text")
+    position = {word: k for k, word in enumerate(column.categories)}
+    indicators = np.zeros((len(column.categories), len(values)))
+    for row, cell in enumerate(values.cast(arrow().string()).to_pylist()):
+        for word in words_of(cell) & position.keys():
+            indicators[position[word], row] = 1.0
+    return indicators
+
+
+def _categories(
+    column: Column, values: Any, missing: str, unknown: Counter[str] | None
+) -> np.ndarray:
+    import pyarrow.compute as pc
+
+    pa, type = arrow(), values.type
+    numeric = is_number(type) or pa.types.is_boolean(type)
+    if not (is_text(type) or pa.types.is_null(type)) and ("string" in column.type or not numeric):
+        raise _wrong_type(column, type, "text")
+    text = with_nulls(values, set(MISSING_TOKENS) - set(column.categories))
+    # A cell that equals the token for missing, but is there, is a value that training did not have.
+    text = pc.if_else(pc.equal(text, missing), missing + "'", text)
+    text = pc.fill_null(text, missing)
+    if unknown is not None:
+        in_training = pc.is_in(text, value_set=pa.array(column.categories, pa.string()))
+        count = len(text) - int(pc.sum(in_training).as_py() or 0)
+        if count:
+            unknown[column.name] += count
+    return np.asarray(text.to_numpy(zero_copy_only=False), dtype=object)

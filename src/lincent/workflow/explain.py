@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
-from lincent._marks import MISSING
 from lincent.export.model import Model
 from lincent.export.terms import CategoryTerm, Score, is_linear, scores_in_units
 from lincent.inspection.evaluation import describe_held_out, describe_line, most_at_odds
 from lincent.inspection.held_out import HeldOut
 from lincent.inspection.thresholds import codes_of
-from lincent.tables import AS_FOUND, Reading, Understood, UserTable, read_table, to_frame
-from lincent.tables.target import read_labels
+from lincent.tables.encoder import MISSING
+from lincent.tables.infer import PreparedTable, read_labels
+from lincent.tables.read import DEFAULT_READ, ReadOptions, UserTable, read_table
+from lincent.tables.schema import to_frame
 
 KEPT = (
     "estimator", "method", "settings", "certificate", "tuned", "tuning", "learning_curve",
@@ -23,7 +24,9 @@ KEPT = (
 """What a model file tells of its training."""
 
 
-def explain_model(model: Model, data: Any = None, *, reading: Reading = AS_FOUND) -> dict[str, Any]:
+def explain_model(
+    model: Model, data: Any = None, *, reading: ReadOptions = DEFAULT_READ
+) -> dict[str, Any]:
     """Everything that can be said about a model, as plain data.
 
     Parameters
@@ -33,7 +36,7 @@ def explain_model(model: Model, data: Any = None, *, reading: Reading = AS_FOUND
     data : path, "-" or frame, default=None
         Rows with the target, on which the model is judged. None: the rows that were held out when
         it was made.
-    reading : Reading
+    reading : ReadOptions
         How the file is written, where that is not to be found out.
 
     Returns
@@ -89,7 +92,7 @@ def _problem(score: Score) -> dict[str, Any]:
     }
 
 
-def _judge(model: Model, data: Any, reading: Reading) -> dict[str, Any]:
+def _judge(model: Model, data: Any, reading: ReadOptions) -> dict[str, Any]:
     table = read_table(data, reading)
     target = model.schema.target
     if target not in table.data.column_names:
@@ -105,7 +108,7 @@ def _judge(model: Model, data: Any, reading: Reading) -> dict[str, Any]:
     held = HeldOut(rows, labels, scores, chances, rows, f"{len(rows)} rows of the given data")
     cut = model.cut
     answers = codes_of(scores) if cut is None else cut.codes(classes, scores, chances)
-    known = Understood(table, model.schema, (), frame, labels, None, ())
+    known = PreparedTable(table, model.schema, (), frame, labels, None, ())
     positive = None if cut is None else cut.positive
     return {
         "judged": describe_held_out(held, classes, answers, positive, cut=cut),

@@ -26,16 +26,9 @@ from lincent.inspection.learning_curve import measure_growth
 from lincent.inspection.permutation_importance import column_effects
 from lincent.inspection.score_intervals import CUT_METRICS
 from lincent.inspection.thresholds import Cut, check_classes, chosen_cut, codes_of, given_cut
-from lincent.tables import (
-    AS_FOUND,
-    NO_WISHES,
-    Reading,
-    Understood,
-    Wishes,
-    read_table,
-    understand,
-    with_preparation,
-)
+from lincent.tables.encoder import table_pipeline
+from lincent.tables.infer import DEFAULT_OPTIONS, ColumnOptions, PreparedTable, infer_schema
+from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
 from lincent.workflow.large_file import LargeFit, about_memory, find_large
 from lincent.workflow.methods import AUTO, PAPER_METHOD, QUICK, find_method, make_classifier
 from lincent.workflow.tuning import tuning_of
@@ -68,10 +61,10 @@ def fit_table(
     metric: str | None = None,
     threshold: float | None = None,
     positive: Any = None,
-    wishes: Wishes = NO_WISHES,
+    wishes: ColumnOptions = DEFAULT_OPTIONS,
     drop: Iterable[str] = (),
     ids: Iterable[str] = (),
-    reading: Reading = AS_FOUND,
+    reading: ReadOptions = DEFAULT_READ,
     learning_curve: bool = False,
     jobs: int | None = None,
     seed: int = 0,
@@ -114,13 +107,13 @@ def fit_table(
         Move the cut to this probability of the positive class.
     positive : label, default=None
         The class that probability and F1 are about; the second one in sorted order where None.
-    wishes : Wishes
+    wishes : ColumnOptions
         What is known of the columns; without it they are judged by what they hold.
     drop : list of str, default=()
         Columns to ignore. Added to the wishes.
     ids : list of str, default=()
         Columns that identify a row, kept for ``predict``. Added to the wishes.
-    reading : Reading
+    reading : ReadOptions
         How the file is written, where that is not to be found out.
     learning_curve : bool, default=False
         Also fit growing parts of the rows: ``summary["learning_curve"]`` has the held-out score
@@ -165,8 +158,8 @@ def fit_table(
 
 
 def _understood(
-    data: Any, target: str, reading: Reading, wishes: Wishes, seed: int, tell: Tell
-) -> tuple[Understood, LargeFit | None]:
+    data: Any, target: str, reading: ReadOptions, wishes: ColumnOptions, seed: int, tell: Tell
+) -> tuple[PreparedTable, LargeFit | None]:
     """The table, read and its columns judged; what was done to it is told.
 
     Of a file that memory has no room for, a sample is judged, and how to fit the rest comes along.
@@ -175,23 +168,23 @@ def _understood(
     if file is None:
         table = read_table(data, reading)
         tell(f"read {table.data.num_rows} rows, {table.data.num_columns} columns")
-        known = understand(table, target, wishes)
+        known = infer_schema(table, target, wishes)
     else:
         tell(about_memory(file))
         large = LargeFit(file, target, wishes)
         known = large.known
-    for remark in known.remarks:
+    for remark in known.warnings:
         tell(remark)
     return known, large
 
 
 def _fitted(
-    classifier: Any, known: Understood, seed: int, stage: Stage, large: LargeFit | None
+    classifier: Any, known: PreparedTable, seed: int, stage: Stage, large: LargeFit | None
 ) -> tuple[Any, HeldOut | None, list[str]]:
     """The fitted pipeline, what it says of held-out rows, and what was warned of on the way."""
     if known.groups is not None and "cv" in classifier.get_params(deep=False):
         classifier.set_params(cv=make_splits(known, seed))
-    pipeline = with_preparation(classifier, scale=not isinstance(classifier, TABLE_MODELS))
+    pipeline = table_pipeline(classifier, scale=not isinstance(classifier, TABLE_MODELS))
     rows, columns = known.frame.shape
     those = f"{rows} rows" if large is None else "all rows"
     stage(f"fitting {type(classifier).__name__} on {those}, {columns} columns", 0, 0)
@@ -277,7 +270,7 @@ def _noting(lines: list[str]) -> Iterator[None]:
 
 def _judgement(
     classifier: Any,
-    known: Understood,
+    known: PreparedTable,
     held: HeldOut | None,
     metric: str | None,
     threshold: float | None,
@@ -311,7 +304,7 @@ def _judgement(
     }
 
 
-def _score_unit(pipeline: Any, known: Understood, held: HeldOut | None) -> float:
+def _score_unit(pipeline: Any, known: PreparedTable, held: HeldOut | None) -> float:
     """The distance between the classes on the score, by held-out rows where there are any."""
     if len(pipeline[-1].classes_) > 2 and getattr(pipeline[-1], "multi_class", "ovr") == "ovo":
         return 1.0  # votes have a unit
@@ -323,7 +316,7 @@ def _score_unit(pipeline: Any, known: Understood, held: HeldOut | None) -> float
 
 
 def _in_units(
-    pipeline: Any, known: Understood, held: HeldOut | None
+    pipeline: Any, known: PreparedTable, held: HeldOut | None
 ) -> tuple[float, HeldOut | None]:
     """The unit of the scores, and held-out scores in it."""
     unit = _score_unit(pipeline, known, held)
@@ -345,7 +338,7 @@ def _doubts(said: dict[str, Any]) -> list[str]:
     return found
 
 
-def _facts(classifier: Any, known: Understood) -> dict[str, Any]:
+def _facts(classifier: Any, known: PreparedTable) -> dict[str, Any]:
     """What was fitted, to what."""
     classes, counts = np.unique(known.labels, return_counts=True)
     return {
@@ -360,10 +353,10 @@ def _facts(classifier: Any, known: Understood) -> dict[str, Any]:
         "features": int(classifier.n_features_in_),
         "certificate": _certificate(classifier),
         "columns": [
-            {"column": c.name, "role": c.role, "used_as": c.kind, "remark": c.why}
+            {"column": c.name, "role": c.role, "used_as": c.kind, "remark": c.reason}
             for c in known.columns
         ],
-        "remarks": list(known.remarks),
+        "remarks": list(known.warnings),
         "shares": _shares(known),
         "data": {"name": known.table.name, "fingerprint": fingerprint(known)},
         "versions": _versions.versions(),
@@ -380,7 +373,7 @@ def _certificate(classifier: Any) -> dict[str, Any] | None:
     return {"relative_gap": gap, "certified": gap <= getattr(classifier, "tol", np.inf)}
 
 
-def _shares(known: Understood) -> dict[str, dict[str, float]]:
+def _shares(known: PreparedTable) -> dict[str, dict[str, float]]:
     """How often each category occurs, and how often numbers are missing where some are."""
     schema, frame = known.schema, known.frame
     gone = frame[schema.numeric].isna().mean()
@@ -391,7 +384,7 @@ def _shares(known: Understood) -> dict[str, dict[str, float]]:
     }
 
 
-def fingerprint(known: Understood) -> str:
+def fingerprint(known: PreparedTable) -> str:
     """A digest of what was learned from: equal tables have the same, whatever their format."""
     from pandas.util import hash_pandas_object
 

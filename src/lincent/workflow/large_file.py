@@ -24,22 +24,14 @@ from sklearn.preprocessing import StandardScaler
 
 from lincent import _progress
 from lincent._errors import AppError
-from lincent._memory import entries, room
+from lincent._memory import available_memory, sample_entries
 from lincent.estimators.probabilities import Unseen, unit_of
 from lincent.inspection.held_out import FOLDS, HeldOut
 from lincent.sources.batches import Batches
-from lincent.tables import (
-    Reading,
-    Understood,
-    UserTable,
-    Wishes,
-    read_batches,
-    to_frame,
-    understand,
-)
-from lincent.tables.errors import arrow
-from lincent.tables.read import BATCH_ROWS
-from lincent.tables.target import read_labels
+from lincent.tables.formats import arrow
+from lincent.tables.infer import ColumnOptions, PreparedTable, infer_schema, read_labels
+from lincent.tables.read import BATCH_ROWS, ReadOptions, UserTable, read_batches
+from lincent.tables.schema import to_frame
 from lincent.workflow.memory import needed
 
 SAMPLE_ROWS = 20_000
@@ -55,7 +47,7 @@ class LargeFile:
     """A table in a file that is read again for every pass."""
 
     data: Any
-    reading: Reading
+    reading: ReadOptions
     seed: int
 
     @cached_property
@@ -81,7 +73,7 @@ class LargeFile:
     def _rows(self, most: int) -> int:
         """So many, fewer where memory is short."""
         columns = self.first.data.num_columns
-        return max(min(LEAST_ROWS, most), entries(2 * most * columns) // (2 * columns))
+        return max(min(LEAST_ROWS, most), sample_entries(2 * most * columns) // (2 * columns))
 
     def batches(self) -> Iterator[tuple[np.ndarray, UserTable]]:
         """Row numbers and rows, a batch at a time."""
@@ -124,9 +116,11 @@ def _smallest(taken: list[Any], wanted: int) -> tuple[np.ndarray, np.ndarray, An
     return keys[chosen], numbers[chosen], rows
 
 
-def find_large(data: Any, reading: Reading, wishes: Wishes, seed: int) -> LargeFile | None:
+def find_large(
+    data: Any, reading: ReadOptions, wishes: ColumnOptions, seed: int
+) -> LargeFile | None:
     """The file, where a fit would need more memory than there is; None where it would not."""
-    most = room()
+    most = available_memory()
     if needed(data, reading.format) <= most:
         return None
     if wishes.group is not None:
@@ -136,7 +130,10 @@ def find_large(data: Any, reading: Reading, wishes: Wishes, seed: int) -> LargeF
 
 def about_memory(file: LargeFile) -> str:
     """What is told: how much is needed, how much there is, and what is done."""
-    want, have = needed(file.data, file.reading.format) / 2**30, max(room(), 0.0) / 2**30
+    want, have = (
+        needed(file.data, file.reading.format) / 2**30,
+        max(available_memory(), 0.0) / 2**30,
+    )
     return (
         f"{file.data} would take about {want:.1f} GiB in memory, and {have:.1f} GiB are free: it "
         f"is read in batches; up to {file.sample_rows} of its rows say what the columns are."
@@ -172,10 +169,10 @@ def _calibrate(
 class LargeFit:
     """A file, its sample with the columns judged, and the fits to all rows."""
 
-    def __init__(self, file: LargeFile, target: str, wishes: Wishes) -> None:
+    def __init__(self, file: LargeFile, target: str, wishes: ColumnOptions) -> None:
         self.file, self.target = file, target
         self.numbers, table = file.sampled()
-        self.known: Understood = understand(table, target, wishes)
+        self.known: PreparedTable = infer_schema(table, target, wishes)
         self.classes: Counter[Any] = Counter()
         self.passes = 1  # that of the sample
 
@@ -221,14 +218,14 @@ class LargeFit:
 
     def _scale(self, prepare: Any) -> None:
         """Means and deviations over all rows, in place of those of the sample; the classes."""
-        found, nothing = StandardScaler(), np.zeros(len(prepare.unit_))
-        prepare.in_units(nothing, nothing + 1.0)
+        found, nothing = StandardScaler(), np.zeros(len(prepare.scale_))
+        prepare.set_scale(nothing, nothing + 1.0)
         for _, part in self._batches():
             self.classes.update(self._labels(part).tolist())
             if prepare.scale:
                 found.partial_fit(prepare.transform(to_frame(self.known.schema, part)))
         if prepare.scale:
-            prepare.in_units(found.mean_, found.scale_)
+            prepare.set_scale(found.mean_, found.scale_)
 
     def _stream(self, prepare: Any, without: np.ndarray) -> Batches:
         """The rows as numbers, but for those with these (sorted) row numbers."""

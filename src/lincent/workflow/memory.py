@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lincent._files import is_stream
-from lincent.tables.source import CSV, PARQUET, kind_by_name
+from lincent.tables.formats import CSV, PARQUET, format_from_name
 
 COPIES = 6
 """A fit in memory holds a table about so often: as read, as a frame, as numbers, and its folds."""
@@ -21,7 +21,7 @@ def needed(data: Any, format: str | None = None) -> float:
     """About how many bytes a fit to this table takes in memory; 0 where it is there already."""
     if not isinstance(data, str | os.PathLike) or is_stream(data):
         return 0.0
-    kind = format or kind_by_name(data)
+    kind = format or format_from_name(data)
     try:
         if kind == PARQUET:
             from pyarrow.parquet import read_metadata

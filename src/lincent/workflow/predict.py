@@ -16,9 +16,8 @@ from lincent._files import check_output, is_stream, whole_file
 from lincent.export.contributions import Contributions, contributions_of
 from lincent.export.model import Model
 from lincent.sources.source import package_of
-from lincent.tables import AS_FOUND, Reading, read_batches, read_table
-from lincent.tables.errors import arrow
-from lincent.tables.source import CSV, PARQUET, kind_by_name
+from lincent.tables.formats import CSV, PARQUET, arrow, format_from_name
+from lincent.tables.read import DEFAULT_READ, ReadOptions, read_batches, read_table
 
 Progress = Callable[[int], None]
 
@@ -58,7 +57,7 @@ def predict_file(
     keep_all: bool = False,
     prefix: str = "",
     contributions: bool = False,
-    reading: Reading = AS_FOUND,
+    reading: ReadOptions = DEFAULT_READ,
     output_format: str | None = None,
     force: bool = False,
     progress: Progress = _nothing,
@@ -81,7 +80,7 @@ def predict_file(
         Goes before the names of the new columns.
     contributions : bool, default=False
         Give what each column adds to the score as well, where it is such a sum.
-    reading : Reading
+    reading : ReadOptions
         Format, separator, encoding and so on, where they are not to be found out.
     output_format : {"csv", "parquet"}, default=None
         By the name of the file where None.
@@ -120,7 +119,7 @@ def _output_format(path: str | os.PathLike[str], given: str | None) -> str:
         raise AppError(f"The format {given!r} (--output-format) is neither csv nor parquet.")
     if given is not None or is_stream(path):
         return given or CSV
-    kind = kind_by_name(path) or CSV
+    kind = format_from_name(path) or CSV
     if kind not in (CSV, PARQUET):
         raise AppError(f"{path}: answers are written as CSV or Parquet: name such a file.")
     return kind
@@ -150,7 +149,7 @@ def predict_table(
     pa = arrow()
     parts = contributions_of(model) if contributions else None
     table, run = read_table(data), Scored()
-    batches = list(_scored_batches(model, table, None, keep_all, "", run, AS_FOUND, parts))
+    batches = list(_scored_batches(model, table, None, keep_all, "", run, DEFAULT_READ, parts))
     if not batches:
         raise AppError("The table has no rows to score.")
     table = pa.Table.from_batches(batches)
@@ -173,7 +172,7 @@ def _scored_batches(
     keep_all: bool,
     prefix: str,
     run: Scored,
-    reading: Reading = AS_FOUND,
+    reading: ReadOptions = DEFAULT_READ,
     parts: Contributions | None = None,
 ) -> Iterator[Any]:
     for batch in read_batches(data, model.schema.csv_types(), reading):

@@ -90,6 +90,6 @@ def test_a_sample_of_one_class_begins_at_zero():
 def test_the_sample_of_wide_rows_is_what_there_is_room_for(monkeypatch):
     assert in_place._sample_size(10**6, 400) == in_place.ROWS_PER_COLUMN * 400
     assert in_place._sample_size(10**6, 20) == in_place.SAMPLE_ENTRIES // 20
-    monkeypatch.setattr(in_place, "entries", lambda most: min(most, 800_000))
+    monkeypatch.setattr(in_place, "sample_entries", lambda most: min(most, 800_000))
     assert in_place._sample_size(10**6, 400) == 2_000
     assert in_place._sample_size(1_000, 400) == 1_000

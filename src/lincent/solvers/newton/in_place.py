@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lincent._memory import entries
+from lincent._memory import sample_entries
 from lincent.problems.arrays import Matrix, Rows, Vector
 from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import ridge
@@ -143,7 +143,7 @@ def _starts(
 
 
 def _sample_size(m: int, n: int) -> int:
-    return min(m, max(1, entries(max(SAMPLE_ENTRIES, ROWS_PER_COLUMN * n * n)) // max(1, n)))
+    return min(m, max(1, sample_entries(max(SAMPLE_ENTRIES, ROWS_PER_COLUMN * n * n)) // max(1, n)))
 
 
 Walk = Generator[Start, LossSums, Solution]

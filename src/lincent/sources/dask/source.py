@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent._memory import entries
+from lincent._memory import sample_entries
 from lincent.problems.arrays import Checked, Index, Matrix, Rows, Vector, root_mean
 from lincent.sources.dask import blocks
 from lincent.sources.dask.blocks import Part, Setting, Sides, Spread, Taken, add, chained
@@ -43,8 +43,8 @@ class BlockRows:
         self._run, self.lengths, self.setting, self.per_block = run, lengths, setting, per_block
         self.remembered: Rows | None = None
         self.m, n = int(lengths.sum()), len(setting.center)
-        self.most_sampled = max(entries(SAMPLE_ENTRIES) // n, 1)
-        self.spare_rows = min(entries(SPARE_ENTRIES) // n, SPARE_WORK // n**2)
+        self.most_sampled = max(sample_entries(SAMPLE_ENTRIES) // n, 1)
+        self.spare_rows = min(sample_entries(SPARE_ENTRIES) // n, SPARE_WORK // n**2)
 
     def run(self, verb: str, function: Any, **how: Any) -> Any:
         return self._run(verb, function, setting=self.setting, **how)

@@ -1,7 +1,7 @@
-"""A table's reading and preparation as Python code that uses pandas and scikit-learn only.
+"""Print the training of a pipeline on a table as a Python program.
 
-What is printed is made from the very objects that were measured: the pipeline prints itself, and
-the reading repeats the dialect and the roles that were found.
+The program reads the table with pandas, by the inferred dialect and schema, and makes the pipeline
+that was evaluated.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from lincent.tables.read import MISSING_WORDS, Reading
-from lincent.tables.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT, Column, Schema
-from lincent.tables.source import ARROW, CSV, EXCEL, JSON, PARQUET
+from lincent.tables.formats import ARROW, CSV, EXCEL, JSON, PARQUET
+from lincent.tables.read import MISSING_TOKENS, ReadOptions
+from lincent.tables.schema import CATEGORY, FLAG, NUMBER, TEXT, Column, Schema
 
 WIDTH = 88
 
@@ -30,27 +30,26 @@ def public_import(path: str) -> tuple[str, str]:
     """
     module, _, name = path.rpartition(".")
     parts = module.split(".")
-    for length in range(1, len(parts) + 1):
-        candidate = ".".join(parts[:length])
+    candidates = [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
+    for candidate in (*(["lincent.features"] if parts[0] == "lincent" else []), *candidates):
         try:
-            found = getattr(importlib.import_module(candidate), name, None)
+            if getattr(importlib.import_module(candidate), name, None) is not None:
+                return candidate, name
         except ImportError:
             continue
-        if found is not None:
-            return candidate, name
     return module, name
 
 
 @dataclass(frozen=True)
 class Verbatim:
-    """An estimator that is known by its code alone."""
+    """An estimator of which only the code is available."""
 
     imports: str
     call: str
 
 
 def estimator_code(estimator: Any) -> tuple[list[str], str]:
-    """Import lines, and the call that makes an estimator with all its parts, not fitted."""
+    """Return import lines, and the call that makes an unfitted estimator with all its parts."""
     names: dict[str, set[str]] = {}
     given = []
     for part in _parts(estimator):
@@ -64,7 +63,7 @@ def estimator_code(estimator: Any) -> tuple[list[str], str]:
 
 
 def _code(value: Any, depth: int) -> str:
-    """A value as code: on one line where it fits, else one line for each of its parts."""
+    """Return a value as code: on one line where it fits, else one line for each of its parts."""
     if isinstance(value, Verbatim):
         return value.call
     if hasattr(value, "get_params") and not isinstance(value, type):
@@ -85,7 +84,7 @@ def _code(value: Any, depth: int) -> str:
 
 
 def _changed(estimator: Any) -> dict[str, Any]:
-    """The parameters that are not at their defaults."""
+    """Return the parameters that differ from their defaults."""
     defaults = {
         name: parameter.default
         for name, parameter in inspect.signature(type(estimator)).parameters.items()
@@ -98,7 +97,7 @@ def _changed(estimator: Any) -> dict[str, Any]:
 
 
 def _parts(estimator: Any) -> Iterable[Any]:
-    """The estimator and every estimator among its parameters."""
+    """Yield the estimator and every estimator among its parameters."""
     yield estimator
     if isinstance(estimator, Verbatim):
         return
@@ -114,19 +113,21 @@ def _parts_of_value(value: Any) -> Iterable[Any]:
             yield from _parts_of_value(item)
 
 
-def program(schema: Schema, data: str, reading: Reading, estimator: Any, note: str = "") -> str:
-    """A program that reads the table and fits the whole pipeline on all of its rows.
+def program(
+    schema: Schema, data: str, options: ReadOptions, estimator: Any, comment: str = ""
+) -> str:
+    """Return a program that reads the table and fits the pipeline on all of its rows.
 
     Parameters
     ----------
     schema : Schema
     data : str
         The path, as the user gave it.
-    reading : Reading
-        As it was found.
+    options : ReadOptions
+        As the table was read.
     estimator : pipeline
         Not fitted; takes the frame of the schema.
-    note : str
+    comment : str
         A comment above the pipeline.
     """
     imports, call = estimator_code(estimator)
@@ -134,10 +135,11 @@ def program(schema: Schema, data: str, reading: Reading, estimator: Any, note: s
         "import pandas",
         *imports,
         "",
-        *_reading_lines(schema, data, reading),
+        f"missing = {[token for token in MISSING_TOKENS if token]!r}",
+        f"table = pandas.{_reader_call(schema, data, options)}",
         f"y = table[{schema.target!r}]",
-        *_frame_lines(schema, reading),
-        *([f"# {note}"] if note else []),
+        *_frame_lines(schema, options),
+        *([f"# {comment}"] if comment else []),
         f"model = {call}",
         "model.fit(X, y)",
         "print(model.predict(X.head()))",
@@ -145,88 +147,75 @@ def program(schema: Schema, data: str, reading: Reading, estimator: Any, note: s
     return "\n".join(lines)
 
 
-def _reading_lines(schema: Schema, data: str, reading: Reading) -> list[str]:
-    words = [word for word in MISSING_WORDS if word]
-    return [f"missing = {words!r}", f"table = pandas.{_reader(schema, data, reading)}"]
-
-
-def _reader(schema: Schema, data: str, reading: Reading) -> str:
-    simple = {PARQUET: "read_parquet", ARROW: "read_feather"}
-    if reading.format in simple:
-        return f"{simple[reading.format]}({data!r})"
-    if reading.format == JSON:
+def _reader_call(schema: Schema, data: str, options: ReadOptions) -> str:
+    if options.format == PARQUET:
+        return f"read_parquet({data!r})"
+    if options.format == ARROW:
+        return f"read_feather({data!r})"
+    if options.format == JSON:
         lines = PurePath(data).suffix.lower() != ".json"
         return f"read_json({data!r}, lines={lines}, dtype=False)"
-    if reading.format == EXCEL:
-        arguments = [repr(data), f"sheet_name={reading.sheet!r}"]
-        call = "read_excel"
+    arguments = [repr(data)]
+    if options.format == EXCEL:
+        arguments.append(f"sheet_name={options.sheet!r}")
     else:
-        arguments = [repr(data)]
         for name, value, usual in (
-            ("sep", reading.separator, ","),
-            ("decimal", reading.decimal, "."),
-            ("encoding", reading.encoding, "utf-8"),
+            ("sep", options.separator, ","),
+            ("decimal", options.decimal, "."),
+            ("encoding", options.encoding, "utf-8"),
         ):
             if value not in (usual, None):
                 arguments.append(f"{name}={value!r}")
-        call = "read_csv"
     texts = [c.name for c in schema.columns if c.kind in (CATEGORY, TEXT)]
     if texts:
         arguments.append(f"dtype=dict.fromkeys({texts!r}, str)")
-    arguments += ["keep_default_na=False", f"na_values={_missing_code(schema)}"]
-    return f"{call}({', '.join(arguments)})"
-
-
-def _missing_code(schema: Schema) -> str:
-    """The words for missing, column by column: in the target and in identifiers they are text."""
+    # The tokens for missing of each column: in the target and in identifiers they are text.
     marked = "".join(
         f", {c.name!r}: [*missing, *{list(c.marks)!r}]" for c in schema.columns if c.marks
     )
-    return f"{{**dict.fromkeys({schema.names!r}, missing){marked}}}"
+    tokens = f"{{**dict.fromkeys({schema.names!r}, missing){marked}}}"
+    arguments += ["keep_default_na=False", f"na_values={tokens}"]
+    return f"{'read_excel' if options.format == EXCEL else 'read_csv'}({', '.join(arguments)})"
 
 
-def _frame_lines(schema: Schema, reading: Reading) -> list[str]:
-    """X as `convert.to_frame` makes it."""
-    written = reading.format in (CSV, EXCEL)  # pandas has turned cells into numbers already
+def _frame_lines(schema: Schema, options: ReadOptions) -> list[str]:
+    """Return lines that make X as `schema.to_frame` does."""
+    parsed = options.format in (CSV, EXCEL)  # pandas has parsed numbers already
     plain = [
         c.name
         for c in schema.columns
-        if c.kind in (NUMBER, FLAG) and (written or "string" not in c.type)
+        if c.kind in (NUMBER, FLAG) and (parsed or "string" not in c.type)
     ]
     lines = [f'X = table[{plain!r}].astype("float64")']
     for column in schema.columns:
         if column.name not in plain:
-            lines += _column_lines(column, schema.missing, written)
-    order = [name for column in schema.columns for name in column.inputs]
-    return [*lines, f"X = X[{order!r}]"]
+            lines += _column_lines(column, schema.missing, parsed)
+    return [*lines, f"X = X[{schema.inputs!r}]"]
 
 
-def _column_lines(column: Column, missing: str, written: bool) -> list[str]:
-    cell = f"table[{column.name!r}]"
-    left = f"X[{column.name!r}]"
+def _column_lines(column: Column, missing: str, parsed: bool) -> list[str]:
+    cell, left = f"table[{column.name!r}]", f"X[{column.name!r}]"
     if column.kind == NUMBER:
         return [f'{left} = pandas.to_numeric({cell}, errors="coerce")']
     if column.kind == FLAG:
         return [f'{left} = {cell}.str.lower().map({{"true": 1.0, "false": 0.0}})']
     if column.kind == CATEGORY:
-        there = f"{cell}.notna()" if written else f"~{cell}.isin([None, *missing])"
-        return [f"{left} = {cell}.astype(object).where({there}, {missing!r}).astype(str)"]
+        present = f"{cell}.notna()" if parsed else f"~{cell}.isin([None, *missing])"
+        return [f"{left} = {cell}.astype(object).where({present}, {missing!r}).astype(str)"]
     if column.kind == TEXT:
         return [
             f"words = {cell}.str.lower().str.findall(r'\\w\\w+')",
             f"for word in {list(column.categories)!r}:",
-            f"    X[{column.name + ': '!r} + word] = [float(word in found) for found in words]",
+            f"    X[{column.name + ': '!r} + word] = [float(word in row) for row in words]",
         ]
     form = column.form or "ISO8601"
-    dates = f"pandas.to_datetime({cell}, format={form!r}, utc=True).dt.tz_localize(None)"
     parts = {
         "days": 'when.sub(pandas.Timestamp("1970-01-01")) / pandas.Timedelta("1D")',
         "month": "when.dt.month.astype(float)",
         "weekday": "when.dt.day_of_week.astype(float)",
         "hour": "when.dt.hour.astype(float)",
     }
-    assert column.kind == DATE
     return [
-        f"when = {dates}",
+        f"when = pandas.to_datetime({cell}, format={form!r}, utc=True).dt.tz_localize(None)",
         *(f"X[{name!r}] = {parts[name.rpartition(': ')[2]]}" for name in column.inputs),
     ]
