@@ -11,8 +11,7 @@ from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import TrainingRows
 from lincent.problems.joint import SeparateLoss
-from lincent.solvers.newton.design import Design
-from lincent.solvers.newton.joint import solve_path
+from lincent.solvers.newton.joint import Design, solve_path
 
 SMOOTHINGS, CS, COUNT = [0.01, 0.1, 1.0], [0.001, 0.1, 2.0], 4
 

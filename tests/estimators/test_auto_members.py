@@ -7,8 +7,7 @@ from lincent.estimators import auto_members
 from lincent.estimators.auto_members import fit_members, fit_path
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import Blocks
-from lincent.solvers.newton.design import Design
-from lincent.solvers.newton.joint import solve_path
+from lincent.solvers.newton.joint import Design, solve_path
 
 RNG = np.random.default_rng(0)
 CODES = np.arange(60) % 2

@@ -99,7 +99,7 @@ def test_reads_do_not_grow_with_the_rows(monkeypatch):
 
 def test_a_class_that_the_sample_misses(monkeypatch):
     monkeypatch.setattr("lincent.solvers.newton.in_place.SAMPLE_ENTRIES", 0)
-    monkeypatch.setattr("lincent.solvers.newton.in_place.ROWS_PER_COLUMN", 1)
+    monkeypatch.setattr("lincent.solvers.newton.in_place.SAMPLES_PER_FEATURE", 1)
     X, _, _ = make()
     y = np.zeros(len(X), dtype=int)
     y[:12] = 1

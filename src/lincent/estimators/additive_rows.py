@@ -6,7 +6,7 @@ smoothings and C therefore goes to and fro,
 
     C rising at the first smoothing, falling at the second, rising at the third,
 
-each rule begun at its neighbor, and takes the Gram matrix along (``solvers.newton.design``).
+each rule begun at its neighbor, and takes the Gram matrix along (``solvers.newton.joint``).
 
 The band of a curve is made of rules for weights drawn anew (the Bayesian bootstrap): a weight w
 becomes a gamma variate of shape w, the sum of w exponential ones, so that a repeated row and a
@@ -25,9 +25,13 @@ from lincent.estimators.additive_terms import Terms
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import TrainingRows
 from lincent.problems.joint import JointLoss, SeparateLoss
-from lincent.solvers.newton.design import Design
-from lincent.solvers.newton.joint import JointSolution, solve_near, solve_path
-from lincent.solvers.newton.nonnegative import solve_nonnegative
+from lincent.solvers.newton.joint import (
+    Design,
+    JointSolution,
+    solve_near,
+    solve_nonnegative,
+    solve_path,
+)
 
 BAND_GAP = 1e-3
 """The relative gap of rules that draw a band: it shows what chance does, and needs few digits."""

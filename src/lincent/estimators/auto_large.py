@@ -29,7 +29,7 @@ from lincent.estimators.auto_verdict import Verdict
 from lincent.estimators.joint_blocks import Limits
 from lincent.estimators.portfolio import Blocks, TrainingRows
 from lincent.features.transformer import by_blocks
-from lincent.solvers.newton import joint_in_place
+from lincent.solvers.newton import in_place
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
 from lincent.sources.landmarks import RowMapping
 
@@ -115,7 +115,7 @@ def refit_in_memory(
         if answer_bytes(mapping.width, len(costs.by_class), len(mine)) > MOST_SUM_BYTES:
             found += mine
             continue
-        path = joint_in_place.solve_path(
+        path = in_place.solve_joint_path(
             partial(_read, rows, mapping, faces),
             faces,
             [member.C * weight for member in mine],

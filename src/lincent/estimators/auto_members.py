@@ -14,8 +14,7 @@ from lincent.estimators.joint_blocks import Limits, fit_in_blocks
 from lincent.estimators.portfolio import Blocks
 from lincent.estimators.problem import BlockTraining
 from lincent.problems.joint import JointLoss, SeparateLoss
-from lincent.solvers.newton.design import Design
-from lincent.solvers.newton.joint import JointSolution, solve_path
+from lincent.solvers.newton.joint import Design, JointSolution, solve_path
 
 MOST_SUM_BYTES = 2**28
 """Where a block would answer with more, for many classes and features, members stay those of the

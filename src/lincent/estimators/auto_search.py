@@ -17,8 +17,7 @@ from lincent import _progress, _threads
 from lincent.estimators.portfolio import Blocks, Common, TrainingRows
 from lincent.model_selection.folds import Split
 from lincent.problems.joint import JointLoss, SeparateLoss
-from lincent.solvers.newton.design import Design
-from lincent.solvers.newton.joint import solve_path
+from lincent.solvers.newton.joint import Design, solve_path
 from lincent.sources.gradients import LossStructure
 from lincent.tables.weighted import merged
 

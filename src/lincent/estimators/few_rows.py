@@ -14,7 +14,7 @@ import numpy as np
 from lincent.estimators.kernels import KernelSource
 from lincent.estimators.representer import Kinds
 from lincent.problems.regularized import RegularizedProgram
-from lincent.solvers.newton import lasso, priced
+from lincent.solvers.newton import column_generation, lasso
 from lincent.solvers.solution import Controls, Solution
 from lincent.sources.dense import DenseRows
 from lincent.sources.kernel import KernelColumns
@@ -52,7 +52,7 @@ class FewRows:
     def solve(self, controls: Controls, rng: np.random.Generator) -> Solution:
         """The certified optimum."""
         if isinstance(self.rows, KernelColumns):
-            return priced.solve(self.program, self.rows, controls, rng)
+            return column_generation.solve(self.program, self.rows, controls, rng)
         return lasso.solve_path(self.program, (1.0,), controls, rng)[0]
 
     def projected(self, alpha: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 from lincent.estimators.auto_search import Costs
 from lincent.estimators.portfolio import TrainingRows
 from lincent.estimators.problem import BlockTraining
-from lincent.solvers.newton import joint_in_place
+from lincent.solvers.newton import in_place
 from lincent.solvers.newton.joint import JointSolution
 from lincent.sources.landmarks import RowMapping
 from lincent.sources.source import open_source
@@ -76,4 +76,4 @@ def fit_in_blocks(
     """The rules for each C (per row) over all rows."""
     faces, weight = costs.faces(training.totals), float(training.totals.sum())
     read, scales = training.joint_reader(mapping, faces), [C * weight for C in Cs]
-    return joint_in_place.solve_path(read, faces, scales, starts, training.shape[0], *limits)
+    return in_place.solve_joint_path(read, faces, scales, starts, training.shape[0], *limits)

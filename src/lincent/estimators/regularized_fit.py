@@ -49,10 +49,10 @@ class RegularizedFit:
         found = self.solve_path(program, Cs, self.controls, rng)
         return [self._direction(problem, solution) for solution in found]
 
-    def _in_place(self, problem: TwoClass, low: float, high: float) -> in_place.ProgramInPlace:
+    def _in_place(self, problem: TwoClass, low: float, high: float) -> in_place.RemoteProgram:
         rows: Any = problem.rows
         costs, means = problem.source.cost_means(rows, problem.cost)
-        return in_place.ProgramInPlace(rows, problem.cost, costs, means, low, high, self.free)
+        return in_place.RemoteProgram(rows, problem.cost, costs, means, low, high, self.free)
 
     @staticmethod
     def _direction(problem: TwoClass, solution: Solution) -> Direction:

@@ -8,8 +8,8 @@ import pytest
 from lincent import RegularizedLCC
 from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import barrier
+from lincent.solvers.newton.curvature import Exact
 from lincent.solvers.newton.descent import descend
-from lincent.solvers.newton.hessian import Whole
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
 from support.regularized_problems import PROBLEMS, make
@@ -19,7 +19,7 @@ from support.regularized_problems import PROBLEMS, make
 def test_the_optimum_is_that_of_newton(name):
     program = make(*PROBLEMS[name])
     found = barrier.solve(program, Controls())
-    wanted = descend(program, Whole(program), Controls())
+    wanted = descend(program, Exact(program), Controls())
     assert found.status is Status.OPTIMAL
     assert found.certificate.objective == pytest.approx(wanted.certificate.objective, rel=1e-8)
     # The multipliers prove the bound by themselves.

@@ -1,4 +1,4 @@
-"""The regularized program with an L1 term: oracle, optimality conditions, certificate, zeros."""
+"""The L1 penalty: independent solvers, optimality conditions, certificates, zeros."""
 
 import time
 from dataclasses import replace
@@ -161,3 +161,36 @@ def test_of_points_that_differ_by_rounding_the_one_with_the_better_bound_goes_on
     noise = 0.1 * X[:, columns].std(axis=0) * rng.standard_normal((1000, 20))
     model = KernelLCC(norm="l1").fit(X[index][:, columns] + noise, y[index])
     assert model.duality_gap_ <= 1e-9 * model.objective_
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_subproblem_meets_its_optimality_conditions(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 40))
+    rank = int(rng.integers(1, 2 * n + 1))
+    A = rng.standard_normal((rank, n))
+    G = A.T @ A + 1e-6 * np.eye(n)
+    b = 3 * rng.standard_normal(n)
+    x = lasso.minimize(G, b, rng.standard_normal(n) * (rng.random(n) < 0.5))
+    slope = G @ x + b
+    used = x != 0
+    np.testing.assert_allclose(slope[used], -np.sign(x[used]), atol=1e-6)
+    assert np.all(np.abs(slope[~used]) <= 1 + 1e-6)
+
+
+def test_without_a_slope_above_one_all_stay_zero():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((9, 6))
+    b = rng.uniform(-1, 1, 6)
+    np.testing.assert_array_equal(lasso.minimize(A.T @ A + np.eye(6), b, np.zeros(6)), np.zeros(6))
+
+
+def test_the_start_does_not_decide_the_end():
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((20, 8))
+    G, b = A.T @ A, 5 * rng.standard_normal(8)
+    ends = [
+        lasso.minimize(G, b, start) for start in (np.zeros(8), np.full(8, 10.0), np.full(8, -10.0))
+    ]
+    np.testing.assert_allclose(ends[1], ends[0], atol=1e-9)
+    np.testing.assert_allclose(ends[2], ends[0], atol=1e-9)

@@ -1,4 +1,4 @@
-"""Newton's method for the regularized program: oracle, certificate, every way to the solution."""
+"""The regularized problem: certificates, every route to the optimum, rising costs."""
 
 import time
 from dataclasses import replace
@@ -6,9 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lincent import RegularizedLCC
 from lincent.problems.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import ridge
+from lincent.solvers.newton.curvature import Exact
+from lincent.solvers.newton.descent import Doubt, descend
 from lincent.solvers.solution import Controls, Status
+from lincent.sources.dense import DenseRows
 from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
 from support.regularized_problems import PROBLEMS, make
@@ -79,11 +83,11 @@ def test_ends_after_few_steps_at_rounding():
     assert found.relative_gap <= 1e-14
 
 
-WAYS = {
-    "rows read in place": (lambda m, n: m, {}),
+ROUTES = {
+    "samples themselves": (lambda m, n: m, {}),
     "single precision": (None, {}),
-    "sample first": (lambda m, n: 150, {"single_entries": 0}),
-    "misleading sample": (lambda m, n: 9, {"single_entries": 0, "corrections": 2}),
+    "subsample first": (lambda m, n: 150, {"single_entries": 0}),
+    "misleading subsample": (lambda m, n: 9, {"single_entries": 0, "corrections": 2}),
     "conjugate gradients": (None, {"factor_limit": 3}),
     "sparse by products": (None, {"sparse_factor_limit": 3}),
     "products, then exact steps": (None, {"sparse_factor_limit": 3, "conjugate_steps": 1}),
@@ -96,11 +100,11 @@ def tune(monkeypatch, **changes):
 
 @pytest.mark.parametrize("free", [True, False], ids=["free", "midpoint"])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-@pytest.mark.parametrize("way", WAYS)
-def test_every_way_ends_at_the_same_optimum(monkeypatch, way, sparse, free):
+@pytest.mark.parametrize("route", ROUTES)
+def test_every_route_ends_at_the_same_optimum(monkeypatch, route, sparse, free):
     program = make(600, 8, (-1.0, 3.0), 1.0, free, 0.5, 1.0, sparse=sparse)
     usual = solve(program, tol=1e-12).certificate
-    size, changes = WAYS[way]
+    size, changes = ROUTES[route]
     tune(monkeypatch, whole_entries=0, **changes)
     if size is not None:
         monkeypatch.setattr(ridge, "sample_size", size)
@@ -111,7 +115,7 @@ def test_every_way_ends_at_the_same_optimum(monkeypatch, way, sparse, free):
 
 
 @pytest.mark.parametrize("scale", [1e-20, 1e-3, 1e3, 1e6], ids=str)
-def test_single_precision_is_enough_for_columns_of_any_size(monkeypatch, scale):
+def test_single_precision_is_enough_for_features_of_any_scale(monkeypatch, scale):
     program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, scale)
     tune(monkeypatch, whole_entries=0)
     found = solve(program)
@@ -121,12 +125,12 @@ def test_single_precision_is_enough_for_columns_of_any_size(monkeypatch, scale):
     assert found.relative_gap <= 1e-9
 
 
-@pytest.mark.parametrize("entries", [0, 20_000], ids=["single precision", "rows themselves"])
+@pytest.mark.parametrize("entries", [0, 20_000], ids=["single precision", "samples themselves"])
 @pytest.mark.parametrize("margins", [(0.0, 2.0), (0.5, 0.6), (-1.0, 3.0)], ids=str)
 @pytest.mark.parametrize("C", [0.1, 100.0, 1e4])
 @pytest.mark.parametrize("seed", range(3))
-def test_tied_rows_of_uneven_columns_at_any_cost(monkeypatch, entries, margins, C, seed):
-    """Whole numbers: many rows are equal and cross a margin together, and zero may be a corner."""
+def test_tied_samples_of_uneven_features_at_any_cost(monkeypatch, entries, margins, C, seed):
+    """Exact numbers: many rows are equal and cross a margin together, and zero may be a corner."""
     tune(monkeypatch, whole_entries=entries)
     rng = np.random.default_rng(seed)
     sign = np.where(rng.random(400) < 0.2, 1.0, -1.0)
@@ -142,7 +146,7 @@ def test_tied_rows_of_uneven_columns_at_any_cost(monkeypatch, entries, margins, 
     )
 
 
-def test_columns_beyond_single_precision_end_as_they_do_in_double(monkeypatch):
+def test_features_beyond_single_precision_end_as_they_do_in_double(monkeypatch):
     program = make(400, 6, (-1.0, 3.0), 1.0, True, 0.0, 1e25)
     assert program.rows.float32(None) is None
     double = solve(program)
@@ -169,7 +173,7 @@ def test_a_large_offset_costs_no_digits(monkeypatch):
     np.testing.assert_allclose(betas[0], betas[1], atol=1e-4)
 
 
-def test_wide_rows_with_repetitions_have_no_full_rank():
+def test_wide_data_with_duplicates_has_no_full_rank():
     program = make(*PROBLEMS["wide"])
     index = np.tile(np.arange(30), 2)
     doubled = replace(
@@ -182,7 +186,7 @@ def test_wide_rows_with_repetitions_have_no_full_rank():
     np.testing.assert_allclose(once.beta, twice.beta, atol=1e-6)
 
 
-def test_rows_of_cost_zero_do_not_count():
+def test_samples_of_cost_zero_do_not_count():
     program = make(*PROBLEMS["plain"])
     costs = program.costs.copy()
     costs[10:40] = 0.0
@@ -230,3 +234,72 @@ def test_sparse_rows_of_many_columns_form_no_matrix(monkeypatch):
     monkeypatch.setattr(SignedRows, "gram", refuse)
     program = make(600, 150, (-1.0, 3.0), 1.0, True, 0.5, 1.0, sparse=True)
     assert solve(program).relative_gap <= 1e-9
+
+
+def of_many_sizes(m=300, n=6, orders=3, free=True, seed=0):
+    """Classes that overlap a little, in samples of scales over several orders of magnitude."""
+    rng = np.random.default_rng(seed)
+    sign = np.where(rng.random(m) < 0.4, 1.0, -1.0)
+    A = rng.standard_normal((m, n)) + np.linspace(2.0, 0.0, n)
+    A *= 10.0 ** rng.uniform(0, orders, m)[:, None]
+    return RegularizedProgram(DenseRows(A), sign, np.exp(rng.normal(size=m)), -1.0, 3.0, free)
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("orders", [0, 3])
+def test_rising_costs_lead_to_the_optimum(orders, free):
+    program = of_many_sizes(orders=orders, free=free)
+    led = ridge.rise_costs(program, Exact(program), Controls(tol=1e-6), 1e-10)
+    assert led.status is Status.OPTIMAL
+    point = certify(program, led.start.beta, led.start.t)
+    assert point.relative_gap <= 1e-5
+    wanted = descend(program, Exact(program), Controls()).certificate
+    assert point.objective == pytest.approx(wanted.objective, rel=1e-6)
+
+
+def test_the_first_costs_leave_all_samples_active():
+    program = of_many_sizes(orders=0)
+    small = ridge.scaled(program, ridge._first_scale(program) / 10)
+    alpha = descend(small, Exact(small), Controls()).certificate.alpha / small.costs
+    assert np.all((alpha > 0) & (alpha < 1))
+
+
+def test_sums_over_samples_are_of_use_at_other_costs():
+    program = of_many_sizes(orders=1)
+    active = np.arange(program.shape[0]) % 3 > 0
+    kept = Exact(program)
+    kept.factored(active)
+    dearer = ridge.scaled(program, 7.0)
+    kept.with_costs(dearer, 7.0)
+    gradient = np.arange(1.0, program.shape[1] + 1)
+    for one, other in zip(
+        kept.factored(active).solve(gradient, 0.5),
+        Exact(dearer).factored(active).solve(gradient, 0.5),
+        strict=True,
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_doubt_ends_a_walk_whose_gap_is_large():
+    program = of_many_sizes()
+    assert descend(program, Exact(program), Controls(), doubt=Doubt(1, 0.0)).iterations == 1
+    assert descend(program, Exact(program), Controls(), doubt=Doubt(1, 1e14)).relative_gap <= 1e-9
+
+
+def test_rising_costs_end_in_time_and_after_their_steps():
+    program = of_many_sizes()
+    late = ridge.rise_costs(program, Exact(program), Controls(deadline=time.monotonic() - 1), 1e-10)
+    assert late.status is Status.TIME_LIMIT
+    brief = ridge.rise_costs(program, Exact(program), Controls(max_iter=2), 1e-10)
+    assert brief.status is not Status.OPTIMAL
+    assert brief.steps <= 3
+
+
+@pytest.mark.parametrize(("m", "n"), [(400, 20), (2_000, 30), (600, 310)])
+def test_samples_of_all_scales_are_certified(m, n):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, m)
+    X = rng.standard_normal((m, n)) + np.outer(y, np.linspace(1.0, 0.0, n))
+    X = X**3 * np.exp(X) * 10.0 ** rng.integers(0, 3, n)
+    model = RegularizedLCC().fit(X, y)
+    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)

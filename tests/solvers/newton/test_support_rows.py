@@ -1,4 +1,4 @@
-"""Where few rows decide: solved by those, certified by all."""
+"""Where few samples decide: solved by those, certified by all."""
 
 import time
 
@@ -8,8 +8,8 @@ import pytest
 from lincent import RegularizedLCC
 from lincent.problems.regularized import RegularizedProgram, certify
 from lincent.solvers.newton import support_rows
+from lincent.solvers.newton.curvature import Exact
 from lincent.solvers.newton.descent import Start, descend
-from lincent.solvers.newton.hessian import Whole
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
 
@@ -25,12 +25,12 @@ def apart(distance, m=600, n=8, free=True, seed=0):
 
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("n", [3, 8, 200])
-def test_few_rows_give_the_optimum_of_all(n, free):
+def test_few_samples_give_the_optimum_of_all(n, free):
     program = apart(12.0, n=n, free=free)
     start = np.zeros(n)
     start[0] = 0.6
     found = support_rows.solve(program, Start(start, 0.0), Controls())
-    wanted = descend(program, Whole(program), Controls(tol=1e-12)).certificate
+    wanted = descend(program, Exact(program), Controls(tol=1e-12)).certificate
     assert found is not None
     assert found.status is Status.OPTIMAL
     assert found.certificate.objective == pytest.approx(wanted.objective, rel=1e-7)
@@ -45,10 +45,10 @@ def test_few_rows_give_the_optimum_of_all(n, free):
     assert certify(program, found.certificate.beta, found.certificate.t).relative_gap <= 1e-7
 
 
-def test_rows_that_a_poor_start_does_not_see_join():
+def test_samples_that_a_poor_start_misses_join():
     program = apart(12.0, n=20)
     wrong = np.zeros(20)
-    wrong[1] = 50.0  # half of all rows are short here, and the others are not those that decide
+    wrong[1] = 50.0  # half of all samples are short here, and the others are not those that decide
     assert support_rows.solve(program, Start(wrong, 0.0), Controls()) is None
     wrong[:2] = 10.0, 5.0
     found = support_rows.solve(program, Start(wrong, 0.0), Controls())
@@ -68,22 +68,23 @@ def test_it_ends_in_time():
     assert late is None or late.status is Status.TIME_LIMIT
 
 
-def test_a_fit_comes_to_it_by_itself(monkeypatch):
-    """Heavy tails, classes apart: steps over all rows take long, and those of few rows do not."""
-    asked = []
+@pytest.mark.parametrize(("features", "used"), [(310, True), (30, False)])
+def test_fits_with_many_features_use_it(monkeypatch, features, used):
+    """Classes of three clusters at a large C: with few features other routes are faster."""
+    results = []
     solve = support_rows.solve
 
-    def listening(*args):
-        asked.append(solve(*args))
-        return asked[-1]
+    def recorded(*args):
+        results.append(solve(*args))
+        return results[-1]
 
-    monkeypatch.setattr(support_rows, "solve", listening)
+    monkeypatch.setattr(support_rows, "solve", recorded)
     rng = np.random.default_rng(1)
-    y = np.repeat([0, 1], 400)
-    X = rng.standard_t(3, (800, 30)) ** 3
-    X[:, 0] = 40.0 * (y - 0.5) + rng.standard_normal(800)
-    model = RegularizedLCC().fit(X, y)
-    assert len(asked) == 1
-    assert asked[0] is not None
+    cluster = rng.integers(0, 6, 900)
+    centers, width = 1.5 * rng.standard_normal((6, features)), rng.uniform(0.3, 2.0, 6)
+    X = rng.standard_normal((900, features)) * width[cluster, None] + centers[cluster]
+    y = (cluster >= 3).astype(int)
+    model = RegularizedLCC(C=1e4).fit(X, y)
+    assert bool(results and results[-1] is not None) is used
     assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
     assert model.score(X, y) == 1.0

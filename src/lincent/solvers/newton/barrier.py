@@ -22,8 +22,8 @@ import numpy as np
 from lincent.problems.arrays import Certificate, Vector
 from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.bounds import Bounds
+from lincent.solvers.newton.curvature import FactoredHessian, ThresholdTerm
 from lincent.solvers.newton.descent import NAME, best_threshold
-from lincent.solvers.newton.factor import Factored, Threshold
 from lincent.solvers.predictor_corrector import Move, predictor_corrector
 from lincent.solvers.solution import Controls, Solution, Status
 
@@ -59,7 +59,7 @@ def solve(program: RegularizedProgram, controls: Controls) -> Solution:
         stiffness = P / Z
         D = 1.0 / (program.width / costs + stiffness[:m] + stiffness[m:])
         total = float(D.sum()) if program.free else 0.0
-        factor = Factored(Threshold(rows.tdot(D * sign), total), rows.gram(D))
+        factor = FactoredHessian(ThresholdTerm(rows.tdot(D * sign), total), rows.gram(D))
         ((dbeta, dt), dP, dZ), length, _ = predictor_corrector(P, Z, direction, equal=True)
         beta, t = beta + length * dbeta, t + length * dt
         P, Z = P + length * dP, Z + length * dZ

@@ -1,24 +1,32 @@
-"""Descent to the minimum of the regularized program: steps in (beta, t), at one read each.
+"""Newton's method with an exact line search, for all problems of this package that it solves.
 
-A full step is tried first, and one sweep over the rows gives its objective, its gradient and its
-duality gap.  Where it does not bring the slope along it down, the minimum along the step is found
-instead: a search over one number, with the threshold t at its best throughout, that reads no data,
-since the projections of both ends are known.
+``newton_loop`` is the loop: it keeps the best bounds and decides when to stop; the problem brings
+its step.  ``walk`` is the step of the regularized problem (P) in (beta, t).  A full step is tried
+first, and one pass over the samples gives its objective, gradient and duality gap.  Where it does
+not bring the slope along it down, the minimum along the step is found instead, with the threshold t
+at its best throughout.  That search reads no data, since the projections of both ends are known.
+
+(P) is once differentiable and piecewise quadratic, so that Newton's method with an exact line
+search converges from anywhere and ends after finitely many steps: once the right samples are active
+the next step is the solution itself (Mangasarian 2002; Keerthi and DeCoste 2005).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from lincent.problems.arrays import Certificate, Vector
 from lincent.problems.regularized import DualSums, RegularizedProgram
+from lincent.solvers.bounds import Bounds
+from lincent.solvers.line_search import Bracket
+from lincent.solvers.newton.curvature import Curvature
 from lincent.solvers.newton.dual import Dual
-from lincent.solvers.newton.exchange import exchanged
-from lincent.solvers.newton.hessian import Curvature
-from lincent.solvers.newton.oracle import Reader, Reading
-from lincent.solvers.newton.start import first_step
+from lincent.solvers.newton.evaluation import Evaluation, Evaluator
+from lincent.solvers.newton.start import block_pivoting, first_step
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "newton"
@@ -28,17 +36,14 @@ ENOUGH_SLOPE = 0.1
 """A line search ends where the slope is this share of the slope at its start."""
 SHORT = 0.1
 """A step is cut short if less than this share of it is taken."""
-SEARCHES = 60
 PATIENCE = 5
+"""Steps without progress after which a solve has stalled."""
 STILL = 1e-13
-CACHE_ENTRIES = 8_000_000
-"""Up to this many entries two products with the rows cost little more than one sweep."""
-UNEVEN = 1e-6
-"""The share of the last gap that an inexact threshold may add to the next."""
-ROUNDING = 1e-13
-"""Both classes pull the same when they differ by this share of the whole."""
+"""A relative fall of the objective that is rounding."""
 LAST_DIGITS = 1e-15
 """The share of a number that its last few bits are."""
+CACHE_ENTRIES = 8_000_000
+"""Up to this many entries two products with the samples cost little more than one sweep."""
 
 
 @dataclass(frozen=True)
@@ -50,57 +55,119 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """After so many steps a relative gap above this ends a walk: it leads nowhere soon.
+class Walk:
+    """How a Newton loop ended."""
 
-    After one step so few rows short of the upper margin end it as well: they may decide.
+    status: Status
+    bounds: Bounds
+    steps: int
+
+    @property
+    def end(self) -> Start:
+        """The lowest point."""
+        return Start(self.bounds.primal.beta, self.bounds.primal.t)
+
+
+def newton_loop(
+    point: Any,
+    advance: Callable[[Any, Bounds], Any],
+    controls: Controls,
+    unit: float,
+    *,
+    steps: int = 0,
+    stop: Callable[[int, float, Any], Status | None] | None = None,
+) -> Generator[Any, Any, Walk]:
+    """Take steps until the relative gap is at most ``tol``; run it by ``run`` or in lockstep.
+
+    ``point`` has an ``objective`` and a dual ``bound``.  ``advance(point, bounds)`` returns the
+    next point, or a generator that does so after it was sent the answers to what it yields.
+    ``stop(steps, gap, point)`` replaces the test of the gap.
+    """
+    bounds, since = Bounds(unit), 0
+    bounds.offer(point.objective, point.bound, point)
+    while True:
+        gap = bounds.relative_gap
+        controls.reached(f"step {steps}", bounds.objective, gap)
+        if stop is None:
+            status = Status.OPTIMAL if gap <= controls.tol else None
+        else:
+            status = stop(steps, gap, point)
+        if status is None and since >= PATIENCE:
+            status = Status.STALLED
+        elif status is None and controls.out_of_time():
+            status = Status.TIME_LIMIT
+        elif status is None and steps >= controls.max_iter:
+            status = Status.ITERATION_LIMIT
+        if status is not None:
+            return Walk(status, bounds, steps)
+        point = advance(point, bounds)
+        if isinstance(point, Generator):
+            point = yield from point
+        steps += 1
+        since = 0 if bounds.offer(point.objective, point.bound, point, STILL) else since + 1
+
+
+def run(loop: Generator[Any, Any, Walk]) -> Walk:
+    """Run a loop that asks for nothing to its end."""
+    try:
+        next(loop)
+    except StopIteration as end:
+        walk: Walk = end.value
+        return walk
+    raise RuntimeError("the loop waits for an answer")
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """After so many steps a relative gap above ``gap`` ends a walk as stalled: it leads nowhere.
+
+    After one step so few samples short of the upper margin end it as well: they may decide.
     """
 
     steps: float = np.inf
     gap: float = np.inf
     few: int = -1
 
-    def about(self, steps: int, gap: float) -> bool:
+    def is_stuck(self, steps: int, gap: float) -> bool:
         # A gap with more digits than a number has is rounding, on any way.
         return steps >= self.steps and self.gap < gap < 1 / LAST_DIGITS
-
-    def about_rows(self, steps: int, point: Reading) -> bool:
-        return steps == 1 and int(np.count_nonzero(point.pull)) <= self.few
 
 
 NO_DOUBT = Doubt()
 
 
-class Best:
-    """The lowest objective and the highest bound so far; they may come from different points."""
+def walk(
+    evaluator: Evaluator,
+    curvature: Curvature,
+    controls: Controls,
+    start: Start | None = None,
+    doubt: Doubt = NO_DOUBT,
+    goal: float = -1.0,
+) -> Walk:
+    """Follow the steps of ``curvature`` until the gap is at most ``tol``.
 
-    def __init__(self, first: Reading, unit: float) -> None:
-        self.low = self.high = first
-        self.unit = unit
+    Or until the next step can be expected to bring it below ``goal``: Newton steps gain more and
+    more, each about the power 1.5 of the gain before.
+    """
+    last = np.inf
 
-    @property
-    def gap(self) -> float:
-        return max(self.low.objective - self.high.bound, 0.0)
+    def stop(steps: int, gap: float, point: Evaluation) -> Status | None:
+        nonlocal last
+        before, last = last, gap
+        if gap <= controls.tol or (before < np.inf and gap * (gap / before) ** 1.5 <= goal):
+            return Status.OPTIMAL
+        if curvature.coarse or doubt.is_stuck(steps, gap):
+            return Status.STALLED
+        if steps == 1 and np.count_nonzero(point.u) <= doubt.few and not controls.out_of_time():
+            return Status.ITERATION_LIMIT
+        return None
 
-    @property
-    def relative_gap(self) -> float:
-        return self.gap / max(self.unit, abs(self.low.objective))
+    def advance(point: Evaluation, bounds: Bounds) -> Evaluation:
+        return _advance(evaluator, curvature, point, bounds.gap)
 
-    def take(self, new: Reading) -> bool:
-        """Whether the point was progress."""
-        objective, gap = self.low.objective, self.gap
-        if new.objective < objective:
-            self.low = new
-        if new.bound > self.high.bound:
-            self.high = new
-        # The gap of single points may rise on the way; the objective falls until rounding.
-        fell = objective - self.low.objective > STILL * abs(objective)
-        return fell or self.gap < gap / 2
-
-    def certificate(self, reader: Reader) -> Certificate:
-        low, high = self.low, self.high
-        alpha = reader.multipliers(high)
-        return Certificate(low.beta, alpha, low.t, low.objective, high.bound, unit=self.unit)
+    point = _begin(evaluator, curvature, controls, start)
+    steps = int(start is None)
+    return run(newton_loop(point, advance, controls, evaluator.unit, steps=steps, stop=stop))
 
 
 def descend(
@@ -110,15 +177,21 @@ def descend(
     start: Start | None = None,
     doubt: Doubt = NO_DOUBT,
 ) -> Solution:
-    """Follow the steps of ``curvature`` until the gap is below ``tol``."""
-    reader = Reader(program)
-    walk = _walk(reader, curvature, controls, start, doubt=doubt)
-    return Solution(walk.status, walk.best.certificate(reader), walk.steps, NAME)
+    """Return the certified end of a walk."""
+    evaluator = Evaluator(program)
+    end = walk(evaluator, curvature, controls, start, doubt)
+    return Solution(end.status, certificate(evaluator, end.bounds), end.steps, NAME)
+
+
+def certificate(evaluator: Evaluator, bounds: Bounds) -> Certificate:
+    """Return the certificate of the best bounds."""
+    low, alpha = bounds.primal, evaluator.dual_weights(bounds.dual)
+    return Certificate(low.beta, alpha, low.t, bounds.objective, bounds.bound, unit=bounds.unit)
 
 
 @dataclass(frozen=True)
-class Led:
-    """Where a program close to another one says that its solution is, and the way to there."""
+class Approach:
+    """Where a problem close to another one says that its solution is, and the way to there."""
 
     start: Start
     status: Status
@@ -133,91 +206,52 @@ def lead(
     start: Start | None = None,
     goal: float = -1.0,
     doubt: Doubt = NO_DOUBT,
-) -> Led:
-    """It ends at ``tol``, or when the next step can be expected to bring the gap below ``goal``."""
-    walk = _walk(Reader(program), curvature, controls, start, goal, doubt)
-    point = walk.best.low
-    if walk.status is not Status.OPTIMAL:
-        end = Start(point.beta, point.t)
-        return Led(end, walk.status, walk.steps, walk.best.relative_gap)
-    # One more step, not looked at here: that is for the program which goes on from there.
+) -> Approach:
+    """Walk until ``tol``, or until the next step can be expected to bring the gap below ``goal``.
+
+    That step is taken, but not evaluated here: this is for the problem which goes on from there.
+    """
+    end = walk(Evaluator(program), curvature, controls, start, doubt, goal)
+    if end.status is not Status.OPTIMAL:
+        return Approach(end.end, end.status, end.steps, end.bounds.relative_gap)
+    point = end.bounds.primal
     step, shift = curvature.step(point)
-    return Led(Start(point.beta + step, point.t + shift), walk.status, walk.steps)
-
-
-@dataclass(frozen=True)
-class _Walk:
-    status: Status
-    best: Best
-    steps: int
-
-
-def _walk(
-    reader: Reader,
-    curvature: Curvature,
-    controls: Controls,
-    start: Start | None,
-    goal: float = -1.0,
-    doubt: Doubt = NO_DOUBT,
-) -> _Walk:
-    point = _begin(reader, curvature, controls, start)
-    best = Best(point, reader.unit)
-    steps, since = int(start is None), 0
-    gap = np.inf
-    while True:
-        last, gap = gap, best.relative_gap
-        controls.reached(f"step {steps}", best.low.objective, gap)
-        if gap <= controls.tol or (last < np.inf and _next_gap(last, gap) <= goal):
-            status = Status.OPTIMAL
-        elif since >= PATIENCE or curvature.coarse or doubt.about(steps, gap):
-            status = Status.STALLED
-        elif controls.out_of_time():
-            status = Status.TIME_LIMIT
-        elif steps >= controls.max_iter or doubt.about_rows(steps, point):
-            status = Status.ITERATION_LIMIT
-        else:
-            point = _advance(reader, curvature, point, best.gap)
-            steps += 1
-            since = 0 if best.take(point) else since + 1
-            continue
-        return _Walk(status, best, steps)
-
-
-def _next_gap(last: float, gap: float) -> float:
-    """What to expect: Newton steps gain more and more, each the power 1.5 of the gain before."""
-    return float(gap * (gap / last) ** 1.5)
+    return Approach(Start(point.beta + step, point.t + shift), end.status, end.steps)
 
 
 def _begin(
-    reader: Reader, curvature: Curvature, controls: Controls, start: Start | None
-) -> Reading:
+    evaluator: Evaluator, curvature: Curvature, controls: Controls, start: Start | None
+) -> Evaluation:
     if start is None:
-        return first_step(reader, curvature, controls)
-    program = reader.program
+        return first_step(evaluator, curvature, controls)
+    program = evaluator.program
     if isinstance(curvature, Dual):
-        return exchanged(reader, curvature, controls, start.beta, start.t)
+        return block_pivoting(evaluator, curvature, controls, start.beta, start.t)
     if not program.free:
-        return reader.at(start.beta, 0.0)
+        return evaluator.at(start.beta, 0.0)
     if program.shape[0] * program.shape[1] > CACHE_ENTRIES:
-        return reader.at(start.beta, start.t)
-    # Close to the solution the gap is mostly what t is off, and the best t reads nothing more.
+        return evaluator.at(start.beta, start.t)
+    # Close to the solution the gap is mostly what t is off, and the best t needs no further pass.
     projected = program.rows.dot(start.beta)
-    return reader.at(start.beta, best_threshold(program, projected, start.t), projected)
+    return evaluator.at(start.beta, best_threshold(program, projected, start.t), projected)
 
 
-def _advance(reader: Reader, curvature: Curvature, point: Reading, gap: float) -> Reading:
+def _advance(
+    evaluator: Evaluator, curvature: Curvature, point: Evaluation, gap: float
+) -> Evaluation:
     step, shift = curvature.step(point)
-    found = reader.at(point.beta + step, point.t + shift)
+    end = evaluator.at(point.beta + step, point.t + shift)
     enough = FULL_STEP * abs(point.descent(step, shift))
     rounding = STILL * abs(point.objective)
     length = 1.0
-    if abs(found.descent(step, shift)) > enough or found.objective > point.objective + rounding:
-        uneven = UNEVEN * min(gap, abs(point.objective))
-        place, length = _along(reader.program, point, found, shift, uneven)
-        # Beyond both ends their rounding errors grow, from step to step: read anew.
-        found = reader.at(place.beta, place.t, None if length > 1.0 else place.projected)
-    curvature.learn(point, found, length < SHORT)
-    return found
+    if abs(end.descent(step, shift)) > enough or end.objective > point.objective + rounding:
+        # The share of the last gap that an inexact threshold may add to the next.
+        uneven = 1e-6 * min(gap, abs(point.objective))
+        place, length = _along(evaluator.program, point, end, shift, uneven)
+        # Beyond both ends their rounding errors grow, from step to step: project again.
+        end = evaluator.at(place.beta, place.t, None if length > 1.0 else place.projected)
+    curvature.learn(point, end, length < SHORT)
+    return end
 
 
 @dataclass(frozen=True)
@@ -231,38 +265,25 @@ class _Place:
 
 
 def _along(
-    program: RegularizedProgram, origin: Reading, end: Reading, shift: float, uneven: float
+    program: RegularizedProgram, origin: Evaluation, end: Evaluation, shift: float, uneven: float
 ) -> tuple[_Place, float]:
-    """The minimum along a step, with the best threshold at every length: nothing is read."""
+    """Return the minimum along a step, with the best threshold at every length."""
     step, moved = end.beta - origin.beta, end.projected - origin.projected
-    first = _place(program, origin.beta, origin.projected, origin.t, uneven, moved)
-    low, low_slope = 0.0, float(origin.beta @ step) - first.sums.work
-    high, high_slope = np.inf, np.inf
-    if low_slope >= 0.0:
-        # The best threshold was all there was to gain.
-        return first, 0.0
-    enough = ENOUGH_SLOPE * abs(low_slope)
-    length, guess, again = 1.0, origin.t + shift, 0
-    for _ in range(SEARCHES):
+    place = _place(program, origin.beta, origin.projected, origin.t, uneven, moved)
+    slope = float(origin.beta @ step) - place.sums.work
+    if slope >= 0.0:  # the best threshold was all there was to gain
+        return place, 0.0
+    bracket, enough = Bracket(slope), ENOUGH_SLOPE * abs(slope)
+    length, guess = 1.0, origin.t + shift
+    for _ in range(60):
         beta = origin.beta + length * step
         place = _place(program, beta, origin.projected + length * moved, guess, uneven, moved)
         slope = float(beta @ step) - place.sums.work
         # A small slope upward may come after a long way up: then the minimum is further back.
         if abs(slope) <= enough and (slope <= 0 or _objective(program, place) < origin.objective):
             break
-        if slope < 0:
-            low, low_slope, again = length, slope, max(again, 0) + 1
-        else:
-            high, high_slope, again = length, slope, min(again, 0) - 1
-        last = length
-        if np.isinf(high):
-            length *= 2.0
-        else:
-            # The slope is piecewise linear: the secant, kept off the ends of the bracket; the
-            # middle where one end moved twice, lest it creep.
-            share = low_slope / (low_slope - high_slope) if abs(again) < 2 else 0.5
-            length = low + min(max(share, 0.05), 0.95) * (high - low)
-        # Along a straight way the best threshold is nearly straight as well.
+        last, length = length, bracket.next(length, slope)
+        # Along a straight line the best threshold is nearly straight as well.
         guess = origin.t + (place.t - origin.t) * (length / last)
     return place, length
 
@@ -275,7 +296,7 @@ def _place(
     uneven: float,
     along: Vector | None = None,
 ) -> _Place:
-    """Beta with the t at which both classes pull the same: sum_i y_i c_i u(z_i) = 0.
+    """Return beta with the t at which both classes have equal sums: sum_i y_i c_i u(z_i) = 0.
 
     The left side rises with t and is piecewise linear: Newton's method, held inside a bracket.
     What remains of it adds about ``remainder * t`` to the gap, which may be up to ``uneven``.
@@ -284,11 +305,11 @@ def _place(
         return _Place(beta, 0.0, projected, program.dual_sums(projected, 0.0, along))
     low, high = -np.inf, np.inf
     t, stride = guess, program.width
-    for _ in range(SEARCHES):
+    for _ in range(60):
         sums = program.dual_sums(projected, t, along)
-        # What the last digits of t make: few pulls of rows far from zero cannot be more even.
+        # What the last digits of t make: few samples far from zero cannot be more even.
         digits = LAST_DIGITS * sums.rise * abs(t)
-        if abs(sums.excess) <= max(ROUNDING * sums.total, digits, uneven / max(1.0, abs(t))):
+        if abs(sums.excess) <= max(1e-13 * sums.total, digits, uneven / max(1.0, abs(t))):
             break
         low, high = (low, t) if sums.excess > 0 else (t, high)
         target = t - sums.excess / sums.rise if sums.rise > 0 else np.nan
@@ -310,5 +331,5 @@ def _objective(program: RegularizedProgram, place: _Place) -> float:
 
 
 def best_threshold(program: RegularizedProgram, projected: Vector, guess: float) -> float:
-    """The t at which both classes pull the same for these projections."""
+    """Return the t at which both classes have equal sums of dual weights."""
     return _place(program, projected, projected, guess, 0.0).t

@@ -1,97 +1,101 @@
-"""Newton steps where fewer rows are between the margins than there are columns.
+"""Newton steps of the regularized problem where active samples are fewer than features.
 
 A full step from (beta, t), with gradient g = beta - A'alpha and sum_i y_i alpha_i = e, ends where
 
     beta+ = beta - g + A_J'delta,      delta_i = -(c_i / width) (change of z_i),   i in J,
 
-J being the rows between the margins.  With the change of z put in, and sum_i y_i alpha_i = 0,
+J being the active samples (between the margins).  With the change of z put in, and
+sum_i y_i alpha_i = 0,
 
     (A_J A_J' + diag(width / c)) delta - y_J shift = A_J g,        y_J.delta = -e,
 
-a system as large as J: with few rows it is far less than H, which is as large as the columns.
-Products of rows with each other are kept, since most rows between the margins stay there.  They are
-of single precision where that is far more than the diagonal needs.
+a system as large as J: with few samples it is far less than H, which is as large as the features
+(Chapelle 2007).  Products of samples with each other are kept, since most active ones stay active,
+in single precision where that is far more than the diagonal needs.
 
-A factor M of one set serves the next ones: with the rows P that came, K_P their products with those
-of the set, and E the unit vectors of rows that left, whose delta must be zero,
+A factor M of one active set serves the next ones: with the samples P that came, K_P their products
+with those of the set, and E the unit vectors of samples that left, whose delta must be zero,
 
     [ M            K_P'  E ] [ delta   ]   [ right   ]
     [ K_P, E'      M_P,  0 ] [ delta_P ] = [ right_P ]
 
-costs one solve with the factor for each row that came or left.
+costs one solve with the factor for each sample that came or left.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
 
 from lincent.problems.arrays import Index, Matrix, Rows, Vector
 from lincent.problems.regularized import RegularizedProgram
-from lincent.solvers.newton.oracle import Inside, Reading
+from lincent.solvers import cholesky
+from lincent.solvers.newton.evaluation import Evaluation, Mask
 from lincent.sources.dense import DenseRows, Float32Rows
 
-SINGLE = 1e-7
-"""What single precision may lose, as a share of the largest eigenvalue of A A',"""
-ENOUGH = 0.01
-"""and which share of the diagonal that may be."""
-POWERS = 3
 CHANGED = 0.12
-"""Rows that came or left, as a share of a set, up to which its factor serves."""
+"""Samples that came or left, as a share of a set, up to which its factor serves."""
 
 
 class Dual:
-    """Exact steps by the products of rows with each other; ``outer`` is A A', if it is known."""
+    """Exact steps by the products of samples with each other; ``outer`` is A A', if known."""
 
     def __init__(self, program: RegularizedProgram, outer: Matrix | None = None) -> None:
         m = program.shape[0]
         self.program, self.coarse = program, False
         self._place = np.full(m, -1)
-        """Where each row is among those that are known."""
-        self._known: Index = np.empty(0, dtype=np.intp)
+        """Where each sample is among those whose products are known."""
+        self._index: Index = np.empty(0, dtype=np.intp)
         self._outer: Matrix = np.empty((0, 0))
         self._base: Index = np.empty(0, dtype=np.intp)
-        """The rows whose system is factored."""
+        """The samples whose system is factored."""
         self._factor: Matrix = np.empty((0, 0))
         if outer is not None:
-            self._place = self._known = np.arange(m)
+            self._place = self._index = np.arange(m)
             self._outer = outer
 
-    def step(self, point: Reading) -> tuple[Vector, float]:
-        return self.step_at(point, point.inside)
+    def step(self, point: Evaluation) -> tuple[Vector, float]:
+        return self.step_at(point, point.active)
 
-    def step_at(self, point: Reading, inside: Inside) -> tuple[Vector, float]:
-        """The step where these rows count as curved."""
-        program, index = self.program, np.flatnonzero(inside)
+    def step_at(self, point: Evaluation, active: Mask) -> tuple[Vector, float]:
+        """Return the step for this active set."""
+        program, index = self.program, np.flatnonzero(active)
         if not index.size:
             return -point.gradient, 0.0
         self._learn(index[self._place[index] < 0])
         came = np.setdiff1d(index, self._base, assume_unique=True)
-        left = np.flatnonzero(~inside[self._base])
+        left = np.flatnonzero(~active[self._base])
         if len(came) + len(left) > CHANGED * len(index):
-            if not self._factored(index):
+            factor = cholesky.factor(self._system(index), overwrite=True)
+            # It fails where samples are so large that what tells them apart is rounding.
+            self.coarse = factor is None
+            self._base = index[:0] if factor is None else index
+            if factor is None:
                 return -point.gradient, 0.0
+            self._factor = factor
             came, left = came[:0], left[:0]
         index = np.concatenate([self._base, came])
         sign = program.sign[index]
-        most = self._outer.dtype == np.float32 and 2 * len(index) > len(inside)
+        most = self._outer.dtype == np.float32 and 2 * len(index) > len(active)
         rows = program.rows if most else self._some(index)
         moved = rows.dot(point.gradient)
         right = np.column_stack([moved[index] if most else moved, sign])
-        found = self._solved(right.astype(self._outer.dtype), came, left)
-        delta, shift = found[:, 0].astype(np.float64), 0.0
+        solved = self._solve(right, came, left)
+        delta, shift = solved[:, 0], 0.0
         if program.free:
-            turned = found[:, 1].astype(np.float64)
+            turned = solved[:, 1]
             shift = -(point.slope + float(sign @ delta)) / float(sign @ turned)
             delta = delta + shift * turned
         if most:
-            whole = np.zeros(len(inside))
+            whole = np.zeros(len(active))
             whole[index] = delta
             delta = whole
         return rows.tdot(delta) - point.gradient, shift
 
+    def learn(self, before: Evaluation, after: Evaluation, short: bool) -> None:
+        """Do nothing: every step starts from the curvature at its own point."""
+
     def _some(self, index: Index) -> Rows:
-        """These rows, with twice as many digits as those of single precision where that counts."""
+        """Return these samples, in double precision where that counts."""
         rows = self.program.rows.take(index)
         return rows if self._outer.dtype == np.float32 else DenseRows(rows.dense())
 
@@ -101,25 +105,15 @@ class Dual:
         M.flat[:: len(M) + 1] += self.program.width / self.program.costs[index]
         return M
 
-    def _factored(self, index: Index) -> bool:
-        M = self._system(index)
-        factor = lapack.spotrf if M.dtype == np.float32 else lapack.dpotrf
-        self._factor, failed = factor(M.T, lower=1, clean=0, overwrite_a=1)
-        # It fails where rows are so large that what tells them apart is rounding.
-        self.coarse = bool(failed)
-        self._base = index[:0] if failed else index
-        return not failed
-
-    def _solved(self, right: Matrix, came: Index, left: Index) -> Matrix:
-        """The solutions for the rows of the factor and those that came."""
-        solve = lapack.spotrs if right.dtype == np.float32 else lapack.dpotrs
+    def _solve(self, right: Matrix, came: Index, left: Index) -> Matrix:
+        """Return the solutions for the samples of the factor and those that came."""
         base, more = len(self._base), len(came) + len(left)
         if not more:
-            return np.asarray(solve(self._factor, right, lower=1)[0])
-        across = np.zeros((base, more), dtype=right.dtype)
+            return cholesky.solve(self._factor, right)
+        across = np.zeros((base, more))
         across[:, : len(came)] = self._outer[self._place[came]][:, self._place[self._base]].T
         across[left, len(came) + np.arange(len(left))] = 1.0
-        first = solve(self._factor, np.hstack([right[:base], across]), lower=1)[0]
+        first = cholesky.solve(self._factor, np.hstack([right[:base], across]))
         small = np.zeros((more, more))
         small[: len(came), : len(came)] = self._system(came)
         small -= across.T @ first[:, 2:]
@@ -133,20 +127,20 @@ class Dual:
         return whole
 
     def _learn(self, index: Index) -> None:
-        """Products of rows that have not been between the margins before."""
+        """Compute the products of samples that have not been active before."""
         if not index.size:
             return
-        if not self._known.size and self._single_will_do():
+        if not self._index.size and self._single_suffices():
             self._outer = self._outer.astype(np.float32)
-        old = len(self._known)
+        old = len(self._index)
         self._place[index] = old + np.arange(len(index))
-        self._known = np.concatenate([self._known, index])
+        self._index = np.concatenate([self._index, index])
         rows = self._array(index)
-        outer = np.empty((len(self._known), len(self._known)), dtype=rows.dtype)
+        outer = np.empty((len(self._index), len(self._index)), dtype=rows.dtype)
         outer[:old, :old] = self._outer
         outer[old:, old:] = rows @ rows.T
         if old:
-            outer[:old, old:] = self._array(self._known[:old]) @ rows.T
+            outer[:old, old:] = self._array(self._index[:old]) @ rows.T
             outer[old:, :old] = outer[:old, old:].T
         self._outer = outer
 
@@ -157,16 +151,15 @@ class Dual:
         rows.array *= rows.sign.astype(np.float32)[:, None]  # of rows that were taken: a copy
         return np.asarray(rows.array, dtype=self._outer.dtype)
 
-    def _single_will_do(self) -> bool:
+    def _single_suffices(self) -> bool:
+        """Return whether single precision, 1e-7 of the largest eigenvalue of A A' (three power
+        iterations), loses less than a hundredth of the diagonal.
+        """
         rows = self.program.rows
         if not isinstance(rows, Float32Rows):
             return False
-        way, size = np.ones(rows.shape[0]), 0.0
-        for _ in range(POWERS):
-            turned = rows.dot(rows.tdot(way / float(np.linalg.norm(way))))
-            size, way = float(np.linalg.norm(turned)), turned
-        least = self.program.width / float(self.program.costs.max())
-        return SINGLE * size <= ENOUGH * least
-
-    def learn(self, before: Reading, after: Reading, short: bool) -> None:
-        """Every step starts from the curvature at its own point."""
+        vector, size = np.ones(rows.shape[0]), 0.0
+        for _ in range(3):
+            turned = rows.dot(rows.tdot(vector / float(np.linalg.norm(vector))))
+            size, vector = float(np.linalg.norm(turned)), turned
+        return 1e-7 * size <= 0.01 * self.program.width / float(self.program.costs.max())

@@ -1,50 +1,94 @@
-"""Newton's method over rows that stay where they are: on a cluster, on a device, in a stream.
+"""Newton's method over remote data: on a cluster, on a device, in a stream.
 
-Everything that a step needs is a sum over the rows (see ``passes.pulls``), so that one read gives
-the objective at a point, its gradient, its Hessian and its duality gap.  The way is short, because
-it begins near its end:
+Everything that a step needs is a sum over the samples (``sources.gradients``), so that one pass
+gives the objective at a point, its gradient, its Hessian and its duality gap.  The way is short,
+because it begins at the optimum of a subsample, which is off by about sqrt(n / samples drawn).  The
+problems are piecewise quadratic, and a step ends at the solution once the right samples are active:
+the passes are about as many for 10^5 samples as for 10^9.  A step that does not bring the objective
+down is halved, at a pass each.  For several C one pass answers all that are still on their way
+(``lockstep``).
 
-    draw      a sample of fixed size, brought here and solved by the methods for rows in memory;
-              its optimum is off by about sqrt(n / rows drawn)
-    pulls     the sums there; a full Newton step; the sums at its end, and so on
-              (for several costs at once: one read answers all that are still on their way)
+Several classes.  The Hessian of all K classifiers of n features is formed here,
 
-(P) is piecewise quadratic, and a step ends at the solution once the right rows are between the
-margins: the reads are about as many for 10^5 rows as for 10^9.  A step that does not bring the
-objective down is halved, at a read each.
+    r I + C sum over pairs of classes of (e_y - e_k)(e_y - e_k)' x gram,        K (n + 1) columns.
+
+Of many samples a share suffices for it (``SAMPLES`` for each feature, or what ``WORK`` allows): a
+step then leaves about (features / samples of the share) of the distance to the optimum, squared.
+Where steps bring less, the share grows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from lincent._memory import sample_entries
-from lincent.problems.arrays import Matrix, Rows, Vector
+from lincent.problems.arrays import Certificate, Matrix, Rows, Vector
 from lincent.problems.regularized import RegularizedProgram
+from lincent.solvers import cholesky
+from lincent.solvers.bounds import Bounds
 from lincent.solvers.newton import ridge
-from lincent.solvers.newton.descent import NAME, PATIENCE, Best, Start
-from lincent.solvers.newton.factor import Factored, Threshold
-from lincent.solvers.newton.oracle import Reader, Reading
-from lincent.solvers.newton.walks import answered
+from lincent.solvers.newton.curvature import FactoredHessian, ThresholdTerm
+from lincent.solvers.newton.descent import NAME, newton_loop
+from lincent.solvers.newton.evaluation import Evaluator, Sums
+from lincent.solvers.newton.joint import JointSolution
 from lincent.solvers.solution import Controls, Solution, Status
-from lincent.sources.gradients import LossSums, QueryPoint
+from lincent.sources.gradients import JointPoint, JointSums, LossStructure, LossSums, QueryPoint
 
 SAMPLE_ENTRIES = 4_000_000
-"""Entries of the sample (32 MB, less where memory is short): a larger one saves no read and is
+"""Entries of the subsample (32 MB, less where memory is short): a larger one saves no pass and is
 slower to solve here."""
-ROWS_PER_COLUMN = 50
-"""At least so many rows, or a sample says little about its whole."""
-SAMPLE_TOL = 1e-7
-"""The gap to which the sample is solved: far below what the sample is off by."""
-HALVINGS = 30
+SAMPLES_PER_FEATURE = 50
+"""At least so many, or a subsample says little about the whole."""
+SAMPLES = 100
+"""Samples that make a Hessian of several classifiers, for each of their coefficients,"""
+WORK = 1e9
+"""or as many as take this many products, less than a second;"""
+WORTH = 0.25
+"""a larger share spares little."""
+FINER = 1e-2
+"""Newton's last step goes far beyond the gap asked for; so must one by a share of the samples, or
+its result would depend on which samples were in it."""
+SLOW, GROWTH = 0.1, 4.0
+"""A step that leaves more than this share of the gap makes the share of samples so much larger."""
+
+Loop = Generator[Any, Any, Any]
 
 
-class RowsInPlace(Rows, Protocol):
-    """Signed rows that answer in sums."""
+def lockstep(loops: Sequence[Loop], read: Callable[[list[Any]], Sequence[Any]]) -> list[Any]:
+    """Run generators together: ``read`` answers the questions of all that are on their way."""
+    asked = {k: next(loop) for k, loop in enumerate(loops)}
+    done: dict[int, Any] = {}
+    while asked:
+        answers = read(list(asked.values()))
+        for k, answer in zip(list(asked), answers, strict=True):
+            try:
+                asked[k] = loops[k].send(answer)
+            except StopIteration as end:
+                done[k] = end.value
+                del asked[k]
+    return [done[k] for k in range(len(loops))]
+
+
+def _halved(point: Any, ask: Callable[[Any], Loop]) -> Loop:
+    """Return the end of a Newton step, or of the first of its halvings that goes down."""
+    step, length = point.step(), 1.0
+    for _ in range(30):
+        end = yield from ask(point.position + length * step)
+        if end.objective < point.objective or end.bound > point.bound:
+            break
+        length /= 2
+    return end
+
+
+# Two classes
+
+
+class RemoteRows(Rows, Protocol):
+    """Signed samples that answer in sums."""
 
     def pulls(self, costs: Any, points: Sequence[QueryPoint]) -> list[LossSums]: ...
 
@@ -52,14 +96,14 @@ class RowsInPlace(Rows, Protocol):
 
 
 @dataclass(frozen=True)
-class ProgramInPlace:
-    """The regularized program with rows, signs and costs left where they are.
+class RemoteProgram:
+    """The regularized problem with samples, signs and costs left where they are.
 
-    ``class_costs`` and ``means`` (the mean signed row by cost) are those of each class, negative
+    ``class_costs`` and ``means`` (the mean signed sample by cost) are those of each class, negative
     first.
     """
 
-    rows: RowsInPlace
+    rows: RemoteRows
     costs: Any
     class_costs: tuple[float, float]
     means: Matrix
@@ -72,120 +116,187 @@ class ProgramInPlace:
         return self.high - self.low
 
 
-class _PlaceReader(Reader):
-    """Readings from sums; what they know of single rows is empty."""
+class _BinaryPoint:
+    """A point (beta, t) for costs times a scale, from the sums for the costs themselves."""
 
-    def __init__(self, program: ProgramInPlace, scale: float) -> None:
+    def __init__(
+        self,
+        program: RemoteProgram,
+        evaluator: Evaluator,
+        scale: float,
+        position: Vector,
+        at: LossSums,
+    ) -> None:
+        self.position, self.free = position, program.free
+        at = at if scale == 1.0 else LossSums(*(scale * value for value in vars(at).values()))
+        self.at = at
+        sums = Sums(np.empty(0), at.down, at.up, at.squares, at.beyond)
+        beta, t = position[:-1], float(position[-1])
+        self.evaluation = evaluator.from_sums(beta, t, np.empty(0), sums, at.combined)
+        self.objective, self.bound = self.evaluation.objective, self.evaluation.bound
+
+    def step(self) -> Vector:
+        term = ThresholdTerm(self.at.along, self.at.curvature if self.free else 0.0)
+        hessian = FactoredHessian(term, self.at.gram.copy())
+        return np.append(*hessian.solve(self.evaluation.gradient, self.evaluation.slope))
+
+
+class _RemoteEvaluator(Evaluator):
+    """Evaluations from sums alone."""
+
+    def __init__(self, program: RemoteProgram, scale: float) -> None:
         self.program: Any = program
-        self.scale = scale
         low, high = program.class_costs
         self.class_costs = low * scale, high * scale
         self._means = program.means
 
-    def reading(self, at: Start, sums: LossSums) -> Reading:
-        """The point ``at`` from scaled sums."""
-        words: Any = _Summed(sums)
-        return self._reading(at.beta, at.t, np.empty(0), words, sums.combined)
-
-    def multipliers(self, reading: Reading) -> Vector:
-        return np.empty(0)  # left with the rows
-
-
-class _Summed:
-    """Sums in the words of ``Reader``."""
-
-    def __init__(self, sums: LossSums) -> None:
-        self.pull = np.empty(0)
-        self.down, self.up = sums.down, sums.up
-        self.total, self.excess = sums.up + sums.down, sums.up - sums.down
-        self.squares, self.beyond = sums.squares, sums.beyond
-
-
-def _scaled(sums: LossSums, scale: float) -> LossSums:
-    if scale == 1.0:
-        return sums
-    return LossSums(*(scale * value for value in vars(sums).values()))
-
 
 def solve_path(
-    program: ProgramInPlace,
-    scales: Sequence[float],
-    controls: Controls,
-    rng: np.random.Generator,
+    program: RemoteProgram, scales: Sequence[float], controls: Controls, rng: np.random.Generator
 ) -> list[Solution]:
-    """The optima for the costs times each scale, all from one sample."""
-    walks = [
-        _newton(_PlaceReader(program, float(scale)), start, controls)
-        for scale, start in zip(scales, _starts(program, scales, controls, rng), strict=True)
-    ]
+    """Return the optima for the costs times each scale, all from one subsample.
 
-    def read(points: list[Start]) -> list[LossSums]:
-        at = [QueryPoint(point.beta, point.t, program.low, program.high) for point in points]
-        return program.rows.pulls(program.costs, at)
+    Dual weights are left with the samples: those of the certificates are empty.
+    """
 
-    return answered(walks, read)
+    def loop(scale: float, start: Vector) -> Loop:
+        evaluator = _RemoteEvaluator(program, scale)
+
+        def ask(position: Vector) -> Loop:
+            sums = yield position
+            return _BinaryPoint(program, evaluator, scale, position, sums)
+
+        def advance(point: _BinaryPoint, _: Bounds) -> Loop:
+            return _halved(point, ask)
+
+        first = yield from ask(start)
+        walk = yield from newton_loop(first, advance, controls, evaluator.unit)
+        bounds, end = walk.bounds, walk.bounds.primal.evaluation
+        best = Certificate(
+            end.beta, np.empty(0), end.t, bounds.objective, bounds.bound, unit=bounds.unit
+        )
+        return Solution(walk.status, best, walk.steps, NAME)
+
+    def read(positions: list[Vector]) -> list[LossSums]:
+        points = [QueryPoint(p[:-1], float(p[-1]), program.low, program.high) for p in positions]
+        return program.rows.pulls(program.costs, points)
+
+    starts = _starts(program, scales, controls, rng)
+    return lockstep([loop(float(s), start) for s, start in zip(scales, starts, strict=True)], read)
 
 
 def _starts(
-    program: ProgramInPlace,
-    scales: Sequence[float],
-    controls: Controls,
-    rng: np.random.Generator,
-) -> list[Start]:
-    """The optima of a sample, which is forgotten before the rows are read again."""
-    rows, sign, costs = program.rows.draw(program.costs, _sample_size(*program.rows.shape), rng)
+    program: RemoteProgram, scales: Sequence[float], controls: Controls, rng: np.random.Generator
+) -> list[Vector]:
+    """Return the optima (beta, t) of a subsample, which is freed before the next pass."""
+    m, n = program.rows.shape
+    rows, sign, costs = program.rows.draw(program.costs, _sample_size(m, n), rng)
     if not np.min(sign, initial=1.0) < 0 < np.max(sign, initial=-1.0):  # one class only
-        return [Start(np.zeros(program.rows.shape[1]), 0.0)] * len(scales)
+        return [np.zeros(n + 1)] * len(scales)
     sample = RegularizedProgram(rows, sign, costs, program.low, program.high, program.free)
-    loose = replace(controls, tol=max(SAMPLE_TOL, controls.tol), watch=None)
-    near = ridge.solve_path(sample, scales, loose, rng)
-    return [Start(found.certificate.beta, found.certificate.t) for found in near]
+    # Far below what the subsample is off by.
+    loose = replace(controls, tol=max(1e-7, controls.tol), watch=None)
+    solutions = ridge.solve_path(sample, scales, loose, rng)
+    return [np.append(one.certificate.beta, one.certificate.t) for one in solutions]
 
 
 def _sample_size(m: int, n: int) -> int:
-    return min(m, max(1, sample_entries(max(SAMPLE_ENTRIES, ROWS_PER_COLUMN * n * n)) // max(1, n)))
+    most = sample_entries(max(SAMPLE_ENTRIES, SAMPLES_PER_FEATURE * n * n)) // max(1, n)
+    return min(m, max(1, most))
 
 
-Walk = Generator[Start, LossSums, Solution]
-"""Asks for the sums at a point, is sent them, and returns a solution in the end."""
+# Several classes
 
 
-def _newton(reader: _PlaceReader, start: Start, controls: Controls) -> Walk:
-    """Steps from the start until the gap over all rows is below ``tol``."""
-    sums = _scaled((yield start), reader.scale)
-    point = reader.reading(start, sums)
-    best, steps, since = Best(point, reader.unit), 0, 0
-    while True:
-        gap = best.relative_gap
-        controls.reached(f"step {steps}", best.low.objective, gap)
-        if gap <= controls.tol:
-            status = Status.OPTIMAL
-        elif since >= PATIENCE:
-            status = Status.STALLED
-        elif controls.out_of_time():
-            status = Status.TIME_LIMIT
-        elif steps >= controls.max_iter:
-            status = Status.ITERATION_LIMIT
-        else:
-            point, sums = yield from _advance(reader, point, sums)
-            steps += 1
-            since = 0 if best.take(point) else since + 1
-            continue
-        return Solution(status, best.certificate(reader), steps, NAME)
+class _JointPoint:
+    """Classifiers and what all samples say about them."""
+
+    def __init__(
+        self, structure: LossStructure, scale: float, position: Matrix, sums: JointSums
+    ) -> None:
+        self.structure, self.scale, self.position, self.sums = structure, scale, position, sums
+        size = structure.ridge / 2 * float((position[:-1] ** 2).sum())
+        self.objective = size + scale * float(sums.loss.sum())
+        factor = structure.factors(sums.flow)
+        combined = scale * (factor[:, None] * sums.combined[:, :-1]).T @ structure.direction
+        total = structure.high * float(factor @ sums.flow)
+        total -= structure.width / 2 * float(factor**2 @ sums.squares)
+        self.bound = scale * total - float((combined**2).sum()) / (2 * structure.ridge)
+
+    def step(self) -> Matrix:
+        n, k = self.position.shape
+        gradient = -self.scale * self.sums.combined.T @ self.structure.direction
+        gradient[:-1] += self.structure.ridge * self.position[:-1]
+        edges = self.structure.edges
+        hessian = np.einsum("ea,eb,eij->aibj", edges, edges, self.sums.curvature)
+        hessian = self.scale * hessian.reshape(n * k, n * k)
+        diagonal = np.full((k, n), self.structure.ridge)
+        # Offsets of all classifiers may move together, which changes nothing: this holds them.
+        diagonal[:, -1] = 1e-13 * max(float(hessian.diagonal().max()), 1.0)
+        hessian.flat[:: n * k + 1] += diagonal.reshape(-1)
+        lower, _ = cholesky.factor_with_ridge(hessian, 1e-13)
+        return -cholesky.solve(lower, gradient.T.reshape(-1)).reshape(k, n).T
 
 
-def _advance(
-    reader: _PlaceReader, point: Reading, sums: LossSums
-) -> Generator[Start, LossSums, tuple[Reading, LossSums]]:
-    """The end of a Newton step, or of the first of its halves that goes down."""
-    threshold = Threshold(sums.along, sums.curvature if reader.program.free else 0.0)
-    step, shift = Factored(threshold, sums.gram.copy()).solve(point.gradient, point.slope)
-    length = 1.0
-    for _ in range(HALVINGS):
-        end = Start(point.beta + length * step, point.t + length * shift)
-        sums = _scaled((yield end), reader.scale)
-        found = reader.reading(end, sums)
-        if found.objective < point.objective or found.bound > point.bound:
-            break
-        length /= 2
-    return found, sums
+@dataclass(frozen=True)
+class _Limits(Controls):
+    """Limits with a clock of the caller."""
+
+    is_late: Callable[[], bool] = field(default=lambda: False)
+
+    def out_of_time(self, ahead: float = 0.0) -> bool:
+        return self.is_late()
+
+
+def solve_joint_path(
+    read: Callable[[list[JointPoint]], list[JointSums]],
+    structure: LossStructure,
+    scales: Sequence[float],
+    starts: Sequence[Matrix],
+    samples: int,
+    tol: float,
+    max_iter: int,
+    out_of_time: Callable[[], bool],
+) -> list[JointSolution]:
+    """Return the classifiers for each C, from a start each, over so many samples."""
+    limits = _Limits(tol, max_iter, is_late=out_of_time)
+    loops = [
+        _joint_loop(structure, float(scale), start, samples, limits)
+        for scale, start in zip(scales, starts, strict=True)
+    ]
+    return lockstep(loops, read)
+
+
+def _joint_loop(
+    structure: LossStructure, scale: float, start: Matrix, samples: int, limits: Controls
+) -> Loop:
+    share = max(SAMPLES * start.size, WORK / start.size**2) / max(samples, 1)
+    share, before = share if share < WORTH else 1.0, np.inf
+    start = start.copy()
+    if structure.rules > 1:  # what all classifiers have in common has no effect, and is left out
+        start[-1] -= start[-1].mean()
+
+    def ask(position: Matrix) -> Loop:
+        sums = yield JointPoint(position, share)
+        return _JointPoint(structure, scale, position, sums)
+
+    def advance(point: _JointPoint, _: Bounds) -> Loop:
+        nonlocal share
+        end = yield from _halved(point, ask)
+        if end.objective < point.objective or share == 1.0:
+            return end
+        share = min(1.0, GROWTH * share)  # more samples must say where to go from here
+        return (yield from ask(point.position))
+
+    def stop(steps: int, gap: float, point: _JointPoint) -> Status | None:
+        nonlocal share, before
+        slow, before = gap > SLOW * before, gap
+        share = min(1.0, GROWTH * share) if slow else share
+        fine = share == 1.0 or slow or gap <= FINER * limits.tol
+        return Status.OPTIMAL if gap <= limits.tol and fine else None
+
+    first = yield from ask(start)
+    walk = yield from newton_loop(first, advance, limits, 1.0, stop=stop)
+    bounds = walk.bounds
+    objective, bound = np.array([bounds.objective]), np.array([bounds.bound])
+    return JointSolution(bounds.primal.position, objective, bound, max(walk.steps, 1))

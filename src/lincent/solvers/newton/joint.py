@@ -1,60 +1,148 @@
-"""Newton's method for several rules on the same rows.
+"""Newton's method for several linear classifiers on the same samples (``problems.joint``).
 
-Where the rules fall into few small problems, the Hessian of each is formed and factored; where few
-rows of the native form bend, steps come from the pairs that do (``joint_pairs``).  Elsewhere it is
-never formed: steps come from conjugate gradients, preconditioned by one matrix for each rule
-of separate problems, and by their mean for all rules of the native form,
+The loss is curved by c_i where a sample is active and not at all elsewhere, so the Hessian of one
+classifier,
 
-    r I + C sum_c h_kc G_c,       G_c = sum over rows of class c of (x, 1)(x, 1)',
+    G(h) = sum_i h_i (x_i, 1)(x_i, 1)',        h_i in {0, c_i},
 
-with h the curvature that a row of class c can contribute: the Hessian, if all rows were between the
-margins.  The G_c are made once for all rules and all C, so the price of one more class or one more
-C is a factorization, and a product with the rows for each step of the gradients, which all rules
-share.  A line search reads scores only.
+changes from one step to the next, and from one C to the next, only by the samples whose h_i
+changes: ``Design`` keeps the last matrix of each classifier and updates it.
+
+Where the classifiers are few small separate problems, these Hessians are formed and factored; where
+few samples of the joint (multiclass) problem are active, steps come from those
+(``active_pair_step``).  Otherwise the Hessian is never formed: steps come from conjugate gradients,
+preconditioned by one matrix for each separate problem, and by their mean for the joint one,
+
+    r I + C sum_c h_kc G_c,       G_c = sum over samples of class c of (x, 1)(x, 1)',
+
+with h the curvature that a sample of class c can contribute: the Hessian, if all samples were
+active.  The G_c are computed once for all classifiers and all C, so one more class or C costs a
+factorization, and all classifiers share each product with the samples.  A line search reads scores
+only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from lincent.problems.arrays import Matrix, Vector
-from lincent.problems.joint import JointLoss, LossAtScores, MulticlassLoss
-from lincent.solvers.newton.design import Design
-from lincent.solvers.newton.joint_pairs import PAIRS, pair_step, work
+from lincent.problems.joint import JointLoss, LossAtScores, MulticlassLoss, SeparateLoss
+from lincent.solvers import cholesky
+from lincent.solvers.bounds import Bounds
+from lincent.solvers.conjugate_gradients import conjugate_gradients
+from lincent.solvers.line_search import Bracket
+from lincent.solvers.newton.descent import newton_loop, run
+from lincent.solvers.solution import Controls, Status
 
 FORMED = 600
 """Up to this many columns, of all problems together, Hessians are formed."""
-CG_STEPS = 40
+PAIRS = 2500
+"""Up to so many active pairs of sample and class their matrix, of 50 MB, is formed."""
 CG_SHARE = 0.1
 """A step is solved until this share of the gradient is left; less near the solution."""
 FULL_STEP = 0.5
 """A length will do where the slope along the step, still downward, is this share of the first."""
-OVER = 0.1
-"""The same for a slope that is upward again."""
-SHORT = 0.1
-SEARCHES = 30
-ROUNDING = 1e-12
-LEAST_STEPS = 3
-"""Taken in any case: fewer than these are no rule at all."""
 DIRECT_STEPS = 25
-"""After so many the way is taken again from small C.  At a large one few rows bend, and steps
-zigzag between them: on 45 rows of 46 columns and C = 10,000, 200 steps end at a gap of 0.1, and 29
-from small C end at the solution."""
-RISE, RISES = 4.0, 6
-"""C rises by this factor, so many times; the points on the way are left at RISE_LEFT."""
-RISE_LEFT = 1e-3
-PATIENCE = 3
-"""Give up after so many steps that lower neither the objectives nor the gradients."""
+"""After so many steps C rises from a small one.  At a large C few samples are active, and steps
+zigzag between them: on 45 samples of 46 features and C = 10,000, 200 steps end at a gap of 0.1, and
+29 from small C end at the solution."""
+
+
+class Design:
+    """Samples with a column of ones, in the precision of ``X``, and of ``light`` for directions.
+
+    Gram matrices give directions only (points have their own gradients), so rounding that updates
+    leave behind costs, at worst, a step, and they may be of single precision.
+    """
+
+    def __init__(
+        self, X: Matrix, codes: np.ndarray, weight: Vector, light: Matrix | None = None
+    ) -> None:
+        self.X, self.light = X, X if light is None else light
+        self.shape: tuple[int, int] = (X.shape[0], X.shape[1] + 1)
+        self._codes, self._weight = codes, weight
+        self._last: dict[int, tuple[Vector, Matrix]] = {}
+        self.rows_read = 0
+        """Samples that went into Gram matrices so far, each as often as it did."""
+
+    def dot(self, rules: Matrix) -> Matrix:
+        return _dot(self.X, rules)
+
+    def tdot(self, amounts: Matrix) -> Matrix:
+        return _tdot(self.X, amounts)
+
+    def light_dot(self, rules: Matrix) -> Matrix:
+        return _dot(self.light, rules)
+
+    def light_tdot(self, amounts: Matrix) -> Matrix:
+        return _tdot(self.light, amounts.astype(self.light.dtype, copy=False))
+
+    def gram(self, weight: Vector) -> Matrix:
+        """Return the sum of weight (x, 1)(x, 1)' over the samples where it is not zero."""
+        index = np.flatnonzero(weight)
+        self.rows_read += len(index)
+        total = np.zeros((self.shape[1], self.shape[1]), dtype=self.light.dtype)
+        for start in range(0, len(index), 1024):  # no second array of the size of the features
+            some = index[start : start + 1024]
+            root = np.sqrt(weight[some]).astype(self.light.dtype)[:, None]
+            scaled = np.empty((len(some), self.shape[1]), dtype=self.light.dtype)
+            np.multiply(self.light[some], root, out=scaled[:, :-1])
+            scaled[:, -1:] = root
+            total += scaled.T @ scaled
+        return total
+
+    def gram_by_changes(self, weight: Vector, rule: int = 0) -> Matrix:
+        """Return ``gram(weight)``, updated from the last one of this classifier.
+
+        It stays with the design: whoever changes it takes a copy.
+        """
+        before, total = self._last.get(rule, (None, None))
+        change = weight if before is None else weight - before
+        # An update by most of the samples would be as much work as a new matrix.
+        if total is None or np.count_nonzero(change) >= 0.8 * np.count_nonzero(weight):
+            total = self.gram(weight)
+        else:
+            total += self.gram(np.maximum(change, 0.0))
+            total -= self.gram(np.maximum(-change, 0.0))
+        self._last[rule] = weight.copy(), total
+        return total
+
+    def scaled(self, factors: Vector) -> Design:
+        """Return the same samples with each column times a factor, last Gram matrices included."""
+        out = Design(self.X * factors.astype(self.X.dtype), self._codes, self._weight)
+        every = np.append(factors, 1.0).astype(self.X.dtype)
+        for rule, (weight, total) in self._last.items():
+            out._last[rule] = weight, total * every * every[:, None]
+        return out
+
+    @cached_property
+    def grams(self) -> Matrix:
+        """The sums over the samples of each class."""
+        weights = [self._weight * (self._codes == k) for k in range(int(self._codes.max()) + 1)]
+        return np.stack([self.gram(weight) for weight in weights])
+
+
+def _dot(X: Matrix, rules: Matrix) -> Matrix:
+    scores: Matrix = X @ rules[:-1].astype(X.dtype, copy=False)
+    scores += rules[-1].astype(X.dtype)
+    return scores
+
+
+def _tdot(X: Matrix, amounts: Matrix) -> Matrix:
+    out = np.empty((X.shape[1] + 1, amounts.shape[1]))
+    out[:-1] = X.T @ amounts
+    out[-1] = amounts.sum(axis=0, dtype=np.float64)
+    return out
 
 
 @dataclass(frozen=True)
 class JointSolution:
-    """Rules as columns (the last row is the offset), with their certificate."""
+    """Classifiers as columns (the last row is the offset), with their certificate."""
 
     rules: Matrix
     objective: Vector
@@ -69,68 +157,68 @@ class JointSolution:
 
 def solve_path(
     design: Design,
-    coupling: MulticlassLoss,
+    loss: MulticlassLoss,
     scales: Sequence[float],
     tol: float,
     max_iter: int,
     *,
     certify: bool = True,
     start: Matrix | None = None,
-    out_of_time: Any = None,
+    out_of_time: Callable[[], bool] | None = None,
     least_steps: int = 0,
 ) -> list[JointSolution]:
-    """The rules for each scale C, each started from the one before."""
-    rules = coupling.curvature().shape[0]
-    point = np.zeros((design.shape[1], rules)) if start is None else start
-    found = []
+    """Return the classifiers for each scale C, each started from the one before."""
+    point = np.zeros((design.shape[1], loss.curvature().shape[0])) if start is None else start
+    solutions = []
     for scale in scales:
-        walk = _Walk(design, coupling, float(scale), point)
+        walk = _Walk(design, loss, float(scale), point)
         direct = min(max_iter, DIRECT_STEPS)
         if not walk.go(tol, direct, certify, out_of_time, least_steps) and walk.steps < max_iter:
             walk = _from_small(walk, out_of_time)
             walk.go(tol, max_iter, certify, out_of_time)
         point = walk.rules
-        found.append(walk.solution(certify))
-    return found
+        solutions.append(walk.solution(certify))
+    return solutions
 
 
 def solve_near(
     design: Design,
     solved: MulticlassLoss,
-    coupling: MulticlassLoss,
+    loss: MulticlassLoss,
     scale: float,
     rules: Matrix,
     tol: float,
     max_iter: int,
 ) -> Matrix:
-    """The rules of problems that differ from a solved one in what rows weigh.
+    """Return the classifiers of problems that differ from a solved one in sample weights.
 
-    ``rules`` are those of the solved one, and ``coupling`` has some sets of such rules (separate
-    problems side by side, or one native form).  All begin there, and the factored Hessian of the
-    solved problem preconditions the conjugate gradients of all: no further matrix is formed, and
-    all problems share each product with the rows.
+    ``rules`` are those of the solved one, and ``loss`` has some sets of such classifiers (separate
+    problems in lockstep, or one joint problem).  All begin there, and the factored Hessian of the
+    solved problem preconditions the conjugate gradients of all.
     """
-    there = _Walk(design, solved, scale, rules)
-    count = coupling.curvature().shape[0] // rules.shape[1]
-    walk = _Walk(design, coupling, scale, np.tile(rules, count))
-    walk.formed, walk.factors = False, there.hessian_factor()
+    base = _Walk(design, solved, scale, rules)
+    count = loss.curvature().shape[0] // rules.shape[1]
+    walk = _Walk(design, loss, scale, np.tile(rules, count))
+    walk.formed = False
+    one_factor = solved.blocks == 1 and rules.shape[1] > 1
+    walk.factors = base.mean_factors() if one_factor else list(base.hessians())
     walk.go(tol, max_iter, False, None)
     return walk.rules
 
 
-def _from_small(walk: _Walk, out_of_time: Any) -> _Walk:
-    """A walk for the same C, begun at the solution for a smaller one if that is lower."""
+def _from_small(walk: _Walk, out_of_time: Callable[[], bool] | None) -> _Walk:
+    """Return a walk for the same C, begun at the solution for a smaller one if that is lower."""
     point = np.zeros_like(walk.rules)
-    for k in range(RISES, 0, -1):
-        lower = _Walk(walk.design, walk.coupling, walk.scale / RISE**k, point, walk.steps)
-        lower.go(RISE_LEFT, lower.steps + DIRECT_STEPS, False, out_of_time)
+    for k in range(6, 0, -1):
+        lower = _Walk(walk.design, walk.loss, walk.scale / 4.0**k, point, walk.steps)
+        lower.go(1e-3, lower.steps + DIRECT_STEPS, False, out_of_time)
         walk.steps, point = lower.steps, lower.rules
-    begun = _Walk(walk.design, walk.coupling, walk.scale, point, walk.steps)
+    begun = _Walk(walk.design, walk.loss, walk.scale, point, walk.steps)
     return begun if begun.objective().sum() < walk.objective().sum() else walk
 
 
 class _End(NamedTuple):
-    """The end of a step: scores there, what the rows say, and the slope along the step."""
+    """The end of a step: scores there, what the samples say, and the slope along the step."""
 
     scores: Matrix
     at: LossAtScores
@@ -138,12 +226,16 @@ class _End(NamedTuple):
 
 
 class _Walk:
-    """The way to the solution for one C."""
+    """The way to the solution for one C.
+
+    It ends by gradients, and several problems (blocks) go on in lockstep, whence a loop of its own
+    beside ``newton_loop``: a dual bound costs as much as a step here.
+    """
 
     def __init__(
-        self, design: Design, coupling: MulticlassLoss, scale: float, start: Matrix, steps: int = 0
+        self, design: Design, loss: MulticlassLoss, scale: float, start: Matrix, steps: int = 0
     ) -> None:
-        self.design, self.coupling, self.scale = design, coupling, scale
+        self.design, self.loss, self.scale = design, loss, scale
         self.rules = start.copy()
         self.scores = design.dot(start)
         self.steps = steps
@@ -152,210 +244,298 @@ class _Walk:
         """Multiplications of the last step by conjugate gradients."""
         self.factors: list[Matrix] = []
         n = self.rules.shape[1]
-        self.formed = bool(coupling.blocks == n and n * len(self.rules) <= FORMED)
-        self._stand(coupling.read(self.scores))
+        self.formed = bool(loss.blocks == n and n * len(self.rules) <= FORMED)
+        self._take(loss.read(self.scores))
 
-    def _stand(self, at: LossAtScores) -> None:
-        """Take what the rows say at the scores."""
+    def _take(self, at: LossAtScores) -> None:
+        """Take what the samples say at the scores."""
         self.at = at
         self.gradient = self.design.tdot(self.scale * self.at.slope)
-        self.gradient[:-1] += self.coupling.ridge * self.rules[:-1]
+        self.gradient[:-1] += self.loss.ridge * self.rules[:-1]
 
     def objective(self) -> Vector:
-        size = self.coupling.ridge / 2 * (self.rules[:-1] ** 2).sum(axis=0)
+        size = self.loss.ridge / 2 * (self.rules[:-1] ** 2).sum(axis=0)
         return self._blocks(size + self.scale * self.at.loss)
 
     def _blocks(self, by_rule: Vector) -> Vector:
-        """Sums over the rules of each independent problem."""
-        alone = self.coupling.blocks == len(by_rule)
+        """Return sums over the classifiers of each independent problem."""
+        alone = self.loss.blocks == len(by_rule)
         return by_rule if alone else by_rule.sum(keepdims=True)
 
+    def _inner(self, a: Matrix, b: Matrix) -> Vector:
+        return self._blocks(np.einsum("ij,ij->j", a, b))
+
     def left(self, objective: Vector) -> Vector:
-        """About the relative gap: |gradient|^2 / (2 r), as if the offset were at its best."""
-        size = (self.gradient[:-1] ** 2).sum(axis=0) / (2 * self.coupling.ridge)
+        """Return about the relative gap: |gradient|^2 / (2 r), as if at the best offset."""
+        size = (self.gradient[:-1] ** 2).sum(axis=0) / (2 * self.loss.ridge)
         size += np.abs(self.gradient[-1]) * np.maximum(1.0, np.abs(self.rules[-1]))
         return np.asarray(self._blocks(size) / np.maximum(1.0, np.abs(objective)))
 
     def go(
-        self, tol: float, max_iter: int, certify: bool, out_of_time: Any, least_steps: int = 0
+        self,
+        tol: float,
+        max_iter: int,
+        certify: bool,
+        out_of_time: Callable[[], bool] | None,
+        least_steps: int = 0,
     ) -> bool:
-        """Whether nothing more is to be done: the end is reached, or time or progress is."""
-        least, still, lowest = np.inf, 0, np.inf
-        while self.steps < max_iter and still < PATIENCE:
+        """Take steps; return whether nothing more is to be done: solved, late, or stalled."""
+        least, since, lowest = np.inf, 0, np.inf
+        while self.steps < max_iter and since < 3:
             objective = self.objective()
             left, total = float(self.left(objective).max()), float(objective.sum())
-            if left <= tol and self.steps >= least_steps and (not certify or self.gap() <= tol):
+            small = left <= tol and self.steps >= least_steps
+            if small and (not certify or self.solution(True).relative_gap.max() <= tol):
                 return True
-            if out_of_time is not None and self.steps >= LEAST_STEPS and out_of_time():
+            # Fewer than three steps are no classifier at all.
+            if out_of_time is not None and self.steps >= 3 and out_of_time():
                 return True
-            fell = lowest - total > ROUNDING * abs(total)
-            still = 0 if fell or left < least / 2 else still + 1
+            fell = lowest - total > 1e-12 * abs(total)
+            since = 0 if fell or left < least / 2 else since + 1
             least, lowest = min(least, left), min(lowest, total)
             self._step()
             self.steps += 1
-        return still >= PATIENCE
-
-    def gap(self) -> float:
-        return float(self.solution(True).relative_gap.max())
+        return since >= 3
 
     def solution(self, certify: bool) -> JointSolution:
         objective = self.objective()
         bound = np.full_like(objective, np.nan)
         if certify:
-            bound = self.coupling.bound(
+            bound = self.loss.bound(
                 self.at.dual_weight, self.scale, lambda amounts: self.design.tdot(amounts)[:-1]
             )
         return JointSolution(self.rules, objective, bound, self.steps)
 
     def _step(self) -> None:
         if self.short:
-            # The last step was cut short, the curvature misled: that of all rows does not.
+            # The last step was cut short, the curvature misled: that of all samples does not.
             move = self._precondition(-self.gradient)
         elif self.formed:
-            move = self._newton()
+            factors = enumerate(self.hessians())
+            columns = [cholesky.solve(factor, -self.gradient[:, k]) for k, factor in factors]
+            move = np.stack(columns, axis=1)
         else:
             exact = self._by_pairs()
             move = self._conjugate_gradients() if exact is None else exact
         length, end = self._length(move, self.design.dot(move))
-        self.short = not self.short and bool(np.any(length < SHORT))
+        self.short = not self.short and bool(np.any(length < 0.1))
         self.rules += length * move
         self.scores = end.scores
-        self._stand(end.at)
+        self._take(end.at)
 
-    # The direction.
+    def hessians(self) -> Iterator[Matrix]:
+        """Yield the factored Hessian of each classifier by itself."""
+        scale = self.design.light.dtype.type(self.scale)
+        for k, curved in enumerate(self.loss.hessian_diagonal(self.at).T):
+            yield _factored(self.design.gram_by_changes(curved, k) * scale, self.loss.ridge)
 
-    def _newton(self) -> Matrix:
-        """Each rule by itself, its Hessian formed."""
-        move = np.empty_like(self.rules)
-        for k, factor in enumerate(self._hessians()):
-            move[:, k] = _solved(factor, -self.gradient[:, k])
-        return move
+    def mean_factors(self) -> list[Matrix]:
+        """Return the factored Hessian if all samples were active.
 
-    def _hessians(self) -> Iterator[Matrix]:
-        """The factored Hessian of each rule by itself."""
-        for k, bent in enumerate(self.coupling.hessian_diagonal(self.at).T):
-            hessian = self.design.gram_by_changes(bent, k) * self.design.light.dtype.type(
-                self.scale
-            )
-            yield _factored(hessian, self.coupling.ridge)
-
-    def hessian_factor(self) -> list[Matrix]:
-        """One factor by which problems near this one are preconditioned."""
-        if self.coupling.blocks == 1 and self.rules.shape[1] > 1:
-            return self._curvature_factors()
-        return list(self._hessians())
+        One for all classifiers of the joint problem, solved for all at once: on ten classes a fifth
+        more steps than with one for each, in half the time.
+        """
+        grams, dtype, weights = self.design.grams, self.design.light.dtype, self.loss.curvature()
+        if self.loss.blocks == 1:
+            weights = weights.mean(axis=0, keepdims=True)
+        sums = (np.tensordot((self.scale * row).astype(dtype), grams, axes=1) for row in weights)
+        return [_factored(matrix, self.loss.ridge) for matrix in sums]
 
     def _by_pairs(self) -> Matrix | None:
-        """The native form where few pairs bend, and gradients have taken longer than this will."""
-        if not isinstance(self.coupling, JointLoss) or not self.spent:
+        """Return the step from active pairs, if gradients have taken longer than this will."""
+        if not isinstance(self.loss, JointLoss) or not self.spent:
             return None
-        curved = self.scale * self.coupling.pair_curvature(self.at).astype(np.float64)
+        curved = self.scale * self.loss.pair_curvature(self.at).astype(np.float64)
         pairs = int(np.count_nonzero(curved))
-        if pairs > PAIRS or work(pairs) > self.spent:
+        if pairs > PAIRS or _pair_work(pairs) > self.spent:
             return None
-        ridge, codes = self.coupling.ridge, self.coupling.codes
-        return pair_step(self.design.light, codes, curved, ridge, -self.gradient)
+        codes, ridge = self.loss.codes, self.loss.ridge
+        return active_pair_step(self.design.light, codes, curved, ridge, -self.gradient)
 
     def _conjugate_gradients(self) -> Matrix:
-        x = np.zeros_like(self.rules)
-        residual = -self.gradient
-        scaled = self._precondition(residual)
-        direction = scaled
-        size = self._inner(residual, scaled)
-        first = size
-        enough = first * min(CG_SHARE, float(np.sqrt(self.left(self.objective()).max()))) ** 2
-        for step in range(1, CG_STEPS + 1):
-            self.spent = step * 3.0 * self.scores.size * len(self.rules)
-            product = self._hessian(direction)
-            length = size / np.maximum(self._inner(direction, product), 1e-300)
-            x += length * direction
-            residual = residual - length * product
-            scaled = self._precondition(residual)
-            previous, size = size, self._inner(residual, scaled)
-            if np.all(size <= enough):
-                break
-            direction = scaled + size / np.maximum(previous, 1e-300) * direction
-        return x
+        self.spent = 0.0
+        first = self._inner(self.gradient, self._precondition(self.gradient))
+        left = float(np.sqrt(self.left(self.objective()).max()))
+        goal = first * min(CG_SHARE, left) ** 2
 
-    def _inner(self, a: Matrix, b: Matrix) -> Vector:
-        return self._blocks(np.einsum("ij,ij->j", a, b))
+        def multiply(direction: Matrix) -> Matrix:
+            self.spent += 3.0 * self.scores.size * len(self.rules)
+            curved = self.loss.hessian_product(self.at, self.design.light_dot(direction))
+            out = self.design.light_tdot(self.scale * curved)
+            out[:-1] += self.loss.ridge * direction[:-1]
+            return out
 
-    def _hessian(self, direction: Matrix) -> Matrix:
-        bent = self.coupling.hessian_product(self.at, self.design.light_dot(direction))
-        out = self.design.light_tdot(self.scale * bent)
-        out[:-1] += self.coupling.ridge * direction[:-1]
-        return out
+        def done(_: Matrix, size: Any) -> bool:
+            return bool(np.all(size <= goal))
+
+        return conjugate_gradients(
+            multiply, -self.gradient, self._precondition, done, max_iter=40, inner=self._inner
+        )
 
     def _precondition(self, residual: Matrix) -> Matrix:
         if not self.factors:
-            self.factors = self._curvature_factors()
+            self.factors = self.mean_factors()
         if len(self.factors) == 1:
-            return _solved(self.factors[0], residual)
-        columns = [_solved(f, residual[:, k]) for k, f in enumerate(self.factors)]
+            return cholesky.solve(self.factors[0], residual)
+        columns = [cholesky.solve(f, residual[:, k]) for k, f in enumerate(self.factors)]
         return np.stack(columns, axis=1)
 
-    def _curvature_factors(self) -> list[Matrix]:
-        """Of the Hessian if all rows were between the margins.
-
-        One for all rules of the native form, solved for all at once: on ten classes a fifth more
-        steps than with one for each, in half the time.
-        """
-        grams, kind, weights = self.design.grams, self.design.light.dtype, self.coupling.curvature()
-        if self.coupling.blocks == 1:
-            weights = weights.mean(axis=0, keepdims=True)
-        sums = (np.tensordot((self.scale * row).astype(kind), grams, axes=1) for row in weights)
-        return [_factored(matrix, self.coupling.ridge) for matrix in sums]
-
-    # How far to go.
-
     def _length(self, move: Matrix, change: Matrix) -> tuple[Vector, _End]:
-        """For each block a length at which the slope along the step has all but vanished."""
+        """Return for each block a length at which the slope along the step has all but vanished."""
         start = self._inner(self.gradient, move)
+        brackets = [Bracket(float(slope)) for slope in start]
         length = np.ones_like(start)
         end = self._end(length, move, change)
-        low, low_slope = np.zeros_like(start), start
-        high, high_slope = np.full_like(start, np.inf), np.full_like(start, np.inf)
-        for _ in range(SEARCHES):
-            slope = end.slope
-            done = (slope >= FULL_STEP * start) & (slope <= -OVER * start)
+        for _ in range(30):
+            done = (end.slope >= FULL_STEP * start) & (end.slope <= -0.1 * start)
             if np.all(done):
                 break
-            ahead = slope < 0
-            low, low_slope = np.where(ahead, length, low), np.where(ahead, slope, low_slope)
-            high = np.where(ahead, high, length)
-            high_slope = np.where(ahead, high_slope, slope)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                share = np.clip(low_slope / (low_slope - high_slope), 0.1, 0.9)
-                inner = low + share * (high - low)
-            length = np.where(done, length, np.where(np.isinf(high), 2 * length, inner))
+            trials = zip(brackets, length, end.slope, done, strict=True)
+            length = np.array([at if ok else b.next(at, slope) for b, at, slope, ok in trials])
             end = self._end(length, move, change)
         return length, end
 
     def _end(self, length: Vector, move: Matrix, change: Matrix) -> _End:
-        """Where a step of this length leads."""
+        """Return where a step of this length leads."""
         scores = self.scores + (length * change).astype(change.dtype)
-        at = self.coupling.read(scores)
+        at = self.loss.read(scores)
         by_rule = self.scale * np.einsum("ij,ij->j", at.slope, change, dtype=np.float64)
         here = self.rules[:-1] + length * move[:-1]
-        by_rule += self.coupling.ridge * np.einsum("ij,ij->j", here, move[:-1])
+        by_rule += self.loss.ridge * np.einsum("ij,ij->j", here, move[:-1])
         return _End(scores, at, self._blocks(by_rule))
 
 
 def _factored(matrix: Matrix, ridge: float) -> Matrix:
-    """The Cholesky factor with ``ridge`` on the diagonal but for the offset; matrix is used up."""
+    """Return the factor of ``matrix``, overwritten, plus ``ridge`` on all but the offset."""
     n = len(matrix)
     matrix.flat[: n * (n - 1) : n + 1] += ridge
-    single = matrix.dtype == np.float32
-    factor, more = (lapack.spotrf, 1e-6) if single else (lapack.dpotrf, 1e-13)
-    found, failed = factor(matrix.T, lower=1, clean=0)  # columns first, as LAPACK has them: no copy
-    while failed:
-        # Rounding, or an offset on which no row depends, leaves the matrix not quite definite.
-        matrix.flat[:: n + 1] += more * float(matrix.diagonal().max())
-        found, failed = factor(matrix.T, lower=1, clean=0)
-        more *= 10
-    return np.asarray(found)
+    # Rounding, or an offset on which no sample depends, can leave the matrix not quite definite.
+    return cholesky.factor_with_ridge(matrix, 1e-6 if matrix.dtype == np.float32 else 1e-13)[0]
 
 
-def _solved(factor: Matrix, b: Vector) -> Vector:
-    solve = lapack.spotrs if factor.dtype == np.float32 else lapack.dpotrs
-    return np.asarray(solve(factor, b.astype(factor.dtype), lower=1)[0], dtype=np.float64)
+def _pair_work(pairs: int) -> float:
+    """Return the multiplications: a factorization, and about ten passes over the matrix."""
+    return pairs**3 / 6 + 10 * pairs**2
+
+
+def active_pair_step(
+    X: Matrix, codes: np.ndarray, curved: Matrix, ridge: float, wanted: Matrix
+) -> Matrix | None:
+    """Return the Newton step of the joint problem where few pairs of sample and class are active.
+
+    The Hessian is the ridge and one rank for every active pair p = (i, k),
+
+        H = r I + sum_p d_p a_p a_p',      a_p = (x_i, 1) tensor (e_y - e_k),
+
+    with no ridge on the offsets b.  With w_p = d_p a_p'(move), eliminating the directions from
+    H (move) = g leaves one equation for each pair and one for each offset:
+
+        M w - B b = (rows of g on the pairs) / r,     M_pq = [p = q] / d_p + (x_i.x_j) s_pq / r
+        B' w = g_b,                                   s_pq = (e_y - e_k).(e_y' - e_k'),
+
+    B the rows e_y - e_k.  M is positive definite and as large as there are pairs, whatever the
+    features.  ``curved`` are the d_p, samples by classes; ``wanted`` is g, the offset last.  In the
+    precision of X: it gives a direction.  None where rounding leaves M indefinite.
+    """
+    rows, rules = np.nonzero(curved)
+    own = codes[rows].astype(np.intp)
+    unique, place = np.unique(rows, return_inverse=True)
+    some = X[unique]
+    n_rules = wanted.shape[1]
+    signs = np.eye(n_rules)[own] - np.eye(n_rules)[rules]
+    M = (some @ some.T)[np.ix_(place, place)]
+    M *= (signs @ signs.T).astype(X.dtype) / X.dtype.type(ridge)
+    M.flat[:: len(rows) + 1] += 1.0 / curved[rows, rules]
+    factor = cholesky.factor(M, overwrite=True)
+    if factor is None:
+        return None
+    ahead = (some @ wanted[:-1].astype(X.dtype, copy=False)).astype(np.float64)[place]
+    each = np.arange(len(rows))
+    ahead = (ahead[each, own] - ahead[each, rules]) / ridge
+    by_offset = cholesky.solve(factor, signs)
+    offset = np.linalg.lstsq(signs.T @ by_offset, wanted[-1] - by_offset.T @ ahead, rcond=1e-12)[0]
+    w = cholesky.solve(factor, ahead) + by_offset @ offset
+    amounts = np.zeros((len(unique), n_rules))
+    np.add.at(amounts, (place, own), w)
+    np.add.at(amounts, (place, rules), -w)
+    move = np.empty_like(wanted)
+    move[:-1] = (wanted[:-1] - some.T @ amounts.astype(X.dtype, copy=False)) / ridge
+    move[-1] = offset
+    return move
+
+
+class _Bounded(NamedTuple):
+    """A point of the problem with bounds on coefficients."""
+
+    position: Vector
+    at: LossAtScores
+    gradient: Vector
+    objective: float
+    bound: float
+
+
+def solve_nonnegative(
+    design: Design,
+    loss: SeparateLoss,
+    scale: float,
+    held: np.ndarray,
+    tol: float,
+    max_iter: int,
+    start: Matrix | None = None,
+) -> JointSolution:
+    """Return one classifier with beta[held] >= 0 and its certificate.
+
+    Newton's method on the coefficients that are free to move, projected (Bertsekas 1982).  In the
+    dual of ``problems.joint`` with g = sum_i A_i x_i a held coefficient contributes
+    max(g_j, 0)^2 / 2 instead of g_j^2 / 2, since the minimum of beta^2 / 2 - g beta over beta >= 0
+    is at max(g, 0).
+    """
+    held = np.append(held, False)
+    stuck = False
+
+    def combine(amounts: Matrix) -> Matrix:
+        combined = design.tdot(amounts)[:-1]
+        return np.where(held[:-1, None], np.maximum(combined, 0.0), combined)
+
+    def evaluate(position: Vector, *, bounded: bool = True) -> _Bounded:
+        at = loss.read(design.dot(position[:, None]))
+        gradient = design.tdot(scale * at.slope)[:, 0]
+        gradient[:-1] += position[:-1]
+        value = float(position[:-1] @ position[:-1]) / 2 + scale * float(at.loss[0])
+        bound = float(loss.bound(at.dual_weight, scale, combine)[0]) if bounded else -np.inf
+        return _Bounded(position, at, gradient, value, bound)
+
+    def advance(point: _Bounded, _: Bounds) -> _Bounded:
+        nonlocal stuck
+        position, gradient = point.position, point.gradient
+        free = np.flatnonzero(~(held & (position <= 0.0) & (gradient >= 0.0)))
+        hessian = scale * design.gram_by_changes(loss.hessian_diagonal(point.at)[:, 0])
+        step = np.zeros_like(position)
+        n = len(position)
+        hessian.flat[: n * (n - 1) : n + 1] += 1.0
+        factor = cholesky.factor_with_ridge(hessian[np.ix_(free, free)], 1e-13)[0]
+        step[free] = -cholesky.solve(factor, gradient[free])
+        for direction in (step, -gradient):
+            length = 1.0
+            while length > 1e-12:
+                ahead = position + length * direction
+                ahead[held] = np.maximum(ahead[held], 0.0)
+                promised = float(gradient @ (position - ahead))
+                if promised > 0.0:
+                    lower = evaluate(ahead, bounded=False).objective
+                    if lower <= point.objective - 1e-4 * promised:  # Armijo's usual constant
+                        return evaluate(ahead)
+                length /= 2
+        stuck = True
+        return point
+
+    def stop(steps: int, gap: float, point: _Bounded) -> Status | None:
+        return Status.STALLED if stuck else Status.OPTIMAL if gap <= tol else None
+
+    position = np.zeros(design.shape[1]) if start is None else start[:, 0].copy()
+    position[held] = np.maximum(position[held], 0.0)
+    limits = Controls(tol, max_iter)
+    walk = run(newton_loop(evaluate(position), advance, limits, 1.0, stop=stop))
+    bounds = walk.bounds
+    rules = bounds.primal.position[:, None]
+    return JointSolution(rules, np.array([bounds.objective]), np.array([bounds.bound]), walk.steps)

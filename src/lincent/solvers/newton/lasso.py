@@ -1,14 +1,19 @@
-"""Newton's method for the regularized program with an L1 term: few columns, certified.
+"""Newton's method for the regularized problem with an L1 penalty: few features, certified.
 
     minimize over beta, t    |beta|_1 + sum_i c_i phi(a_i.beta - y_i t)
 
 The loss is replaced by its quadratic model at the current point, the absolute values stay as they
-are (``absolute`` solves that exactly), and the minimum of the model is the next point, or the best
-one on the way to it.  The model is exact once the right rows are between the margins, so the end
-comes after finitely many steps, with exact zeros in beta.
+are, and the minimum of the model, or the best point on the way to it, is the next point (proximal
+Newton, Lee, Sun and Saunders 2014).  The model is exact once the right samples are active, so the
+end comes after finitely many steps, with exact zeros in beta.  The minimum of the model,
 
-With many columns most stay zero.  A few are chosen by their slopes, the program is solved on them,
-and columns whose slope is above 1 there join, until the gap over *all* columns is small enough.
+    minimize over x    x'Gx / 2 + b.x + |x|_1,        G positive definite,
+
+comes from a search for its signs s (feature-sign search, Lee, Battle, Raina and Ng 2007): where
+zeros and signs are known, the others solve G x = -(b + s).
+
+With many features most stay zero.  A few are chosen by their slopes, the problem is solved on them,
+and features whose slope is above 1 there join, until the gap over *all* features is small enough.
 """
 
 from __future__ import annotations
@@ -17,17 +22,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import lapack
 
 from lincent.problems.arrays import Index, Matrix, Vector
 from lincent.problems.regularized import RegularizedProgram
+from lincent.solvers.bounds import Bounds
+from lincent.solvers.line_search import bisect_step
 from lincent.solvers.newton import ridge
-from lincent.solvers.newton.costs import scaled
-from lincent.solvers.newton.descent import PATIENCE, STILL, Best, Start, best_threshold
-from lincent.solvers.newton.hessian import Whole
-from lincent.solvers.newton.oracle import Reader, Reading
-from lincent.solvers.newton.ridge import without_free_rows
-from lincent.solvers.newton.signs import minimize
-from lincent.solvers.newton.start import even_at_zero
+from lincent.solvers.newton.curvature import Exact
+from lincent.solvers.newton.descent import (
+    STILL,
+    Start,
+    Walk,
+    best_threshold,
+    certificate,
+    newton_loop,
+    run,
+)
+from lincent.solvers.newton.evaluation import Evaluation, Evaluator
+from lincent.solvers.newton.ridge import scaled, without_zero_costs
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "newton-l1"
@@ -35,37 +48,31 @@ NAME = "newton-l1"
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the choice of columns and its steps trade; steps counted on 40 rows of 260 columns."""
+    """What the choice of features and its steps trade; counted on 40 samples of 260 features."""
 
-    all_columns: int = 200
-    """Up to this many columns all are taken at once."""
-    most_columns: int = 150
-    """Columns that join in a round: more make its steps dearer, fewer the rounds more (RBF kernels
-    of 1,000 to 4,000 rows: 50 doubling to 200 takes 1.2 to 1.6 times as long)."""
+    all_features: int = 200
+    """Up to this many features all are taken at once."""
+    most_features: int = 150
+    """Features that join in a round: more make its steps dearer, fewer the rounds more (RBF kernels
+    of 1,000 to 4,000 samples: 50 doubling to 200 takes 1.2 to 1.6 times as long)."""
     loose: float = 0.1
-    """A choice is solved to this share of the open gap while more than a few columns join: 18
+    """A choice is solved to this share of the open gap while more than five features join: 18
     steps, with 0.01 or 0.5 thirty."""
-    few_new: int = 5
-    """What are a few: 0 to 50 make no difference of more than a step."""
-    rounds: int = 100
-    """Choices of columns at most; ten are many."""
     part_tol: float = 0.1
-    """A choice of columns is solved to this share of the tolerance, so that all columns meet it."""
+    """A choice of features is solved to this share of the tolerance, so that all meet it."""
     decrease: float = 0.1
     """A full step is taken if the objective falls by this share of what the model promises: 18
     steps, with 0.01 or 0.5 twenty-one."""
-    halvings: int = 40
-    """Of a step that does not go down; with 10 a degenerate program stalls."""
     ridge: float = 1e-10
-    """On the diagonal, of what all rows together put there: without it columns that depend on each
-    other take 200 steps, with 1e-12 thirty-two, with 1e-6 thirty-five."""
+    """On the diagonal, of what all samples together put there: without it features that depend on
+    each other take 200 steps, with 1e-12 thirty-two, with 1e-6 thirty-five."""
 
 
 TUNING = Tuning()
 
 
-class SparseReader(Reader):
-    """Readings with the L1 term; ``gradient`` is that of the loss alone."""
+class SparseEvaluator(Evaluator):
+    """Evaluations with the L1 penalty; ``gradient`` is that of the loss alone."""
 
     def _penalty(self, beta: Vector) -> float:
         return float(np.abs(beta).sum())
@@ -81,11 +88,11 @@ class SparseReader(Reader):
     def _feasible(combined: Vector) -> float:
         return 1.0 / max(1.0, float(np.abs(combined).max(initial=0.0)))
 
-    def multipliers(self, reading: Reading) -> Vector:
-        alpha = super().multipliers(reading)
-        combined = -reading.gradient
-        if reading.slope != 0.0:
-            side, share = self._mixture(reading.slope)
+    def dual_weights(self, point: Evaluation) -> Vector:
+        alpha = super().dual_weights(point)
+        combined = -point.gradient
+        if point.slope != 0.0:
+            side, share = self._mixture(point.slope)
             mean = self._mean(side)
             combined = (1.0 - share) * combined + (share * self.class_costs[side]) * mean
         return alpha * self._feasible(combined)
@@ -97,72 +104,71 @@ def solve_path(
     controls: Controls,
     rng: np.random.Generator,
 ) -> list[Solution]:
-    """The optima for the costs times each scale, each started from the one before."""
+    """Return the optima for the costs times each scale, each started from the one before."""
     if np.any(program.costs == 0):
-        return without_free_rows(program, scales, controls, rng, solve_path)
+        return without_zero_costs(program, scales, controls, rng, solve_path)
     if program.shape[0] * program.shape[1] <= ridge.TUNING.whole_entries:
         program = replace(program, rows=program.rows.materialize())
-    found: list[Solution] = []
+    solutions: list[Solution] = []
     start = None if controls.start is None else Start(*controls.start)
     for scale in scales:
-        found.append(_solve(scaled(program, scale), controls, start))
-        start = Start(found[-1].certificate.beta, found[-1].certificate.t)
-    return found
+        solutions.append(_solve(scaled(program, scale), controls, start))
+        start = Start(solutions[-1].certificate.beta, solutions[-1].certificate.t)
+    return solutions
 
 
 def _solve(program: RegularizedProgram, controls: Controls, start: Start | None) -> Solution:
-    reader = SparseReader(program)
-    n = program.shape[1]
-    if start is None:
-        point = reader.at_zero(even_at_zero(reader))
-    else:
-        point = reader.at(start.beta, start.t)
-    if n <= TUNING.all_columns:
-        status, best, steps = descend(reader, point, controls)
-        return Solution(status, best.certificate(reader), steps, NAME)
-    best, steps, most = Best(point, reader.unit), 0, TUNING.most_columns
-    for _ in range(TUNING.rounds):
-        controls.reached("all columns", best.low.objective, best.relative_gap)
-        if best.relative_gap <= controls.tol:
-            return Solution(Status.OPTIMAL, best.certificate(reader), steps, NAME)
+    evaluator, n = SparseEvaluator(program), program.shape[1]
+    point = evaluator.at_zero() if start is None else evaluator.at(start.beta, start.t)
+    if n <= TUNING.all_features:
+        walk = descend(evaluator, point, controls)
+        return Solution(walk.status, certificate(evaluator, walk.bounds), walk.steps, NAME)
+    bounds, steps, most = Bounds(evaluator.unit), 0, TUNING.most_features
+    bounds.offer(point.objective, point.bound, point)
+    status = Status.STALLED
+    for _ in range(100):  # ten choices are many
+        controls.reached("all features", bounds.objective, bounds.relative_gap)
+        if bounds.relative_gap <= controls.tol:
+            break
         chosen, new = _choose(point, most)
-        part = SparseReader(_cut(program, chosen))
+        part = SparseEvaluator(_restricted(program, chosen))
         begin = part.at(point.beta[chosen], point.t, point.projected)
-        # Their own gap may be smaller than that of all columns: no step at all would be no gain.
-        open_gap = min(best.relative_gap, Best(begin, part.unit).relative_gap)
-        loose = TUNING.loose * open_gap if new > TUNING.few_new else 0.0
+        # Their own gap may be smaller than that of all features: no step would be no gain.
+        own = max(begin.objective - begin.bound, 0.0) / max(part.unit, abs(begin.objective))
+        loose = TUNING.loose * min(bounds.relative_gap, own) if new > 5 else 0.0
         tol = max(TUNING.part_tol * controls.tol, loose)
         limits = replace(controls, tol=tol, max_iter=controls.max_iter - steps, watch=None)
-        status, found, more = descend(part, begin, limits)
-        steps += more
+        walk = descend(part, begin, limits)
+        steps += walk.steps
         # The point with the highest bound: at the end all are the lowest, up to rounding.
-        rounding = found.low.objective + STILL * abs(found.low.objective)
-        last = found.low if loose and found.high.objective > rounding else found.high
+        low, high = walk.bounds.primal, walk.bounds.dual
+        rounding = low.objective + STILL * abs(low.objective)
+        last = low if loose and high.objective > rounding else high
         beta = np.zeros(n)
         beta[chosen] = last.beta
-        point = reader.at(beta, last.t, last.projected)
-        progress = best.take(point)
-        if status in (Status.TIME_LIMIT, Status.ITERATION_LIMIT):
-            return Solution(status, best.certificate(reader), steps, NAME)
+        point = evaluator.at(beta, last.t, last.projected)
+        progress = bounds.offer(point.objective, point.bound, point, STILL)
+        if walk.status in (Status.TIME_LIMIT, Status.ITERATION_LIMIT):
+            return Solution(walk.status, certificate(evaluator, bounds), steps, NAME)
         if not progress and len(chosen) == n:
             break
-        most = TUNING.most_columns if progress else n
-    status = Status.OPTIMAL if best.relative_gap <= controls.tol else Status.STALLED
-    return Solution(status, best.certificate(reader), steps, NAME)
+        most = TUNING.most_features if progress else n
+    if bounds.relative_gap <= controls.tol:
+        status = Status.OPTIMAL
+    return Solution(status, certificate(evaluator, bounds), steps, NAME)
 
 
-def _choose(point: Reading, most: int) -> tuple[Index, int]:
-    """The columns in use and up to ``most`` more; the number of those."""
-    slopes = np.abs(point.gradient)
+def _choose(point: Evaluation, most: int) -> tuple[Index, int]:
+    """Return the features in use and up to ``most`` more, and the number of those."""
     used = point.beta != 0.0
-    new = spread_choice(np.where(used, 0.0, slopes), most)
+    new = spread_choice(np.where(used, 0.0, np.abs(point.gradient)), most)
     return np.union1d(np.flatnonzero(used), new), len(new)
 
 
 def spread_choice(slopes: Vector, most: int) -> Index:
-    """Up to ``most`` columns: half of them the steepest, half spread over all with a slope above 1.
+    """Choose up to ``most`` features, half of them the steepest, half spread over slopes above 1.
 
-    Where columns resemble their neighbors, as those of a kernel do, the steepest are much the same.
+    Where features resemble their neighbors, as those of a kernel do, the steepest are much alike.
     """
     above = np.flatnonzero(slopes > 1.0)
     if len(above) <= most:
@@ -175,7 +181,7 @@ def spread_choice(slopes: Vector, most: int) -> Index:
     return np.asarray(above[np.concatenate([np.arange(half), rest])])
 
 
-def _cut(program: RegularizedProgram, chosen: Index) -> RegularizedProgram:
+def _restricted(program: RegularizedProgram, chosen: Index) -> RegularizedProgram:
     if len(chosen) == program.shape[1]:
         return program
     means = None if program.means is None else program.means[:, chosen]
@@ -183,24 +189,15 @@ def _cut(program: RegularizedProgram, chosen: Index) -> RegularizedProgram:
 
 
 def descend(
-    reader: Reader, point: Reading, controls: Controls, model: Model | None = None
-) -> tuple[Status, Best, int]:
-    """Newton steps on all columns of the reader's program."""
-    best, model = Best(point, reader.unit), model or Model(reader.program)
-    steps = since = 0
-    while True:
-        controls.reached(f"step {steps}", best.low.objective, best.relative_gap)
-        if best.relative_gap <= controls.tol:
-            return Status.OPTIMAL, best, steps
-        if since >= PATIENCE:
-            return Status.STALLED, best, steps
-        if controls.out_of_time():
-            return Status.TIME_LIMIT, best, steps
-        if steps >= controls.max_iter:
-            return Status.ITERATION_LIMIT, best, steps
-        point = _advance(reader, model, point)
-        steps += 1
-        since = 0 if best.take(point) else since + 1
+    evaluator: Evaluator, point: Evaluation, controls: Controls, model: Model | None = None
+) -> Walk:
+    """Take Newton steps on all features of the evaluator's problem."""
+    used = model or Model(evaluator.program)
+
+    def advance(point: Evaluation, bounds: Bounds) -> Evaluation:
+        return _advance(evaluator, used, point)
+
+    return run(newton_loop(point, advance, controls, evaluator.unit))
 
 
 class Model:
@@ -208,14 +205,14 @@ class Model:
 
     def __init__(self, program: RegularizedProgram) -> None:
         self.program = program
-        self.whole = Whole(program, stale=0.0)
+        self.exact = Exact(program, stale=0.0)
         scale = program.rows.column_scale() ** 2
         self.size = float(program.costs.sum()) / program.width * scale
         self.ridge = TUNING.ridge
 
-    def minimum(self, point: Reading) -> tuple[Vector, float]:
-        """Where the model, the absolute values included, is lowest."""
-        gram, v, total = self.whole.at(point.inside)
+    def minimum(self, point: Evaluation) -> tuple[Vector, float]:
+        """Return where the model, the absolute values included, is lowest."""
+        gram, v, total = self.exact.at(point.active)
         G: Matrix = gram.copy()
         gradient = point.gradient
         centered = self.program.free and total > 0.0
@@ -228,37 +225,97 @@ class Model:
         return beta, shift
 
 
-def _advance(reader: Reader, model: Model, point: Reading) -> Reading:
+def _advance(evaluator: Evaluator, model: Model, point: Evaluation) -> Evaluation:
     beta, shift = model.minimum(point)
-    found = reader.at(beta, point.t + shift)
+    end = evaluator.at(beta, point.t + shift)
     penalty = float(np.abs(beta).sum() - np.abs(point.beta).sum())
     promised = point.descent(beta - point.beta, shift) + penalty
     enough = point.objective + TUNING.decrease * min(promised, 0.0)
-    if found.objective <= enough + STILL * abs(point.objective):
+    if end.objective <= enough + STILL * abs(point.objective):
         model.ridge = max(TUNING.ridge, model.ridge / 10)
-        return found
+        return end
     model.ridge *= 10
-    return _between(reader, point, found)
+    program, step = evaluator.program, beta - point.beta
+    z = program.positions(point.projected, point.t)
+    moved = program.positions(end.projected, end.t) - z
+
+    def slope(length: float) -> float:
+        alpha = program.costs * program.dual_weights(z + length * moved)
+        return float(np.sign(point.beta + length * step) @ step) - float(alpha @ moved)
+
+    length = bisect_step(slope, width=0.1)
+    projected = point.projected + length * (end.projected - point.projected)
+    t = best_threshold(program, projected, point.t + length * shift)
+    between = evaluator.at(point.beta + length * step, t, projected)
+    return min(between, point, end, key=lambda one: one.objective)
 
 
-def _between(reader: Reader, origin: Reading, end: Reading) -> Reading:
-    """The lowest of the points halfway, a quarter way, ... with its best threshold."""
-    program = reader.program
-    moved, step = end.projected - origin.projected, end.beta - origin.beta
-    lowest, best = origin.objective, 0.0
-    length = 1.0
-    for _ in range(TUNING.halvings):
-        z = program.positions(
-            origin.projected + length * moved, origin.t + length * (end.t - origin.t)
-        )
-        value = program.primal_l1(origin.beta + length * step, z, program.dual_weights(z))
-        if value < lowest:
-            lowest, best = value, length
-        elif best:
-            break
-        length /= 2
-    if not best:
-        return min(origin, end, key=lambda reading: reading.objective)
-    projected = origin.projected + best * moved
-    t = best_threshold(program, projected, origin.t + best * (end.t - origin.t))
-    return reader.at(origin.beta + best * step, t, projected)
+# The subproblem
+
+
+def minimize(G: Matrix, b: Vector, x: Vector) -> Vector:
+    """Return the minimum of x'Gx / 2 + b.x + |x|_1, begun at x.
+
+    Guess the signs, solve, and go toward that point as far as the objective falls; a coordinate
+    that reaches zero on the way stays there.  When no sign is wrong any more, zeros with a slope
+    above 1 are let go, several at once.  Every round lowers the objective, so no guess comes twice.
+    """
+    x, slope = x.copy(), G @ x + b
+    settled = alone = False
+    for _ in range(100 + 20 * len(x)):
+        signs = np.sign(x)
+        if settled or not np.any(signs):
+            enter = _entering(slope, x, b, alone)
+            if not enter.size:
+                return x
+            signs[enter] = -np.sign(slope[enter])
+        free = np.flatnonzero(signs)
+        part, right = G[np.ix_(free, free)], -(b[free] + signs[free])
+        _, target, failed = lapack.dposv(part, right, lower=1)
+        if failed:
+            target = np.linalg.lstsq(part, right, rcond=None)[0]
+        settled = np.array_equal(np.sign(target), signs[free])
+        if not settled:
+            nearer = _toward(part, b[free], signs[free], x[free], target)
+            if nearer is None:
+                if alone:
+                    return x  # nothing falls any more: rounding
+                # Several at once were too many; one at a time the objective is sure to fall.
+                settled = alone = True
+                continue
+            target = nearer
+        alone = False
+        x = np.zeros_like(x)
+        x[free] = target
+        slope = G @ x + b
+    return x
+
+
+def _entering(slope: Vector, x: Vector, b: Vector, alone: bool) -> Index:
+    """Return the zeros with a slope above 1 by at least half as much as the steepest."""
+    beyond = np.where(x == 0.0, np.abs(slope) - 1.0, 0.0)
+    most = float(beyond.max(initial=0.0))
+    if most <= 1e-12 * (1.0 + float(np.abs(b).max(initial=0.0))):
+        return np.empty(0, dtype=np.intp)
+    return np.array([beyond.argmax()]) if alone else np.flatnonzero(beyond >= 0.5 * most)
+
+
+def _toward(G: Matrix, b: Vector, signs: Vector, x: Vector, target: Vector) -> Vector | None:
+    """Return the lowest of some points on the way to the target, or None if none is lower.
+
+    Coordinates stay at zero once they have reached it; the points are the first, the second, the
+    fourth ... of these places, and the end.
+    """
+    crossing = np.flatnonzero(x * target < 0.0)
+    zero_at = np.full(len(x), np.inf)
+    zero_at[crossing] = x[crossing] / (x[crossing] - target[crossing])
+    places = np.sort(zero_at[crossing])
+    powers = 2 ** np.arange(20) - 1
+    lengths = np.append(places[powers[: np.searchsorted(powers, len(places))]], 1.0)[:, None]
+    points = np.where(zero_at <= lengths, 0.0, x + lengths * (target - x))
+    # Coordinates that were let go and want to go the other way stay, or do so.
+    points = np.concatenate([np.where(points * signs < 0.0, 0.0, points), points])
+    values = np.einsum("ij,ij->i", points @ G / 2 + b, points) + np.abs(points).sum(axis=1)
+    k = int(values.argmin())
+    before = float(x @ (G @ x / 2 + b)) + float(np.abs(x).sum())
+    return points[k] if values[k] < before - 1e-15 * abs(before) else None

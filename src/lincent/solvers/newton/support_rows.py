@@ -1,15 +1,16 @@
-"""The regularized program where few rows decide: classes that are nearly or wholly apart.
+"""The regularized problem where few samples decide: classes that are nearly or wholly separable.
 
-A row beyond the upper margin costs nothing and pulls nothing.  So the program of some rows W alone
-is below the whole one, its multipliers with zeros for all other rows are multipliers of the whole,
-and its optimum is that of the whole once no row outside W is short of the margin:
+A sample beyond the upper margin has neither loss nor dual weight.  So the problem of some samples W
+alone is a lower bound, its dual weights with zeros for all others are dual weights of the whole
+problem, and its optimum is that of the whole once no sample outside W is short of the margin
+(working sets of support vectors, Joachims 1998):
 
-    solve     the rows of W, by their products with each other where they are few (``dual``)
-    read      all rows there: their objective, beside the bound of W, is an honest gap
-    choose    rows short of the margin join, the shortest first; rows well beyond it leave
+    solve     the samples of W, by their products with each other where they are few (``dual``)
+    pass      over all samples: their objective, beside the bound of W, is a valid gap
+    choose    samples short of the margin join, the shortest first; those well beyond it leave
 
-Rows with a multiplier never leave, so the optimum of W rises from round to round, and no W comes
-twice.  Where many rows have multipliers this is not the way, and ``None`` says so.
+Samples with a dual weight never leave, so the optimum of W rises from round to round, and no W
+comes twice.  Where many samples have dual weights ``solve`` gives up and returns None.
 """
 
 from __future__ import annotations
@@ -20,36 +21,31 @@ import numpy as np
 
 from lincent.problems.arrays import Certificate, Index, Matrix, Vector
 from lincent.problems.regularized import RegularizedProgram
+from lincent.solvers.bounds import Bounds
+from lincent.solvers.newton.curvature import Exact
 from lincent.solvers.newton.descent import NAME, Start, descend
 from lincent.solvers.newton.dual import Dual
-from lincent.solvers.newton.hessian import Whole
-from lincent.solvers.newton.oracle import Inside
+from lincent.solvers.newton.evaluation import Mask
 from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.dense import DenseRows
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """When few rows decide, and how many are looked at; rounds of 5,000 x 1,000 counted."""
+    """When few samples decide, and how many are looked at; rounds of 5,000 x 1,000 counted."""
 
     few: float = 0.1
-    """Rows short of the margin at the start, of all, from which on too many may decide,"""
+    """Samples short of the margin at the start, of all, from which on too many may decide,"""
     apart: float = 1e-3
     """unless the objective there is below this share of what beta = 0 costs."""
     near: int = 150
-    """Rows of the first choice beside those, and rows that join at most (or half as many as there
-    are)."""
+    """Samples of the first choice beside those, and samples that join at most (or half as many as
+    there are)."""
     supporting: float = 0.35
-    """Rows with a multiplier, per column (and ``near`` more), from which on exact steps over all
-    rows are cheaper."""
-    all_support: float = 0.9
-    """Rows with a multiplier, of a choice, from which on many decide if of all rows"""
-    most: float = 0.4
-    """as many are short of the margin."""
+    """Samples with a dual weight, per feature (and ``near`` more), from which on exact steps over
+    all samples are cheaper."""
     few_beside: float = 2.0
-    """Rows of a choice, per column, up to which their products with each other are less work."""
-    beyond: float = 1.0
-    """How far beyond the margin a row leaves."""
+    """Samples of a choice, per feature, up to which their mutual products are less work."""
     loose: float = 1e-4
     """A choice is solved to this share of the open gap."""
     rounds: int = 40
@@ -61,8 +57,8 @@ class Tuning:
 TUNING = Tuning()
 
 
-class _Choice:
-    """Some rows, with their products with each other where they are few beside the columns."""
+class _WorkingSet:
+    """Some samples, with their products with each other where they are few beside the features."""
 
     def __init__(self, program: RegularizedProgram, index: Index) -> None:
         self.program, self.index = program, index
@@ -71,13 +67,8 @@ class _Choice:
         if len(index) <= TUNING.few_beside * program.shape[1]:
             self.outer = self.rows @ self.rows.T
 
-    def part(self) -> RegularizedProgram:
-        p, index = self.program, self.index
-        rows = DenseRows(self.rows)
-        return replace(p, rows=rows, sign=p.sign[index], costs=p.costs[index], means=None)
-
-    def change(self, keep: Inside, joining: Index) -> None:
-        """Only those to keep, and the joining ones: products of those alone are new."""
+    def change(self, keep: Mask, joining: Index) -> None:
+        """Keep some, add the joining ones: only products with those are new."""
         new, old = self.program.rows.take(joining).dense(), self.rows[keep]
         if self.outer is not None:
             kept, across = self.outer[np.ix_(keep, keep)], old @ new.T
@@ -86,47 +77,62 @@ class _Choice:
         self.index = np.concatenate([self.index[keep], joining])
 
     def solve(self, controls: Controls, start: Start | None) -> Solution:
-        part = self.part()
-        curvature = Whole(part) if self.outer is None else Dual(part, self.outer)
+        p, index = self.program, self.index
+        rows = DenseRows(self.rows)
+        part = replace(p, rows=rows, sign=p.sign[index], costs=p.costs[index], means=None)
+        curvature = Exact(part) if self.outer is None else Dual(part, self.outer)
         return descend(part, curvature, controls, start)
 
 
 def solve(program: RegularizedProgram, at: Start, controls: Controls) -> Solution | None:
-    """The certified optimum from a point near it, or None where many rows decide."""
+    """Return the certified optimum from a point near it, or None where many samples decide."""
     first = _first_choice(program, at)
     if first is None:
         return None
-    choice, best, gap = _Choice(program, first), _Best(program), 1.0
-    # From all rows of a few, rather than from those that are short at a point far from the optimum.
-    start = at if choice.outer is None else None
+    chosen, bounds, gap = _WorkingSet(program, first), Bounds(program.unit), 1.0
+    bounds.offer_dual(0.0, np.zeros(program.shape[0]))
+    # From all samples of a few, rather than from those that are short far from the optimum.
+    start = at if chosen.outer is None else None
+
+    def ended(status: Status, rounds: int) -> Solution:
+        (beta, t), alpha = bounds.primal, bounds.dual
+        best = Certificate(beta, alpha, t, bounds.objective, bounds.bound, unit=bounds.unit)
+        return Solution(status, best, rounds, NAME)
+
     for rounds in range(1, min(TUNING.rounds, controls.max_iter) + 1):
         tol = max(controls.tol / 10, TUNING.loose * min(gap, 1.0))
-        found = choice.solve(replace(controls, tol=tol, max_iter=TUNING.steps, watch=None), start)
-        point = best.take(found.certificate, choice.index)
-        gap, start = best.relative_gap, Start(found.certificate.beta, found.certificate.t)
-        controls.reached(f"{len(choice.index)} rows", best.objective, gap)
+        limits = replace(controls, tol=tol, max_iter=TUNING.steps, watch=None)
+        part = chosen.solve(limits, start).certificate
+        start = Start(part.beta, part.t)
+        z = program.positions(program.rows.dot(part.beta), part.t)
+        u = program.dual_weights(z)
+        bounds.offer_primal(program.primal(part.beta, z, u), (part.beta, part.t))
+        whole = np.zeros(len(z))
+        whole[chosen.index] = part.alpha
+        bounds.offer_dual(part.dual_objective, whole)
+        gap = bounds.relative_gap
+        controls.reached(f"{len(chosen.index)} samples", bounds.objective, gap)
         if gap <= controls.tol:
-            return Solution(Status.OPTIMAL, best.certificate(), rounds, NAME)
+            return ended(Status.OPTIMAL, rounds)
         if controls.out_of_time():
-            return Solution(Status.TIME_LIMIT, best.certificate(), rounds, NAME)
-        alpha = program.costs[choice.index] * point.pull[choice.index]
-        if np.count_nonzero(alpha) > TUNING.near + TUNING.supporting * program.shape[1]:
+            return ended(Status.TIME_LIMIT, rounds)
+        supporting = u[chosen.index] > 0.0
+        count = np.count_nonzero(supporting)
+        if count > TUNING.near + TUNING.supporting * program.shape[1]:
             return None
-        keep = (alpha > 0.0) | (point.z[choice.index] < program.high + TUNING.beyond)
-        short = point.pull > 0.0
-        short[choice.index] = False
-        all_support = np.count_nonzero(alpha) > TUNING.all_support * len(alpha)
-        if all_support and np.count_nonzero(short) > TUNING.most * len(short):
-            return None
-        joining = _worst(point.z, np.flatnonzero(short), max(TUNING.near, len(alpha) // 2))
+        short = u > 0.0
+        short[chosen.index] = False
+        if count > 0.9 * len(supporting) and np.count_nonzero(short) > 0.4 * len(short):
+            return None  # all of a choice support, and many others would: many decide
+        joining = _worst(z, np.flatnonzero(short), max(TUNING.near, len(supporting) // 2))
         if not joining.size and tol == controls.tol / 10:
             return None  # rounding: nobody is short of the margin, and the gap is open
-        choice.change(keep, joining)
+        chosen.change(supporting | (z[chosen.index] < program.high + 1.0), joining)
     return None
 
 
 def _first_choice(program: RegularizedProgram, at: Start) -> Index | None:
-    """The rows short of the margin and some that are near it, or None if those are many."""
+    """Return the samples short of the margin and some close to it, or None if those are many."""
     z = program.positions(program.rows.dot(at.beta), at.t)
     short, few = int(np.count_nonzero(z < program.high)), int(TUNING.few * len(z))
     if short > few:
@@ -141,45 +147,7 @@ def _first_choice(program: RegularizedProgram, at: Start) -> Index | None:
 
 
 def _worst(z: Vector, index: Index, most: int) -> Index:
-    """Those of the rows that are shortest of the margin."""
+    """Return those of the samples that are shortest of the margin."""
     if len(index) <= most:
         return index
     return np.asarray(index[np.argpartition(z[index], most - 1)[:most]])
-
-
-@dataclass(frozen=True)
-class _Point:
-    z: Vector
-    pull: Vector
-
-
-class _Best:
-    """The lowest objective over all rows and the highest bound so far."""
-
-    def __init__(self, program: RegularizedProgram) -> None:
-        self.program, self.unit = program, program.unit
-        self.beta, self.t, self.objective = np.zeros(program.shape[1]), 0.0, np.inf
-        self.alpha, self.bound = np.zeros(program.shape[0]), 0.0
-
-    @property
-    def relative_gap(self) -> float:
-        return max(self.objective - self.bound, 0.0) / max(self.unit, abs(self.objective))
-
-    def take(self, found: Certificate, index: Index) -> _Point:
-        """What all rows say of the optimum of some."""
-        program = self.program
-        z = program.positions(program.rows.dot(found.beta), found.t)
-        pull = program.dual_weights(z)
-        objective = program.primal(found.beta, z, pull)
-        if objective < self.objective:
-            self.beta, self.t, self.objective = found.beta, found.t, objective
-        if found.dual_objective > self.bound:
-            self.bound = found.dual_objective
-            self.alpha = np.zeros(len(z))
-            self.alpha[index] = found.alpha
-        return _Point(z, pull)
-
-    def certificate(self) -> Certificate:
-        return Certificate(
-            self.beta, self.alpha, self.t, self.objective, self.bound, unit=self.unit
-        )

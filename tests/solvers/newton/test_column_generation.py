@@ -1,4 +1,4 @@
-"""Priced columns give the optimum of all columns, and say when they do not."""
+"""Column generation gives the optimum of all columns, and says when it does not."""
 
 from dataclasses import replace
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from lincent.problems.regularized import RegularizedProgram, certify_l1
-from lincent.solvers.newton import lasso, priced
+from lincent.solvers.newton import column_generation, lasso
+from lincent.solvers.newton.column_generation import Tuning
 from lincent.solvers.newton.lasso import spread_choice
-from lincent.solvers.newton.priced import Tuning
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
 from lincent.sources.kernel import KernelColumns
@@ -38,7 +38,7 @@ def kernel_problem(m, seed, monkeypatch):
 def test_it_is_the_optimum_of_all_columns(seed, tuning, monkeypatch):
     program, rows, formed = kernel_problem(300, seed, monkeypatch)
     rng = np.random.default_rng(seed)
-    found = priced.solve(program, rows, Controls(), rng, tuning)
+    found = column_generation.solve(program, rows, Controls(), rng, tuning)
     assert found.status is Status.OPTIMAL
     answer = found.certificate
     again = certify_l1(formed, answer.beta, answer.t)
@@ -55,8 +55,8 @@ def test_a_price_that_was_wrong_is_not_believed(monkeypatch):
     """Whatever the search takes for granted, the certificate is computed from all columns."""
     program, rows, formed = kernel_problem(300, 0, monkeypatch)
     nobody = np.empty(0, dtype=np.intp)
-    monkeypatch.setattr(priced._Prices, "look", lambda *given: (True, 1.0, nobody))
-    solved = priced.solve(program, rows, Controls(), np.random.default_rng(0), SMALL)
+    monkeypatch.setattr(column_generation._Prices, "update", lambda *given: (True, 1.0, nobody))
+    solved = column_generation.solve(program, rows, Controls(), np.random.default_rng(0), SMALL)
     assert solved.status is Status.STALLED
     found = solved.certificate
     best = lasso.solve_path(formed, (1.0,), Controls(), np.random.default_rng(0))[0].certificate
@@ -65,9 +65,11 @@ def test_a_price_that_was_wrong_is_not_believed(monkeypatch):
     assert np.abs(formed.rows.tdot(found.alpha)).max() <= 1 + 1e-10
 
 
-def test_time_that_runs_out_leaves_honest_bounds(monkeypatch):
+def test_time_that_runs_out_leaves_valid_bounds(monkeypatch):
     program, rows, formed = kernel_problem(200, 0, monkeypatch)
-    late = priced.solve(program, rows, Controls(deadline=0.0), np.random.default_rng(0), SMALL)
+    late = column_generation.solve(
+        program, rows, Controls(deadline=0.0), np.random.default_rng(0), SMALL
+    )
     assert late.status is Status.TIME_LIMIT
     best = lasso.solve_path(formed, (1.0,), Controls(), np.random.default_rng(0))[0]
     assert late.certificate.dual_objective <= best.certificate.objective
