@@ -24,6 +24,7 @@ ADDED = {
     "lincent.features.LocalCenters": "0.2.0",
     "lincent.features.SplineFeatures": "0.2.0",
     "lincent.features.TableEncoder": "0.2.0",
+    "lincent.features.TreeLeaves": "0.3.0",
 }
 """Full name: the version it came with."""
 
@@ -93,7 +94,7 @@ MODULES = (
         (
             Group(
                 "Transformers",
-                ("SplineFeatures", "LocalCenters", "KernelLandmarks", "TableEncoder"),
+                ("SplineFeatures", "LocalCenters", "KernelLandmarks", "TreeLeaves", "TableEncoder"),
             ),
         ),
     ),

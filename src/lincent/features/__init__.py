@@ -3,9 +3,10 @@
 from lincent.features.kernel_landmarks import KernelLandmarks
 from lincent.features.local_centers import LocalCenters
 from lincent.features.spline_features import SplineFeatures
+from lincent.features.tree_leaves import TreeLeaves
 from lincent.tables.encoder import TableEncoder
 
-__all__ = ["KernelLandmarks", "LocalCenters", "SplineFeatures", "TableEncoder"]
+__all__ = ["KernelLandmarks", "LocalCenters", "SplineFeatures", "TableEncoder", "TreeLeaves"]
 
 # Users and model files know a class by where it is imported from, not by its file.
 for _name in __all__:
