@@ -12,8 +12,7 @@ from lincent.model_selection import (
     plan_runs,
     register_method,
 )
-from lincent.model_selection.experiment import describe_estimator
-from lincent.model_selection.methods import _REGISTERED
+from lincent.model_selection.methods import _REGISTERED, describe_estimator
 from lincent.paper.study import paper
 from lincent.paper.study.reproduce import DESCENDANTS, MODERN, VARIANTS
 

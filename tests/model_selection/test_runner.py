@@ -204,7 +204,7 @@ STUDY = """
     import sys
     sys.path.insert(0, {tests!r})
     from model_selection.test_runner import killed_plan, runner
-    runner.FLUSH_SECONDS = 0.1
+    runner.FLUSH_SECONDS = 0.05
     runner.PARTS_BEFORE_COMPACTION = 3
     runner.run_plan(killed_plan(sys.argv[2]), sys.argv[1], n_jobs=2)
 """
@@ -213,7 +213,7 @@ STUDY = """
 def killed_plan(folder):
     """Many short fits, a failing method, and at last fits that do not end."""
     methods = ["LCC", ("napping", awkward.Napping()), ("failing", awkward.Failing())]
-    plan = plan_runs([make_problem()], methods, n_splits=40)
+    plan = plan_runs([make_problem()], methods, n_splits=15)
     return plan + plan_runs([make_problem()], [("endless", awkward.Endless(folder))], n_splits=2)
 
 
@@ -253,9 +253,9 @@ def test_a_killed_experiment_is_resumed_and_its_workers_end(tmp_path, monkeypatc
     assert not [pid for pid in workers if is_running(pid)]
     # The rest in this process, without the endless fits.
     plan = killed_plan(str(marks))
-    plan = runner.Plan(plan.runs[:120], plan.problems, plan.methods)
+    plan = runner.Plan(plan.runs[:45], plan.problems, plan.methods)
     monkeypatch.setattr(runner, "_Worker", InProcess)
     whole, resumed = run_plan(plan), run_plan(plan, killed)
-    assert len(resumed) == 120
+    assert len(resumed) == 45
     assert resumed["key"].is_unique
     assert outcome(resumed).equals(outcome(whole))

@@ -161,7 +161,7 @@ def test_the_winners_lines_run(comparison, report, tmp_path):
 @pytest.mark.parametrize("code", ["LCC", "SVM", "LogReg-bal", "HistGB", "KernelLCC", "DEL"])
 def test_lines_of_every_kind_of_method_run(code, comparison):
     from lincent.model_selection import find_method
-    from lincent.model_selection.experiment import describe_estimator
+    from lincent.model_selection.methods import describe_estimator
     from lincent.paper.study import load_problem
     from lincent.report.comparison import winner_lines
     from lincent.tables.code import estimator_code

@@ -35,7 +35,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.model_selection import (
     GridSearchCV,
@@ -46,7 +46,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lincent.model_selection.methods import Method, find_method
+from lincent.model_selection.methods import Method, describe_estimator, find_method
 from lincent.model_selection.metrics import confusion_matrix, label_score, one_vs_rest_auc
 from lincent.tables.encoder import TableEncoder
 from lincent.tables.read import DEFAULT_READ, ReadOptions
@@ -326,21 +326,6 @@ def plan_runs(
         {problem.digest: problem for problem in problems},
         {method.code: method for method in methods},
     )
-
-
-def describe_estimator(estimator: BaseEstimator) -> str:
-    """Return the class and the non-default parameters of an estimator as JSON."""
-    try:
-        default = type(estimator)().get_params(deep=False)
-    except TypeError:  # a parameter without a default
-        default = {}
-    params = {
-        name: value
-        for name, value in estimator.get_params(deep=False).items()
-        if name not in default or repr(default[name]) != repr(value)
-    }
-    path = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
-    return json.dumps({"class": path, "params": params}, sort_keys=True, default=repr)
 
 
 def split_seed(random_state: int, number: int) -> int:

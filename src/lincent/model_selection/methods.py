@@ -1,18 +1,22 @@
 """The methods of an experiment by name: this package's, the paper's, and scikit-learn's.
 
-A method is an unfitted estimator, the grid of its tuning, and a description. The paper's methods
-have the settings that reproduce its numbers (`lincent.paper.baselines.paper_settings`). Estimators
-are imported when they are asked for. A user's own method takes part by `register_method`, as an
-estimator object, or on the command line as ``package.module:Class``.
+A method is an unfitted estimator, the grid of its tuning, and a description; the built-in ones are
+listed in ``methods.toml`` and imported when they are asked for. The paper's methods have the
+settings that reproduce its numbers (`lincent.paper.baselines.paper_settings`). A user's own method
+takes part by `register_method`, as an estimator object, or on the command line as
+``package.module:Class``.
 """
 
 from __future__ import annotations
 
 import difflib
 import importlib
+import json
 import math
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from importlib import resources
 from typing import Any
 
 from sklearn.base import BaseEstimator, is_classifier
@@ -49,136 +53,79 @@ class Method:
     paper_scoring: Any = field(default=None, compare=False)
     note: str = ""
 
+    def describe(self) -> dict[str, Any]:
+        """Return what a report shows of the method.
+
+        Returns
+        -------
+        dict
+            Names, settings, number of grid values and note, as plain values.
+        """
+        data = {name: getattr(self, name) for name in ("code", "title", "family", "note")}
+        return data | {"settings": describe_estimator(self.estimator), "grid": len(self.grid)}
+
+
+def describe_estimator(estimator: BaseEstimator) -> str:
+    """Return the class and the non-default parameters of an estimator as JSON."""
+    try:
+        default = type(estimator)().get_params(deep=False)
+    except TypeError:  # a parameter without a default
+        default = {}
+    params = {
+        name: value
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in default or repr(default[name]) != repr(value)
+    }
+    path = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
+    return json.dumps({"class": path, "params": params}, sort_keys=True, default=repr)
+
 
 TWINS = ("TSV", "WSV")
-COSTS = {"C": [10.0 ** (k / 15) for k in range(-30, 27, 4)]}
-MARGINS = {"margin": [2.0**k for k in range(-7, 8)]}
+BINARY_ONLY = ("sk-LDA-bal",)
+"""Methods whose settings are for two classes."""
+GRIDS: dict[str, dict[str, list[Any]]] = {
+    "margins": {"margin": [2.0**k for k in range(-7, 8)]},
+    "costs": {"C": [10.0 ** (k / 15) for k in range(-30, 27, 4)]},
+}
 """The fifteen values of the paper's second procedure."""
-_INFEASIBLE = (
+INFEASIBLE = (
     "Margins beyond the largest feasible one have no solution; such a grid value is a marked run "
     "and is not chosen."
 )
-_INSIDE = "Chooses its parameters by cross-validation inside the training part."
-_LDA: dict[str, Any] = {"solver": "lsqr", "shrinkage": "auto"}
-
-# code: title, class, parameters, grid, note
-_CENTRALIZATION: dict[str, tuple[str, str, dict[str, Any], dict[str, Any], str]] = {
-    "LCC": ("Linear centralization, nearer center", "LCC", {}, MARGINS, _INFEASIBLE),
-    "LCC-1NN": (
-        "Linear centralization, nearest neighbor on the line",
-        "LCC", {"discriminator": "nearest"}, MARGINS, _INFEASIBLE,
-    ),
-    "LCC-1SV": (
-        "Linear centralization, SVM on the line",
-        "LCC", {"discriminator": "svm"}, MARGINS, _INFEASIBLE,
-    ),
-    "FQCC": ("Quadratic centralization", "FQCC", {}, MARGINS, _INFEASIBLE),
-    "KernelLCC": (
-        "Kernel centralization, RBF",
-        "KernelLCC", {}, {"gamma": [2.0**k for k in range(-4, 5, 2)]}, "",
-    ),
-    "AutoLCC": ("Automatic model selection", "AutoLCC", {}, {}, _INSIDE),
-    "RegularizedLCC": ("Regularized centralization", "RegularizedLCC", {}, COSTS, ""),
-    "RegularizedLCCCV": (
-        "Regularized centralization, tuned inside", "RegularizedLCCCV", {}, {}, _INSIDE
-    ),
-    "StructuredLCC": ("Structured centralization", "StructuredLCC", {}, {}, ""),
-    "StructuredLCCCV": (
-        "Structured centralization, tuned inside", "StructuredLCCCV", {}, {}, _INSIDE
-    ),
-}  # fmt: skip
-_MODERN: dict[str, tuple[str, str, dict[str, Any], dict[str, Any]]] = {
-    "LogReg": (
-        "Logistic regression", "linear_model:LogisticRegression", {"max_iter": 2000}, COSTS
-    ),
-    "LogReg-bal": (
-        "Logistic regression, balanced classes", "linear_model:LogisticRegression",
-        {"class_weight": "balanced", "max_iter": 2000}, COSTS,
-    ),
-    "LinearSVC": ("Linear SVM of scikit-learn", "svm:LinearSVC", {"max_iter": 20_000}, COSTS),
-    "LinearSVC-bal": (
-        "Linear SVM of scikit-learn, balanced classes", "svm:LinearSVC",
-        {"class_weight": "balanced", "max_iter": 20_000}, COSTS,
-    ),
-    "sk-LDA": (
-        "Discriminant analysis, priors as found",
-        "discriminant_analysis:LinearDiscriminantAnalysis", _LDA, {},
-    ),
-    "sk-LDA-bal": (
-        "Discriminant analysis, equal priors",
-        "discriminant_analysis:LinearDiscriminantAnalysis", _LDA | {"priors": [0.5, 0.5]}, {},
-    ),
-    "SVC-RBF": (
-        "Support vector machine, RBF kernel", "svm:SVC", {}, {"C": [0.1, 1.0, 10.0, 100.0]}
-    ),
-    "HistGB": (
-        "Gradient boosting by histograms",
-        "ensemble:HistGradientBoostingClassifier", {}, {"max_leaf_nodes": [7, 15, 31]},
-    ),
-}  # fmt: skip
-_PAPER = {
-    "LDA": ("Discriminant analysis, shrunk half-way to the diagonal", ""),
-    "SVM": ("Linear support vector machine", "lambda = 1 of the paper is read as C = 1."),
-    "DLS": (
-        "Discriminative least squares, nearest neighbor",
-        "One nearest neighbor among the regressions, so its training score is 100.",
-    ),
-    "SMP": ("Minimax probability machine", "One component per class."),
-    "WSV": (
-        "Weighted linear loss twin SVM",
-        "The published program divides by c1 = 0.1, so c1 = c2 = 10 here.",
-    ),
-    "TSV": ("Twin bounded SVM", "Distances divided by the length of the normal."),
-    "DEL": (
-        "Discriminative elastic-net regression",
-        "paper_auc is the mean over its two regressions of the AUC of their signs, as the paper "
-        "has it; the other scores use the larger regression, which is the method's own rule.",
-    ),
-    "WSV-untied": ("Weighted linear loss twin SVM, cost and ridge tuned apart", ""),
-    "TSV-untied": ("Twin bounded SVM, cost and ridge tuned apart", ""),
-    "StructuralMPM": (
-        "Structural minimax probability machine, two components per class",
-        "SMP as the paper describes it; its numbers are those of one component.",
-    ),
-}
-BINARY_ONLY = ("sk-LDA-bal",)
-"""Methods whose settings are for two classes."""
-_BUILT_IN = (*_CENTRALIZATION, *_PAPER, *_MODERN)
+_DATA: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(
+    resources.files("lincent.model_selection").joinpath("methods.toml").read_text("utf-8")
+)
+_BUILT_IN = {code: family for family, methods in _DATA.items() for code in methods}
 _REGISTERED: dict[str, Method] = {}
 
 
 def _build(code: str) -> Method:
     """Make a built-in method."""
-    if code in _CENTRALIZATION:
-        title, name, params, grid, note = _CENTRALIZATION[code]
-        estimator = estimator_class(name)(**params)
-        candidates = tuple(ParameterGrid(grid)) if grid else ()
-        return Method(code, title, "centralization", estimator, candidates, note=note)
-    if code in _MODERN:
-        title, path, params, grid = _MODERN[code]
-        module, _, name = path.partition(":")
-        estimator = getattr(importlib.import_module(f"sklearn.{module}"), name)(**params)
-        return Method(code, title, "modern", estimator, tuple(ParameterGrid(grid)) if grid else ())
-    title, note = _PAPER[code]
-    if code == "StructuralMPM":
-        estimator = estimator_class("StructuralMPM")(n_components=2)
-        return Method(code, title, "paper", estimator, note=note)
-    base = code.removesuffix("-untied")
-    settings = importlib.import_module("lincent.paper.baselines").paper_settings(base)
-    candidates = tuple(ParameterGrid(settings.grid)) if settings.grid else ()
+    family = _BUILT_IN[code]
+    data = _DATA[family][code]
+    grid, note, scoring = data.get("grid", {}), data.get("note", ""), None
+    if "class" in data:
+        estimator = _find_class(data["class"])(**data.get("params", {}))
+        note = INFEASIBLE if grid == "margins" else note
+        grid = GRIDS[grid] if isinstance(grid, str) else grid
+    else:
+        settings = _find_class("lincent.paper.baselines:paper_settings")(code.split("-")[0])
+        estimator, grid = settings.estimator, settings.grid
+        scoring = settings.scoring if code == "DEL" else None
+    candidates = tuple(ParameterGrid(grid)) if grid else ()
     if code in TWINS:  # cost and ridge have one value; the program of WSV divides by c1
         candidates = tuple(
             point
             for point in candidates
             if math.isclose(1 / point["c1"] if code == "WSV" else point["c1"], point["c3"])
         )
-    elif base in TWINS:
-        note = (
-            "The paper lists four constants and one range; here c1 = c2 and c3 = c4 take their "
-            f"values independently, {len(candidates)} points."
-        )
-    scoring = settings.scoring if code == "DEL" else None
-    return Method(code, title, "paper", settings.estimator, candidates, scoring, note)
+    return Method(code, data["title"], family, estimator, candidates, scoring, note)
+
+
+def _find_class(path: str) -> Any:
+    """Import ``module:name``, or an estimator of lincent by its name."""
+    module, _, name = path.rpartition(":")
+    return getattr(importlib.import_module(module), name) if module else estimator_class(name)
 
 
 def list_methods() -> list[str]:
@@ -267,10 +214,10 @@ def find_method(method: Any) -> Method:
     if code is not None:
         return _REGISTERED[code] if code in _REGISTERED else _build(code)
     if ":" in method:
-        module, _, name = method.partition(":")
         try:
-            value = getattr(importlib.import_module(module), name)
-            return _own_method(value() if isinstance(value, type) else value, name)
+            value = _find_class(method)
+            estimator = value() if isinstance(value, type) else value
+            return _own_method(estimator, method.rpartition(":")[2])
         except (ImportError, AttributeError, TypeError) as error:
             raise ValueError(f"The method {method!r} cannot be made: {error}.") from error
     close = difflib.get_close_matches(method.lower(), codes, 3, 0.5)

@@ -32,7 +32,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,6 @@ from lincent.model_selection.experiment import (
     Plan,
     Problem,
     Run,
-    describe_estimator,
     empty_row,
     measure,
 )
@@ -64,16 +63,8 @@ MAX_TIMEOUTS = 3
 FLUSH_SECONDS = 2.0
 PARTS_BEFORE_COMPACTION = 60
 PARENT_CHECK_SECONDS = 0.2
-ONE_THREAD = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-    ),
-    "1",
-)
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
+ONE_THREAD["VECLIB_MAXIMUM_THREADS"] = "1"
 
 Progress = Callable[[int, int, dict[str, Any]], None]
 PathLike = str | os.PathLike[str]
@@ -94,16 +85,18 @@ def _parquet() -> tuple[Any, Any]:
     except ImportError as error:
         raise ImportError('An experiment needs pyarrow: pip install "lincent[app]".') from error
     text, integer, number = pyarrow.string(), pyarrow.int64(), pyarrow.float64()
-    types = dict.fromkeys(
-        ("key", "procedure", "dataset", "digest", "method", "settings", "params"), text
+    scores = " ".join(f"{part}_{name}" for part in ("train", "test") for name in METRICS)
+    columns = [
+        (text, "key procedure dataset digest method settings params"),
+        (integer, "split seed"),
+        (text, "status error warnings chosen"),
+        (integer, "n_train n_test"),
+        (number, f"{scores} gap fit_seconds score_seconds"),
+        (text, "finished versions machine"),
+    ]
+    return pyarrow, pyarrow.schema(
+        [(name, kind) for kind, line in columns for name in line.split()]
     )
-    types |= dict.fromkeys(("split", "seed"), integer)
-    types |= dict.fromkeys(("status", "error", "warnings", "chosen"), text)
-    types |= dict.fromkeys(("n_train", "n_test"), integer)
-    types |= {f"{part}_{name}": number for part in ("train", "test") for name in METRICS}
-    types |= dict.fromkeys(("gap", "fit_seconds", "score_seconds"), number)
-    types |= dict.fromkeys(("finished", "versions", "machine"), text)
-    return pyarrow, pyarrow.schema(list(types.items()))
 
 
 def _write(rows: Iterable[dict[str, Any]], path: Path) -> None:
@@ -280,114 +273,108 @@ def run_plan(
         raise ValueError(f"n_jobs (--jobs) is a number of processes, 1 or more, got {n_jobs}.")
     if not time_limit > 0:
         raise ValueError(f"time_limit is a number of seconds above 0, got {time_limit}.")
+    keys = [run.key for run in plan.runs]
     with contextlib.ExitStack() as stack:
-        if folder is None:
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-        path = Path(folder)
-        keys = [run.key for run in plan.runs]
-        with lock_folder(path):
-            if retry:
-                _compact(path, keep=lambda row: row["status"] == OK)
-            rows = _read(path)
-            todo = [run for run, key in zip(plan.runs, keys, strict=True) if key not in rows]
-            if todo:
-                timeouts = Counter(
-                    (row["digest"], row["method"], row["procedure"])
-                    for row in rows.values()
-                    if row["status"] == TIMEOUT
-                )
-                pool = _Pool(plan, min(n_jobs, len(todo)), time_limit, timeouts, budget)
-                _collect(pool, todo, path, keys, progress)
-            _compact(path, keys)
-        rows = _read(path)
+        path = Path(folder or stack.enter_context(tempfile.TemporaryDirectory()))
+        stack.enter_context(lock_folder(path))
+        if retry:
+            _compact(path, keep=lambda row: row["status"] == OK)
+        finished = _read(path)
+        todo = [run for run, key in zip(plan.runs, keys, strict=True) if key not in finished]
+        if todo:
+            timeouts = Counter(
+                (row["digest"], row["method"], row["procedure"])
+                for row in finished.values()
+                if row["status"] == TIMEOUT
+            )
+            workers = [_Worker(plan, time_limit) for _ in range(min(n_jobs, len(todo)))]
+            deadline = time.monotonic() + budget
+            rows = _run_all(todo, workers, time_limit, timeouts, deadline)
+            _store(rows, path, keys, len(keys) - len(todo), progress)
+        _compact(path, keys)
+        table = _read(path)
     pyarrow, schema = _parquet()
-    table = [rows[key] for key in keys if key in rows]
-    return pyarrow.Table.from_pylist(table, schema=schema).to_pandas()
+    in_order = [table[key] for key in keys if key in table]
+    return pyarrow.Table.from_pylist(in_order, schema=schema).to_pandas()
 
 
-class _Pool:
-    """Worker processes, each driven by a thread."""
+def _run_all(
+    todo: list[Run],
+    workers: list[_Worker],
+    time_limit: float,
+    timeouts: Counter[tuple[str, str, str]],
+    deadline: float,
+) -> Iterator[dict[str, Any]]:
+    """Yield the row of each run as it ends; each worker is driven by a thread."""
+    idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+    for worker in workers:
+        idle.put(worker)
+    stopping = threading.Event()
 
-    def __init__(
-        self,
-        plan: Plan,
-        n_jobs: int,
-        time_limit: float,
-        timeouts: Counter[tuple[str, str, str]],
-        budget: float,
-    ) -> None:
-        self.timeouts, self.deadline = timeouts, time.monotonic() + budget
-        self.time_limit, self.n_jobs = time_limit, n_jobs
-        self.workers = [_Worker(plan, time_limit) for _ in range(n_jobs)]
-        self.idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
-        for worker in self.workers:
-            self.idle.put(worker)
-        self.stopping = threading.Event()
-
-    def rows(self, todo: list[Run]) -> Iterator[dict[str, Any]]:
-        """Yield the row of each run as it ends."""
-        with ThreadPoolExecutor(self.n_jobs) as threads:
-            try:
-                for future in as_completed([threads.submit(self._row, run) for run in todo]):
-                    row = future.result()
-                    if row is not None:
-                        yield row
-            finally:
-                self.stopping.set()
-                threads.shutdown(wait=False, cancel_futures=True)
-                for worker in self.workers:
-                    worker.kill()
-
-    def _row(self, run: Run) -> dict[str, Any] | None:
-        if self.stopping.is_set() or time.monotonic() >= self.deadline:
+    def row_of(run: Run) -> dict[str, Any] | None:
+        if stopping.is_set() or time.monotonic() >= deadline:
             return None
         pair = (run.digest, run.method, run.procedure)
-        if self.timeouts[pair] >= MAX_TIMEOUTS:
-            reason = f"{MAX_TIMEOUTS} earlier fits exceeded the limit of {self.time_limit:g} s"
+        if timeouts[pair] >= MAX_TIMEOUTS:
+            reason = f"{MAX_TIMEOUTS} earlier fits exceeded the limit of {time_limit:g} s"
             return empty_row(run, SKIPPED, reason)
-        worker = self.idle.get()
+        worker = idle.get()
         try:
             row = worker.run(run)
-            if row["status"] == DIED and not self.stopping.is_set():
+            if row["status"] == DIED and not stopping.is_set():
                 row = worker.run(run)  # once more: the machine may have been short of memory
         finally:
-            self.idle.put(worker)
-        if row["status"] == TIMEOUT:
-            self.timeouts[pair] += 1
-        return None if self.stopping.is_set() else row
+            idle.put(worker)
+        timeouts[pair] += row["status"] == TIMEOUT
+        return None if stopping.is_set() else row
+
+    with ThreadPoolExecutor(len(workers)) as threads:
+        try:
+            for future in as_completed([threads.submit(row_of, run) for run in todo]):
+                row = future.result()
+                if row is not None:
+                    yield row
+        finally:
+            stopping.set()
+            threads.shutdown(wait=False, cancel_futures=True)
+            for worker in workers:
+                worker.kill()
 
 
-def _collect(
-    pool: _Pool, todo: list[Run], folder: Path, keys: list[str], progress: Progress | None
+def _store(
+    rows: Iterator[dict[str, Any]],
+    folder: Path,
+    keys: list[str],
+    done: int,
+    progress: Progress | None,
 ) -> None:
-    """Write the rows of a pool to the folder as they come."""
+    """Write rows to the folder as they come, also those that came before an interrupt."""
     waiting: list[dict[str, Any]] = []
-    flushed, n_parts, done = time.monotonic(), 0, len(keys) - len(todo)
+    flushed, n_parts = time.monotonic(), 0
     stamp = {"versions": json.dumps(versions()), "machine": json.dumps(_machine())}
     try:
-        for row in pool.rows(todo):
-            now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-            waiting.append(row | stamp | {"finished": now})
-            done += 1
+        for number, row in enumerate(rows, done + 1):
+            waiting.append(row | stamp | {"finished": _now()})
             if progress is not None:
-                progress(done, len(keys), row)
+                progress(number, len(keys), row)
             if time.monotonic() - flushed > FLUSH_SECONDS:
                 _append(waiting, folder)
                 waiting, flushed, n_parts = [], time.monotonic(), n_parts + 1
-                if n_parts >= PARTS_BEFORE_COMPACTION:
+                if n_parts % PARTS_BEFORE_COMPACTION == 0:
                     _compact(folder, keys)
-                    n_parts = 0
     finally:
+        rows.close()  # type: ignore[attr-defined]
         _append(waiting, folder)
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def _machine() -> dict[str, Any]:
     """Return the kind of machine, without its name."""
-    return {
-        "system": platform.system(),
-        "architecture": platform.machine(),
-        "cores": os.cpu_count() or 0,
-    }
+    cores = os.cpu_count() or 0
+    return {"system": platform.system(), "architecture": platform.machine(), "cores": cores}
 
 
 # ------------------------------------------------------------------------- finished experiments
@@ -434,14 +421,12 @@ class ExperimentResult:
         Path
             The file written.
         """
-        record = {name: value for name, value in asdict(self).items() if name not in _APART}
+        names = ("kind", "problems", "methods", "missing", "config")
+        record = {name: getattr(self, name) for name in names}
         if self.plot_data:
             write_whole(Path(folder) / PLOT_DATA, json.dumps(self.plot_data) + "\n")
         text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
         return write_whole(Path(folder) / RECORD, text)
-
-
-_APART = ("frame", "plot_data")
 
 
 def load_result(folder: PathLike) -> ExperimentResult:
@@ -508,24 +493,13 @@ def run_experiment(
         "jobs": n_jobs,
         "time_limit": time_limit,
         "fits": len(plan.runs),
-        "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "finished": _now(),
         "versions": versions(),
         "machine": _machine(),
         "statistics": TEST,
         "wall_seconds": round(time.time() - started, 1),
     }
-    methods = [
-        {
-            "code": method.code,
-            "title": method.title,
-            "family": method.family,
-            "settings": describe_estimator(method.estimator),
-            "grid": len(method.grid),
-            "note": method.note,
-        }
-        for method in plan.methods.values()
-    ]
-    problems = tuple(problem.describe() for problem in plan.problems.values())
-    return ExperimentResult(
-        kind, frame, problems, tuple(methods), tuple(missing), common | config, drawn
+    problems, methods = (
+        tuple(item.describe() for item in items.values()) for items in (plan.problems, plan.methods)
     )
+    return ExperimentResult(kind, frame, problems, methods, tuple(missing), common | config, drawn)

@@ -182,10 +182,7 @@ def _lead(found: Comparison) -> Figure:
         ("Mean#", lambda line: number(found.scale * line.mean, digits, mark=_best(line, found))),
         ("SD#|standard deviation over splits", lambda line: number(found.scale * line.sd, digits)),
         ("Splits#", lambda line: number(line.runs, 0)),
-        (
-            "Status",
-            lambda line: text(line.reason or "ok", "bad wrap" if line.reason else "quiet"),
-        ),
+        ("Status", lambda line: text(line.reason or "ok", "bad wrap" if line.reason else "quiet")),
     )
     caption = (
         f"Mean {found.title} over splits with one standard deviation. Strong blue: the best. Light "

@@ -11,7 +11,6 @@ from lincent.model_selection import Problem, find_method  # noqa: E402
 from lincent.paper.baselines import LinearSVM, TwinSVC  # noqa: E402
 from lincent.paper.study import paper  # noqa: E402
 from lincent.paper.study.alternative_interpretations import (  # noqa: E402
-    INTERPRETATIONS,
     IS_32,
     PROCEDURE,
     CostPerSample,
@@ -30,9 +29,9 @@ Y = np.repeat(["no", "yes"], [30, 20])
 X = RNG.standard_normal((50, 3)) + (Y == "yes")[:, None]
 
 
-@pytest.mark.parametrize("code", INTERPRETATIONS)
+@pytest.mark.parametrize("code", paper.INTERPRETATIONS)
 def test_every_interpretation_fits_and_is_scored_as_its_method(code):
-    method, of = make_interpretation(code), INTERPRETATIONS[code][0]
+    method, of = make_interpretation(code), paper.INTERPRETATIONS[code]["method"]
     assert of in paper.METHODS
     assert method.paper_scoring is find_method(of).paper_scoring
     model = clone(method.estimator).fit(X, Y)
@@ -83,7 +82,9 @@ def test_plan_has_every_interpretation_of_the_methods_and_the_narrow_set():
     plan = interpretation_plan(problems, methods, 2, 0)
     assert {run.procedure for run in plan.runs} == {PROCEDURE}
     pairs = {(run.dataset, run.method) for run in plan.runs}
-    codes = {code for code, (of, _, _) in INTERPRETATIONS.items() if of in ("LCC", "WSV")}
+    codes = {
+        code for code, data in paper.INTERPRETATIONS.items() if data["method"] in ("LCC", "WSV")
+    }
     assert {method for dataset, method in pairs if dataset == "BC"} == codes
     assert {method for dataset, method in pairs if dataset == IS_32} == {"LCC", "WSV"}
     assert {problem.X.shape[1] for problem in plan.problems.values()} == {2, 3}

@@ -9,7 +9,6 @@ or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from lincent.model_selection.experiment import Plan, Problem, plan_runs
 from lincent.model_selection.methods import Method, find_method
 from lincent.model_selection.statistics import pivot
+from lincent.paper.study import paper
 from lincent.paper.study.compare_with_paper import Agreement
 
 PROCEDURE = "interpretation"
@@ -109,52 +109,21 @@ class RawDistanceTwin(_SignOfDecision):
         return np.asarray(values[:, 0] - values[:, 1])
 
 
-def _changed(code: str, **values: Any) -> Callable[[], BaseEstimator]:
-    return lambda: clone(find_method(code).estimator).set_params(**values)
-
-
-# code: the paper's method, what is interpreted differently ("with ..."), and the estimator
-INTERPRETATIONS: dict[str, tuple[str, str, Callable[[], BaseEstimator]]] = {
-    "LCC/mean": (
-        "LCC", "lambda on the mean of the slacks instead of their sum",
-        lambda: CostPerSample(find_method("LCC").estimator, 2.0),
-    ),
-    "LDA/printed": (
-        "LDA", "the printed sum of covariances and the printed threshold", PrintedLDA
-    ),
-    "LDA/plain": ("LDA", "no shrinkage", _changed("LDA", shrinkage=0.0)),
-    "SVM/printed": (
-        "SVM", "the printed formula, C = 1/(2 lambda m)",
-        lambda: CostPerSample(find_method("SVM").estimator, 0.5),
-    ),
-    "DLS/argmax": (
-        "DLS", "the larger regression instead of the nearest neighbor",
-        _changed("DLS", discriminator="argmax"),
-    ),
-    "DLS/exact": (
-        "DLS", "the exact optimum instead of where the published program stops",
-        _changed("DLS", solver="newton"),
-    ),
-    "DLS/0.1": ("DLS", "a ridge of 0.1 instead of 0.5", _changed("DLS", ridge=0.1)),
-    "SMP/1e-10": ("SMP", "a ridge of 1e-10 instead of 1e-8", _changed("SMP", ridge=1e-10)),
-    "SMP/1e-4": ("SMP", "a ridge of 1e-4 instead of 1e-8", _changed("SMP", ridge=1e-4)),
-    "WSV/formula": (
-        "WSV", "c1 = c2 = 0.1 in the published formula", _changed("WSV", c1=0.1, c2=0.1)
-    ),
-    "TSV/raw": (
-        "TSV", "distances that are not divided by the length of the normal",
-        lambda: RawDistanceTwin(find_method("TSV").estimator),
-    ),
-    "DEL/nuclear": (
-        "DEL", "a nuclear norm that acts, of weight 0.5", _changed("DEL", nuclear=0.5)
-    ),
-}  # fmt: skip
+CLASSES = {cls.__name__: cls for cls in (CostPerSample, PrintedLDA, RawDistanceTwin)}
 
 
 def make_interpretation(code: str) -> Method:
     """Return an interpretation as a method; it is scored as the paper's method is."""
-    method, what, make = INTERPRETATIONS[code]
-    return Method(code, what, "paper", make(), (), find_method(method).paper_scoring)
+    data = paper.INTERPRETATIONS[code]
+    method, params = find_method(data["method"]), data.get("params", {})
+    if "class" in data:
+        estimator = CLASSES[data["class"]]()
+        if "estimator" in estimator.get_params(deep=False):
+            params = params | {"estimator": method.estimator}
+    else:
+        estimator = clone(method.estimator)
+    estimator.set_params(**params)
+    return Method(code, data["what"], "paper", estimator, (), method.paper_scoring)
 
 
 def interpretation_plan(
@@ -167,7 +136,9 @@ def interpretation_plan(
     """
     codes = {method.code for method in methods}
     variants = [
-        make_interpretation(code) for code, (of, _, _) in INTERPRETATIONS.items() if of in codes
+        make_interpretation(code)
+        for code, data in paper.INTERPRETATIONS.items()
+        if data["method"] in codes
     ]
     narrow = [
         replace(problem, name=IS_32, X=problem.X[:, 1:], digest="")
@@ -199,7 +170,11 @@ class Effect:
 def effects(frame: Any, method: str, dataset: str, row: str) -> list[Effect]:
     """Return the measured effect of every other interpretation of a method on one number."""
     taken = 100 * pivot(frame, dataset, f"{row}_paper_auc")
-    sources = [(c, what, dataset) for c, (of, what, _) in INTERPRETATIONS.items() if of == method]
+    sources = [
+        (code, data["what"], dataset)
+        for code, data in paper.INTERPRETATIONS.items()
+        if data["method"] == method
+    ]
     if dataset == "IS":
         sources.append((method, "the 32 columns of the paper's table instead of 33", IS_32))
     measured = []

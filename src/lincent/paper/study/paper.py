@@ -21,6 +21,7 @@ RUNS_APPENDIX: int = _DATA["runs_appendix"]
 FQCC_TIME_RATIO: float = _DATA["fqcc_time_ratio"]
 SIZES: dict[str, list[int]] = _DATA["sizes"]
 MEAN_RANKS: dict[str, float] = _DATA["mean_ranks"]
+INTERPRETATIONS: dict[str, dict[str, Any]] = _DATA["interpretations"]
 KERNEL: dict[str, tuple[float, float]] = {k: (a, b) for k, (a, b) in _DATA["kernel"].items()}
 
 

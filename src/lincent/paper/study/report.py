@@ -16,13 +16,7 @@ import numpy as np
 from lincent.model_selection.runner import ExperimentResult
 from lincent.model_selection.statistics import means, pivot, wilcoxon
 from lincent.paper.study import paper, report_figures
-from lincent.paper.study.alternative_interpretations import (
-    INTERPRETATIONS,
-    IS_32,
-    Effect,
-    effects,
-    explanation,
-)
+from lincent.paper.study.alternative_interpretations import IS_32, Effect, effects, explanation
 from lincent.paper.study.compare_with_paper import (
     DISCRIMINATORS,
     POINTS,
@@ -334,7 +328,7 @@ def interpretation_section(result: ExperimentResult) -> Section | None:
         for dataset in sets_of(result.frame):
             for effect in effects(result.frame, method, dataset, "test"):
                 groups.setdefault((method, effect.what), []).append(effect)
-    listed = [(of, what) for of, what, _ in INTERPRETATIONS.values()]
+    listed = [(data["method"], data["what"]) for data in paper.INTERPRETATIONS.values()]
     order = [key for key in listed if key in groups] + [key for key in groups if key not in listed]
     if not order:
         return None
