@@ -16,50 +16,37 @@ import lincent
 import lincent.features
 import lincent.paper.baselines
 
+# Beside the defaults, the configurations that take another path through the estimator: another
+# discriminator, reduction to binary problems, calibration, norm or kernel.
 VARIANTS = {
     "LCC": [
         {"discriminator": "nearest"},
-        {"discriminator": "svm"},
-        {"multi_class": "ovo"},
-        {"class_weight": "balanced"},
-        {"solver": "highs"},
+        {"discriminator": "svm", "multi_class": "ovo"},
         {"probability": "sigmoid"},
-        {"probability": "sigmoid", "multi_class": "ovo"},
         {"probability": "isotonic", "multi_class": "ovo"},
     ],
     "LCCCV": [{"probability": "sigmoid"}],
     "DiscriminativeElasticNet": [{"nuclear": 0.0}],
     "DiscriminativeLeastSquares": [{"discriminator": "1nn"}, {"solver": "alternating"}],
-    "FQCC": [
-        {"discriminator": "nearest"},
-        {"discriminator": "svm"},
-        {"multi_class": "ovo", "n_init": 3, "random_state": 0},
-        {"line_search": True},
-        {"class_weight": "balanced"},
-        {"probability": "sigmoid"},
-    ],
+    "FQCC": [{"multi_class": "ovo", "n_init": 3, "random_state": 0, "probability": "sigmoid"}],
     "AdditiveLCC": [{"probability": "sigmoid"}],
     "KernelLCC": [
         {"n_components": 20},
-        {"kernel": "linear"},
         {"kernel": "laplacian", "discriminator": "nearest"},
         {"kernel": "precomputed"},
-        {"probability": "sigmoid"},
-        {"multi_class": "ovo", "discriminator": "svm", "class_weight": "balanced"},
+        {"multi_class": "ovo", "discriminator": "svm", "probability": "sigmoid"},
     ],
-    "LinearSVM": [{"multi_class": "ovo"}, {"class_weight": "balanced"}],
+    "LinearSVM": [{"multi_class": "ovo"}],
     "RegularizedLCC": [
-        {"multi_class": "ovr"},
         {"multi_class": "native"},
-        {"probability": "sigmoid"},
+        {"multi_class": "ovr", "probability": "sigmoid"},
         {"norm": "l1"},
         {"norm": "linf", "margin_range": (0.01, 0.01), "fit_threshold": False},
     ],
-    "RegularizedLDA": [{"target": "scaled-identity"}, {"shrinkage": 0.0}],
+    "RegularizedLDA": [{"shrinkage": 0.0}],
     "RegularizedLCCCV": [{"multi_class": "ovr"}],
     "StructuredLCC": [{"probability": "sigmoid"}],
-    "StructuralMPM": [{"n_components": 1}, {"multi_class": "ovo"}],
-    "TwinSVC": [{"multi_class": "ovo"}],
+    "StructuralMPM": [{"n_components": 1}],
 }
 
 
