@@ -4,8 +4,9 @@
     python benchmarks/side_by_side.py v0 --only LCC,FQCC --seeds 3
 
 The other state is checked out into a temporary folder.  One process of each holds the same data,
-classes of normal rows that overlap, and fits in turn on one thread; a time is the least processor
-time of some fits.  A ratio above one is slower than it was.  What one of the two states does not
+overlapping normal classes for every estimator and the kinds of ``workloads.py`` that need a certain
+algorithm (``CELLS``), and fits in turn on one thread; a time is the least processor time of some
+fits.  A ratio above one is slower than it was.  What one of the two states does not
 have, or cannot fit, is left out and named.
 """
 
@@ -27,21 +28,40 @@ ESTIMATORS = (
     "LCC", "LCCCV", "FQCC", "RegularizedLCC", "RegularizedLCCCV", "KernelLCC", "AdditiveLCC",
     "AutoLCC",
 )  # fmt: skip
+CELLS: tuple[tuple[str, dict[str, Any], str, int, int], ...] = (
+    ("LCC", {}, "one-hot", 200, 6),
+    ("LCC", {}, "normal", 3_000, 150),
+    ("LCC", {}, "separable", 1_000, 200),
+    ("LCC", {}, "words present", 4_000, 10_000),
+    ("LCCCV", {}, "text-like", 1_000, 2_000),
+    *(("KernelLCC", {}, "mixture", m, 10) for m in (800, 1_600, 2_000)),
+    *(
+        ("RegularizedLCC", {"C": C}, kind, m, n)
+        for kind in ("separable", "mixture", "cubed")
+        for m, n in ((1_000, 24), (2_000, 50), (900, 320))
+        for C in (1e2, 1e4, 1e6)
+    ),
+)
+"""Estimator, its parameters, kind of data and shape."""
 LONG = 1.0
 """Seconds: a longer fit is not repeated."""
 FITS = """
 import json, sys, time, warnings
 import numpy as np
 import lincent
+from workloads import make
 warnings.simplefilter("ignore")
 told, sys.stdout = sys.stdout, sys.stderr
 for line in sys.stdin:
-    name, m, n, seed = json.loads(line)
-    rng = np.random.default_rng(seed)
-    y = np.arange(m) % 2
-    X = rng.normal(size=(m, n)) + 0.5 * y[:, None] * rng.normal(size=n)
+    name, options, kind, m, n, seed = json.loads(line)
+    if kind:
+        X, y = make(kind, m, n, seed)
+    else:
+        rng = np.random.default_rng(seed)
+        y = np.arange(m) % 2
+        X = rng.normal(size=(m, n)) + 0.5 * y[:, None] * rng.normal(size=n)
     try:
-        model = getattr(lincent, name)()
+        model = getattr(lincent, name)(**options)
         began = time.process_time()
         model.fit(X, y)
         answer = time.process_time() - began
@@ -61,7 +81,9 @@ class State:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | threads | {"PYTHONPATH": str(source / "src")},
+            env=os.environ
+            | threads
+            | {"PYTHONPATH": os.pathsep.join([str(source / "src"), str(ROOT / "benchmarks")])},
         )
 
     def fit(self, *given: Any) -> float | str:
@@ -111,20 +133,20 @@ def main() -> int:
 
 
 def compared(states: list[State], name: str, given: argparse.Namespace) -> float:
-    """One line for each shape; the median ratio over shapes and seeds."""
+    """Print one line for each cell; return the median ratio over cells and seeds."""
     ratios = []
-    for m, n in SHAPES:
+    cells = [({}, "", m, n) for m, n in SHAPES]
+    cells += [tuple(cell) for own, *cell in CELLS if own == name]
+    for options, kind, m, n in cells:
+        what = " ".join([kind, *(f"{key}={value:g}" for key, value in options.items())])
+        what = f"{name:18} {what:20} {m:6} x {n:<6}"
         for seed in range(given.seeds):
-            then, now = least(states, given.repeats, name, m, n, seed)
+            then, now = least(states, given.repeats, name, options, kind, m, n, seed)
             if isinstance(then, str) or isinstance(now, str):
-                print(
-                    f"{name:18} {m:6} x {n:<4} left out: {then if isinstance(then, str) else now}"
-                )
+                print(f"{what} left out: {then if isinstance(then, str) else now}")
                 break
             ratios.append(now / then)
-            print(
-                f"{name:18} {m:6} x {n:<4} {then:9.4f} s {now:9.4f} s {ratios[-1]:7.3f}", flush=True
-            )
+            print(f"{what} {then:9.4f} s {now:9.4f} s {ratios[-1]:7.3f}", flush=True)
     middle = statistics.median(ratios) if ratios else 0.0
     print(f"{name:18} median {middle:.3f}, largest {max(ratios, default=0.0):.3f}", flush=True)
     return middle

@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import Queue, TimeoutError, get_context
 from typing import Any
 
@@ -27,7 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 from workloads import DENSE, KINDS, SPARSE, WORDS, make, missing
 
-from lincent import LCC, KernelLCC, RegularizedLCC
+from lincent import LCC, LCCCV, KernelLCC, RegularizedLCC
 
 __all__ = ["GROUPS", "KINDS", "Record", "cells", "missing", "records"]
 REPEATED_BELOW = 0.05
@@ -52,10 +53,21 @@ class Group:
     kinds: tuple[str, ...] = DENSE
 
 
+LARGE_COSTS = (1e2, 1e4, 1e6)
+"""Where Newton's method depends on its interior point and on support samples."""
+
+
+def _of_large_cost(C: float, seed: int) -> RegularizedLCC:
+    return RegularizedLCC(C=C)
+
+
 OURS: dict[str, Callable[[int], Any]] = {
     "LCC": lambda seed: LCC(random_state=seed),
     "RegularizedLCC": lambda seed: RegularizedLCC(),
+    **{f"RegularizedLCC(C={C:g})": partial(_of_large_cost, C) for C in LARGE_COSTS},
+    "KernelLCC()": lambda seed: KernelLCC(random_state=seed),
     "KernelLCC(norm='l1')": lambda seed: KernelLCC(norm="l1"),
+    "LCCCV": lambda seed: LCCCV(random_state=seed),
 }
 THEIRS: dict[str, Callable[[], Any]] = {
     "LogisticRegression()": LogisticRegression,
@@ -86,6 +98,10 @@ GROUPS = {
         # LinearSVC does not end in minutes on columns of such scales, and cannot be stopped.
         kinds=tuple(kind for kind in DENSE if kind != "scales"),
     ),
+    "mid wide": Group(
+        "3,000 x 150, 1,000 x 200", ((3_000, 150), (1_000, 200)), "LinearSVC()", 3, 6,
+        kinds=tuple(kind for kind in DENSE if kind != "scales"),
+    ),
     "sparse": Group(
         "sparse 50,000 x 5,000", ((50_000, 5_000),), "LinearSVC()", 10, 30, kinds=tuple(SPARSE)
     ),
@@ -103,6 +119,22 @@ GROUPS = {
     "regularized sparse": Group(
         "RegularizedLCC, sparse", ((20_000, 2_000), (50_000, 5_000)), "LogisticRegression()", 1, 3,
         ours="RegularizedLCC", kinds=tuple(SPARSE),
+    ),
+    **{
+        f"C = {C:g}": Group(
+            f"RegularizedLCC(C={C:g})", ((1_000, 24), (2_000, 50), (900, 320)),
+            "LogisticRegression()", 5, 15, ours=f"RegularizedLCC(C={C:g})",
+            kinds=("separable", "mixture", "cubed"),
+        )
+        for C in LARGE_COSTS
+    },
+    "sparse, cross-validated": Group(
+        "LCCCV, sparse 1,000 x 2,000", ((1_000, 2_000),), "LinearSVC()", 500, 2_000,
+        ours="LCCCV", kinds=tuple(SPARSE),
+    ),
+    "kernel, box": Group(
+        "KernelLCC() 800 to 2,000 samples", ((800, 10), (1_600, 10), (2_000, 10)), "SVC()", 100,
+        1_000, ours="KernelLCC()", kinds=("normal", "mixture"),
     ),
     "kernel": Group(
         "KernelLCC(norm='l1') 1,000 to 5,000 rows", ((1_000, 20), (5_000, 20)), "SVC()", 2, 5,

@@ -117,21 +117,21 @@ def solved(*here, most=200, late=False):
 @pytest.mark.parametrize("begin", ["zero", "sample"])
 def test_the_same_optimum_and_certificate(classes, begin):
     X, y, weight, costs, total = problem(classes)
-    coupling = costs.coupling(y, weight)
-    expected = joint.solve_path(joint.Design(X, y, weight), coupling, SCALES, 1e-10, 200)
-    faces, reads = costs.faces(total), []
+    loss = costs.coupling(y, weight)
+    expected = joint.solve_path(joint.Design(X, y, weight), loss, SCALES, 1e-10, 200)
+    structure, reads = costs.faces(total), []
 
     def read(points):
         reads.append(len(points))
-        return [joint_sums(X, y, weight, faces, point) for point in points]
+        return [joint_sums(X, y, weight, structure, point) for point in points]
 
-    starts = [np.zeros((X.shape[1] + 1, faces.rules))] * len(SCALES)
+    starts = [np.zeros((X.shape[1] + 1, structure.rules))] * len(SCALES)
     if begin == "sample":
         some = slice(400)
         part = costs.coupling(y[some], weight[some])
         design = joint.Design(X[some], y[some], weight[some])
         starts = [s.rules for s in joint.solve_path(design, part, SCALES, 1e-4, 50)]
-    found = solved(read, faces, SCALES, starts, len(y))
+    found = solved(read, structure, SCALES, starts, len(y))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one.objective[0], other.objective.sum(), rtol=1e-9)
         assert one.bound[0] <= other.objective.sum() * (1 + 1e-12)
@@ -142,20 +142,20 @@ def test_the_same_optimum_and_certificate(classes, begin):
 
 def test_time_and_steps_end_a_walk_with_a_valid_gap():
     X, y, weight, costs, total = problem(3)
-    faces = costs.faces(total)
+    structure = costs.faces(total)
 
     def read(points):
-        return [joint_sums(X, y, weight, faces, point) for point in points]
+        return [joint_sums(X, y, weight, structure, point) for point in points]
 
     starts = [np.zeros((X.shape[1] + 1, 3))]
     early = in_place.solve_joint_path(
-        read, faces, [30.0], starts, len(y), 1e-10, 200, lambda: True
+        read, structure, [30.0], starts, len(y), 1e-10, 200, lambda: True
     )[0]
-    short = in_place.solve_joint_path(read, faces, [30.0], starts, len(y), 1e-10, 1, lambda: False)[
-        0
-    ]
+    short = in_place.solve_joint_path(
+        read, structure, [30.0], starts, len(y), 1e-10, 1, lambda: False
+    )[0]
     best = in_place.solve_joint_path(
-        read, faces, [30.0], starts, len(y), 1e-10, 200, lambda: False
+        read, structure, [30.0], starts, len(y), 1e-10, 200, lambda: False
     )[0]
     for one in (early, short):
         assert one.relative_gap.max() > 1e-6
@@ -167,18 +167,18 @@ def test_time_and_steps_end_a_walk_with_a_valid_gap():
 def test_a_share_of_the_samples_is_enough_for_steps(classes, samples, monkeypatch):
     """Where it says too little, as one sample for each feature does, more are asked."""
     X, y, weight, costs, total = problem(classes, m=6_000, n=5)
-    coupling, design = costs.coupling(y, weight), joint.Design(X, y, weight)
-    expected = joint.solve_path(design, coupling, SCALES, 1e-10, 200)
-    faces, shares = costs.faces(total), []
+    loss, design = costs.coupling(y, weight), joint.Design(X, y, weight)
+    expected = joint.solve_path(design, loss, SCALES, 1e-10, 200)
+    structure, shares = costs.faces(total), []
 
     def read(points):
         shares.append(max(point.share for point in points))
-        return [joint_sums(X, y, weight, faces, point) for point in points]
+        return [joint_sums(X, y, weight, structure, point) for point in points]
 
     monkeypatch.setattr(in_place, "SAMPLES", samples)
     monkeypatch.setattr(in_place, "WORK", 0.0)
-    starts = [np.zeros((X.shape[1] + 1, faces.rules))] * len(SCALES)
-    found = solved(read, faces, SCALES, starts, len(y))
+    starts = [np.zeros((X.shape[1] + 1, structure.rules))] * len(SCALES)
+    found = solved(read, structure, SCALES, starts, len(y))
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one.objective[0], other.objective.sum(), rtol=1e-9)
         assert one.relative_gap.max() <= 1e-10

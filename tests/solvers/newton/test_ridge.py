@@ -15,6 +15,7 @@ from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
 from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
+from support.benchmarks import load_benchmark
 from support.regularized_problems import PROBLEMS, make
 
 
@@ -302,4 +303,14 @@ def test_samples_of_all_scales_are_certified(m, n):
     X = rng.standard_normal((m, n)) + np.outer(y, np.linspace(1.0, 0.0, n))
     X = X**3 * np.exp(X) * 10.0 ** rng.integers(0, 3, n)
     model = RegularizedLCC().fit(X, y)
+    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+
+
+@pytest.mark.parametrize("C", [1e2, 1e4, 1e6])
+@pytest.mark.parametrize(("m", "n"), [(1_000, 24), (2_000, 50), (900, 320)])
+@pytest.mark.parametrize("kind", ["separable", "mixture", "cubed"])
+def test_large_costs_are_certified(kind, m, n, C):
+    """Fails without ``barrier``, on which steps at large costs depend where they stall."""
+    X, y = load_benchmark("workloads").make(kind, m, n, seed=0)
+    model = RegularizedLCC(C=C).fit(X, y)
     assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)

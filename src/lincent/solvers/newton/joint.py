@@ -1,6 +1,6 @@
 """Newton's method for several linear classifiers on the same samples (``problems.joint``).
 
-The loss is curved by c_i where a sample is active and not at all elsewhere, so the Hessian of one
+The loss is curved by c_i where a sample is active and not at all otherwise, so the Hessian of one
 classifier,
 
     G(h) = sum_i h_i (x_i, 1)(x_i, 1)',        h_i in {0, c_i},
