@@ -143,7 +143,7 @@ def main():
             model = fit_table(path, "class", method=asked.method)
             took = time.process_time() - began
             said = model.summary["held_out"]["scores"][0]
-            truth = explain_model(model, aside)["judged"]["scores"][0]["value"]
+            truth = explain_model(model, aside)["evaluation"]["scores"][0]["value"]
         holds = said["low"] <= truth <= said["high"]
         inside += holds
         off.append(said["value"] - truth)

@@ -26,9 +26,9 @@ import pandas
 from leaderboard_methods import many_class_methods, two_class_methods
 from leaderboard_sets import export, load
 
+from lincent._console import experiment_progress
 from lincent.model_selection import Problem, plan_runs
 from lincent.model_selection.runner import run_experiment
-from lincent.paper.study.commands import progress_bar
 
 TIME_LIMIT = 120.0
 
@@ -53,7 +53,7 @@ def run(path, rows_path, n_splits, jobs, minutes, only, methods):
         if not part:
             continue
         folder = rows_path.with_suffix("") / kind
-        with progress_bar() as progress:
+        with experiment_progress() as progress:
             result = run_experiment(
                 "leaderboard", plan(part, n_splits, methods), {"runs": n_splits}, n_jobs=jobs,
                 time_limit=TIME_LIMIT, folder=folder, progress=progress,

@@ -8,6 +8,7 @@ import argparse
 import datetime
 from pathlib import Path
 
+from lincent._console import duration
 from lincent.model_selection import load_result
 from lincent.model_selection.statistics import interval, means, pivot
 from lincent.paper.study import paper
@@ -27,7 +28,6 @@ from lincent.paper.study.report import (
     fqcc_section,
     kernel_section,
 )
-from lincent.report.blocks import duration
 
 BEGIN, END = "<!-- begin study_page.py -->", "<!-- end study_page.py -->"
 DOC = Path(__file__).resolve().parent.parent / "doc"

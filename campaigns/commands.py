@@ -164,24 +164,23 @@ def _forked(folder: Path, given: list[str]) -> tuple[int, int]:
 def _imported() -> None:
     """Do once what the commands do, so that every module is there before the fork."""
     import lincent.cli
-    import lincent.cli.commands
     from lincent._errors import AppError
     from lincent.export.export import export_bytes
     from lincent.export.storage import dump_model, parse_model
-    from lincent.report.page import explanation_html
+    from lincent.report.model_report import model_report
     from lincent.workflow import explain_model, fit_table, predict_table
 
     table = corpus.table(np.random.default_rng(0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = parse_model(dump_model(fit_table(table, "target", quick=True)))
+        model = parse_model(dump_model(fit_table(table, "target", method="quick")))
         predict_table(model, table)
-        explanation_html(explain_model(model))
+        model_report(explain_model(model))
         for kind in ("sql", "python", "onnx"):
             with suppress(AppError):  # a package that is not there
                 export_bytes(model, kind)
     with suppress(SystemExit), redirect_stderr(io.StringIO()):
-        lincent.cli._commands()(["explain", os.devnull])
+        lincent.cli.make_app()(["explain", os.devnull])
 
 
 def _be_the_command(folder: Path, given: list[str]) -> None:

@@ -90,14 +90,14 @@ def make() -> Path:
 
 def _model(classes: int = 2, dates: bool = False, text: bool = False, **settings: Any) -> bytes:
     from lincent.export.storage import dump_model
-    from lincent.tables.infer import ColumnOptions
     from lincent.workflow.fit import fit_table
 
-    wishes = ColumnOptions(ids=("id",), dates=dates, text=text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         frame = table(np.random.default_rng(0), classes=classes)
-        return dump_model(fit_table(frame, "target", wishes=wishes, **settings))
+        return dump_model(
+            fit_table(frame, "target", ids=["id"], dates=dates, text=text, **settings)
+        )
 
 
 @cache

@@ -162,11 +162,11 @@ def _as_python(model: Any) -> None:
 
 def _explained(model: Any) -> None:
     from lincent.export.storage import described_by
-    from lincent.report.text import explain_text
+    from lincent.report.text import explanation_text
     from lincent.workflow.explain import explain_model
 
     with described_by("f.lincent"):
-        text = explain_text(explain_model(model))
+        text = explanation_text(explain_model(model))
     if not text.replace("\n", "").isprintable():
         raise AssertionError(f"control characters in {text!r}")
 

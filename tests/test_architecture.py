@@ -275,7 +275,7 @@ def test_import_is_light(tmp_path):
     assert any(added < 0.3 for added in times), "lincent adds 0.3 s to sklearn.base"
 
 
-@pytest.mark.parametrize("words", ["import lincent", "import lincent.cli.commands"])
+@pytest.mark.parametrize("words", ["import lincent", "import lincent.cli; lincent.cli.make_app()"])
 def test_what_needs_no_data_waits_for_no_library(words):
     pytest.importorskip("typer")
     loaded = python(f"{words}; import sys; print(*sys.modules)").split()

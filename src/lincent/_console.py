@@ -1,39 +1,61 @@
-"""Long work shows itself: a bar in a terminal, plain lines in a pipe, nothing when quiet."""
+"""The console: answers on the output, log messages and progress on the error stream.
+
+``progress_bar`` shows the steps that ``_progress`` reports: as a bar in a terminal where rich is
+installed, in plain lines otherwise, not at all when quiet.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 from lincent._errors import printable
 
-LINE_SECONDS = 1.0
-"""Lines in a pipe are at least so far apart."""
 
-
-class Stage(Protocol):
-    """Shows what is being done, steps done, steps in all (0: not known), and which it is."""
+class Progress(Protocol):
+    """Shows a stage, steps done, steps in all (0 if not known), and the current step."""
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None: ...
 
 
-def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
-    """Nothing."""
+def silent(*args: Any, **named: Any) -> None:
+    """Ignore log messages and progress."""
 
 
-def _said(stage: str, done: int, total: int, detail: str) -> str:
-    which = f" ({detail})" if detail else ""
-    return f"{stage} {min(done + 1, total)} of {total}{which}" if total else stage + which
+def log(line: str) -> None:
+    """Print a log message or a warning on the error stream."""
+    sys.stderr.write(f"lincent: {printable(line)}\n")
+    sys.stderr.flush()
+
+
+def answer(text: str) -> None:
+    """Print the result of a command."""
+    sys.stdout.write(printable(text) + "\n")
+    sys.stdout.flush()
+
+
+def answer_json(data: Any) -> None:
+    """Print the result of a command as JSON."""
+    answer(json.dumps(data, indent=2, ensure_ascii=False, default=str, allow_nan=False))
+
+
+def duration(seconds: float) -> str:
+    """Return a time span in words."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
 @contextmanager
-def stages(quiet: bool = False) -> Iterator[Stage]:
-    """A function that shows where the work is."""
+def progress_bar(quiet: bool = False, line_seconds: float = 1.0) -> Iterator[Progress]:
+    """Show progress; plain lines are at least ``line_seconds`` apart."""
     if quiet:
-        yield _silent
+        yield silent
         return
     try:
         from rich.console import Console
@@ -46,43 +68,71 @@ def stages(quiet: bool = False) -> Iterator[Stage]:
             TimeRemainingColumn,
         )
     except ImportError:
-        yield _lines()
+        yield _plain_lines(line_seconds)
         return
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _lines()
+        yield _plain_lines(line_seconds)
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
                TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())  # fmt: skip
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("reading", total=None)
-        last = [""]
+        task, current = bar.add_task("reading", total=None), ""
 
         def show(stage: str, done: int, total: int, detail: str = "") -> None:
-            if stage != last[0]:
+            nonlocal current
+            if stage != current:
                 bar.reset(task)
-                last[0] = stage
-            text = _said(stage, done, total, detail)
-            bar.update(task, description=printable(text), completed=done, total=total or None)
+                current = stage
+            text = printable(_progress_text(stage, done, total, detail))
+            bar.update(task, description=text, completed=done, total=total or None)
 
         yield show
 
 
-def _lines() -> Stage:
+def _progress_text(stage: str, done: int, total: int, detail: str) -> str:
+    which = f" ({detail})" if detail else ""
+    return f"{stage} {min(done + 1, total)} of {total}{which}" if total else stage + which
+
+
+def _plain_lines(seconds: float) -> Progress:
     started: dict[str, tuple[float, int]] = {}
-    last = [0.0]
+    last = 0.0
 
     def show(stage: str, done: int, total: int, detail: str = "") -> None:
+        nonlocal last
         now = time.monotonic()
         since, first = started.setdefault(stage, (now, done))
-        if total and (done >= total or now - last[0] < LINE_SECONDS):
+        if total and (done >= total or now - last < seconds):
             return
-        last[0] = now
+        last = now
         left = ""
         if total and done > first:
-            left = f", about {(now - since) / (done - first) * (total - done):.0f} s left"
-        text = _said(stage, done, total, detail) + left
-        sys.stderr.write(f"lincent: {printable(text)}\n")
-        sys.stderr.flush()
+            left = f", about {duration((now - since) / (done - first) * (total - done))} left"
+        log(_progress_text(stage, done, total, detail) + left)
 
     return show
+
+
+@contextmanager
+def experiment_progress(quiet: bool = False) -> Iterator[Callable[[int, int, Any], None]]:
+    """Show the fits of an experiment: fits done, fits in all, and the row of the last one."""
+    with progress_bar(quiet, line_seconds=30.0) as show:
+        yield lambda done, total, row: show(
+            "fit", done, total, f"{row['dataset']}, {row['method']}"
+        )
+
+
+@contextmanager
+def row_counter() -> Iterator[Callable[[int], None]]:
+    """Show the number of rows done, in a terminal only."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+
+    def show(rows: int) -> None:
+        sys.stderr.write(f"\r{rows:,} rows")
+        sys.stderr.flush()
+
+    yield show
+    sys.stderr.write("\n")

@@ -1,7 +1,5 @@
-"""Long work says where it is: what is being done, steps done, steps in all, and which it is now.
-
-Whoever shows progress listens (``listening``); whatever takes long tells (``step``), and costs
-nothing where nobody listens.
+"""Progress of long work: it reports each step with ``step``, which costs nothing unless someone
+listens; ``listening`` passes the steps of a context to functions that show them (``_console``).
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ _listener: ContextVar[Listener | None] = ContextVar("lincent_progress", default=
 
 @contextmanager
 def listening(*listeners: Listener) -> Iterator[None]:
-    """Give every step in this context to these listeners, and to those outside of it."""
+    """Pass every step in this context to these listeners, and to those outside of it."""
     outer = _listener.get()
     all_of_them = listeners if outer is None else (outer, *listeners)
 
@@ -32,7 +30,7 @@ def listening(*listeners: Listener) -> Iterator[None]:
 
 
 def step(what: str, done: int, total: int, detail: str = "") -> None:
-    """One of ``total`` steps begins, ``done`` are over; ``detail`` says which it is."""
+    """Report that one of ``total`` steps begins, after ``done`` of them; ``detail`` names it."""
     listener = _listener.get()
     if listener is not None:
         listener(what, done, total, detail)

@@ -53,7 +53,9 @@ def public_classifiers():
 def test_every_classifier_comes_back(kind, model, make_table):
     for classes in (2, 3):
         table = make_table(80, classes=classes)
-        rows = fit_table(table, "churn", ids=["customer"], method="lcc", probability=None)
+        rows = fit_table(
+            table, "churn", ids=["customer"], method="lcc", params={"probability": None}
+        )
         prepared = rows.pipeline[0]
         frame = table[rows.schema.names].copy()
         frame["city"] = frame["city"].fillna("(missing)").astype(object)

@@ -11,7 +11,6 @@ import lincent.paper.baselines
 from lincent._errors import AppError
 from lincent.export import export_model
 from lincent.export.export import export_bytes
-from lincent.tables.infer import ColumnOptions
 from lincent.tables.read import read_table
 from lincent.tables.schema import to_frame
 from lincent.workflow import fit_table, predict_table
@@ -127,10 +126,10 @@ def test_what_onnx_cannot_say(name, settings, labels, word):
 
 
 def test_onnx_has_every_public_classifier():
-    from lincent.export.onnx import OWN, RIVALS
+    from lincent.export.onnx import BASELINES, OWN
 
     named = {name for name, _ in LINEAR}
-    assert {kind.__name__ for kind in (*OWN, *RIVALS)} == named
+    assert {kind.__name__ for kind in (*OWN, *BASELINES)} == named
     public = {*lincent.__all__, *lincent.paper.baselines.__all__}
     classes = {n for n in public if hasattr(getattr(lincent, n, None), "fit")}
     assert classes <= named
@@ -146,7 +145,7 @@ def test_what_has_no_form_says_what_to_do(make_table, kind):
 def test_what_an_export_would_get_wrong_is_refused(make_table):
     frame = make_table(120)
     frame["since"] = pd.date_range("2020-01-01", periods=120)
-    dated = fit_table(frame, "churn", quick=True, wishes=ColumnOptions(dates=True))
+    dated = fit_table(frame, "churn", method="quick", dates=True)
     with pytest.raises(AppError, match="'since' is a date or free text"):
         export_bytes(dated, "python")
     pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
@@ -194,7 +193,9 @@ def test_nearest_with_too_many_rows_is_refused(monkeypatch):
 def exported(request, make_table):
     classes, strategy = request.param
     table = make_table(200, seed=3, classes=classes)
-    model = fit_table(table, "churn", ids=["customer"], method="lcc", multi_class=strategy)
+    model = fit_table(
+        table, "churn", ids=["customer"], method="lcc", params={"multi_class": strategy}
+    )
     rows = make_table(400, seed=4, classes=classes)
     rows.loc[7, "city"] = "Nuuk"
     return model, rows, predict_table(model, rows)
@@ -223,7 +224,7 @@ def test_onnx_of_curves_after_the_preparation_of_a_table(make_table, method, cla
 
     table = with_years(make_table(200, seed=3, classes=classes), 0)
     settings = {"maps": ["splines"]} if method == "auto" else {"n_resamples": 0}
-    model = fit_table(table, "churn", ids=["customer"], method=method, settings=settings)
+    model = fit_table(table, "churn", ids=["customer"], method=method, params=settings)
     rows = with_years(make_table(400, seed=4, classes=classes), 1)
     rows.loc[7, "city"] = "Nuuk"
     expected = predict_table(model, rows)
@@ -280,7 +281,7 @@ def with_classifier(model, table, classifier):
 @pytest.mark.parametrize("name", ["FQCC", "RegularizedLCC", "RegularizedLCCCV", "LinearSVM"])
 def test_snippets_of_other_linear_classifiers(make_table, name, classes):
     table = make_table(150, seed=3, classes=classes)
-    base = fit_table(table, "churn", ids=["customer"], method="lcc", probability=None)
+    base = fit_table(table, "churn", ids=["customer"], method="lcc", params={"probability": None})
     home = lincent if hasattr(lincent, name) else lincent.paper.baselines
     model = with_classifier(base, table, getattr(home, name)())
     rows = make_table(200, seed=4, classes=classes)
@@ -300,7 +301,7 @@ def test_snippets_of_other_linear_classifiers(make_table, name, classes):
 @pytest.mark.parametrize("name", ["StructuredLCC", "KernelLCC", "DiscriminativeLeastSquares"])
 def test_no_snippet_of_what_is_not_a_line(make_table, name):
     table = make_table(80)
-    base = fit_table(table, "churn", ids=["customer"], method="lcc", probability=None)
+    base = fit_table(table, "churn", ids=["customer"], method="lcc", params={"probability": None})
     home = lincent if hasattr(lincent, name) else lincent.paper.baselines
     model = with_classifier(base, table, getattr(home, name)())
     for kind in ("sql", "python"):
@@ -341,7 +342,7 @@ def test_export_writes_whole_files(model, tmp_path):
 
 
 def test_nearest_has_no_snippet(make_table):
-    model = fit_table(make_table(80), "churn", drop=["customer"], discriminator="nearest")
+    model = fit_table(make_table(80), "churn", drop=["customer"], method="LCC-1NN")
     for kind in ("sql", "python"):
         with pytest.raises(AppError, match="nearest"):
             export_bytes(model, kind)

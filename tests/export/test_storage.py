@@ -39,10 +39,10 @@ def no_code_was_run():
     "settings",
     [
         {},
-        {"tune": True},
-        {"probability": "isotonic"},
-        {"probability": None, "discriminator": "nearest"},
-        {"discriminator": "svm", "multi_class": "ovo", "balanced": True},
+        {"method": "LCCCV"},
+        {"params": {"probability": "isotonic"}},
+        {"params": {"probability": None, "discriminator": "nearest"}},
+        {"params": {"discriminator": "svm", "multi_class": "ovo", "class_weight": "balanced"}},
     ],
 )
 def test_round_trip(tmp_path, make_table, classes, settings):

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from support.model_fixtures import *  # noqa: F403
+
 HOSTILE = "<script>alert(1)</script>"
 HOSTILE_CLASS = 'yes"><img src=x onerror=alert(2)>'
 

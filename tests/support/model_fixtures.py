@@ -75,9 +75,9 @@ class Answer:
 @pytest.fixture
 def lincent(capfdbinary):
     """Run a command in this process."""
-    from lincent.cli import _commands
+    from lincent.cli import make_app
 
-    app = _commands()
+    app = make_app()
 
     def run(*arguments):
         capfdbinary.readouterr()

@@ -22,7 +22,7 @@ from lincent._errors import AppError
 from lincent.estimators.additive import AdditiveModel
 from lincent.export.model import Model
 from lincent.export.terms import check_linear, is_linear, scores_in_units
-from lincent.inspection.permutation_importance import prepared_from
+from lincent.inspection.permutation_importance import encoded_owners
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ def _of_a_line(model: Model) -> Contributions:
     [score] = scores_in_units(model)
     owner = {name: column.name for column in model.schema.columns for name in column.inputs}
     names = tuple(dict.fromkeys(owner.values()))
-    places = [names.index(name) for name in prepared_from(model.pipeline, model.schema)]
+    places = [names.index(name) for name in encoded_owners(model.pipeline, model.schema)]
     weights = np.zeros((model.classifier.n_features_in_, len(names)))
-    weights[np.arange(len(places)), places] = model.classifier.coef_[0] / model.unit
+    weights[np.arange(len(places)), places] = model.classifier.coef_[0] / model.score_scale
     shift = np.zeros(len(names))
     for term in score.terms:
         shift[names.index(owner[term.column])] += term.shift
@@ -77,11 +77,13 @@ def _of_a_line(model: Model) -> Contributions:
 
 def _of_curves(model: Model) -> Contributions:
     classifier = model.classifier
-    sources = prepared_from(model.pipeline, model.schema).tolist()
+    sources = encoded_owners(model.pipeline, model.schema).tolist()
     pairs = [tuple(dict.fromkeys((sources[a], sources[b]))) for a, b in classifier.terms_.pairs]
     sources += [" & ".join(pair) for pair in pairs]
     names = tuple(dict.fromkeys(sources))
     weights = np.zeros((len(sources), len(names)))
-    weights[np.arange(len(sources)), [names.index(name) for name in sources]] = 1 / model.unit
-    base = float(classifier.intercept_[0]) / model.unit
+    weights[np.arange(len(sources)), [names.index(name) for name in sources]] = (
+        1 / model.score_scale
+    )
+    base = float(classifier.intercept_[0]) / model.score_scale
     return Contributions(names, base, weights, np.zeros(len(names)))

@@ -34,7 +34,7 @@ def check_description(header: dict[str, Any]) -> None:
     if not isinstance(header.get("summary"), dict):
         raise Unacceptable("is damaged: its description has no summary")
     _plain(header["summary"])
-    unit = header["summary"].get("unit", 1.0)
+    unit = header["summary"].get("score_scale", 1.0)
     if type(unit) is not float or not 0 < unit < math.inf:
         raise Unacceptable("is damaged: the unit of its scores is not positive")
 

@@ -1,4 +1,4 @@
-"""A fitted model with all that is needed to use it on a table."""
+"""A fitted model with everything that is needed to use it on a table."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 
 from lincent._errors import printable
 from lincent.estimators.validation import plain
-from lincent.inspection.score_intervals import TITLES
-from lincent.inspection.thresholds import Cut, codes_of
+from lincent.inspection.thresholds import DecisionThreshold, predict_codes
+from lincent.model_selection.metrics import TITLES
 from lincent.tables.read import UserTable
 from lincent.tables.schema import Schema, to_frame
 
 
 class Sum(Protocol):
-    """How a score is a sum over the columns (see ``contributions``)."""
+    """A score as a sum over the columns (see ``contributions``)."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -28,18 +28,18 @@ class Sum(Protocol):
 
 @dataclass(frozen=True)
 class Model:
-    """A pipeline (impute, one-hot, scale, classify), its schema and a summary of its training.
+    """A fitted pipeline of encoder and classifier, its schema and a summary of its training.
 
     Parameters
     ----------
     pipeline : sklearn.pipeline.Pipeline
         Takes a pandas frame with the columns of the schema.
     schema : Schema
-        The columns as they were understood.
+        The inferred types of the columns.
     summary : dict
-        Plain data: rows, classes, settings, certificate, scores, where the classes lie.
+        Plain data: rows, classes, parameters, certificate, held-out metrics.
     version : str
-        The lincent that made it.
+        The version of lincent.
     """
 
     pipeline: Any
@@ -57,17 +57,15 @@ class Model:
         return [plain(label) for label in self.classifier.classes_]
 
     @property
-    def cut(self) -> Cut | None:
-        """The cut that was asked for at training, if any."""
-        return Cut.from_json(self.summary.get("cut"))
+    def threshold(self) -> DecisionThreshold | None:
+        """The decision threshold that was set at training, if any."""
+        threshold = self.summary.get("threshold")
+        return None if threshold is None else DecisionThreshold(**threshold)
 
     @property
-    def unit(self) -> float:
-        """What the classifier's scores are divided by: the distance between the classes.
-
-        1 in files of version 0.1.0, which had none.
-        """
-        return float(self.summary.get("unit", 1.0))
+    def score_scale(self) -> float:
+        """The divisor of the classifier's scores: the distance between the classes."""
+        return float(self.summary.get("score_scale", 1.0))
 
     @property
     def has_probabilities(self) -> bool:
@@ -76,39 +74,38 @@ class Model:
     def score_batch(
         self,
         batch: UserTable,
-        news: Counter[str] | None = None,
+        new_categories: Counter[str] | None = None,
         contributions: Sum | None = None,
     ) -> dict[str, np.ndarray]:
-        """The new columns for a batch of rows: class, score and probabilities.
+        """Return the new columns for a batch of rows: class, score and probabilities.
 
-        The score is in units of the distance between the classes.
+        The score is normalized by the distance between the classes.
 
         Parameters
         ----------
         batch : UserTable
-            Rows in a frame.
-        news : Counter[str], default=None
-            Counts what training had not seen.
+            Rows of a table.
+        new_categories : Counter[str], default=None
+            Counts the rows with values that training did not have, by column.
         contributions : Sum, default=None
-            What the columns add to the score, to be given as well.
+            Adds the contributions of the columns to the score.
 
         Returns
         -------
         dict[str, ndarray]
-            The answers for the batch.
+            The new columns by name.
         """
-        frame = to_frame(self.schema, batch, news)
-        rows = self.pipeline[:-1].transform(frame)
-        found = score_rows(self.classifier, rows, self.cut, self.unit)
+        encoded = self.pipeline[:-1].transform(to_frame(self.schema, batch, new_categories))
+        columns = score_rows(self.classifier, encoded, self.threshold, self.score_scale)
         if contributions is not None:
-            parts = contributions.of(self.classifier, rows)
-            found |= {f"contribution_{name}": parts[:, k]
-                      for k, name in enumerate(contributions.names)}  # fmt: skip
-        return found
+            values = contributions.of(self.classifier, encoded)
+            for k, name in enumerate(contributions.names):
+                columns[f"contribution_{name}"] = values[:, k]
+        return columns
 
     def __repr__(self) -> str:
-        said = self.summary.get("held_out") or {}
-        first = (said.get("scores") or [None])[0]
+        evaluation = self.summary.get("held_out") or {}
+        first = (evaluation.get("scores") or [None])[0]
         score = "" if first is None else f", held-out {TITLES[first['name']]} {first['value']:.3f}"
         classes = ", ".join(str(label) for label in self.classes)
         return printable(
@@ -117,12 +114,12 @@ class Model:
         )
 
     def _repr_html_(self) -> str:
-        """The same as a small table, above scikit-learn's view of the pipeline."""
-        said = self.summary.get("held_out") or {}
+        """Return a small table above scikit-learn's view of the pipeline."""
+        evaluation = self.summary.get("held_out") or {}
         rows = "".join(
             f"<tr><th>{html.escape(TITLES[s['name']])}</th><td>{s['value']:.3f}</td>"
             f"<td>{s['low']:.3f} to {s['high']:.3f}</td><td>{s['baseline']:.3f}</td></tr>"
-            for s in said.get("scores", ())
+            for s in evaluation.get("scores", ())
         )
         head = "<tr><th>held out</th><th>score</th><th>95 % interval</th><th>always the larger "
         table = f"<table><thead>{head}class</th></tr></thead><tbody>{rows}</tbody></table>"
@@ -131,19 +128,28 @@ class Model:
 
 
 def score_rows(
-    classifier: Any, rows: Any, cut: Cut | None = None, unit: float = 1.0
+    classifier: Any,
+    encoded: Any,
+    threshold: DecisionThreshold | None = None,
+    score_scale: float = 1.0,
 ) -> dict[str, np.ndarray]:
-    """Class, score (in units) and probabilities of prepared rows.
+    """Return class, normalized score and probabilities of encoded rows.
 
-    The score is the signed one of two classes, or that of the winning class among more.
+    The score is the signed one of two classes, or that of the predicted class among more.
     """
-    scores = np.asarray(classifier.decision_function(rows)) / unit
-    score = scores if scores.ndim == 1 else scores.max(axis=1)
-    has = hasattr(classifier, "predict_proba")
-    chances = classifier.predict_proba(rows) if has else None
-    index = codes_of(scores) if cut is None else cut.codes(classifier.classes_, scores, chances)
-    columns = {"class": classifier.classes_[index], "score": score}
-    if chances is not None:
-        for k, label in enumerate(classifier.classes_):
-            columns[f"probability_{plain(label)}"] = chances[:, k]
+    classes = classifier.classes_
+    scores = np.asarray(classifier.decision_function(encoded)) / score_scale
+    has_probabilities = hasattr(classifier, "predict_proba")
+    probabilities = classifier.predict_proba(encoded) if has_probabilities else None
+    if threshold is None:
+        codes = predict_codes(scores)
+    else:
+        codes = threshold.predict(classes, scores, probabilities)
+    columns = {
+        "class": classes[codes],
+        "score": scores if scores.ndim == 1 else scores.max(axis=1),
+    }
+    if probabilities is not None:
+        for k, label in enumerate(classes):
+            columns[f"probability_{plain(label)}"] = probabilities[:, k]
     return columns

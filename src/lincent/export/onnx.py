@@ -43,8 +43,7 @@ from lincent.export.onnx_graph import Graph
 from lincent.export.onnx_probability import probabilities
 from lincent.export.onnx_scores import check_scores, task_scores
 from lincent.export.onnx_tables import contribution_columns, softmax_probabilities
-from lincent.inspection.thresholds import PROBABILITY, positive_code
-from lincent.inspection.thresholds import Cut as ScoreCut
+from lincent.inspection.thresholds import PROBABILITY, DecisionThreshold, positive_code
 from lincent.paper import baselines
 from lincent.tables.schema import CATEGORY
 
@@ -81,7 +80,7 @@ class Wanted:
     """What a model adds to its classifier: the unit of scores, a cut, contributions."""
 
     unit: float = 1.0
-    cut: ScoreCut | None = None
+    cut: DecisionThreshold | None = None
     contributions: Contributions | None = None
 
 
@@ -121,7 +120,7 @@ def onnx_bytes(model: Model, contributions: Contributions | None = None) -> byte
 def _with_wishes(model: Model, contributions: Contributions | None) -> Any:
     """The pipeline, its classifier a copy that carries what the model adds to it."""
     classifier, pipeline = copy.copy(model.classifier), copy.copy(model.pipeline)
-    classifier._wanted = Wanted(model.unit, model.cut, contributions)
+    classifier._wanted = Wanted(model.score_scale, model.threshold, contributions)
     pipeline.steps = [*model.pipeline.steps[:-1], (model.pipeline.steps[-1][0], classifier)]
     return pipeline
 
@@ -207,8 +206,8 @@ def _write_probabilities(g: Graph, model: Any, found: str, name: str) -> None:
     g.node("Identity", g.real_numbers(chances), output=name)
 
 
-def _moved(g: Graph, model: Any, cut: ScoreCut, names: list[str]) -> str:
-    """The index of the class by a cut that was asked for (see ``app.cut``)."""
+def _moved(g: Graph, model: Any, cut: DecisionThreshold, names: list[str]) -> str:
+    """The index of the class by a cut that was asked for (see ``inspection.thresholds``)."""
     side = positive_code(model.classes_, cut.positive)
     if cut.scale == PROBABILITY:
         values = g.node("Squeeze", g.column(names[2], side), g.whole([1]))

@@ -31,7 +31,7 @@ def sigmoid_of(model: Model) -> tuple[float, float] | None:
         slope, offset = found.parts[0].slope / found.parts[0].unit, found.parts[0].offset
     else:
         return None
-    return float(_number(slope * model.unit)), float(_number(offset))
+    return float(_number(slope * model.score_scale)), float(_number(offset))
 
 
 # Nothing enters the code but what these functions let through: finite numbers, and text inside
@@ -144,7 +144,7 @@ def _sql_outer(model: Model, names: list[str]) -> list[str]:
 
 def _cut(model: Model) -> tuple[str, int]:
     """When a row is of which class: a condition on {score} and {chance}, in SQL as in Python."""
-    cut = model.cut
+    cut = model.threshold
     if cut is None:
         return "{score} > 0", 1
     side = positive_code(model.classifier.classes_, cut.positive)

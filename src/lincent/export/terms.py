@@ -131,9 +131,9 @@ def is_linear(classifier: Any) -> bool:
 
 def _score(model: Model, k: int, task: Any) -> Score:
     classifier, columns = model.classifier, model.pipeline[0]
-    unit = columns.scale_ * model.unit
+    unit = columns.scale_ * model.score_scale
     coef = classifier.coef_[k] / unit
-    constant = float(classifier.intercept_[k]) / model.unit - float(coef @ columns.center_)
+    constant = float(classifier.intercept_[k]) / model.score_scale - float(coef @ columns.center_)
     middle, sources = _middle(classifier, k), columns.sources
     terms: list[NumberTerm | CategoryTerm] = []
     for j, code in enumerate(columns.columns_):

@@ -1,75 +1,77 @@
-"""The curves behind a report, as plain numbers: ROC, precision and recall, reliability, line."""
+"""The curves of a report as plain numbers: ROC, precision-recall, calibration, score histogram."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import precision_recall_curve, roc_curve
 
 from lincent.estimators.validation import plain
 
-POINTS = 100
-BINS = 30
-TENTHS = 10
-CUTS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+MAX_POINTS = 100
+N_BINS = 30
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
-def two_class_curves(values: np.ndarray, positive: np.ndarray) -> dict[str, list[list[float]]]:
-    """ROC as (false positive rate, true positive rate), and (recall, precision)."""
-    order = np.argsort(-values, kind="stable")
-    hits = positive[order]
-    ends = np.flatnonzero(np.r_[np.diff(values[order]) != 0, True])
-    found, taken = np.cumsum(hits)[ends], ends + 1
-    m, n = max(1, int(hits.sum())), max(1, int((~hits).sum()))
-    roc = np.column_stack([np.r_[0, (taken - found) / n], np.r_[0, found / m]])
-    pr = np.column_stack([found / m, found / taken])
-    return {"roc": _thinned(roc), "precision_recall": _thinned(pr)}
+def threshold_curves(values: np.ndarray, positive: np.ndarray) -> dict[str, list[list[float]]]:
+    """Return (false positive rate, true positive rate) and (recall, precision) by threshold."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a class may be missing in given data
+        false_rate, true_rate, _ = roc_curve(positive, values, drop_intermediate=False)
+        precision, recall, _ = precision_recall_curve(positive, values)
+    # From the largest threshold on, without scikit-learn's end point (0, 1).
+    pairs = np.column_stack([recall, precision])[-2::-1]
+    return {
+        "roc": _thinned(np.column_stack([false_rate, true_rate])),
+        "precision_recall": _thinned(pairs),
+    }
 
 
 def _thinned(points: np.ndarray) -> list[list[float]]:
-    """At most POINTS of the points, both ends among them."""
-    if len(points) > POINTS:
-        points = points[np.unique(np.linspace(0, len(points) - 1, POINTS).round().astype(int))]
-    return [[round(float(x), 6), round(float(y), 6)] for x, y in points]
+    """Return at most ``MAX_POINTS`` of the points, both ends among them."""
+    if len(points) > MAX_POINTS:
+        points = points[np.unique(np.linspace(0, len(points) - 1, MAX_POINTS).round().astype(int))]
+    return [[round(float(x), 6), round(float(y), 6)] for x, y in np.nan_to_num(points)]
 
 
-def reliability(chance: np.ndarray, positive: np.ndarray) -> list[dict[str, float]]:
-    """Predicted and observed share of the positive class by tenths of probability."""
-    bins = np.minimum((chance * TENTHS).astype(int), TENTHS - 1)
+def calibration_bins(probability: np.ndarray, positive: np.ndarray) -> list[dict[str, float]]:
+    """Return predicted and observed frequency of the positive class by tenths of probability."""
+    bins = np.minimum((probability * 10).astype(int), 9)
     return [
         {
-            "from": k / TENTHS,
-            "to": (k + 1) / TENTHS,
+            "from": k / 10,
+            "to": (k + 1) / 10,
             "rows": int((bins == k).sum()),
-            "predicted": float(chance[bins == k].mean()),
+            "predicted": float(probability[bins == k].mean()),
             "observed": float(positive[bins == k].mean()),
         }
-        for k in range(TENTHS)
-        if (bins == k).any()
+        for k in np.unique(bins).tolist()
     ]
 
 
-def cuts(chance: np.ndarray, positive: np.ndarray) -> list[dict[str, float]]:
-    """What is called positive, and rightly so, from each of some probabilities on."""
+def threshold_table(probability: np.ndarray, positive: np.ndarray) -> list[dict[str, float]]:
+    """Return positive predictions, and right ones among them, from each probability on."""
     return [
         {
             "at": at,
-            "called": int((chance >= at).sum()),
-            "found": int((positive & (chance >= at)).sum()),
+            "called": int((probability >= at).sum()),
+            "found": int((positive & (probability >= at)).sum()),
         }
-        for at in CUTS
+        for at in THRESHOLDS
     ]
 
 
-def line_histogram(scores: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> dict[str, Any]:
-    """Rows of each class along the score, in units of the distance between the class means."""
-    unit = line_unit(scores, codes)
-    place = scores / unit
-    low, high = np.quantile(place, [0.002, 0.998])
-    edges = np.linspace(min(low, -0.05), max(high, 0.05), BINS + 1)
-    inside = np.clip(place, edges[0], edges[-1])
+def score_histogram(scores: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> dict[str, Any]:
+    """Return the counts of each class along the normalized score."""
+    scale = class_distance(scores, codes)
+    positions = scores / scale
+    low, high = np.quantile(positions, [0.002, 0.998])
+    edges = np.linspace(min(low, -0.05), max(high, 0.05), N_BINS + 1)
+    inside = np.clip(positions, edges[0], edges[-1])
     return {
-        "unit": unit,
+        "scale": scale,
         "edges": [round(float(edge), 4) for edge in edges],
         "counts": {
             str(plain(label)): np.histogram(inside[codes == k], edges)[0].tolist()
@@ -78,17 +80,18 @@ def line_histogram(scores: np.ndarray, codes: np.ndarray, classes: np.ndarray) -
     }
 
 
-def score_unit(scores: np.ndarray, codes: np.ndarray) -> float:
-    """The distance between the classes on the score; the mean over those of more than two."""
+def score_scale(scores: np.ndarray, codes: np.ndarray) -> float:
+    """Return the distance between the classes on the score; the mean over those of several."""
     if scores.ndim == 1:
-        return line_unit(scores, codes)
-    each = [line_unit(column, (codes == k).astype(np.intp)) for k, column in enumerate(scores.T)]
-    return float(np.mean(each))
+        return class_distance(scores, codes)
+    columns = enumerate(scores.T)
+    return float(
+        np.mean([class_distance(column, (codes == k).astype(np.intp)) for k, column in columns])
+    )
 
 
-def line_unit(scores: np.ndarray, codes: np.ndarray) -> float:
-    """The distance between the mean scores of two classes."""
+def class_distance(scores: np.ndarray, codes: np.ndarray) -> float:
+    """Return the distance between the mean scores of two classes, 1 where there is none."""
     if not (codes == 0).any() or not (codes == 1).any():
         return 1.0
-    apart = abs(float(scores[codes == 1].mean() - scores[codes == 0].mean()))
-    return apart if apart > 0 else 1.0
+    return abs(float(scores[codes == 1].mean() - scores[codes == 0].mean())) or 1.0

@@ -1,14 +1,18 @@
-"""What each column does to the score of any classifier, measured on rows.
+"""Permutation importance and partial dependence of the columns of a table.
 
-effect    how far the score moves on average when the column's values are dealt anew among the rows
-curve     the mean score when the column has a value in all rows (partial dependence); for a sum of
-          curves, one per column, it is that curve itself
-band      where 80 % of the curves of single rows lie, each moved to the height of the mean: how
-          much the column's part hangs on the other columns.  A sum of curves has one curve for all
-          rows; its band is where 80 % of the curves of resampled rows lie
+importance    how far the score moves on average when the column's values are permuted
+curve         the mean score when the column has one value in all rows (partial dependence); for an
+              additive model it is the shape function of the column
+band          80 % of the curves of single rows, each shifted to the height of the mean: how much
+              the effect of a column depends on the other columns.  An additive model has one curve
+              for all rows; its band holds 80 % of the curves of resampled rows
 
-Both in units of the distance between the mean scores of the classes.  Two classes have curves; with
-more, the effect is the mean over the classes.
+Both are normalized by the distance between the mean scores of the classes.  Binary models have
+curves; with more classes, the importance is the mean over their scores.
+
+``sklearn.inspection.permutation_importance`` measures the loss of a metric instead, needs labels,
+and scores one permutation at a time.  Everything here works on encoded rows: the table is not
+encoded again.
 """
 
 from __future__ import annotations
@@ -19,110 +23,164 @@ import numpy as np
 
 from lincent.tables.schema import CATEGORY, FLAG, NUMBER, Column, Schema
 
-EFFECT_ROWS, CURVE_ROWS, CURVE_POINTS = 500, 100, 21
-EFFECT_SCORES, FEWEST_ROWS = 10_000, 100
-"""Scores that effects may cost: with many columns fewer rows are asked.  With 85 columns and
-AutoLCC 500 rows took as long as the search."""
-ASKED_ROWS = 2_000
-"""Rows that are scored at a time."""
-BAND, NO_WIDTH = (0.1, 0.9), 1e-6
-CURVES, MOST_COLUMNS, MOST_BARS = 6, 300, 12
+MAX_ROWS, CURVE_ROWS, CURVE_POINTS = 500, 100, 21
+MAX_SCORES, MIN_ROWS = 10_000, 100
+"""Decision values that importances may take: with many columns fewer rows are used.  With 85
+columns and AutoLCC, 500 rows took as long as the search."""
+BATCH_ROWS = 2_000
+BAND, MIN_WIDTH = (0.1, 0.9), 1e-6
+N_CURVES, MAX_COLUMNS, MAX_CATEGORIES = 6, 300, 12
 
 
-def column_effects(
-    pipeline: Any, frame: Any, schema: Schema, unit: float, seed: int = 0
+def column_importances(
+    pipeline: Any,
+    frame: Any,
+    encoded: np.ndarray,
+    schema: Schema,
+    score_scale: float,
+    random_state: int = 0,
 ) -> list[dict[str, Any]]:
-    """Effects of the columns, largest first, and curves of the first few."""
-    rng = np.random.default_rng(seed)
-    count = max(FEWEST_ROWS, min(EFFECT_ROWS, EFFECT_SCORES // max(len(schema.columns), 1)))
+    """Return the importances of the columns, largest first, with curves of the first few.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        A fitted encoder and classifier.
+    frame : DataFrame
+        The table with the columns of the schema.
+    encoded : ndarray of shape (n_rows, n_features_out)
+        The rows of ``frame`` as the encoder returns them.
+    schema : Schema
+        The columns of the table.
+    score_scale : float
+        The divisor of scores.
+    random_state : int, default=0
+        Seed for the rows and permutations.
+    """
+    rng = np.random.default_rng(random_state)
+    count = max(MIN_ROWS, min(MAX_ROWS, MAX_SCORES // max(len(schema.columns), 1)))
     rows = np.sort(rng.permutation(len(frame))[:count])
-    sample = frame.iloc[rows].reset_index(drop=True)
-    # Values are dealt anew after the preparation, which treats each column by itself.
-    prepared, classifier = np.asarray(pipeline[:-1].transform(sample)), pipeline[-1]
-    owner = prepared_from(pipeline, schema)
-    before = np.asarray(classifier.decision_function(prepared))
-    names = [column.name for column in schema.columns[:MOST_COLUMNS]]
-    moves = _moves(classifier, prepared, before, [owner == name for name in names], rng)
-    found: list[dict[str, Any]] = [
-        {"column": name, "effect": move / unit} for name, move in zip(names, moves, strict=True)
+    encoded, classifier = np.asarray(encoded[rows]), pipeline[-1]
+    owner = encoded_owners(pipeline, schema)
+    scores = np.asarray(classifier.decision_function(encoded))
+    names = [column.name for column in schema.columns[:MAX_COLUMNS]]
+    moves = _mean_moves(classifier, encoded, scores, [owner == name for name in names], rng)
+    entries: list[dict[str, Any]] = [
+        {"column": name, "importance": move / score_scale}
+        for name, move in zip(names, moves, strict=True)
     ]
-    found.sort(key=lambda entry: -entry["effect"])
-    if before.ndim == 1:
+    entries.sort(key=lambda entry: -entry["importance"])
+    if scores.ndim == 1:
         by_name = {column.name: column for column in schema.columns}
-        few = sample.iloc[:CURVE_ROWS]
-        for entry in found[:CURVES]:
-            if entry["effect"] > 0:
-                column = by_name[entry["column"]]
-                place = int(np.flatnonzero(owner == column.name)[0])
-                entry["curve"] = _curve(pipeline, few, frame, column, unit, place)
-    return found
+        drawn = [entry for entry in entries[:N_CURVES] if entry["importance"] > 0]
+        grids = [_grid(frame, by_name[entry["column"]]) for entry in drawn]
+        for entry, grid, values in zip(
+            drawn, grids, _encoded_grids(pipeline, frame, grids), strict=True
+        ):
+            first = int(np.flatnonzero(owner == entry["column"])[0])
+            entry["curve"] = _curve(
+                classifier, encoded[:CURVE_ROWS], grid, values, first, score_scale
+            )
+    return entries
 
 
-def _moves(
-    classifier: Any, prepared: np.ndarray, before: np.ndarray, columns: list[np.ndarray], rng: Any
+def _mean_moves(
+    classifier: Any,
+    encoded: np.ndarray,
+    scores: np.ndarray,
+    columns: list[np.ndarray],
+    rng: np.random.Generator,
 ) -> list[float]:
-    """The mean move of the score when the values of each set of columns are dealt anew.
+    """Return the mean change of the score when each set of columns is permuted.
 
-    Several sets are scored at a time: most of the price of few rows is that of asking.
+    Several sets are scored at a time: for few rows most of the time is that of a call.
     """
     moves: list[float] = []
-    together = max(1, ASKED_ROWS // len(prepared))
-    for start in range(0, len(columns), together):
-        some = columns[start : start + together]
-        mixed = np.tile(prepared, (len(some), 1, 1))
-        for rows, mine in zip(mixed, some, strict=True):
-            rows[:, mine] = prepared[rng.permutation(len(prepared))][:, mine]
-        scores = classifier.decision_function(mixed.reshape(-1, prepared.shape[1]))
-        moved = np.abs(np.asarray(scores).reshape(len(some), *before.shape) - before)
-        moves += moved.reshape(len(some), -1).mean(axis=1).tolist()
+    batch = max(1, BATCH_ROWS // len(encoded))
+    for start in range(0, len(columns), batch):
+        masks = columns[start : start + batch]
+        permuted = np.tile(encoded, (len(masks), 1, 1))
+        for rows, mask in zip(permuted, masks, strict=True):
+            rows[:, mask] = encoded[rng.permutation(len(encoded))][:, mask]
+        new = np.asarray(classifier.decision_function(permuted.reshape(-1, encoded.shape[1])))
+        moved = np.abs(new.reshape(len(masks), *scores.shape) - scores)
+        moves += moved.reshape(len(masks), -1).mean(axis=1).tolist()
     return moves
 
 
-def prepared_from(pipeline: Any, schema: Schema) -> np.ndarray:
-    """The column of the table that each prepared column comes from."""
+def encoded_owners(pipeline: Any, schema: Schema) -> np.ndarray:
+    """Return the column of the table that each encoded column comes from."""
     owner = {name: column.name for column in schema.columns for name in column.inputs}
     encoder = pipeline[0]
     columns = np.array([owner[column.name] for column in encoder.columns_], dtype=object)
     return np.asarray(columns[encoder.sources])
 
 
-def _curve(
-    pipeline: Any, few: Any, frame: Any, column: Column, unit: float, place: int
-) -> dict[str, Any]:
+def _grid(frame: Any, column: Column) -> tuple[str, list[Any], bool]:
+    """Return the input, the values of its curve (quantiles or categories), if it is numeric."""
     name = column.inputs[0]
-    values, numeric = _places(frame[name], column)
-    stacked = few.loc[np.repeat(few.index, len(values))].reset_index(drop=True)
-    tiled = np.tile(np.asarray(values, dtype=float if numeric else object), len(few))
-    stacked[name] = tiled
-    each = np.asarray(pipeline.decision_function(stacked)).reshape(len(few), -1) / unit
+    if column.kind == CATEGORY:
+        counts = frame[name].value_counts()
+        return name, [str(value) for value in counts.index[:MAX_CATEGORIES]], False
+    numbers = np.asarray(frame[name], dtype=float)
+    numbers = numbers[np.isfinite(numbers)]
+    values = np.unique(numbers)
+    if len(values) > CURVE_POINTS:
+        values = np.quantile(numbers, np.linspace(0.01, 0.99, CURVE_POINTS))
+        if column.kind in (NUMBER, FLAG):
+            values = np.unique(values)
+    return name, [float(value) for value in values], True
+
+
+def _encoded_grids(
+    pipeline: Any, frame: Any, grids: list[tuple[str, list[Any], bool]]
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return, for each grid, the encoded columns of its input and their values; encoded at once."""
+    if not grids:
+        return []
+    encoder = pipeline[0]
+    stacked = frame.iloc[np.zeros(sum(len(values) for _, values, _ in grids), dtype=int)]
+    stacked = stacked.reset_index(drop=True)
+    start, slices = 0, []
+    for name, values, numeric in grids:
+        column = stacked[name].to_numpy(dtype=float if numeric else object).copy()
+        column[start : start + len(values)] = values
+        stacked[name] = column
+        slices.append(slice(start, start + len(values)))
+        start += len(values)
+    encoded = np.asarray(pipeline[:-1].transform(stacked))
+    inputs = np.array([column.name for column in encoder.columns_], dtype=object)[encoder.sources]
+    places = [np.flatnonzero(inputs == name) for name, _, _ in grids]
+    return [(place, encoded[rows][:, place]) for place, rows in zip(places, slices, strict=True)]
+
+
+def _curve(
+    classifier: Any,
+    encoded: np.ndarray,
+    grid: tuple[str, list[Any], bool],
+    grid_encoded: tuple[np.ndarray, np.ndarray],
+    position: int,
+    score_scale: float,
+) -> dict[str, Any]:
+    name, values, numeric = grid
+    place, columns = grid_encoded
+    stacked = np.repeat(encoded, len(values), axis=0)
+    stacked[:, place] = np.tile(columns, (len(encoded), 1))
+    scores = np.asarray(classifier.decision_function(stacked))
+    each = scores.reshape(len(encoded), -1) / score_scale
     each = each - each.mean(axis=1, keepdims=True)
-    scores = each.mean(axis=0)
+    mean = each.mean(axis=0)
     low, high = np.quantile(each, BAND, axis=0)
-    resampled = numeric and hasattr(pipeline[-1], "shape")
+    resampled = numeric and hasattr(classifier, "shape")
     if resampled:
-        shape = pipeline[-1].shape(place)
+        shape = classifier.shape(position)
         low, high = (
-            scores + np.interp(values, shape["x"], (shape[side] - shape["value"]) / unit)
+            mean + np.interp(values, shape["x"], (shape[side] - shape["value"]) / score_scale)
             for side in ("low", "high")
         )
-    points = [[value, round(float(s), 5)] for value, s in zip(values, scores, strict=True)]
-    found = {"of": name, "numeric": numeric, "points": points}
-    if np.max(high - low) > NO_WIDTH:
+    points = [[value, round(float(y), 5)] for value, y in zip(values, mean, strict=True)]
+    curve = {"of": name, "numeric": numeric, "points": points}
+    if np.max(high - low) > MIN_WIDTH:
         band = [[round(float(a), 5), round(float(b), 5)] for a, b in zip(low, high, strict=True)]
-        found |= {"band": band, "band_of": "resamples" if resampled else "rows"}
-    return found
-
-
-def _places(values: Any, column: Column) -> tuple[list[Any], bool]:
-    """Where a curve is drawn: quantiles of numbers, the most frequent categories."""
-    if column.kind == CATEGORY:
-        return [str(value) for value in values.value_counts().index[:MOST_BARS]], False
-    numbers = np.asarray(values, dtype=float)
-    numbers = numbers[np.isfinite(numbers)]
-    if column.kind not in (NUMBER, FLAG) or len(np.unique(numbers)) <= CURVE_POINTS:
-        places = np.unique(numbers)
-    else:
-        places = np.unique(np.quantile(numbers, np.linspace(0.01, 0.99, CURVE_POINTS)))
-    if len(places) > CURVE_POINTS:
-        places = np.quantile(numbers, np.linspace(0.01, 0.99, CURVE_POINTS))
-    return [float(place) for place in places], True
+        curve |= {"band": band, "band_of": "resamples" if resampled else "rows"}
+    return curve

@@ -190,11 +190,3 @@ def seconds(value: float) -> Item:
     if value < 0.995:
         return Item(f"{1000 * value:.0f} ms", value)
     return Item(f"{value:.1f} s", value)
-
-
-def duration(value: float) -> str:
-    """Return a time span for people."""
-    if value < 90:
-        return f"{value:.0f} s"
-    minutes = round(value / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent._console import duration
 from lincent.model_selection.experiment import METRICS
 from lincent.model_selection.runner import ExperimentResult
 from lincent.model_selection.statistics import compare_pairs, summarize
@@ -32,7 +33,6 @@ from lincent.report.blocks import (
     Section,
     Table,
     columns,
-    duration,
     number,
     probability,
     seconds,

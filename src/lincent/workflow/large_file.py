@@ -1,21 +1,23 @@
-"""A file larger than memory allows: read in batches, the model that of all its rows.
+"""Fit to a file that does not fit into memory, read in batches.
 
-    pass 1       a sample of rows, drawn by their numbers, says what the columns are
-    pass 2       means and deviations of the columns, and the classes, over all rows
-    the fit      reads the rows as often as the estimator asks, prepared a batch at a time
-    once more    without the rows of the sample, which then say how good such a model is
+    pass 1        a random sample of rows, from which the schema is inferred
+    pass 2        means and standard deviations of the columns, and the classes, over all rows
+    the fit       reads the rows as often as the estimator asks, encoded a batch at a time
+    second fit    without some rows of the sample, which then evaluate such a model
 
-Medians for missing values and the known categories come from the sample; everything else that is
-learned comes from all rows.
+Medians for missing values and the categories come from the sample; everything else that is learned
+comes from all rows.
 """
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,27 +26,48 @@ from sklearn.preprocessing import StandardScaler
 
 from lincent import _progress
 from lincent._errors import AppError
+from lincent._files import is_stream
 from lincent._memory import available_memory, sample_entries
 from lincent.estimators.probabilities import Unseen, unit_of
-from lincent.inspection.held_out import FOLDS, HeldOut
+from lincent.inspection.evaluation import HeldOut
 from lincent.sources.batches import Batches
-from lincent.tables.formats import arrow
+from lincent.tables.formats import CSV, PARQUET, arrow, format_from_name
 from lincent.tables.infer import ColumnOptions, PreparedTable, infer_schema, read_labels
 from lincent.tables.read import BATCH_ROWS, ReadOptions, UserTable, read_batches
 from lincent.tables.schema import to_frame
-from lincent.workflow.memory import needed
+from lincent.workflow.out_of_fold import N_SPLITS
 
 SAMPLE_ROWS = 20_000
-LEAST_ROWS = 1_000
-"""Of a sample, and of a batch, where memory is short."""
-JUDGED_GAP = 1e-6
-"""The relative gap of the fit that only says how good such a model is: the scores of its rows do
-not show more digits, and each costs passes."""
+MIN_ROWS = 1_000  # of a sample and of a batch, where memory is short
+EVALUATION_TOL = 1e-6
+"""Relative gap of the second fit: the scores of its rows do not show more digits, and each costs
+passes over the data."""
+
+
+def needed_memory(data: Any, format: str | None = None) -> float:
+    """Estimate the bytes that a fit to this table takes; 0 where it is in memory already."""
+    if not isinstance(data, str | os.PathLike) or is_stream(data):
+        return 0.0
+    format = format or format_from_name(data)
+    try:
+        if format == PARQUET:
+            from pyarrow.parquet import read_metadata
+
+            # About six copies: as read, as a frame, encoded, and in folds; text cells are objects.
+            metadata = read_metadata(data)
+            columns = (metadata.schema.column(k) for k in range(metadata.num_columns))
+            row = sum(20 if column.physical_type == "BYTE_ARRAY" else 8 for column in columns)
+            return float(6 * metadata.num_rows * row)
+        if format == CSV and Path(data).suffix.lower() not in (".gz", ".bz2", ".xz", ".zip"):
+            return float(8 * os.path.getsize(data))
+    except Exception:  # whatever is wrong with the file, reading it reports that
+        return 0.0
+    return 0.0
 
 
 @dataclass(frozen=True)
 class LargeFile:
-    """A table in a file that is read again for every pass."""
+    """A table in a file that is read again for every pass over the data."""
 
     data: Any
     reading: ReadOptions
@@ -52,45 +75,45 @@ class LargeFile:
 
     @cached_property
     def first(self) -> UserTable:
-        """The first row."""
-        parts: Any = read_batches(self.data, {}, self.reading, 1)
-        with closing(parts):
-            part: UserTable | None = next(parts, None)
-        if part is None:
+        """The first row, as a table."""
+        batches: Any = read_batches(self.data, {}, self.reading, 1)
+        with closing(batches):
+            batch: UserTable | None = next(batches, None)
+        if batch is None:
             raise AppError(f"{self.data}: the column names are followed by no rows.")
-        return part
+        return batch
 
     @cached_property
     def sample_rows(self) -> int:
-        """Rows of the sample."""
+        """Number of rows of the sample."""
         return self._rows(SAMPLE_ROWS)
 
     @cached_property
     def batch_rows(self) -> int:
-        """Rows of a batch, for all passes the same."""
+        """Number of rows of a batch, the same in all passes."""
         return self._rows(BATCH_ROWS)
 
     def _rows(self, most: int) -> int:
-        """So many, fewer where memory is short."""
+        """Return ``most``, or fewer where memory is short."""
         columns = self.first.data.num_columns
-        return max(min(LEAST_ROWS, most), sample_entries(2 * most * columns) // (2 * columns))
+        return max(min(MIN_ROWS, most), sample_entries(2 * most * columns) // (2 * columns))
 
     def batches(self) -> Iterator[tuple[np.ndarray, UserTable]]:
-        """Row numbers and rows, a batch at a time."""
-        begin = 0
-        for part in read_batches(self.data, {}, self.reading, self.batch_rows):
-            yield np.arange(begin, begin + part.data.num_rows), part
-            begin += part.data.num_rows
+        """Yield row numbers and rows, a batch at a time."""
+        start = 0
+        for batch in read_batches(self.data, {}, self.reading, self.batch_rows):
+            yield np.arange(start, start + batch.data.num_rows), batch
+            start += batch.data.num_rows
 
-    def sampled(self) -> tuple[np.ndarray, UserTable]:
-        """Rows with the smallest random keys, in their order, and their numbers."""
+    def sample(self) -> tuple[np.ndarray, UserTable]:
+        """Return the rows with the smallest random keys, in file order, and their numbers."""
         pa = arrow()
         taken: list[tuple[np.ndarray, np.ndarray, Any]] = []
         wanted, below = self.sample_rows, np.inf
-        for numbers, part in self.batches():
-            keys = _keys(numbers, self.seed)
+        for numbers, batch in self.batches():
+            keys = _random_keys(numbers, self.seed)
             kept = np.flatnonzero(keys < below)
-            taken.append((keys[kept], numbers[kept], part.data.take(pa.array(kept))))
+            taken.append((keys[kept], numbers[kept], batch.data.take(pa.array(kept))))
             if sum(len(keys) for keys, _, _ in taken) > 1.25 * wanted:
                 taken = [_smallest(taken, wanted)]
                 below = float(taken[0][0].max())
@@ -98,8 +121,8 @@ class LargeFile:
         return numbers, replace(self.first, data=pa.Table.from_batches([rows]))
 
 
-def _keys(numbers: np.ndarray, seed: int) -> np.ndarray:
-    """A number between 0 and 1 for each row number, random but the same each time."""
+def _random_keys(numbers: np.ndarray, seed: int) -> np.ndarray:
+    """Return a pseudo-random number between 0 and 1 for each row number."""
     mixed = (numbers.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
@@ -108,138 +131,129 @@ def _keys(numbers: np.ndarray, seed: int) -> np.ndarray:
 
 
 def _smallest(taken: list[Any], wanted: int) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Return the ``wanted`` rows with the smallest keys of several batches."""
     pa = arrow()
-    keys, numbers = (np.concatenate([part[k] for part in taken]) for k in (0, 1))
+    keys, numbers = (np.concatenate([batch[k] for batch in taken]) for k in (0, 1))
     chosen = np.sort(np.argsort(keys, kind="stable")[:wanted])
-    rows = pa.Table.from_batches([part[2] for part in taken]).take(pa.array(chosen))
+    rows = pa.Table.from_batches([batch[2] for batch in taken]).take(pa.array(chosen))
     rows = rows.combine_chunks().to_batches()[0]
     return keys[chosen], numbers[chosen], rows
 
 
 def find_large(
-    data: Any, reading: ReadOptions, wishes: ColumnOptions, seed: int
+    data: Any, reading: ReadOptions, options: ColumnOptions, random_state: int
 ) -> LargeFile | None:
-    """The file, where a fit would need more memory than there is; None where it would not."""
-    most = available_memory()
-    if needed(data, reading.format) <= most:
+    """Return the file where a fit needs more memory than there is; None otherwise."""
+    if needed_memory(data, reading.format) <= available_memory():
         return None
-    if wishes.group is not None:
+    if options.group is not None:
         raise AppError("--group needs the table in memory, and it is larger than memory allows.")
-    return LargeFile(data, reading, seed)
+    return LargeFile(data, reading, random_state)
 
 
-def about_memory(file: LargeFile) -> str:
-    """What is told: how much is needed, how much there is, and what is done."""
-    want, have = (
-        needed(file.data, file.reading.format) / 2**30,
-        max(available_memory(), 0.0) / 2**30,
-    )
+def memory_message(file: LargeFile) -> str:
+    """Return the log message: memory needed, memory available, and what is done."""
+    needed = needed_memory(file.data, file.reading.format) / 2**30
+    available = max(available_memory(), 0.0) / 2**30
     return (
-        f"{file.data} would take about {want:.1f} GiB in memory, and {have:.1f} GiB are free: it "
-        f"is read in batches; up to {file.sample_rows} of its rows say what the columns are."
+        f"{file.data} would take about {needed:.1f} GiB in memory, and {available:.1f} GiB are "
+        f"free: it is read in batches; the schema is inferred from up to {file.sample_rows} rows."
     )
-
-
-def _probability_later(classifier: Any) -> str | None:
-    """The way to probabilities, where the estimator needs all rows in memory for it."""
-    if getattr(classifier, "_folds_at_hand", True):
-        return None
-    method: str | None = classifier.probability
-    classifier.set_params(probability=None)
-    return method
 
 
 def _calibrate(
-    classifier: Any, unseen: Any, X: Any, labels: np.ndarray, parts: np.ndarray, method: str
+    classifier: Any, second: Any, X: Any, labels: np.ndarray, folds: np.ndarray, method: str
 ) -> None:
-    """Probabilities of both fits from the scores of rows that the second has not seen."""
+    """Calibrate both fits on the scores of rows that the second was fitted without."""
     codes, weight = np.searchsorted(classifier.classes_, labels), np.ones(len(labels))
-    count, strategy = len(classifier.classes_), classifier.multi_class
-    units = [
-        unit_of(model._task_scores(X), codes, weight, count, strategy)
-        for model in (unseen, classifier)
+    n_classes, strategy = len(classifier.classes_), classifier.multi_class
+    scales = [
+        unit_of(model._task_scores(X), codes, weight, n_classes, strategy)
+        for model in (second, classifier)
     ]
-    scores = unseen._task_scores(X) / units[0]
-    found = Unseen(scores, codes, weight, parts, count, strategy)
-    for model, unit in zip((unseen, classifier), units, strict=True):
+    scores = second._task_scores(X) / scales[0]
+    held = Unseen(scores, codes, weight, folds, n_classes, strategy)
+    for model, scale in zip((second, classifier), scales, strict=True):
         model.set_params(probability=method)
-        model._calibration = found.calibration(method, unit)
+        model._calibration = held.calibration(method, scale)
 
 
 class LargeFit:
-    """A file, its sample with the columns judged, and the fits to all rows."""
+    """A file, its sample with an inferred schema, and the fits to all rows."""
 
-    def __init__(self, file: LargeFile, target: str, wishes: ColumnOptions) -> None:
+    def __init__(self, file: LargeFile, target: str, options: ColumnOptions) -> None:
         self.file, self.target = file, target
-        self.numbers, table = file.sampled()
-        self.known: PreparedTable = infer_schema(table, target, wishes)
+        self.numbers, sample = file.sample()
+        self.table: PreparedTable = infer_schema(sample, target, options)
         self.classes: Counter[Any] = Counter()
         self.passes = 1  # that of the sample
 
+    def fit(self, pipeline: Any) -> HeldOut | None:
+        """Fit a pipeline to all rows; return the predictions of the second fit."""
+        table, classifier = self.table, pipeline[-1]
+        encoder = pipeline[0].fit(table.frame)
+        self._set_scale(encoder)
+        stream = self._stream(encoder, np.empty(0, dtype=np.intp))
+        probability = None
+        if not getattr(classifier, "_folds_at_hand", True):  # calibrated below instead
+            probability = classifier.probability
+            classifier.set_params(probability=None)
+        classifier.fit(stream, stream.target)
+        # At most a fifth of all rows evaluates.
+        most = sum(self.classes.values()) // N_SPLITS
+        keys = _random_keys(self.numbers, self.file.seed)
+        rows = np.sort(np.argsort(keys, kind="stable")[:most])
+        labels = table.labels[rows]
+        counts = Counter(labels.tolist())
+        if any(not 0 < counts[name] < count for name, count in self.classes.items()):
+            return None  # a class so rare that it is not on both sides
+        rest = self._stream(encoder, self.numbers[rows])
+        second = clone(classifier)
+        second.set_params(tol=max(second.tol, EVALUATION_TOL)).fit(rest, rest.target)
+        encoded = encoder.transform(table.frame.iloc[rows])
+        folds = np.random.default_rng(self.file.seed).permutation(len(rows)) % N_SPLITS
+        if probability is not None:
+            _calibrate(classifier, second, encoded, labels, folds, probability)
+        probabilities = second.predict_proba(encoded) if hasattr(second, "predict_proba") else None
+        how = f"{len(rows)} rows, scored by a fit to all others"
+        scores = np.asarray(second.decision_function(encoded))
+        return HeldOut(rows, labels, scores, probabilities, folds, how)
+
+    def summary(self) -> dict[str, Any]:
+        """Return the number of all rows, by class, for the summary of the model."""
+        names = sorted(self.classes, key=str)
+        return {
+            "rows": sum(self.classes.values()),
+            "classes": {str(name): self.classes[name] for name in names},
+        }
+
     def _batches(self) -> Iterator[tuple[np.ndarray, UserTable]]:
-        """One pass over the rows, which is told: there are a dozen, and each takes long."""
+        """Yield the batches of one pass and report it: there are a dozen, each taking long."""
         self.passes += 1
         _progress.step(f"pass {self.passes} over the rows", 0, 0)
         yield from self.file.batches()
 
-    def fitted(self, pipeline: Any) -> HeldOut | None:
-        """Fit a pipeline to all rows; what a second fit, without the sample, says of that."""
-        known, classifier = self.known, pipeline[-1]
-        prepare = pipeline[0].fit(known.frame)
-        self._scale(prepare)
-        rows = self._stream(prepare, np.empty(0, dtype=np.intp))
-        method = _probability_later(classifier)
-        classifier.fit(rows, rows.target)
-        places = self._judges()
-        labels = known.labels[places]
-        judged = Counter(labels.tolist())
-        if any(not 0 < judged[name] < count for name, count in self.classes.items()):
-            return None  # a class so rare that it is not on both sides
-        rest = self._stream(prepare, self.numbers[places])
-        unseen = clone(classifier)
-        unseen.set_params(tol=max(unseen.tol, JUDGED_GAP)).fit(rest, rest.target)
-        seen = prepare.transform(known.frame.iloc[places])
-        parts = np.random.default_rng(self.file.seed).permutation(len(places)) % FOLDS
-        if method is not None:
-            _calibrate(classifier, unseen, seen, labels, parts, method)
-        chances = unseen.predict_proba(seen) if hasattr(unseen, "predict_proba") else None
-        how = f"{len(places)} rows, scored by a fit to all others"
-        scores = np.asarray(unseen.decision_function(seen))
-        return HeldOut(places, labels, scores, chances, parts, how)
+    def _labels(self, batch: UserTable) -> np.ndarray:
+        return read_labels(batch, self.target).astype(self.table.labels.dtype.type)
 
-    def _judges(self) -> np.ndarray:
-        """Places of the rows of the sample that the second fit does not see: most rows stay."""
-        most = sum(self.classes.values()) // FOLDS
-        keys = _keys(self.numbers, self.file.seed)
-        return np.sort(np.argsort(keys, kind="stable")[:most])
+    def _set_scale(self, encoder: Any) -> None:
+        """Scale by means and standard deviations over all rows; count the classes."""
+        scaler, zeros = StandardScaler(), np.zeros(len(encoder.scale_))
+        encoder.set_scale(zeros, zeros + 1.0)
+        for _, batch in self._batches():
+            self.classes.update(self._labels(batch).tolist())
+            if encoder.scale:
+                scaler.partial_fit(encoder.transform(to_frame(self.table.schema, batch)))
+        if encoder.scale:
+            encoder.set_scale(scaler.mean_, scaler.scale_)
 
-    def _labels(self, part: UserTable) -> np.ndarray:
-        return read_labels(part, self.target).astype(self.known.labels.dtype.type)
-
-    def _scale(self, prepare: Any) -> None:
-        """Means and deviations over all rows, in place of those of the sample; the classes."""
-        found, nothing = StandardScaler(), np.zeros(len(prepare.scale_))
-        prepare.set_scale(nothing, nothing + 1.0)
-        for _, part in self._batches():
-            self.classes.update(self._labels(part).tolist())
-            if prepare.scale:
-                found.partial_fit(prepare.transform(to_frame(self.known.schema, part)))
-        if prepare.scale:
-            prepare.set_scale(found.mean_, found.scale_)
-
-    def _stream(self, prepare: Any, without: np.ndarray) -> Batches:
-        """The rows as numbers, but for those with these (sorted) row numbers."""
+    def _stream(self, encoder: Any, without: np.ndarray) -> Batches:
+        """Return the encoded rows as batches, without those of these (sorted) row numbers."""
 
         def start() -> Iterator[tuple[Any, Any, Any]]:
-            for numbers, part in self._batches():
-                X = prepare.transform(to_frame(self.known.schema, part))
+            for numbers, batch in self._batches():
+                X = encoder.transform(to_frame(self.table.schema, batch))
                 weight = np.isin(numbers, without, invert=True).astype(np.float64)
-                yield X, self._labels(part), weight if len(without) else None
+                yield X, self._labels(batch), weight if len(without) else None
 
         return Batches(start, None)
-
-    def facts(self) -> dict[str, Any]:
-        """What is known of all rows, for the summary."""
-        total = sum(self.classes.values())
-        names = sorted(self.classes, key=str)
-        return {"rows": total, "classes": {str(name): self.classes[name] for name in names}}

@@ -1,96 +1,111 @@
-"""What ``lincent fit --method`` can fit, by name, and how the options reach the estimator.
+"""The methods of ``lincent fit --method`` by name, and what their searches report.
 
-    auto         the best answer, chosen             AutoLCC
-    linear       one line, tuned                     RegularizedLCCCV
-    additive     one curve per column, tuned         AdditiveLCCCV
-    structured   a line and local centers, tuned     StructuredLCCCV
+    auto         model selection                     AutoLCC
+    linear       a linear classifier, tuned          RegularizedLCCCV
+    additive     a shape function per column, tuned  AdditiveLCCCV
+    structured   linear and local centers, tuned     StructuredLCCCV
     kernel       an RBF kernel                       KernelLCC
-    lcc          the paper's method                  LCC, or LCCCV with ``tune``
-    quick        one line, not tuned                 RegularizedLCC
+    lcc          the paper's method                  LCC, or LCCCV with --tune
+    quick        a linear classifier, not tuned      RegularizedLCC
 
-The names of the classes and of the paper's methods (`lincent compare` prints them) work as well.
+The names of the classes and of the paper's methods (``lincent compare`` prints them) work as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from lincent._errors import AppError, nearest
-from lincent.estimators.additive import AdditiveLCC
-from lincent.estimators.additive_cv import AdditiveLCCCV
-from lincent.estimators.auto import AutoLCC
-from lincent.estimators.kernel import KernelLCC
-from lincent.estimators.linear import LCC
-from lincent.estimators.linear_cv import LCCCV
-from lincent.estimators.quadratic import FQCC
-from lincent.estimators.regularized import RegularizedLCC
-from lincent.estimators.regularized_cv import RegularizedLCCCV
-from lincent.estimators.structured import StructuredLCC
-from lincent.estimators.structured_cv import StructuredLCCCV
-from lincent.paper import baselines
+from lincent.estimators.registry import BASELINES, ESTIMATORS, estimator_class
 
-AUTO, QUICK, PAPER_METHOD = "auto", "quick", "lcc"
-
-
-def _rival(code: str) -> Callable[[], Any]:
-    def make() -> Any:
-        return baselines.paper_settings(code).estimator  # type: ignore[union-attr]
-
-    return make
+CLASSES = {
+    "auto": "AutoLCC",
+    "linear": "RegularizedLCCCV",
+    "additive": "AdditiveLCCCV",
+    "structured": "StructuredLCCCV",
+    "kernel": "KernelLCC",
+    "lcc": "LCC",
+    "quick": "RegularizedLCC",
+    **{name: name for name in (*ESTIMATORS, *BASELINES) if name != "LCC"},
+}
+PAPER_METHODS = ("LCC-1NN", "LCC-1SV", "LDA", "SVM", "DLS", "SMP", "WSV", "TSV", "DEL")
+METHODS = (*CLASSES, *PAPER_METHODS)
 
 
-METHODS: dict[str, Callable[[], Any]] = {
-    AUTO: AutoLCC,
-    "linear": RegularizedLCCCV,
-    "additive": AdditiveLCCCV,
-    "structured": StructuredLCCCV,
-    "kernel": KernelLCC,
-    PAPER_METHOD: LCC,
-    QUICK: RegularizedLCC,
-    **{
-        kind.__name__: kind
-        for kind in (
-            AutoLCC, AdditiveLCC, AdditiveLCCCV, LCCCV, KernelLCC, FQCC, RegularizedLCC,
-            RegularizedLCCCV, StructuredLCC, StructuredLCCCV,
-        )
-    },
-    "LCC-1NN": lambda: LCC(discriminator="nearest"),
-    "LCC-1SV": lambda: LCC(discriminator="svm"),
-    **{
-        name: kind
-        for name in baselines.__all__
-        if hasattr(kind := getattr(baselines, name), "fit")
-    },
-    **{code: _rival(code) for code in ("LDA", "SVM", "DLS", "SMP", "WSV", "TSV", "DEL")},
-}  # fmt: skip
-
-
-def find_method(name: str) -> tuple[str, Callable[[], Any]]:
-    """A method by its name, in capitals or not."""
-    known = {known.lower(): known for known in METHODS}
-    found = known.get(name.lower())
-    if found is None:
-        hint = nearest(name, list(METHODS)).replace("the columns are", "there are")
+def method_name(name: str) -> str:
+    """Return the name of a method as it is listed, whatever its case."""
+    names = {known.lower(): known for known in METHODS}
+    if name.lower() not in names:
+        hint = nearest(name, METHODS).replace("the columns are", "there are")
         raise AppError(f"The method {name!r} (--method) is not known: {hint}")
-    return found, METHODS[found]
+    return names[name.lower()]
 
 
 def make_classifier(
-    name: str, settings: Mapping[str, Any], *, seed: int = 0, jobs: int | None = None
+    name: str,
+    params: Mapping[str, Any],
+    *,
+    random_state: int = 0,
+    n_jobs: int | None = None,
 ) -> Any:
-    """The estimator of a method with the settings that the user gave; None was not given."""
-    made = find_method(name)[1]()
-    known = made.get_params(deep=False)
-    given = {key: value for key, value in settings.items() if value is not None}
-    for key in given:
-        if key not in known:
+    """Return the estimator of a method with these parameters, and probabilities by default."""
+    name = method_name(name)
+    if name in CLASSES:
+        classifier = estimator_class(CLASSES[name])()
+    elif name.startswith("LCC-"):
+        discriminator = {"LCC-1NN": "nearest", "LCC-1SV": "svm"}[name]
+        classifier = estimator_class("LCC")(discriminator=discriminator)
+    else:
+        from lincent.paper.baselines import paper_settings
+
+        classifier = paper_settings(name).estimator  # type: ignore[union-attr]
+    accepted = classifier.get_params(deep=False)
+    for key in params:
+        if key not in accepted:
             raise AppError(
-                f"--method {name} ({type(made).__name__}) has no setting {key!r}; it has "
-                f"{', '.join(sorted(known))}."
+                f"--method {name} ({type(classifier).__name__}) has no parameter {key!r}; it has "
+                f"{', '.join(sorted(accepted))}."
             )
-    shared: dict[str, Any] = {"random_state": seed, "n_jobs": jobs}
-    if "probability" in known and "probability" not in given:
-        shared["probability"] = "sigmoid"
-    made.set_params(**{k: v for k, v in shared.items() if k in known}, **given)
-    return made
+    shared = {"random_state": random_state, "n_jobs": n_jobs, "probability": "sigmoid"}
+    return classifier.set_params(
+        **{key: value for key, value in shared.items() if key in accepted} | dict(params)
+    )
+
+
+def search_summary(classifier: Any) -> dict[str, Any]:
+    """Return ``tuned`` (the choice of a search) and ``tuning`` (the candidates), where known."""
+    results = getattr(classifier, "cv_results_", {})
+    if "param_relative_margin" in results:
+        pairs = zip(results["param_relative_margin"], results["mean_test_score"], strict=True)
+        points = sorted([float(x), float(y)] for x, y in pairs if np.isfinite(y))
+        return {
+            "tuned": {
+                "scoring": str(classifier.scoring),
+                "mean_test_score": float(classifier.best_score_),
+                "relative_margin": np.atleast_1d(classifier.relative_margin_).tolist(),
+                "margin": np.atleast_1d(classifier.margin_).tolist(),
+                "folds": int(classifier.n_splits_),
+            },
+            "tuning": {"parameter": "relative margin", "points": points},
+        }
+    if hasattr(classifier, "Cs_"):
+        scores = results["mean_test_score"].reshape(-1, len(classifier.Cs_)).max(axis=0)
+        points = [[float(c), float(s)] for c, s in zip(classifier.Cs_, scores, strict=True)]
+        return {"tuning": {"parameter": "C", "points": points}}
+    if "map" in results:
+        candidates = [
+            {
+                "map": str(results["map"][k]),
+                "C": float(results["C"][k]),
+                "score": float(results["score"][k]),
+                "folds": int(results["folds"][k]),
+                "weight": float(results["weight"][k]),
+            }
+            for k in np.argsort(results["rank"])
+            if np.isfinite(results["score"][k])
+        ]
+        return {"tuning": {"maps": candidates}}
+    return {}

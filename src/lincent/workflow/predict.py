@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent._console import silent
 from lincent._errors import AppError
 from lincent._files import check_output, is_stream, whole_file
 from lincent.export.contributions import Contributions, contributions_of
@@ -19,17 +20,14 @@ from lincent.sources.source import package_of
 from lincent.tables.formats import CSV, PARQUET, arrow, format_from_name
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_batches, read_table
 
-Progress = Callable[[int], None]
-
 
 @dataclass
 class Scored:
-    """What a prediction run did."""
+    """Counts of a prediction run."""
 
     rows: int = 0
     seconds: float = 0.0
-    unlikely: int = 0
-    """Rows whose class is not the most probable one."""
+    unlikely: int = 0  # rows whose class is not the most probable one
     classes: Counter[str] = field(default_factory=Counter)
     new_categories: Counter[str] = field(default_factory=Counter)
 
@@ -44,10 +42,6 @@ class Scored:
         }
 
 
-def _nothing(rows: int) -> None:
-    """Ignore progress."""
-
-
 def predict_file(
     model: Model,
     data: Any,
@@ -60,9 +54,9 @@ def predict_file(
     reading: ReadOptions = DEFAULT_READ,
     output_format: str | None = None,
     force: bool = False,
-    progress: Progress = _nothing,
+    progress: Callable[[int], None] = silent,
 ) -> Scored:
-    """Score a table in batches and write the answers.
+    """Score a table in batches and write the predictions.
 
     Parameters
     ----------
@@ -71,17 +65,17 @@ def predict_file(
     data : path, "-" or frame
         A table: a frame, or a file that is read in batches.
     output : path or "-"
-        CSV or Parquet; it appears whole or not at all.
+        CSV or Parquet, written atomically.
     ids : tuple of str, default=None
         Columns to keep; None keeps the identifiers named at training, where the table has them.
     keep_all : bool, default=False
         Keep every column of the input.
     prefix : str, default=""
-        Goes before the names of the new columns.
+        Prefix of the names of the new columns.
     contributions : bool, default=False
-        Give what each column adds to the score as well, where it is such a sum.
+        Also return the contribution of each column to the score, where it is their sum.
     reading : ReadOptions
-        Format, separator, encoding and so on, where they are not to be found out.
+        Format, separator, encoding and so on, where they are not to be inferred.
     output_format : {"csv", "parquet"}, default=None
         By the name of the file where None.
     force : bool, default=False
@@ -92,7 +86,7 @@ def predict_file(
     Returns
     -------
     Scored
-        How many rows were scored, and what was new in them.
+        Counts of rows, classes and new categories.
     """
     kind = _output_format(output, output_format)
     check_output(output, force=force)
@@ -114,21 +108,21 @@ def predict_file(
 
 
 def _output_format(path: str | os.PathLike[str], given: str | None) -> str:
-    """CSV or Parquet, as asked for or by the name; CSV where the name says nothing."""
+    """Return CSV or Parquet, as given or by the name; CSV where the name does not tell."""
     if given is not None and given not in (CSV, PARQUET):
         raise AppError(f"The format {given!r} (--output-format) is neither csv nor parquet.")
     if given is not None or is_stream(path):
         return given or CSV
     kind = format_from_name(path) or CSV
     if kind not in (CSV, PARQUET):
-        raise AppError(f"{path}: answers are written as CSV or Parquet: name such a file.")
+        raise AppError(f"{path}: predictions are written as CSV or Parquet: name such a file.")
     return kind
 
 
 def predict_table(
     model: Model, data: Any, *, keep_all: bool = False, contributions: bool = False
 ) -> Any:
-    """Score a frame; the answer is a frame of the same kind (pandas, polars or Arrow).
+    """Score a frame and return a frame of the same library (pandas, polars or Arrow).
 
     Parameters
     ----------
@@ -139,12 +133,12 @@ def predict_table(
     keep_all : bool, default=False
         Keep every column of the input, not only the identifiers.
     contributions : bool, default=False
-        Give what each column adds to the score as well, where it is such a sum.
+        Also return the contribution of each column to the score, where it is their sum.
 
     Returns
     -------
-    frame of the kind given
-        One row per row: class, score and probabilities.
+    frame of the given library
+        Class, score and probabilities of each row.
     """
     pa = arrow()
     parts = contributions_of(model) if contributions else None
@@ -186,11 +180,11 @@ def _scored_batches(
 
 
 def _unlikely(model: Model, new: dict[str, np.ndarray]) -> int:
-    """How many rows are not of their most probable class."""
+    """Count the rows that are not of their most probable class."""
     if not model.has_probabilities:
         return 0
-    chances = np.stack([new[f"probability_{label}"] for label in model.classes], axis=1)
-    likely = model.classifier.classes_[chances.argmax(axis=1)]
+    probabilities = np.stack([new[f"probability_{label}"] for label in model.classes], axis=1)
+    likely = model.classifier.classes_[probabilities.argmax(axis=1)]
     return int((likely != new["class"]).sum())
 
 

@@ -106,18 +106,18 @@ def test_some_subjects_and_lenient(root):
 
 def test_command_line(root, tmp_path):
     testing = pytest.importorskip("typer.testing", reason="typer is not installed")
-    from lincent.cli import _commands
+    from lincent.cli import make_app
 
     runner = testing.CliRunner()
     rest = ("--runs", "1", "--jobs", "1", "-o", str(tmp_path / "out"))
     done = runner.invoke(
-        _commands(),
+        make_app(),
         ["reproduce", "--seizure", str(root), "--sets", "Dog_1", "--methods", "LDA", *rest],
     )
     assert done.exit_code == 0, done.output
     assert (tmp_path / "out" / "report.html").is_file()
-    bad = runner.invoke(_commands(), ["reproduce", "--seizure", str(tmp_path / "nowhere")])
+    bad = runner.invoke(make_app(), ["reproduce", "--seizure", str(tmp_path / "nowhere")])
     assert bad.exit_code == 2
     assert "is not a folder" in bad.output
-    bad = runner.invoke(_commands(), ["reproduce", "--lenient"])
+    bad = runner.invoke(make_app(), ["reproduce", "--lenient"])
     assert bad.exit_code == 2

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from lincent._console import duration
 from lincent.model_selection.comparison import find_methods
 from lincent.model_selection.experiment import Problem, plan_runs
 from lincent.model_selection.methods import Method
@@ -41,16 +42,7 @@ from lincent.paper.seizure import (
 from lincent.paper.seizure.catalog import HOW, feature_cache
 from lincent.paper.study import paper, report
 from lincent.paper.study.compare_with_paper import agreements
-from lincent.report.blocks import (
-    Page,
-    Paragraph,
-    Section,
-    duration,
-    number,
-    seconds,
-    tabulated,
-    text,
-)
+from lincent.report.blocks import Page, Paragraph, Section, number, seconds, tabulated, text
 from lincent.report.comparison import processes, settings_section
 
 METHODS = tuple(method for method in paper.METHODS if method != "SMP")

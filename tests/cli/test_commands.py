@@ -16,7 +16,9 @@ from lincent.workflow import explain_model, fit_table, predict_file
 def python_answers(model, frame):
     """What the pipeline itself says, on the whole table at once."""
     rows = model.pipeline[:-1].transform(prepared(model, frame))
-    return model.classifier.predict(rows), model.classifier.decision_function(rows) / model.unit
+    return model.classifier.predict(rows), model.classifier.decision_function(
+        rows
+    ) / model.score_scale
 
 
 def prepared(model, frame):
@@ -32,7 +34,7 @@ def test_fit_predict_explain_export_from_files(files, lincent, fresh):
     assert fitted.code == 0
     assert "relative duality gap" in fitted.out
     assert fitted.out.startswith(
-        "Held-out rows (300 rows, each scored by rules that had not seen it):"
+        "Held-out rows (300 rows, each scored by models fitted without it):"
     )
     assert f"next: lincent predict {path} new.csv -o scored.csv" in fitted.out
     assert "read 300 rows" in fitted.err
@@ -84,6 +86,8 @@ def test_batches_do_not_matter(files, model, monkeypatch):
             "customer",
             "-o",
             "k.lincent",
+            "--method",
+            "lcc",
             "--tune",
         ),
         ("predict", "model.lincent", "new.csv", "-o", "j.csv"),
@@ -142,9 +146,10 @@ def test_explained_terms_give_the_score(model, fresh):
     np.testing.assert_allclose(total, python_answers(model, fresh)[1], atol=1e-12)
     effects = [abs(term["effect"]) for term in problem["terms"]]
     assert effects == sorted(effects, reverse=True)
-    assert sum(map(sum, found["judged"]["confusion"])) == len(fresh)
-    assert found["impact"][0]["impact"] >= found["impact"][-1]["impact"] > 0
-    assert "customer" in found["impact"][0]["values"]
+    assert sum(map(sum, found["evaluation"]["confusion"])) == len(fresh)
+    suspects = found["suspected_label_errors"]
+    assert suspects[0]["distance"] >= suspects[-1]["distance"] > 0
+    assert "customer" in suspects[0]["values"]
 
 
 def test_categories_have_effects_whatever_the_classifier(table):
@@ -173,7 +178,7 @@ def test_many_classes(tmp_path, lincent, make_table):
 @pytest.mark.parametrize("labels", [[True, False], [0, 1], [10, 20], ["a", "b"], [0.0, 1.0]])
 def test_labels_of_every_kind(table, labels):
     frame = table.assign(churn=np.where(table.churn == "yes", labels[1], labels[0]))
-    made = fit_table(frame, "churn", quick=True)
+    made = fit_table(frame, "churn", method="quick")
     assert made.classes == sorted(labels)
     assert made.summary["held_out"]["scores"][0]["value"] > 0.7
 
@@ -225,10 +230,12 @@ def test_predict_gives_contributions_and_says_where_the_class_is_not_the_likelie
 
 def test_explain_of_pairs_does_not_mix_problems_and_scores(make_table, tmp_path):
     """One-vs-one has coefficients by pair and scores by class: they are shown apart."""
-    from lincent.report.text import explain_text
+    from lincent.report.text import explanation_text
 
-    model = fit_table(make_table(150, classes=3), "churn", method="quick", multi_class="ovo")
-    said = explain_text(explain_model(model))
+    model = fit_table(
+        make_table(150, classes=3), "churn", method="quick", params={"multi_class": "ovo"}
+    )
+    said = explanation_text(explain_model(model))
     assert said.count("What speaks for") == 3
     assert said.count("Where the classes lie on the score of each (the largest score wins)") == 1
     assert said.rindex("What speaks for") < said.index("Where the classes lie")

@@ -8,9 +8,8 @@ import pytest
 
 from lincent._errors import AppError
 from lincent.export import load_model, save_model
-from lincent.tables.infer import ColumnOptions
 from lincent.workflow import fit_table, predict_table
-from lincent.workflow.methods import METHODS, find_method, make_classifier
+from lincent.workflow.methods import METHODS, make_classifier, method_name
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +26,8 @@ def test_the_default_is_the_best_and_its_score_is_held_out(auto, fresh):
     assert first["low"] < first["value"] < first["high"]
     assert first["baseline"] < first["low"]
     answers = predict_table(auto, fresh)
-    cut = auto.cut
-    assert (answers["class"] == "no").tolist() == (answers["probability_no"] >= cut.at).tolist()
+    above = answers["probability_no"] >= auto.threshold.at
+    assert (answers["class"] == "no").tolist() == above.tolist()
     assert "held-out F1" in repr(auto)
     assert "<table>" in auto._repr_html_()
 
@@ -56,7 +55,7 @@ def test_methods_by_name(make_table, method, kind, tmp_path):
     assert type(model.classifier).__name__ == kind
     assert model.summary["held_out"]["rows"] == 90
     save_model(model, tmp_path / "m.lincent")
-    assert load_model(tmp_path / "m.lincent").summary["method"] == find_method(method)[0]
+    assert load_model(tmp_path / "m.lincent").summary["method"] == method_name(method)
 
 
 def test_every_method_of_a_comparison_that_is_ours_can_be_fitted():
@@ -74,32 +73,32 @@ def test_every_method_of_a_comparison_that_is_ours_can_be_fitted():
             assert type(made) is type(method.estimator), code
 
 
-def test_settings_reach_the_estimator(make_table):
+def test_params_reach_the_estimator(make_table):
     model = fit_table(
-        make_table(90), "churn", method="RegularizedLCC", settings={"C": 0.5, "norm": "l1"}
+        make_table(90), "churn", method="RegularizedLCC", params={"C": 0.5, "norm": "l1"}
     )
     assert (model.classifier.C, model.classifier.norm) == (0.5, "l1")
-    assert model.summary["settings"]["norm"] == "l1"
-    with pytest.raises(AppError, match="no setting 'depth'"):
+    assert model.summary["params"]["norm"] == "l1"
+    with pytest.raises(AppError, match="no parameter 'depth'"):
         make_classifier("linear", {"depth": 3})
     with pytest.raises(AppError, match="did you mean"):
-        find_method("structure")
+        method_name("structure")
     assert "auto" in METHODS
 
 
 def test_groups_stay_together(make_table):
     table = make_table(200)
     table["who"] = np.arange(200) // 4
-    model = fit_table(table, "churn", quick=True, wishes=ColumnOptions(group="who"))
+    model = fit_table(table, "churn", method="quick", group="who")
     assert "groups kept together" in model.summary["held_out"]["how"]
     assert [c["role"] for c in model.summary["columns"] if c["column"] == "who"] == ["group"]
 
 
-def test_doubts_are_said(make_table):
+def test_a_useless_model_has_a_warning(make_table):
     rng = np.random.default_rng(0)
     # Each value once in each class: whatever the folds, nothing can be learned.
     noise = pd.DataFrame({"a": np.repeat(rng.normal(size=40), 2), "y": ["u", "v"] * 40})
-    model = fit_table(noise, "y", quick=True)
+    model = fit_table(noise, "y", method="quick")
     assert any("cannot be told from always" in line for line in model.summary["warnings"])
 
 
@@ -108,15 +107,15 @@ def test_the_fingerprint_is_of_what_was_learned(make_table, tmp_path):
     table.to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
     table.to_parquet(tmp_path / "t.parquet")
     found = {
-        fit_table(data, "churn", quick=True).summary["data"]["fingerprint"]
+        fit_table(data, "churn", method="quick").summary["data"]["fingerprint"]
         for data in (table, tmp_path / "t.csv", tmp_path / "t.parquet")
     }
     assert len(found) == 1
 
 
 def test_columns_that_matter_come_first(auto):
-    effects = auto.summary["effects"]
-    assert effects[0]["column"] == "age"
-    assert effects[-1]["column"] == "visits"
-    curve = effects[0]["curve"]["points"]
+    importances = auto.summary["importances"]
+    assert importances[0]["column"] == "age"
+    assert importances[-1]["column"] == "visits"
+    curve = importances[0]["curve"]["points"]
     assert curve[0][1] < curve[-1][1]  # the older, the likelier yes

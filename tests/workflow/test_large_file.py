@@ -12,7 +12,7 @@ from lincent.estimators import auto, auto_large
 from lincent.export.storage import load_model
 from lincent.tables.infer import ColumnOptions
 from lincent.tables.read import DEFAULT_READ
-from lincent.workflow import large_file, memory
+from lincent.workflow import large_file
 from lincent.workflow.fit import fit_table
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -49,16 +49,16 @@ def write(folder, kind="parquet", **how):
 
 
 @pytest.fixture
-def little_room(monkeypatch):
+def little_memory(monkeypatch):
     monkeypatch.setattr(large_file, "available_memory", lambda: 1000.0)
     monkeypatch.setattr(large_file, "SAMPLE_ROWS", 1_000)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 @pytest.mark.parametrize("method", ["quick", "lcc"])
-def test_the_same_model_as_in_memory(tmp_path, monkeypatch, little_room, kind, method):
+def test_the_same_model_as_in_memory(tmp_path, monkeypatch, little_memory, kind, method):
     path, told = write(tmp_path, kind), []
-    model = fit_table(path, "label", method=method, tell=told.append)
+    model = fit_table(path, "label", method=method, log=told.append)
     assert "read in batches" in told[0]
     assert "GiB" in told[0]
     monkeypatch.undo()
@@ -66,7 +66,7 @@ def test_the_same_model_as_in_memory(tmp_path, monkeypatch, little_room, kind, m
     # Columns of one category add up to one, so that coefficients of LCC are not unique: scores are.
     seen = large_file.LargeFit(
         large_file.LargeFile(path, DEFAULT_READ, 0), "label", ColumnOptions()
-    ).known
+    ).table
     one, other = (m.pipeline.decision_function(seen.frame) for m in (model, plain))
     np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7 * np.abs(other).max())
     assert model.summary["rows"] == plain.summary["rows"] == 4_000
@@ -76,11 +76,11 @@ def test_the_same_model_as_in_memory(tmp_path, monkeypatch, little_room, kind, m
     assert "800 rows, scored by a fit to all others" in model.summary["held_out"]["how"]
 
 
-def test_a_sample_of_all_rows_leaves_most_to_the_fit_that_is_judged(tmp_path, little_room):
+def test_a_sample_of_all_rows_leaves_most_to_the_fit_that_is_judged(tmp_path, little_memory):
     passes = []
     model = fit_table(
         write(tmp_path, m=500), "label", method="quick",
-        stage=lambda what, *_: passes.append(what),
+        progress=lambda what, *_: passes.append(what),
     )  # fmt: skip
     assert "100 rows, scored by a fit to all others" in model.summary["held_out"]["how"]
     assert "fitting RegularizedLCC on all rows, 3 columns" in passes
@@ -88,13 +88,13 @@ def test_a_sample_of_all_rows_leaves_most_to_the_fit_that_is_judged(tmp_path, li
 
 
 @pytest.mark.parametrize("method", ["linear", "additive"])
-def test_methods_that_choose(tmp_path, monkeypatch, little_room, method):
+def test_methods_that_choose(tmp_path, monkeypatch, little_memory, method):
     path = write(tmp_path, m=1_500)
     model = fit_table(path, "label", method=method)
     monkeypatch.undo()
     plain = fit_table(path, "label", method=method)
     file = large_file.LargeFile(path, DEFAULT_READ, 0)
-    seen = large_file.LargeFit(file, "label", ColumnOptions()).known.frame
+    seen = large_file.LargeFit(file, "label", ColumnOptions()).table.frame
     same = model.pipeline.predict(seen) == plain.pipeline.predict(seen)
     assert same.mean() > 0.99
     assert model.pipeline.predict_proba(seen).shape == (1_500, 2)
@@ -107,9 +107,9 @@ def test_the_portfolio_is_that_of_memory(tmp_path, monkeypatch, rows):
         monkeypatch.setattr(auto, name, count)
     monkeypatch.setattr(auto_large, "JUDGES", 600)
     path, settings = write(tmp_path, m=rows), {"maps": ["columns", "splines"], "cv": 2}
-    plain = fit_table(path, "label", method="auto", settings=settings)
+    plain = fit_table(path, "label", method="auto", params=settings)
     monkeypatch.setattr(large_file, "available_memory", lambda: 1000.0)
-    model = fit_table(path, "label", method="auto", settings=settings)
+    model = fit_table(path, "label", method="auto", params=settings)
     members = [
         [(member["map"], member["C"], member["objective"]) for member in one.pipeline[-1].members_]
         for one in (model, plain)
@@ -122,10 +122,10 @@ def test_the_portfolio_is_that_of_memory(tmp_path, monkeypatch, rows):
     np.testing.assert_array_equal(*(one.pipeline.predict(frame) for one in (model, plain)))
 
 
-def test_a_sample_is_the_same_each_time_and_from_everywhere(tmp_path, little_room):
+def test_a_sample_is_the_same_each_time_and_from_everywhere(tmp_path, little_memory):
     file = large_file.LargeFile(write(tmp_path), DEFAULT_READ, 3)
-    numbers, table = file.sampled()
-    again, _ = file.sampled()
+    numbers, table = file.sample()
+    again, _ = file.sample()
     np.testing.assert_array_equal(numbers, again)
     assert len(numbers) == table.data.num_rows == 1_000
     assert np.all(np.diff(numbers) > 0)
@@ -141,23 +141,24 @@ def test_batches_and_sample_are_smaller_where_memory_is_short(tmp_path, monkeypa
     short = large_file.LargeFile(path, DEFAULT_READ, 0)
     assert short.sample_rows == 1_500
     assert max(len(numbers) for numbers, _ in short.batches()) <= 1_500
-    assert len(short.sampled()[0]) == 1_500
+    assert len(short.sample()[0]) == 1_500
     monkeypatch.setattr(large_file, "sample_entries", lambda most: 0)
     least = large_file.LargeFile(path, DEFAULT_READ, 0)
-    assert least.sample_rows == least.batch_rows == large_file.LEAST_ROWS
+    assert least.sample_rows == least.batch_rows == large_file.MIN_ROWS
 
 
-def test_groups_need_memory(tmp_path, little_room):
+def test_groups_need_memory(tmp_path, little_memory):
     with pytest.raises(AppError, match="--group needs the table in memory"):
-        fit_table(write(tmp_path), "label", wishes=ColumnOptions(group="color"))
+        fit_table(write(tmp_path), "label", group="color")
 
 
-def test_a_table_with_room_is_read_whole(tmp_path):
+def test_a_table_that_fits_is_read_at_once(tmp_path):
     assert large_file.find_large(write(tmp_path), DEFAULT_READ, ColumnOptions(), 0) is None
-    row = 2 * memory.NUMBER + 2 * memory.TEXT
-    assert memory.needed(write(tmp_path)) == memory.COPIES * row * 4_000
-    assert memory.needed("-") == memory.needed({"a": [1]}) == 0.0
-    assert memory.needed(tmp_path / "nothing.parquet") == 0.0
+    needed = large_file.needed_memory
+    row = 2 * 8 + 2 * 20  # two numbers, two texts
+    assert needed(write(tmp_path)) == 6 * row * 4_000
+    assert needed("-") == needed({"a": [1]}) == 0.0
+    assert needed(tmp_path / "nothing.parquet") == 0.0
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")

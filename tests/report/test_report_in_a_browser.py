@@ -20,17 +20,18 @@ def browser():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory, make_table):
-    from lincent.cli.commands import run_fit
+    from lincent.cli import make_app
 
     folder = tmp_path_factory.mktemp("fitted")
     make_table(300).to_csv(folder / "train.csv", index=False)
     before = Path.cwd()
     os.chdir(folder)
     try:
-        run_fit(
-            "train.csv", "churn.lincent", target="churn", method="additive", report=True,
-            force=False, json=False, quiet=True, settings={"n_resamples": 5},
-        )  # fmt: skip
+        with pytest.raises(SystemExit, match="0"):
+            make_app()(
+                ["fit", "train.csv", "-o", "churn.lincent", "--target", "churn", "--method",
+                 "additive", "--report", "-q"]
+            )  # fmt: skip
     finally:
         os.chdir(before)
     return folder
@@ -47,7 +48,10 @@ def test_every_section_opens_from_the_contents(opened):
     names = opened.run(
         "Array.from(document.querySelectorAll('nav a')).map(a => a.getAttribute('href'))"
     )
-    assert {"#how-good", "#effects", "#line", "#rows", "#columns", "#use", "#made"} <= set(names)
+    assert {
+        "#how-good", "#importances", "#score-quantiles", "#suspected-label-errors", "#columns",
+        "#use", "#provenance",
+    } <= set(names)  # fmt: skip
     for name in names:
         opened.run(f"document.querySelector(`nav a[href='{name}']`).click()")
         assert opened.run(f"document.querySelector('{name}').getBoundingClientRect().height") > 20

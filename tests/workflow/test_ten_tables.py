@@ -143,10 +143,10 @@ def test_the_printed_score_holds_and_both_commands_agree(tmp_path):
         left = {k: v for k, v in roles.items() if k not in model.schema.names and k != "y"}
         assert left == LEFT_OUT.get(make.__name__, {}), make.__name__
 
-        said = model.summary["held_out"]["scores"][0]
-        truth = explain_model(model, aside)["judged"]["scores"][0]["value"]
-        inside = said["low"] <= truth <= said["high"]
+        held_out = model.summary["held_out"]["scores"][0]
+        truth = explain_model(model, aside)["evaluation"]["scores"][0]["value"]
+        inside = held_out["low"] <= truth <= held_out["high"]
         held += inside
         if not inside:
-            misses.append((make.__name__, said, truth))
+            misses.append((make.__name__, held_out, truth))
     assert held >= 9, misses

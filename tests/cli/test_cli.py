@@ -17,7 +17,7 @@ RUNNER = CliRunner()
 
 
 def call(*arguments):
-    return RUNNER.invoke(cli._commands(), [str(a) for a in arguments])
+    return RUNNER.invoke(cli.make_app(), [str(a) for a in arguments])
 
 
 @pytest.fixture

@@ -1,14 +1,14 @@
-"""Long work shows itself, in plain lines where nobody looks."""
+"""Progress in a terminal and in plain lines, and what long work reports."""
 
 import pytest
 
-from lincent import _console as progress
+from lincent import _console
 
 
 def test_lines_in_a_pipe(capsys, monkeypatch):
     clock = iter([0.0, 0.5, 2.0, 4.0, 6.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-    with progress.stages() as show:
+    monkeypatch.setattr(_console.time, "monotonic", lambda: next(clock))
+    with _console.progress_bar() as show:
         show("fitting X\x1b[2J on 5 rows", 0, 0)
         show("fold", 0, 3)
         show("fold", 1, 3, "map 'splines'")
@@ -22,7 +22,7 @@ def test_lines_in_a_pipe(capsys, monkeypatch):
 
 
 def test_nothing_when_quiet(capsys):
-    with progress.stages(quiet=True) as show:
+    with _console.progress_bar(quiet=True) as show:
         show("fitting", 0, 0)
     assert capsys.readouterr().err == ""
 
@@ -31,21 +31,20 @@ def test_a_bar_in_a_terminal(capsys, monkeypatch):
     pytest.importorskip("rich")
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
-    with progress.stages() as show:
+    with _console.progress_bar() as show:
         show("held-out fold", 0, 2)
         show("held-out fold", 1, 2)
     assert "held-out fold 2 of 2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("method", ["auto", "linear", "structured", "additive", "lcc"])
-def test_a_fit_tells_its_folds(make_table, method):
+def test_a_fit_reports_its_folds(make_table, method):
     from lincent.workflow import fit_table
 
     told = []
-    tune = method == "lcc"
     fit_table(
-        make_table(90), "churn", method=method, tune=tune,
-        stage=lambda stage, done, total, detail="": told.append((stage, done, total, detail)),
+        make_table(90), "churn", method="LCCCV" if method == "lcc" else method,
+        progress=lambda stage, done, total, detail="": told.append((stage, done, total, detail)),
     )  # fmt: skip
     steps = [entry for entry in told if entry[2]]
     assert len(steps) >= 4

@@ -119,9 +119,9 @@ def test_reproduce(tmp_path):
 
 def test_the_code_does_not_hang_on_where_the_interrupt_came(tmp_path):
     (tmp_path / "started.py").write_text(
-        "from lincent import cli\nfrom lincent.cli import commands\n"
-        "def run_fit(*data, **options): exec('raise KeyboardInterrupt')\n"
-        "commands.run_fit = run_fit\ncli.main()"
+        "from lincent import cli\nimport lincent.cli.fit\n"
+        "def check_exists(path): exec('raise KeyboardInterrupt')\n"
+        "lincent.cli.fit.check_exists = check_exists\ncli.main()"
     )
     line = [sys.executable, "-m", "started", "fit", "t.csv", "--target", "y", "-o", "m"]
     done = subprocess.run(
@@ -129,5 +129,5 @@ def test_the_code_does_not_hang_on_where_the_interrupt_came(tmp_path):
     )
     assert done.returncode == 130, done.stderr
     assert done.stderr == (
-        "lincent: interrupted; nothing was written; the same command starts afresh.\n"
+        "lincent: interrupted; nothing was written; the same command starts again.\n"
     )

@@ -6,7 +6,6 @@ import pytest
 
 from lincent import AutoLCC
 from lincent.export import load_model, save_model
-from lincent.tables.infer import ColumnOptions
 from lincent.tables.read import read_table
 from lincent.tables.schema import to_frame
 from lincent.workflow import fit_table
@@ -53,7 +52,7 @@ def strange(frame, seed):
 
 def answers_of_both(frame, labels, new, data, **settings):
     direct = AutoLCC(**settings).fit(frame, labels)
-    model = fit_table(data, "y", settings=settings, wishes=ColumnOptions(keep=tuple(frame.columns)))
+    model = fit_table(data, "y", params=settings, keep=tuple(frame.columns))
     prepared = to_frame(model.schema, read_table(new))
     return direct, model, prepared
 

@@ -20,7 +20,7 @@ METHODS = {"quick": {}, "lcc": {}, "linear": {}, "additive": {"interactions": 2,
 def explained(request, make_table):
     table = make_table(200, seed=3)
     settings = METHODS[request.param]
-    model = fit_table(table, "churn", ids=["customer"], method=request.param, settings=settings)
+    model = fit_table(table, "churn", ids=["customer"], method=request.param, params=settings)
     rows = make_table(150, seed=4)
     rows.loc[7, "city"] = "Nuuk"
     return model, rows, predict_table(model, rows, contributions=True)
@@ -93,7 +93,7 @@ def test_sql_and_python_give_the_same_contributions(explained):
 @pytest.mark.parametrize("positive", [None, "no"])
 def test_exports_honor_a_moved_cut(make_table, wish, positive):
     table, rows = make_table(200, seed=3), make_table(300, seed=4)
-    model = fit_table(table, "churn", ids=["customer"], quick=True, positive=positive, **wish)
+    model = fit_table(table, "churn", ids=["customer"], method="quick", positive=positive, **wish)
     expected = list(predict_table(model, rows)["class"])
     own = np.where(predict_table(model, rows)["score"] > 0, "yes", "no")
     assert list(own) != expected
@@ -109,8 +109,8 @@ def test_a_cut_on_the_score_is_honored_without_probabilities(make_table):
     table, rows = make_table(200, seed=3), make_table(300, seed=4)
     for positive in (None, "no"):
         model = fit_table(
-            table, "churn", ids=["customer"], quick=True, metric="f1", probability=None,
-            positive=positive,
+            table, "churn", ids=["customer"], method="quick", metric="f1",
+            params={"probability": None}, positive=positive,
         )  # fmt: skip
         expected = list(predict_table(model, rows)["class"])
         assert list(sql_answers(model, rows)["class"]) == expected
@@ -118,13 +118,15 @@ def test_a_cut_on_the_score_is_honored_without_probabilities(make_table):
 
 
 def test_what_is_no_sum_says_so(make_table):
-    auto = fit_table(make_table(120), "churn", settings={"maps": ["centers"]})
+    auto = fit_table(make_table(120), "churn", params={"maps": ["centers"]})
     with pytest.raises(AppError, match="AutoLCC is no sum over the columns"):
         predict_table(auto, make_table(20), contributions=True)
-    many = fit_table(make_table(120, classes=3), "churn", quick=True)
+    many = fit_table(make_table(120, classes=3), "churn", method="quick")
     with pytest.raises(AppError, match="are for two classes; this model has 3"):
         export_bytes(many, "onnx", contributions=True)
-    steps = fit_table(make_table(120), "churn", quick=True, probability="isotonic", threshold=0.4)
+    steps = fit_table(
+        make_table(120), "churn", method="quick", params={"probability": "isotonic"}, threshold=0.4
+    )
     with pytest.raises(AppError, match="isotonic probabilities have no form here"):
         export_bytes(steps, "sql")
 
@@ -138,5 +140,5 @@ def test_scores_are_in_units_of_the_distance_between_the_classes(make_table, met
     score = predict_table(model, table)["score"]
     apart = score[table.churn == "yes"].mean() - score[table.churn == "no"].mean()
     assert 0.8 < apart < 2.5  # of held-out rows it is 1; of rows that were seen somewhat more
-    for side in model.summary["held_out"]["line"][0].values():
+    for side in model.summary["held_out"]["score_quantiles"][0].values():
         assert abs(side["center"]) < 1.2

@@ -1,0 +1,90 @@
+"""``lincent reproduce``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lincent import _console
+from lincent.cli import options
+from lincent.cli.compare import finish_experiment
+
+
+def reproduce(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A few splits, under two minutes.")
+    ] = False,
+    output: options.Folder = None,
+    jobs: options.Jobs = 0,
+    seed: options.Seed = 0,
+    sets: Annotated[str, typer.Option(help="Codes of the paper's sets, comma-separated.")] = "",
+    methods: Annotated[str, typer.Option(help="Methods of procedure 1, comma-separated.")] = "",
+    parts: Annotated[
+        str, typer.Option(help="Of procedure1,procedure2,nested,kernel,interpretations; else all.")
+    ] = "",
+    runs: Annotated[int, typer.Option(help="Splits of procedure 1; 0: 100, or 5 if quick.")] = 0,
+    time_limit: options.TimeLimit = 300.0,
+    retry: options.Retry = False,
+    seizure: Annotated[
+        Path | None,
+        typer.Option(help="Folder with Dog_1, Patient_1 and so on: run the seizure study on it."),
+    ] = None,
+    interictal: Annotated[
+        str, typer.Option(help="Seizure study: random (as in the paper) or blocks (unbiased).")
+    ] = "random",
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Seizure study: skip unusable files and count them.")
+    ] = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Run the study of the paper again, with a report.
+
+    It compares our scores with those of the paper.
+    """
+    study = "reproduce" if seizure is None else "seizure"
+    folder = output or Path(f"lincent-{study}-quick" if quick else f"lincent-{study}")
+    kept = f"what is done is kept in {folder}, and the same command goes on from there"
+    with options.errors_as_messages(kept, "" if quiet else f"the study goes to {folder}"):
+        if seizure is None and (lenient or interictal != "random"):
+            raise ValueError("--lenient and --interictal go with --seizure DIR.")
+        if seizure is not None and parts:
+            raise ValueError("--parts has no meaning with --seizure, which is procedure 1.")
+        names = options.parse_names(sets)
+        shared: dict[str, Any] = {
+            "methods": options.parse_names(methods) or None,
+            "n_jobs": options.worker_count(jobs),
+            "random_state": seed,
+            "time_limit": time_limit,
+            "retry": retry,
+            "folder": folder,
+        }
+        with _console.experiment_progress(quiet) as progress:
+            if seizure is None:
+                from lincent.paper.study import paper, report
+                from lincent.paper.study.reproduce import FULL, PARTS, QUICK
+                from lincent.paper.study.reproduce import reproduce as reproduce_study
+
+                extent = QUICK if quick else FULL
+                if runs:
+                    extent = replace(extent, runs=runs, slow_runs=min(runs, extent.slow_runs))
+                result = reproduce_study(
+                    quick=quick, extent=extent, sets=names or paper.SETS,
+                    parts=options.parse_names(parts) or PARTS, progress=progress, **shared,
+                )  # fmt: skip
+                page, summary = report.reproduction_page, report.summary_lines
+            else:
+                from lincent.paper.study import seizure as study_of_seizures
+
+                result = study_of_seizures.reproduce_seizure(
+                    seizure, interictal=interictal, lenient=lenient, subjects=names,
+                    runs=runs or (5 if quick else 50), progress=progress, log=_console.log,
+                    **shared,
+                )  # fmt: skip
+                page, summary = study_of_seizures.seizure_page, study_of_seizures.summary_lines
+        lines = finish_experiment(result, page(result), folder, json)
+        if not json:
+            _console.answer("\n".join([*summary(result), *lines]))

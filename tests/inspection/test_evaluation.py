@@ -1,0 +1,82 @@
+"""Metrics, their intervals, and the constant prediction."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from lincent.inspection.evaluation import HeldOut, auc_metric, evaluate, label_metric
+from lincent.inspection.evaluation import wilson_interval as wilson
+from lincent.model_selection.metrics import confusion_matrix, label_score
+
+RNG = np.random.default_rng(0)
+TRUTH = RNG.integers(0, 3, 200)
+PREDICTED = np.where(RNG.random(200) < 0.7, TRUTH, RNG.integers(0, 3, 200))
+
+
+def metric_of(name, truth, predicted, n_classes=3, effective=1.0):
+    return label_metric(name, confusion_matrix(truth, predicted, n_classes), 1, effective)
+
+
+def test_the_area_is_that_of_scikit_learn_also_with_ties():
+    values = RNG.normal(size=200).round(1) + (TRUTH == 1)
+    metric = auc_metric(values, TRUTH == 1)
+    assert metric["value"] == pytest.approx(roc_auc_score(TRUTH == 1, values))
+    assert metric["low"] < metric["value"] < metric["high"]
+
+
+def test_the_constant_prediction_and_the_order():
+    rows = np.arange(200)
+    held = HeldOut(rows, TRUTH, np.eye(3)[PREDICTED], None, rows % 5, "")
+    scores = evaluate(held, np.arange(3), PREDICTED, metric="mcc")["scores"]
+    assert [s["name"] for s in scores] == ["mcc", "balanced_accuracy", "accuracy"]
+    assert scores[0]["baseline"] == 0
+    assert scores[1]["baseline"] == pytest.approx(1 / 3)
+    assert scores[2]["baseline"] == pytest.approx(np.bincount(TRUTH).max() / 200)
+    assert all(s["low"] <= s["value"] <= s["high"] for s in scores)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "f1", "mcc"])
+def test_intervals_cover(name):
+    """The metric of many rows lies in the interval of few in about 95 of 100 draws."""
+    rng = np.random.default_rng(1)
+
+    def draw(n):
+        truth = (rng.random(n) < 0.3).astype(int)
+        return truth, np.where(rng.random(n) < 0.8, truth, 1 - truth)
+
+    expected = label_score(name, confusion_matrix(*draw(200_000), 2))
+    inside = 0
+    for _ in range(60):
+        metric = metric_of(name, *draw(150), 2)
+        inside += metric["low"] <= expected <= metric["high"]
+    assert inside >= 51  # 95 % of 60 is 57; fewer than 51 happens once in 100 runs
+
+
+def test_no_error_in_few_rows_is_no_certainty():
+    low, high = wilson(1.0, 10)
+    assert low < 0.8
+    assert high <= 1.0
+    metric = metric_of("balanced_accuracy", np.arange(10) % 2, np.arange(10) % 2, 2)
+    assert metric["value"] == 1.0
+    assert metric["low"] < 0.9
+
+
+@pytest.mark.parametrize("name", ["balanced_accuracy", "accuracy", "mcc"])
+def test_a_fraction_of_the_rows_has_the_interval_of_so_many_fewer(name):
+    once = metric_of(name, TRUTH, PREDICTED)
+    thrice = metric_of(name, np.tile(TRUTH, 3), np.tile(PREDICTED, 3), effective=1 / 3)
+    assert thrice["value"] == pytest.approx(once["value"])
+    assert thrice["low"] == pytest.approx(once["low"], abs=1e-9)
+    assert thrice["high"] == pytest.approx(once["high"], abs=1e-9)
+
+
+def test_metrics_of_folds_have_the_variance_of_folds_that_share_rows():
+    """Models that are fitted again vary more than their rows alone."""
+    from lincent.workflow.out_of_fold import EFFECTIVE, N_SPLITS
+
+    assert pytest.approx(N_SPLITS * (1 / N_SPLITS + 1 / (N_SPLITS - 1))) == 1 / EFFECTIVE
+    scores = np.random.default_rng(0).normal(size=200) + np.repeat([0.0, 1.0], 100)
+    positive = np.repeat([False, True], 100)
+    alone, folds = auc_metric(scores, positive), auc_metric(scores, positive, EFFECTIVE)
+    ratio = (folds["high"] - folds["value"]) / (alone["high"] - alone["value"])
+    assert ratio == pytest.approx(EFFECTIVE**-0.5)

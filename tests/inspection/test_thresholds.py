@@ -1,0 +1,94 @@
+"""Decision thresholds: given, chosen on out-of-fold rows, and the same at prediction."""
+
+import numpy as np
+import pytest
+
+from lincent import AutoLCC
+from lincent._errors import AppError
+from lincent.cli.fit import threshold_text
+from lincent.inspection.evaluation import HeldOut, evaluate
+from lincent.inspection.thresholds import (
+    DecisionThreshold,
+    choose_threshold,
+    given_threshold,
+    positive_code,
+)
+from lincent.model_selection.metrics import confusion_matrix, label_score
+from lincent.workflow import fit_table
+
+pandas = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+CLASSES = np.array(["no", "yes"])
+
+
+def held_out(n=2000, seed=0, has_probabilities=True):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < 0.1
+    scores = rng.normal(size=n) + 1.5 * truth
+    p = 1 / (1 + np.exp(-scores))
+    both = np.column_stack([1 - p, p]) if has_probabilities else None
+    return HeldOut(np.arange(n), CLASSES[truth.astype(int)], scores, both, np.arange(n) % 5, "")
+
+
+@pytest.mark.parametrize("has_probabilities", [True, False])
+@pytest.mark.parametrize("positive", ["yes", "no"])
+def test_the_chosen_threshold_is_the_best_one(has_probabilities, positive):
+    held = held_out(has_probabilities=has_probabilities)
+    codes = np.searchsorted(CLASSES, held.labels)
+    side = positive_code(CLASSES, positive)
+    threshold, predicted = choose_threshold(
+        "f1", CLASSES, codes, held.scores, held.probabilities, held.folds, positive
+    )
+
+    def f1(at):
+        other = DecisionThreshold(positive, at, threshold.scale, "")
+        by_other = other.predict(CLASSES, held.scores, held.probabilities)
+        return label_score("f1", confusion_matrix(codes, by_other, 2), side)
+
+    others = np.linspace(0.02, 0.98, 40) if has_probabilities else np.linspace(-2, 3, 40)
+    assert f1(threshold.at) >= max(f1(at) for at in others) - 0.01
+    cross_validated = label_score("f1", confusion_matrix(codes, predicted, 2), side)
+    assert cross_validated <= f1(threshold.at) + 1e-12
+
+
+def test_a_given_threshold():
+    held = held_out()
+    threshold = given_threshold(0.3, CLASSES, None, has_probabilities=True)
+    codes = threshold.predict(CLASSES, held.scores, held.probabilities)
+    np.testing.assert_array_equal(codes == 1, held.probabilities[:, 1] >= 0.3)
+    other = given_threshold(0.3, CLASSES, "no", has_probabilities=True)
+    codes = other.predict(CLASSES, held.scores, held.probabilities)
+    np.testing.assert_array_equal(codes == 0, held.probabilities[:, 0] >= 0.3)
+    with pytest.raises(AppError, match="needs probabilities"):
+        given_threshold(0.3, CLASSES, None, has_probabilities=False)
+    with pytest.raises(AppError, match="no class 'maybe'"):
+        positive_code(CLASSES, "maybe")
+
+
+@pytest.mark.parametrize(
+    ("asked", "option"), [({"threshold": 0.3}, "--threshold"), ({"metric": "f1"}, "--metric")]
+)
+def test_a_threshold_of_three_classes_is_refused_before_anything_is_fitted(
+    asked, option, monkeypatch
+):
+    def fitted(*_, **__):
+        raise AssertionError("a model was fitted")
+
+    monkeypatch.setattr(AutoLCC, "fit", fitted)
+    frame = pandas.DataFrame({"x": np.arange(12.0), "y": list("abc") * 4})
+    with pytest.raises(AppError, match=f"{option} moves the threshold of two classes; .* has 3"):
+        fit_table(frame, "y", **asked)
+
+
+@pytest.mark.parametrize("positive", ["no", "yes"])
+def test_the_summary_counts_what_is_found_at_the_threshold(positive):
+    held = held_out(n=300)
+    threshold = given_threshold(0.7, CLASSES, positive, has_probabilities=True)
+    predicted = threshold.predict(CLASSES, held.scores, held.probabilities)
+    counts = evaluate(held, CLASSES, predicted, positive, threshold=threshold)["at_threshold"]
+    own, called = held.labels == positive, CLASSES[predicted] == positive
+    assert counts == {"found": sum(own & called), "rows": sum(own), "called": sum(called)}
+    text = threshold_text(positive, **counts)
+    assert f"{sum(own & called)} of {sum(own)} rows of {positive} are found" in text
+    assert f"{sum(called & ~own)} of the {sum(called)} rows called {positive} are not." in text
