@@ -121,7 +121,7 @@ def verbs(m, n, device, repeats, library):
     there = DeviceNamespace(X).send(beta)
     cases = {
         "X @ v": lambda: X @ there,
-        "X' w in pieces": lambda: source.gather(sign),
+        "X' w in pieces": lambda: source.local_combine(sign),
         "X' w by the library": lambda: X.T @ sign,
         "finite": lambda: check_finite_on_device(X),
         "centers": lambda: source.class_means(sign, weight),

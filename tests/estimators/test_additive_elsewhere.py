@@ -156,7 +156,7 @@ def test_few_reads(monkeypatch):
     monkeypatch.setattr(GraphRequest, "read_all", counted)
     X, y, _ = make(m=12_000)
     AdditiveLCC(n_resamples=0).fit(da.from_array(X, chunks=(3_000, N)), y)
-    assert reads[:3] == ["survey", "sample", "pulls"]
+    assert reads[:3] == ["survey", "sample", "sums"]
     assert reads[-1] == "survey"
     assert len(reads) <= 8
 

@@ -167,7 +167,7 @@ def test_nothing_as_long_as_the_data_comes_here(monkeypatch):
     LCCCV(MARGINS, cv=2, random_state=0).fit(in_blocks(X, 10_000), da.from_array(y, chunks=10_000))
     verbs = {verb for verb, _ in brought}
     assert {"survey", "sample", "look", "check", "score"} <= verbs
-    assert not verbs & {"project", "combine", "labels", "lines", "collect", "multipliers"}
+    assert not verbs & {"project", "combine", "labels", "scores", "collect", "multipliers"}
     assert max(rows for _, rows in brought) < 10_000
 
 

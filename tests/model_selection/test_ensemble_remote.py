@@ -116,7 +116,7 @@ def test_batches(kind):
 def test_large_classes_are_assigned_and_compared_by_hash(monkeypatch):
     """The rule for classes with too many hashes holds in memory, too."""
     monkeypatch.setattr(hashing, "RANKED", 100)
-    monkeypatch.setattr(hashing, "JUDGED", 300)
+    monkeypatch.setattr(hashing, "SCORED", 300)
     X, y, _ = make()
     X += 1e-6 * np.random.default_rng(1).standard_normal(X.shape)  # no two rows are equal
     plain = MODELS["linear"](cv=3).fit(X, y)

@@ -1,4 +1,4 @@
-"""Rows in batches: the same optimum as in memory, started anew for each read, and honest errors."""
+"""Rows in batches: the same optimum as in memory, one iteration for each pass, clear errors."""
 
 import subprocess
 import sys
@@ -111,7 +111,7 @@ def test_a_generator_that_cannot_be_started_again_is_refused(data):
     X, y, _ = data
     once = iter([(X[:3_000], y[:3_000]), (X[3_000:], y[3_000:])])
     batches = lincent.batches(lambda: once)
-    with pytest.raises(ValueError, match=r"no batches|begin anew"):
+    with pytest.raises(ValueError, match=r"no batches|from the beginning"):
         LCC().fit(batches, batches.target)
 
 

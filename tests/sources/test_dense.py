@@ -80,16 +80,16 @@ def test_columns_that_are_one_number(layout):
 class TestOrigin:
     """Differences of rows are exact in doubles, however far the rows are from zero."""
 
-    FAR = 2.0**33
+    OFFSET = 2.0**33
 
     def test_harmless_offsets_are_left_alone(self):
         assert origin_of(plain()) is None
         assert origin_of(plain() + 50.0) is None
         assert origin_of(np.column_stack([plain(), np.ones(M)])) is None
 
-    def test_only_far_columns_are_moved(self):
+    def test_only_columns_with_a_large_offset_are_moved(self):
         X = plain()
-        X[:, 2] += self.FAR
+        X[:, 2] += self.OFFSET
         origin = origin_of(X)
         assert np.flatnonzero(origin).tolist() == [2]
         assert origin[2] == X[0, 2]
@@ -99,14 +99,14 @@ class TestOrigin:
         source = DenseSource(X, centered=True)
         assert np.all(source.array()[:, -1] == 0)
 
-    def test_one_row_tells_nothing(self):
-        assert origin_of(plain()[:1] + self.FAR) is None
+    def test_one_row_has_no_range(self):
+        assert origin_of(plain()[:1] + self.OFFSET) is None
 
     @pytest.mark.usefixtures("blocks")
-    def test_verbs_see_the_rows_from_there(self):
+    def test_methods_subtract_the_origin(self):
         # Steps of 2^-12 survive an offset of 2^33 exactly.
         near = np.round(plain() * 2.0**12) / 2.0**12
-        X = near + self.FAR
+        X = near + self.OFFSET
         source = DenseSource(X, centered=True)
         seen = X - X[0]
         assert np.array_equal(source.origin, X[0])

@@ -63,14 +63,14 @@ def test_only_rows_with_multipliers_are_computed(formed_and_not):
     assert asked == [[3, 8]]
 
 
-def test_chosen_columns(formed_and_not, monkeypatch):
+def test_selected_columns(formed_and_not, monkeypatch):
     monkeypatch.setattr(kernel_columns, "BLOCK_ROWS", 7)
     A, rows = formed_and_not
-    room = np.zeros((5, 30))
+    buffer = np.zeros((5, 30))
     places = np.array([4, 0, 1, 3, 2])
-    rows.write(np.array([9, 1, 3, 20, 7]), room, places)
+    rows.write(np.array([9, 1, 3, 20, 7]), buffer, places)
     B = A[:, [1, 3, 7, 20, 9]]
-    chosen = SelectedColumns(room)
+    chosen = SelectedColumns(buffer)
     rng = np.random.default_rng(1)
     for used in (0.2, 0.9):
         w = np.where(rng.random(30) < used, rng.random(30), 0.0)

@@ -25,7 +25,7 @@ def test_the_kernel_between_landmarks_is_reproduced():
     phi = mapping(X[:12])
     np.testing.assert_allclose(phi @ phi.T, rbf_kernel(X[:12]), atol=1e-10)
     approximate = mapping(X)
-    # Elsewhere it is never above: the rest of the kernel is positive semidefinite.
+    # At other points it is never above: the rest of the kernel is positive semidefinite.
     assert np.all((approximate**2).sum(axis=1) <= 1 + 1e-10)
 
 

@@ -1,4 +1,4 @@
-"""Where X lives decides who reads it, and nothing else: the optimum is the same."""
+"""The kind of X decides how it is read, and nothing else: the optimum is the same."""
 
 import dask.array as da
 import numpy as np

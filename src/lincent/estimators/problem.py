@@ -49,7 +49,7 @@ from lincent.sources.gradients import JointPoint, JointSums, LossStructure, Side
 from lincent.sources.hashing import draw_distinct, row_hashes, smallest_distinct
 from lincent.sources.landmarks import RowMapping, mapped_rows
 from lincent.sources.rows import ClassSample, SignedRows, Source
-from lincent.sources.shared_reads import side_by_side
+from lincent.sources.shared_reads import run_concurrently
 from lincent.sources.source import Kind, kind_of, open_source
 from lincent.tables.weighted import SAMPLE_ROWS, check_weights
 
@@ -484,10 +484,10 @@ class DaskTraining:
     def each(self, jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
         """All at once unless ``n_jobs`` differs, and with one read for all that run."""
         threads = len(jobs) if n_jobs is None or n_jobs < 0 else n_jobs
-        return side_by_side(jobs, min(threads, MOST_TOGETHER))
+        return run_concurrently(jobs, min(threads, MOST_TOGETHER))
 
     def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-        return side_by_side(jobs, MOST_WITHIN)
+        return run_concurrently(jobs, MOST_WITHIN)
 
     def sample_classes(
         self, count: int, seed: int, most: Sequence[int] | None = None
@@ -637,7 +637,7 @@ class DeviceTraining:
         return partial(self.mapped(mapping).X.joint_sums, self.codes, weight, faces)
 
     def feature_means(self, mapping: RowMapping) -> np.ndarray:
-        found = self.mapped(mapping).X.gather(self.device.doubles(self.weight))
+        found = self.mapped(mapping).X.local_combine(self.device.doubles(self.weight))
         return np.asarray(found / float(self.totals.sum()))
 
     def local_centers(self, n_centers: int, seed: int) -> CenterSet:

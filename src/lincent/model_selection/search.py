@@ -159,7 +159,7 @@ class DaskFolds:
                 extra = {"sample_weight": table[true, predicted]}
                 scores.append(score(model, RemoteSamples(len(true)), classes[true], extra))
             return scores
-        codes, weight, lines = folds.lines(fold, decide, not weigh)
+        codes, weight, lines = folds.decision_values(fold, decide, not weigh)
         extra = {"sample_weight": weight} if weigh else {}
         samples = RemoteSamples(len(codes))
         return [
@@ -170,7 +170,7 @@ class DaskFolds:
     def decision_values(self, split: int, models: Sequence[LinearModels]) -> HeldOut:
         """Return the decision values of the held-out samples that are compared."""
         folds, fold = self.splits[split]
-        found = folds.judged(fold, models, self.assignment)
+        found = folds.out_of_fold_scores(fold, models, self.assignment)
         return HeldOut(found.rows, found.codes, found.weight, found.scores)
 
     def partition(self, models: Sequence[Any]) -> list[tuple[Any, np.ndarray, np.ndarray]]:
@@ -224,14 +224,14 @@ def hash_training_folds(training: Training, cv: Any, n_repeats: int, seed: int) 
         if numbers is not None:
             folds = [TableFolds.given(table, numbers)]
         else:
-            folds = [TableFolds.dealt(table, assignment) for assignment in assignments]
+            folds = [TableFolds.hashed(table, assignment) for assignment in assignments]
         pairs = [(each, fold) for each in folds for fold in each.folds]
         return DaskFolds(training, pairs, assignments[0])
     assert isinstance(training, HostTraining | DeviceTraining)
     X, codes, weight = training.X, training.codes_here, training.weight
     hashes = row_hashes(X, seed)
     splits = make_folds(cv, X, codes, weight, n_repeats, seed, hashes)
-    compared = hash_assignment(hashes, codes, weight, N_SPLITS, seed).judged(hashes, codes)
+    compared = hash_assignment(hashes, codes, weight, N_SPLITS, seed).scored(hashes, codes)
     return IndexFolds(training, splits, compared)
 
 

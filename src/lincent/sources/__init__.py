@@ -1,1 +1,1 @@
-"""How rows are read: the only room that knows where X lives."""
+"""Data sources: reading X wherever it is stored, and the only package that knows where."""

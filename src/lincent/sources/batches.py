@@ -1,10 +1,9 @@
-"""Rows that come in batches: Parquet files, Arrow record batches, or a generator made anew.
+"""Rows in batches: Parquet files, Arrow record batches, or a generator that can be restarted.
 
-Data larger than memory needs no cluster, only to be read again.  A ``Batches`` is something that
-can be started from its beginning as often as is asked, and gives the same batches each time.  A
-read is one way through it: every batch answers in a few numbers and is forgotten, by the very
-functions that work on the blocks of a Dask collection (see ``passes.dask``), so that the optimum is
-the same.
+Data larger than memory needs no cluster, only to be read again.  A ``Batches`` object can be
+iterated from its beginning any number of times, with the same batches each time.  A pass is one
+iteration: every batch is reduced to a few numbers and freed, by the very functions that work on the
+blocks of a Dask collection (``sources.dask``), so that the optimum is the same.
 """
 
 from __future__ import annotations
@@ -24,23 +23,23 @@ from lincent._lazy import public
 from lincent.sources.shared_reads import (
     ENCODE,
     BlockError,
+    Log,
     Merge,
     ReadCancelled,
-    Request,
-    Tell,
+    ReadRequest,
     TreeReducer,
     perform_read,
 )
 
 BATCH_ROWS = 2**16
-"""Rows of a batch of a Parquet file: large beside the work on a batch, small beside the memory."""
+"""Rows of a batch of a Parquet file: large beside the overhead of a batch, small in memory."""
 
 Batch = tuple[Any, Any, Any]
 """Rows, labels and weights (or None) of a batch."""
 
 
 class Batches:
-    """Rows, labels and weights in batches, from the beginning as often as asked.
+    """Rows, labels and weights in batches that can be iterated any number of times.
 
     Give it to ``fit`` as X, and its ``target`` as y: ``model.fit(rows, rows.target)``.
     """
@@ -54,13 +53,13 @@ class Batches:
         return 2
 
     def first(self) -> Any:
-        """The rows of the first batch."""
+        """Return the rows of the first batch."""
         for rows, _, _ in self.start():
             return rows
         raise ValueError("X has no batches: there is nothing to fit or to predict.")
 
     def rows(self) -> Iterator[Any]:
-        """The rows of each batch."""
+        """Return an iterator over the rows of each batch."""
         return (rows for rows, _, _ in self.start())
 
 
@@ -71,7 +70,7 @@ class Target:
         self.batches = batches
 
     def array(self) -> np.ndarray[Any, Any]:
-        """All labels, as one array."""
+        """Return all labels, as one array."""
         return np.concatenate([np.asarray(y).reshape(-1) for _, y, _ in self.batches.start()])
 
 
@@ -84,7 +83,7 @@ def batches(
     columns: Sequence[str] | None = None,
     rows: int = BATCH_ROWS,
 ) -> Batches:
-    """Rows in batches, as an X for ``fit`` and ``predict`` that need not fit into memory.
+    """Return rows in batches, as an X for ``fit`` and ``predict`` that need not fit into memory.
 
     Parameters
     ----------
@@ -130,7 +129,7 @@ def batches(
 
 
 def batches_of(X: Any, y: Any, weight: Any) -> Batches:
-    """A sparse array as batches."""
+    """Return a sparse array as batches."""
 
     def start() -> Iterator[Batch]:
         for begin in range(0, X.shape[0], BATCH_ROWS):
@@ -141,7 +140,7 @@ def batches_of(X: Any, y: Any, weight: Any) -> Batches:
 
 
 def _whole(parts: Iterable[Any]) -> Iterator[Batch]:
-    """Batches of a user's own, with what is missing as None."""
+    """Yield the batches of a user, with missing parts as None."""
     for part in parts:
         given = part if isinstance(part, tuple) else (part,)
         if not 1 <= len(given) <= 3:
@@ -153,18 +152,16 @@ def _whole(parts: Iterable[Any]) -> Iterator[Batch]:
 
 def _files(data: Any) -> list[str]:
     given = [data] if isinstance(data, str | Path) else list(data)
-    found = [
-        file
-        for one in given
-        for file in (sorted(glob.glob(str(one))) if glob.has_magic(str(one)) else [str(one)])
-    ]
-    if not found:
+    files = []
+    for name in map(str, given):
+        files += sorted(glob.glob(name)) if glob.has_magic(name) else [name]
+    if not files:
         raise FileNotFoundError(f"No file matches {data!r}.")
-    return found
+    return files
 
 
 def _split(names: list[str], target: str | None, weight: str | None, columns: Any) -> list[str]:
-    """The columns of X."""
+    """Return the columns of X."""
     for name in (target, weight, *(columns or ())):
         if name is not None and name not in names:
             raise ValueError(f"There is no column {name!r}; the columns are {names!r}.")
@@ -189,7 +186,7 @@ def _parquet(files: list[str], target: Any, weight: Any, columns: Any, rows: int
 
 @contextmanager
 def _named(file: str) -> Iterator[None]:
-    """What is wrong in a file is told with its name."""
+    """Add the name of a file to its errors."""
     try:
         yield
     except MemoryError:
@@ -197,8 +194,8 @@ def _named(file: str) -> Iterator[None]:
     except BlockError as error:
         raise BlockError(f"{file}: {error}") from error
     except Exception as error:
-        told = f"{file} cannot be read: {type(error).__name__}: {error}"
-        raise BlockError(told) from error
+        message = f"{file} cannot be read: {type(error).__name__}: {error}"
+        raise BlockError(message) from error
 
 
 def _arrow(parts: list[Any], target: Any, weight: Any, columns: Any) -> Batches:
@@ -228,16 +225,16 @@ def _of_arrow(part: Any, names: Sequence[str], target: Any, weight: Any) -> Batc
 
 
 class BatchSchedule:
-    """One function over all batches, one after the other: what ``Schedule`` is for Dask blocks."""
+    """A function over all batches, one after the other: as ``Schedule`` for Dask blocks."""
 
     def __init__(
         self,
         data: Batches,
-        tell: Tell,
+        log: Log,
         alter: Callable[..., tuple[Any, ...]] | None = None,
         each: Sequence[tuple[Any, ...]] | None = None,
     ) -> None:
-        self.data, self.tell, self._alter, self._each = data, tell, alter, each
+        self.data, self.log, self._alter, self._each = data, log, alter, each
         self.reads = 0
         self.count: int | None = None if each is None else len(each)
 
@@ -247,7 +244,7 @@ class BatchSchedule:
         each: Sequence[tuple[Any, ...]] | None = None,
         name: str = "",
     ) -> BatchSchedule:
-        """The same batches, each changed by a function (and what is given for each) when read."""
+        """Return the same batches, each changed by a function (with ``each``) when read."""
         before, given = self._alter, self._each
 
         def both(*block: Any) -> tuple[Any, ...]:
@@ -258,8 +255,8 @@ class BatchSchedule:
         joined = each if given is None else given
         if given is not None and each is not None:
             joined = [(*one, *more) for one, more in zip(given, each, strict=True)]
-        tell = (lambda line: self.tell(f"{name}: {line}")) if name else self.tell
-        return BatchSchedule(self.data, tell, both, joined)
+        log = (lambda line: self.log(f"{name}: {line}")) if name else self.log
+        return BatchSchedule(self.data, log, both, joined)
 
     def run(
         self,
@@ -270,7 +267,7 @@ class BatchSchedule:
         merge: Merge,
         **shared: Any,
     ) -> Any:
-        """merge([function(*batch, *each_i, **shared) for all batches]), as one read."""
+        """Return merge([function(*batch, *each_i, **shared) for all batches]), in one pass."""
         self.reads += 1
         begin = time.monotonic()
 
@@ -280,68 +277,61 @@ class BatchSchedule:
                 block = self._alter(*block, *(self._each[i] if self._each else ()))
             return function(*block, *(each[i] if each else ()), **shared)
 
+        results = TreeReducer(merge)
         request = StreamRequest(
-            verb=verb,
-            tell=self.tell,
-            data=self.data,
-            known=self.count,
-            work=work,
-            pile=TreeReducer(merge),
+            verb=verb, log=self.log, data=self.data, known=self.count, work=work, results=results
         )
         perform_read(request)
         self.count = request.seen
         took = time.monotonic() - begin
-        self.tell(f"read {self.reads}, {verb}: {self.count} batches in {took:.2f} s")
-        return merge(request.pile.answers)
+        self.log(f"read {self.reads}, {verb}: {self.count} batches in {took:.2f} s")
+        return merge(results.answers)
 
 
 @dataclass(kw_only=True)
-class StreamRequest(Request):
-    """A function of the number of a batch and the batch, and its answers."""
+class StreamRequest(ReadRequest):
+    """A function of the number of a batch and the batch, and its results."""
 
     data: Batches
     known: int | None
     work: Callable[[int, Batch], Any]
-    pile: TreeReducer
+    results: TreeReducer
     seen: int = 0
 
     def read_all(self, requests: Sequence[StreamRequest], halt: threading.Event) -> None:
-        """One way through the batches."""
+        """Iterate once over the batches."""
         i, stream = 0, self.data.start()
         try:
             while (batch := _next(stream, i)) is not None:
                 for request in requests:
-                    request.take(i, batch)
+                    request.check_count(i + 1)
+                    request.results.put(request.work(i, batch))
                 i += 1
                 if halt.is_set():
                     raise ReadCancelled(f"The read '{self.verb}' is not needed any more.")
         except BlockError as error:
             raise ValueError(f"In batch {i} (counted from 0): {error}") from error
         finally:
-            _close(stream)
+            if hasattr(stream, "close"):  # a generator that is left early closes its files
+                stream.close()
         for request in requests:
             request.check_count(i, end=True)
             request.seen = i
 
-    def take(self, i: int, batch: Batch) -> None:
-        """One batch more."""
-        self.check_count(i + 1)
-        self.pile.put(self.work(i, batch))
-
     def check_count(self, seen: int, *, end: bool = False) -> None:
-        """Batches must be as many each time."""
+        """Raise an error unless there are as many batches as in earlier passes."""
         if seen == 0:
             raise ValueError("X has no batches: there is nothing to fit.")
         known = self.known
         if known is not None and (seen > known or (end and seen < known)):
             raise ValueError(
                 f"X gave {known} batches when it was read first and {seen} now: what starts the "
-                "batches must begin anew each time and give the same."
+                "batches must start from the beginning each time and give the same."
             )
 
 
 def _next(stream: Iterator[Batch], i: int) -> Batch | None:
-    """The next batch; what goes wrong in the source is told with its number."""
+    """Return the next batch; errors of the source get its number."""
     try:
         return next(stream, None)
     except (BlockError, MemoryError):
@@ -351,9 +341,3 @@ def _next(stream: Iterator[Batch], i: int) -> Batch | None:
             f"X could not be read: batch {i} (counted from 0) failed with "
             f"{type(error).__name__}: {error}"
         ) from error
-
-
-def _close(stream: Any) -> None:
-    """End a generator that is left on its way: files that it has open are closed."""
-    if hasattr(stream, "close"):
-        stream.close()

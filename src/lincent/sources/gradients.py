@@ -1,59 +1,70 @@
-"""What all rows pull at a point of the regularized program: sums, from one read.
+"""Sums over all rows at a point of a regularized problem: objective, gradient, Hessian and bound.
 
-With z_i = a_i.beta - y_i t, u_i = clip((hi - z_i) / (hi - lo), 0, 1), alpha_i = c_i u_i, and
-D_i = c_i / (hi - lo) for rows between the margins and 0 for the others (see programs.regularized),
+Binary (``LossSums``).  With z_i = a_i.beta - y_i t, u_i = clip((hi - z_i) / (hi - lo), 0, 1),
+alpha_i = c_i u_i, and D_i = c_i / (hi - lo) for rows between the margins and 0 for the others (see
+``problems.regularized``),
 
     down, up  sum alpha_i of each class                      combined   sum alpha_i a_i
-    squares  sum alpha_i u_i  beyond  sum c_i (v_i - u_i), v_i the pull before it is capped at 1
+    squares  sum alpha_i u_i  beyond  sum c_i (v_i - u_i), v_i the weight before it is capped at 1
     gram  sum D_i a_i a_i'    along  sum D_i y_i a_i         curvature  sum D_i
 
-say everything about objective, gradient, Hessian and dual bound.  Each is a sum over rows, so rows
-in blocks add theirs, and nothing as long as the data leaves its place.
-
-
----
-
-What all rows pull at a point of the joint program: sums by class and rule, from one read.
-
-Both forms of ``problems.joint`` ask of a row of class c that it be beyond the margins in some
-directions of the scores f = (x, 1).rules, its faces: s e_k of a separate rule k, e_c - e_k of the
-native form.  With z = f.face, u the pull of phi there, w the weight of the row and c the cost of
-the face,
+Multiclass (``JointSums``).  Both forms of ``problems.joint`` have losses phi(z) of some directions
+z = f.direction of the scores f = (x, 1).rules of a row: s e_k of a separate classifier k, e_c - e_k
+of the joint form (``LossStructure``).  With u the dual weight at z, w the weight of the row and c
+the cost of the direction,
 
     loss   sum w c phi(z)       flow  sum w c u       squares  sum w c u^2
-    combined  sum w c u (x, 1)             gram  sum w c [bent] (x, 1)(x, 1)' / (hi - lo)
+    combined  sum w c u (x, 1)             gram  sum w c [curved] (x, 1)(x, 1)' / (hi - lo)
 
-by face (``gram`` by pair of opposite faces, which bend the same way) say everything about
-objective, gradient, Hessian and dual bound: the factors that make multipliers feasible are one
-for each face.  Each is a sum over rows, so rows in blocks add theirs.
+by direction (``gram`` by pair of opposite directions, which have the same curvature).  The factors
+that make multipliers feasible are one for each direction.
 
-A gram matrix costs as many products for a row as it has entries, and only a step is made of it: a
-share of the rows says it as well.  Its last row, ``bend``, costs no more than a gradient and is
-that of all rows; ``curvature`` has the covariance of the share around the mean of all.  So a step
-that is not quite Newton's still leaves no flow into the offsets, on which the dual bound depends
-most.
+Each is a sum over rows, so blocks of rows add theirs, and vectors as long as the data stay in the
+namespace of the rows.
+
+A Gram matrix costs as many products for a row as it has entries, and is used for a step only: a
+fraction of the rows gives it as well.  Its last row, ``bend``, costs no more than a gradient and is
+that of all rows; ``curvature`` has the covariance of the fraction around the mean of all.  So an
+inexact Newton step still leaves no flow into the intercepts, on which the dual bound depends most.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lincent.problems.arrays import Matrix, Rows, Vector
+from lincent.problems.arrays import Matrix, Vector
 from lincent.problems.joint import feasible
 from lincent.sources.array_namespace import HOST, ArrayNamespace
 
 COMPACT_SHARE = 0.85
-"""With a smaller share of rows between the margins, these are gathered for the Gram matrix."""
+"""With a smaller fraction of rows between the margins, these are taken for the Gram matrix."""
+GOLDEN = (5**0.5 - 1) / 2
+
+Codes = NDArray[np.integer[Any]]
+
+
+class _Sums:
+    """Sums over rows: those of several blocks are added field by field."""
+
+    @classmethod
+    def joined_each(cls, parts: list[list[Any]]) -> list[Any]:
+        """Add the sums of several blocks, for several points: one list of each block."""
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        return [
+            # One after the other: a stack of matrices would be as large as all of them.
+            cls(*(reduce(np.add, [getattr(one, name) for one in same]) for name in names))
+            for same in zip(*parts, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
 class QueryPoint:
-    """Where to look from, and the margins."""
+    """A point of the binary problem, and the margins."""
 
     beta: Vector
     t: float
@@ -62,8 +73,8 @@ class QueryPoint:
 
 
 @dataclass(frozen=True)
-class LossSums:
-    """The sums above."""
+class LossSums(_Sums):
+    """The sums of the binary problem."""
 
     down: float
     up: float
@@ -74,38 +85,11 @@ class LossSums:
     along: Vector
     curvature: float
 
-    @classmethod
-    def joined(cls, parts: list[LossSums]) -> LossSums:
-        """Those of several blocks."""
-        sums: list[Any] = [sum(getattr(part, f.name) for part in parts) for f in fields(cls)]
-        return cls(*sums)
 
-    @classmethod
-    def joined_each(cls, parts: list[list[LossSums]]) -> list[LossSums]:
-        """The same for several points: one list of each block."""
-        return [cls.joined(list(same)) for same in zip(*parts, strict=True)]
-
-
-class PullingRows(Protocol):
-    """Signed rows with signs of their own."""
-
-    sign: Any
-
-    namespace: ArrayNamespace
-
-    def measure(self, beta: Vector) -> Any: ...
-
-    def gather(self, alpha: Any) -> Vector: ...
-
-    def gram(self, weight: Any) -> Matrix: ...
-
-    def take(self, index: Any) -> Rows: ...
-
-
-def loss_sums(rows: PullingRows, cost: Any, at: QueryPoint) -> LossSums:
-    """The sums over rows in one place; ``cost`` is a number, or an array there."""
-    place, sign, width = rows.namespace, rows.sign, at.high - at.low
-    v = rows.measure(at.beta)
+def loss_sums(rows: Any, cost: Any, at: QueryPoint) -> LossSums:
+    """Compute the sums over ``SignedRows``; ``cost`` is a number or an array."""
+    namespace, sign, width = rows.namespace, rows.sign, at.high - at.low
+    v = rows.local_dot(at.beta)
     v *= -1.0
     v += at.high
     if at.t:
@@ -117,51 +101,45 @@ def loss_sums(rows: PullingRows, cost: Any, at: QueryPoint) -> LossSums:
     beyond = float((v * cost).sum())
     alpha = u * cost
     inside = (u > 0.0) & (u < 1.0)
-    D = place.where(inside, cost) * (1.0 / width)
+    D = namespace.where(inside, cost) * (1.0 / width)
+    if namespace.fast_reads or namespace.count(inside) > COMPACT_SHARE * len(inside):
+        gram = rows.gram(D)
+    else:
+        index = namespace.nonzero(inside)
+        gram = rows.take(index).gram(np.asarray(D[index]))
     return LossSums(
         down=float((alpha * (sign < 0)).sum()),
         up=float((alpha * (sign > 0)).sum()),
         squares=float((alpha * u).sum()),
         beyond=beyond,
-        combined=rows.gather(alpha),
-        gram=_gram(rows, inside, D),
-        along=rows.gather(D * sign),
+        combined=rows.local_tdot(alpha),
+        gram=gram,
+        along=rows.local_tdot(D * sign),
         curvature=float(D.sum()),
     )
 
 
-def _gram(rows: PullingRows, inside: Any, D: Any) -> Matrix:
-    if rows.namespace.fast_reads or rows.namespace.count(inside) > COMPACT_SHARE * len(inside):
-        return rows.gram(D)
-    index = rows.namespace.nonzero(inside)
-    return rows.take(index).gram(np.asarray(D[index]))
-
-
 @dataclass(frozen=True)
 class SideCosts:
-    """One cost per row, as weight times what a unit of it costs on each side; formed when asked."""
+    """One cost per row, as weight times the cost per weight of each class; formed when needed."""
 
     weight: Vector
     low: float
     high: float
 
     def scaled(self, scale: float) -> SideCosts:
+        """Return scale times the costs."""
         return SideCosts(self.weight, self.low * scale, self.high * scale)
 
     def on(self, namespace: ArrayNamespace, sign: Any) -> Any:
-        """The costs where the signs are."""
+        """Return the costs in the namespace of the signs."""
         cost = namespace.where(sign > 0, self.high) + namespace.where(sign < 0, self.low)
         return cost if self.weight.strides == (0,) else cost * namespace.send(self.weight)
 
 
-Codes = NDArray[np.integer[Any]]
-
-GOLDEN = (5**0.5 - 1) / 2
-
-
 @dataclass(frozen=True)
 class JointPoint:
-    """Rules, the offsets in the last row, and the share of the rows that say how sums bend."""
+    """Classifiers, intercepts in the last row, and the fraction of rows for the Gram matrices."""
 
     rules: Matrix
     share: float = 1.0
@@ -169,7 +147,10 @@ class JointPoint:
 
 @dataclass(frozen=True)
 class LossStructure:
-    """Classes, directions in the scores, costs per weight, and which faces are opposite."""
+    """Losses of a multiclass problem: class, direction in the scores and cost per weight of each.
+
+    ``edge`` numbers the pairs of opposite directions.
+    """
 
     classes: Codes
     direction: Matrix
@@ -181,49 +162,50 @@ class LossStructure:
 
     @classmethod
     def of_two(cls, cost: Vector, low: float, high: float) -> LossStructure:
-        """One rule for two classes, which cost so much per weight."""
+        """Return the structure of one classifier for two classes, with these costs per weight."""
         side = np.array([[-1.0], [1.0]])
         return cls(np.arange(2), side, cost, np.zeros(2, dtype=np.intp), low, high, 1.0)
 
     @classmethod
     def native(cls, cost: Vector, low: float, high: float) -> LossStructure:
-        """A rule for each class; the cost of a class is shared by its faces."""
+        """Return the joint structure: the cost of a class is divided over its directions."""
         n = len(cost)
         own, other = (part.reshape(-1) for part in np.divmod(np.arange(n * n), n))
         own, other = own[own != other], other[own != other]
         direction = np.eye(n)[own] - np.eye(n)[other]
-        place = np.minimum(own, other) * n + np.maximum(own, other)
-        edge = np.unique(place, return_inverse=True)[1].reshape(-1)
+        pairs = np.minimum(own, other) * n + np.maximum(own, other)
+        edge = np.unique(pairs, return_inverse=True)[1].reshape(-1)
         return cls(own, direction, cost[own] / (n - 1), edge, low, high, 2.0)
 
     @property
     def width(self) -> float:
+        """hi - lo."""
         return self.high - self.low
 
     @property
     def rules(self) -> int:
+        """The number of classifiers."""
         return int(self.direction.shape[1])
 
     @property
     def edges(self) -> Matrix:
-        """The direction of each pair of opposite faces."""
+        """The direction of each pair of opposite directions."""
         _, first = np.unique(self.edge, return_index=True)
         return np.asarray(self.direction[first])
 
     def factors(self, flow: Vector) -> Vector:
-        """Factors in [0, 1] on the multipliers of each face, after which no rule gains or loses."""
+        """Return factors in [0, 1] on the multipliers of each direction that balance all flows."""
         if self.rules == 1:
             return np.asarray(flow.min() / np.maximum(flow, 1e-300))
-        n = self.rules
         other = np.argmin(self.direction, axis=1)
-        table = np.zeros((n, n))
+        table = np.zeros((self.rules, self.rules))
         table[self.classes, other] = flow
         return np.asarray(feasible(table)[self.classes, other])
 
 
 @dataclass(frozen=True)
-class JointSums:
-    """The sums above."""
+class JointSums(_Sums):
+    """The sums of the multiclass problem."""
 
     loss: Vector
     squares: Vector
@@ -233,71 +215,58 @@ class JointSums:
 
     @property
     def flow(self) -> Vector:
+        """The sum of w c u by direction."""
         return self.combined[:, -1]
 
     @property
     def curvature(self) -> Matrix:
-        """The gram matrices, with size and mean of all rows."""
+        """The Gram matrices, with size and mean of all rows."""
         out = self.gram.copy()
         for gram, bend in zip(out, self.bend, strict=True):
-            there = float(gram[-1, -1])
-            if there > 0.0:
-                gram -= np.outer(gram[-1], gram[-1] / there)
-                gram *= bend[-1] / there
+            weight = float(gram[-1, -1])
+            if weight > 0.0:
+                gram -= np.outer(gram[-1], gram[-1] / weight)
+                gram *= bend[-1] / weight
                 gram += np.outer(bend, bend / bend[-1])
         return out
-
-    @classmethod
-    def joined_each(cls, parts: list[list[JointSums]]) -> list[JointSums]:
-        """Those of several blocks, for several points: one list of each block."""
-        return [
-            # One after the other: a stack of matrices would be as large as all of them.
-            cls(*(reduce(np.add, [getattr(one, f.name) for one in same]) for f in fields(cls)))
-            for same in zip(*parts, strict=True)
-        ]
-
-
-def _some(count: int, share: float) -> Codes:
-    """A share of some places, at least the first, spread over them and in no rhythm."""
-    return np.flatnonzero(np.arange(count) * GOLDEN % 1.0 < share)
 
 
 def joint_sums(
     X: Any,
     codes: Any,
     weight: Any,
-    faces: LossStructure,
+    losses: LossStructure,
     point: JointPoint,
     namespace: ArrayNamespace = HOST,
 ) -> JointSums:
-    """The sums over rows in one namespace."""
-    n, count, send = int(X.shape[1]) + 1, len(faces.cost), namespace.send
-    edges, rules = int(faces.edge.max()) + 1, point.rules
+    """Compute the sums over rows in one namespace."""
+    n, count, send = int(X.shape[1]) + 1, len(losses.cost), namespace.send
+    edges = int(losses.edge.max()) + 1
     loss, squares = np.zeros(count), np.zeros(count)
     combined, bend, gram = np.zeros((count, n)), np.zeros((edges, n)), np.zeros((edges, n, n))
-    for code in np.unique(faces.classes):
-        rows, mine = namespace.nonzero(codes == int(code)), np.flatnonzero(faces.classes == code)
+    for code in np.unique(losses.classes):
+        rows, mine = namespace.nonzero(codes == int(code)), np.flatnonzero(losses.classes == code)
         if not len(rows):
             continue
         some = namespace.empty((len(rows), n))
         some[:, :-1], some[:, -1] = X[rows], 1.0
-        short = faces.high - some @ send(rules @ faces.direction[mine].T)
-        pull = (short / faces.width).clip(0.0, 1.0)
-        cost = weight[rows][:, None] * send(faces.cost[mine])
-        alpha = cost * pull
+        short = losses.high - some @ send(point.rules @ losses.direction[mine].T)
+        u = (short / losses.width).clip(0.0, 1.0)
+        cost = weight[rows][:, None] * send(losses.cost[mine])
+        alpha = cost * u
         # Products with a row of ones: libraries of devices are slow to add up few long columns.
-        totals = namespace.beside([alpha * (short - faces.width / 2 * pull), alpha * pull])
+        totals = namespace.beside([alpha * (short - losses.width / 2 * u), alpha * u])
         sums = namespace.fetch(some[:, -1] @ totals)
         loss[mine], squares[mine] = sums[: len(mine)], sums[len(mine) :]
         combined[mine] = namespace.fetch(alpha.T @ some)
-        bent = (short > 0.0) & (short < faces.width)
-        np.add.at(bend, faces.edge[mine], namespace.fetch((cost * bent).T @ some))
-        for k, face in enumerate(mine):
-            edge, inside, times = faces.edge[face], namespace.nonzero(bent[:, k]), 1.0
+        curved = (short > 0.0) & (short < losses.width)
+        np.add.at(bend, losses.edge[mine], namespace.fetch((cost * curved).T @ some))
+        for k, edge in enumerate(losses.edge[mine]):
+            inside, times = namespace.nonzero(curved[:, k]), 1.0
             if point.share < 1.0 and len(inside):
-                taken = _some(len(inside), point.share)
+                # A fraction of the rows, at least the first, evenly spread without a period.
+                taken = np.flatnonzero(np.arange(len(inside)) * GOLDEN % 1.0 < point.share)
                 inside, times = inside[taken], len(inside) / len(taken)
-            bending = some[inside] * (times * cost[inside, k : k + 1]) ** 0.5
-            # One and the same array: half the work.
-            gram[edge] += namespace.fetch(bending.T @ bending)
-    return JointSums(loss, squares, combined, bend / faces.width, gram / faces.width)
+            scaled = some[inside] * (times * cost[inside, k : k + 1]) ** 0.5
+            gram[edge] += namespace.fetch(scaled.T @ scaled)  # of one array: half the work
+    return JointSums(loss, squares, combined, bend / losses.width, gram / losses.width)

@@ -1,16 +1,9 @@
-"""The signed rows of a kernel matrix that is never formed: columns are computed when asked for.
+"""Signed rows of a kernel matrix: formed, or with columns that are computed when needed.
 
-A method that needs few columns at a time (those of a sparse solution, and sums over the others to
-see whether one of them should join) needs memory for these alone.  The rows are y_i k(x_i, .), not
-centered: a free threshold takes the place of the center.
-
-
----
-
-Signed rows as wide as they are many: the kernel matrix of a data set.
-
-The products are those of dense rows.  Only the weighted Gram matrix differs: it is added up in
-place, block by block, because a scaled copy of the rows would be another m x m array.
+``KernelMatrixRows`` hold the matrix.  ``KernelColumns`` never form it: a method that needs few
+columns at a time (those of a sparse solution, and sums over the others to decide whether one of
+them should join) needs memory for these alone.  The rows are y_i k(x_i, .), not centered: a free
+threshold takes the place of the center.
 """
 
 from __future__ import annotations
@@ -25,20 +18,43 @@ from lincent.sources.dense import DenseRows
 from lincent.sources.rows import RowsBase
 
 BLOCK_ENTRIES = 2**21
-"""So many entries of the kernel are asked for at once: some hundredths of a second."""
+"""So many entries of the kernel are computed at once: some hundredths of a second."""
 BLOCK_ROWS = 2048
 """Rows of a block from which a Gram matrix is added up: no second array of all rows."""
+BLOCKS, TILE = 8, 64
+"""Blocks of rows for the Gram matrix of a kernel matrix, and tiles in which it is mirrored."""
 GATHERED = 0.5
-"""With a smaller share of rows in use, these are brought together for a product."""
+"""With a smaller fraction of rows in use, these are copied for a product."""
 
 Between = Callable[[Index, Index], Matrix]
-"""The kernel between some rows and some columns, each named by its place."""
+"""The kernel between some rows and some columns, each by its index."""
 Sums = Callable[[Index, Index, Vector], Vector]
 """A combination of some rows of the kernel, in some columns."""
 
 
+class KernelMatrixRows(DenseRows):
+    """Signed rows held as one large square array that must not be copied."""
+
+    def gram(self, weight: Vector) -> Matrix:
+        # Added up in place, block by block: a scaled copy of the rows would be another m x m array.
+        m, n = self.shape
+        root = np.sqrt(weight)
+        step = max(1, -(-m // BLOCKS))
+        total = np.zeros((n, n), order="F")
+        for start in range(0, m, step):
+            rows = slice(start, start + step)
+            scaled = self.array[rows] * root[rows, None]
+            total = blas.dsyrk(1.0, scaled.T, beta=1.0, c=total, lower=1, overwrite_c=1)
+        for start in range(0, n, TILE):  # mirror the lower triangle
+            stop = min(start + TILE, n)
+            corner = total[start:stop, start:stop]
+            corner[...] = np.tril(corner) + np.tril(corner, -1).T
+            total[start:stop, stop:] = total[stop:, start:stop].T
+        return np.asarray(total.T)
+
+
 class KernelColumns(RowsBase):
-    """Signed rows of the kernel between all rows and all columns."""
+    """Signed rows of the kernel between all rows and all columns, computed when needed."""
 
     def __init__(
         self, between: Between, sign: Vector, columns: int, sums: Sums | None = None
@@ -54,20 +70,19 @@ class KernelColumns(RowsBase):
         return DenseRows(array)
 
     def blocks(self, columns: Index, rows: int) -> Iterator[Index]:
-        """These columns in blocks, for work on so many rows."""
+        """Yield these columns in blocks, for work on so many rows."""
         step = max(1, BLOCK_ENTRIES // max(1, rows))
         for start in range(0, len(columns), step):
             yield columns[start : start + step]
 
     def write(self, index: Index, out: Matrix, places: Index) -> None:
-        """These columns become these rows of ``out``."""
-        for part, place in zip(
-            self.blocks(index, len(self._all)), self.blocks(places, len(self._all)), strict=True
-        ):
+        """Write these columns to these rows of ``out``."""
+        m = len(self._all)
+        for part, place in zip(self.blocks(index, m), self.blocks(places, m), strict=True):
             out[place] = self.between(self._all, part).T * self.sign
 
     def tdot_of(self, alpha: Vector, index: Index) -> Vector:
-        """``tdot`` for these columns alone; rows without a multiplier are not computed."""
+        """Return ``tdot`` for these columns; rows without a multiplier are not computed."""
         used = np.flatnonzero(alpha)
         if not len(used):
             return np.zeros(len(index))
@@ -85,7 +100,7 @@ class KernelColumns(RowsBase):
         return self.part(index, np.arange(self.shape[1]))
 
     def part(self, rows: Index, columns: Index) -> KernelColumns:
-        """Some rows, in some columns."""
+        """Return some rows, in some columns."""
         return KernelColumns(
             lambda i, j: self.between(rows[i], columns[j]),
             self.sign[rows],
@@ -109,7 +124,7 @@ class KernelColumns(RowsBase):
 
 
 class SelectedColumns(RowsBase):
-    """Some columns of signed rows, one after the other in memory: others can take their places."""
+    """Some columns of signed rows, contiguous in memory, so that others can replace them."""
 
     def __init__(self, array: Matrix) -> None:
         """``array`` has the columns as its rows."""
@@ -131,7 +146,7 @@ class SelectedColumns(RowsBase):
         return total
 
     def cross(self, weight: Vector, index: Index) -> Matrix:
-        """``gram``, of these columns with all."""
+        """Return ``gram``, of these columns with all."""
         used, array = np.flatnonzero(weight), self.array
         if len(used) < GATHERED * len(weight):
             array, weight = array.take(used, axis=1), weight[used]
@@ -151,33 +166,3 @@ class SelectedColumns(RowsBase):
 
     def column_scale(self) -> Vector:
         return root_mean(np.einsum("ij,ij->i", self.array, self.array), self.shape[0])
-
-
-BLOCKS = 8
-TILE = 64
-
-
-class KernelMatrixRows(DenseRows):
-    """Signed rows held as one large array that must not be copied."""
-
-    def gram(self, weight: Vector) -> Matrix:
-        m, n = self.shape
-        root = np.sqrt(weight)
-        step = max(1, -(-m // BLOCKS))
-        total = np.zeros((n, n), order="F")
-        for start in range(0, m, step):
-            rows = slice(start, start + step)
-            scaled = self.array[rows] * root[rows, None]
-            total = blas.dsyrk(1.0, scaled.T, beta=1.0, c=total, lower=1, overwrite_c=1)
-        _mirror(total)
-        return np.asarray(total.T)
-
-
-def _mirror(lower: Matrix) -> None:
-    """Copy the lower triangle into the upper one, tile by tile."""
-    n = lower.shape[0]
-    for start in range(0, n, TILE):
-        stop = min(start + TILE, n)
-        corner = lower[start:stop, start:stop]
-        corner[...] = np.tril(corner) + np.tril(corner, -1).T
-        lower[start:stop, stop:] = lower[stop:, start:stop].T

@@ -1,72 +1,42 @@
-"""Rows seen through a Nyström map, mapped when they are read.
+"""Rows through a feature map, mapped when they are read; Nystroem's map of landmarks.
 
 With landmarks z_1..z_q and their kernel matrix K_qq = U S U', the map
 
     phi(x) = k(x, z) U S^(-1/2)                (one coordinate per eigenvalue above rounding)
 
-reproduces the kernel between landmarks exactly and approximates it elsewhere (Williams and Seeger,
-2001).  It is scikit-learn's ``Nystroem`` up to a rotation, with the directions of rounding noise
-left out.  A linear program in these coordinates has as many columns as there are landmarks,
+reproduces the kernel between landmarks exactly and approximates it at other points (Williams and
+Seeger, 2001).  It is scikit-learn's ``Nystroem`` up to a rotation, without the directions of
+rounding noise.  A linear problem in these coordinates has as many columns as there are landmarks,
 whatever the number of rows.
 
 A mapped data set can be much larger than X.  Where it is, it is never held: each product maps a
-block, uses it and forgets it, and only the rows a solver takes are kept.
+block, uses it and frees it, and only the rows that a solver takes are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from lincent.problems.arrays import Index, Matrix, Rows, Vector, root_mean
-from lincent.sources.dense import DenseRows, class_means, constant_columns
-from lincent.sources.rows import Source
+from lincent.problems.arrays import Index, Mask, Matrix, Rows, Vector, root_mean
+from lincent.sources.dense import DenseRows, DenseSource
+from lincent.sources.rows import Source, row_blocks_of
 from lincent.sources.source import namespace_of, open_source
 
 HOLD_BYTES = 2**28
-"""A mapped data set up to this size (256 MiB) is held; a larger one is mapped at each read."""
+"""A mapped data set up to this size (256 MiB) is held; a larger one is mapped in each pass."""
 BLOCK_BYTES = 2**23
 ROUNDING = 1e-12
-"""Eigenvalues below this share of the largest carry no digits."""
+"""Eigenvalues below this fraction of the largest carry no digits."""
 
 Kernel = Callable[[Any, Any], Matrix]
 
 
-@dataclass(frozen=True)
-class NystroemMap:
-    """phi(x) = kernel(x, landmarks) @ basis."""
-
-    kernel: Kernel
-    landmarks: Any
-    basis: Matrix
-
-    @classmethod
-    def of(cls, kernel: Kernel, landmarks: Any, between: Matrix) -> NystroemMap:
-        """The map of these landmarks; ``between`` is the kernel between them."""
-        values, vectors = np.linalg.eigh(between)
-        kept = values > ROUNDING * max(float(values[-1]), 0.0)
-        return cls(kernel, landmarks, vectors[:, kept] / np.sqrt(values[kept]))
-
-    @property
-    def columns(self) -> int:
-        return int(self.landmarks.shape[1])
-
-    @property
-    def width(self) -> int:
-        return int(self.basis.shape[1])
-
-    def kernel_rows(self, X: Any) -> Matrix:
-        return self.kernel(X, self.landmarks)
-
-    def __call__(self, X: Any) -> Any:
-        return self.kernel_rows(X) @ namespace_of(X).send(self.basis)
-
-
 class RowMapping(Protocol):
-    """Rows to features."""
+    """A map from rows to features."""
 
     @property
     def columns(self) -> int:
@@ -80,8 +50,39 @@ class RowMapping(Protocol):
 
 
 @dataclass(frozen=True)
+class NystroemMap:
+    """The map phi(x) = kernel(x, landmarks) @ basis."""
+
+    kernel: Kernel
+    landmarks: Any
+    basis: Matrix
+
+    @classmethod
+    def of(cls, kernel: Kernel, landmarks: Any, between: Matrix) -> NystroemMap:
+        """Return the map of these landmarks; ``between`` is the kernel between them."""
+        values, vectors = np.linalg.eigh(between)
+        kept = values > ROUNDING * max(float(values[-1]), 0.0)
+        return cls(kernel, landmarks, vectors[:, kept] / np.sqrt(values[kept]))
+
+    @property
+    def columns(self) -> int:
+        return int(self.landmarks.shape[1])
+
+    @property
+    def width(self) -> int:
+        return int(self.basis.shape[1])
+
+    def kernel_rows(self, X: Any) -> Matrix:
+        """Return the kernel between rows and landmarks."""
+        return self.kernel(X, self.landmarks)
+
+    def __call__(self, X: Any) -> Any:
+        return self.kernel_rows(X) @ namespace_of(X).send(self.basis)
+
+
+@dataclass(frozen=True)
 class Mapped:
-    """A block of rows and the map to see them through, wherever the two are."""
+    """A block of rows and its feature map, both possibly on a worker."""
 
     rows: Any
     mapping: Any
@@ -89,7 +90,7 @@ class Mapped:
 
 @dataclass(frozen=True)
 class MappedRows:
-    """Rows that are mapped when some of them are asked for."""
+    """Rows that are mapped when some of them are indexed."""
 
     X: Any
     mapping: RowMapping
@@ -100,21 +101,22 @@ class MappedRows:
 
     def __getitem__(self, rows: Any) -> Matrix:
         X = self.X[rows]
-        # Kernel functions refuse to be asked about nothing.
+        # Kernel functions do not accept an empty array.
         return self.mapping(X) if X.shape[0] else np.empty((0, self.mapping.width))
 
     def only(self, rows: Any) -> MappedRows:
+        """Return some rows, not mapped yet."""
         return MappedRows(self.X[rows], self.mapping)
 
     def source(self) -> Source:
-        """A few rows as a source: mapped at once, unless a product is cheaper on the way."""
+        """Return the rows as a source: mapped at once, unless products are cheaper without."""
         if isinstance(self.mapping, NystroemMap):
             return NystroemSource(self.X, self.mapping)
         return open_source(self[:])
 
 
 def mapped_rows(X: Any, mapping: RowMapping) -> Any:
-    """The mapped rows: held, or mapped on the way where landmarks make them large."""
+    """Return the mapped rows: held, or mapped in each pass where landmarks make them large."""
     if not isinstance(mapping, NystroemMap):
         return mapping(X)
     source = NystroemSource(X, mapping)
@@ -122,37 +124,40 @@ def mapped_rows(X: Any, mapping: RowMapping) -> Any:
 
 
 class NystroemSource(Source):
-    """X through a map, a block at a time."""
+    """X through Nystroem's map, a block at a time."""
 
     def __init__(self, X: Any, mapping: NystroemMap) -> None:
-        self.X = X
-        self.map = mapping
+        self.X, self.map = X, mapping
         self.shape: tuple[int, int] = (int(X.shape[0]), mapping.width)
 
     def __getitem__(self, rows: Any) -> NystroemSource:
         return NystroemSource(self.X[rows], self.map)
 
+    def _blocks(self, count: int) -> Any:
+        return row_blocks_of(count, self.map.basis.shape[0], BLOCK_BYTES)
+
+    def _kernel_blocks(self) -> Any:
+        """Yield parts of the rows, and the kernel between them and the landmarks."""
+        return ((p, self.map.kernel_rows(self.X[p])) for p in self._blocks(self.shape[0]))
+
     def project(self, v: Vector) -> Vector:
         # k(x, z) (basis v): the map itself need not be formed.
         weights = self.map.basis @ v
         out = np.empty(self.shape[0])
-        for part in self._blocks():
-            out[part] = self.map.kernel_rows(self.X[part]) @ weights
+        for part, kernel in self._kernel_blocks():
+            out[part] = kernel @ weights
         return out
 
     def combine(self, w: Vector) -> Vector:
         total = np.zeros((self.map.basis.shape[0], *w.shape[1:]))
-        for part in self._blocks():
-            total += self.map.kernel_rows(self.X[part]).T @ w[part]
+        for part, kernel in self._kernel_blocks():
+            total += kernel.T @ w[part]
         return np.asarray(self.map.basis.T @ total)
-
-    def class_means(self, sign: Any, weight: Any) -> Matrix:
-        return class_means(self, sign, weight)
 
     def gram(self, w: Vector) -> Matrix:
         total = np.zeros((self.map.basis.shape[0],) * 2)
-        for part in self._blocks():
-            scaled = self.map.kernel_rows(self.X[part]) * np.sqrt(w[part])[:, None]
+        for part, kernel in self._kernel_blocks():
+            scaled = kernel * np.sqrt(w[part])[:, None]
             total += scaled.T @ scaled
         return self.map.basis.T @ total @ self.map.basis
 
@@ -172,23 +177,14 @@ class NystroemSource(Source):
         return self._mapped(np.arange(self.shape[0]))
 
     def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
-        rows = np.ascontiguousarray(self.array()[:, index])
-        rows -= center[index]
-        rows *= sign[:, None]
-        return DenseRows(rows)
+        return DenseSource(self.array()).columns(index, sign, center)
 
-    def constant_columns(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        return constant_columns(self.array()[:, index])
+    def constant_columns(self, index: Index) -> Mask:
+        return DenseSource(self.array()).constant_columns(index)
 
     def column_scale(self, center: Vector) -> Vector:
         total = np.zeros(self.shape[1])
-        for part in self._blocks():
+        for part in self._blocks(self.shape[0]):
             centered = self.map(self.X[part]) - center
             total += np.einsum("ij,ij->j", centered, centered)
         return root_mean(total, self.shape[0])
-
-    def _blocks(self, count: int | None = None) -> Iterator[slice]:
-        count = self.shape[0] if count is None else count
-        step = max(1, BLOCK_BYTES // (8 * max(1, self.map.basis.shape[0])))
-        for start in range(0, count, step):
-            yield slice(start, min(start + step, count))

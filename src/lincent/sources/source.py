@@ -1,4 +1,4 @@
-"""Opening X: the one place of the package that asks where it lives."""
+"""Opening X: the one module of the package that asks where X is stored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.sources.array_namespace import HOST, ArrayNamespace
+from lincent.sources.array_namespace import HOST, ArrayNamespace, DeviceNamespace
 from lincent.sources.batches import Batches
 from lincent.sources.dense import DenseSource
 from lincent.sources.rows import Source
@@ -16,7 +16,7 @@ from lincent.sources.sparse import SparseSource
 
 
 class Kind(enum.Enum):
-    """Where X lives, and in what form."""
+    """Where X is stored, and in what form."""
 
     DENSE = "dense"
     SPARSE = "sparse"
@@ -27,7 +27,7 @@ class Kind(enum.Enum):
 
 
 def kind_of(X: Any) -> Kind:
-    """What X is; no package is imported to find out."""
+    """Return the kind of X; no package is imported for it."""
     if isinstance(X, np.ndarray):
         return Kind.DENSE
     if sp.issparse(X):
@@ -43,33 +43,29 @@ def kind_of(X: Any) -> Kind:
 
 
 def package_of(X: Any) -> str:
-    """The package whose type X is of, which is loaded if X is there at all."""
+    """Return the package of the type of X."""
     return type(X).__module__.partition(".")[0]
 
 
 def namespace_of(X: Any) -> ArrayNamespace:
-    """Where the vectors that go with X live."""
-    if kind_of(X) is not Kind.DEVICE:
-        return HOST
-    from lincent.sources.array_namespace import DeviceNamespace
-
-    return DeviceNamespace(X)
+    """Return the namespace of the vectors that go with X."""
+    return DeviceNamespace(X) if kind_of(X) is Kind.DEVICE else HOST
 
 
 def to_numpy(values: Any) -> Any:
-    """Values on a device as a NumPy array; all others as they are."""
+    """Return values on a device as a NumPy array, all others unchanged."""
     return namespace_of(values).fetch(values) if kind_of(values) is Kind.DEVICE else values
 
 
 def dense_rows(X: Any) -> Any:
-    """Rows as an array with all their zeros, where they are."""
+    """Return rows as an array with all their zeros, in their namespace."""
     return X if kind_of(X) is Kind.DEVICE else open_source(X).array()
 
 
 def open_source(X: Any, *, centered: bool = False) -> Source:
-    """X as a source of rows (a source is its own); X is not copied.
+    """Return X as a source of rows (a source unchanged); X is not copied.
 
-    ``centered`` says that only differences of rows matter, so that an origin may be taken off.
+    ``centered``: only differences of rows matter, so that an origin may be subtracted.
     """
     kind = kind_of(X)
     if kind is Kind.OPENED:

@@ -1,16 +1,11 @@
-"""Rows in a SciPy sparse matrix or array, never made dense as a whole.
+"""Rows in a SciPy sparse matrix or array, never made dense as one.
 
 Centering would fill the matrix, so the signed rows stay implicit: every product is one with the
-sparse X and a rank-one correction (see ``SignedRows``).  An origin (see ``dense``) is taken off
-columns that have an entry in every row: these stay as full as they are.
+sparse X and a rank-one correction (see ``SignedRows``).  An origin (see ``dense``) is subtracted
+from columns that have an entry in every row: these stay as full as they are.
 
-
----
-
-A matrix with a correction of rank one, S - u v': signed rows whose S stays as sparse as X.
-
-What solvers ask of it beyond products with vectors: some of its rows or columns, itself turned
-over, and blocks of its Gram matrix.  Each of these keeps the form.
+``CompensatedMatrix`` is the same as a matrix S - u v' for solvers that need more than products with
+vectors: some of its rows or columns, its transpose, and blocks of its Gram matrix.
 """
 
 from __future__ import annotations
@@ -20,8 +15,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.problems.arrays import Index, Matrix, Rows, Vector, root_mean
-from lincent.sources.dense import DenseRows, class_means, origin_of, some_rows
+from lincent.problems.arrays import Index, Mask, Matrix, Rows, Vector, root_mean
+from lincent.sources.dense import DenseRows, origin_of, some_rows
 from lincent.sources.rows import SignedRows, Source
 
 
@@ -48,9 +43,6 @@ class SparseSource(Source):
 
     def combine(self, w: Vector) -> Vector:
         return np.asarray(self.X.T @ w, dtype=np.float64)
-
-    def class_means(self, sign: Any, weight: Any) -> Matrix:
-        return class_means(self, sign, weight)
 
     def gram(self, w: Vector) -> Matrix:
         weighted = self.signed(np.sqrt(w))
@@ -87,25 +79,25 @@ class SparseSource(Source):
         mean = self.combine(np.full(self.shape[0], 1.0 / m))
         return root_mean(np.maximum(second - m * (2 * mean * center - center**2), 0.0), m)
 
-    def constant_columns(self, index: Index) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def constant_columns(self, index: Index) -> Mask:
         columns = self.X[:, index]
         low, high = (np.asarray(v.toarray()).reshape(-1) for v in (columns.min(0), columns.max(0)))
         return np.asarray(low == high)
 
 
 def _origin(X: Any) -> Vector | None:
-    """The offsets of columns without a hole, where they are large."""
+    """Return the offsets of columns without missing entries, where they are large."""
     m, n = X.shape
     some = X[some_rows(m)]
     full = np.bincount(some.indices, minlength=n) == some.shape[0]
-    if m and full.any():  # seldom, so that this is seldom a read
+    if m and full.any():  # seldom, so that this is seldom a pass
         full = np.bincount(X.indices, minlength=n) == m
     columns = np.flatnonzero(full)
-    found = origin_of(some[:, columns].toarray()) if len(columns) else None
-    if found is None:
+    offsets = origin_of(some[:, columns].toarray()) if len(columns) else None
+    if offsets is None:
         return None
     origin = np.zeros(n)
-    origin[columns] = found
+    origin[columns] = offsets
     return origin
 
 

@@ -26,9 +26,9 @@ class CountedRows:
     def __init__(self, rows):
         self.rows, self.shape, self.reads, self.draw = rows, rows.shape, 0, rows.draw
 
-    def pulls(self, costs, at):
+    def loss_sums(self, costs, at):
         self.reads += 1
-        return self.rows.pulls(costs, at)
+        return self.rows.loss_sums(costs, at)
 
 
 def programs(free=True):

@@ -1,4 +1,4 @@
-"""Folds dealt in blocks are scikit-learn's, however the rows are cut."""
+"""Folds in blocks are those of scikit-learn, whatever the chunks."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold
 
-from lincent.sources.dask.folds import FoldWeights, allocation, turns
+from lincent.sources.dask.folds import FoldWeights, allocation, folds_by_rank
 
 
 def scikit_learn_folds(y, folds):
@@ -24,13 +24,13 @@ def surveyed(y, cuts):
 
 
 @given(st.integers(0, 10_000), st.integers(2, 6), st.integers(2, 4), st.booleans())
-def test_dealt_as_scikit_learn_deals(seed, folds, kinds, ordered):
+def test_the_folds_of_scikit_learn(seed, folds, kinds, ordered):
     rng = np.random.default_rng(seed)
     y = np.concatenate([np.repeat(np.arange(kinds), folds), rng.integers(0, kinds, 40)])
     y = np.sort(y)[::-1] if ordered else rng.permutation(y)
     cuts = np.sort(rng.integers(0, len(y), rng.integers(0, 6)))
     classes, first, parts, present = surveyed(y, cuts)
-    rules = turns(classes, present, first, folds)
+    rules = folds_by_rank(classes, present, first, folds)
     found = [rule.numbers(None, part) for rule, part in zip(rules, parts, strict=True)]
     np.testing.assert_array_equal(np.concatenate(found), scikit_learn_folds(y, folds))
 

@@ -18,11 +18,11 @@ def test_one_read_answers_several_points(chunks, slices, monkeypatch):
     monkeypatch.setattr(block, "SLICE_ROWS", slices)
     X, y, weight = labeled()  # some rows have no weight
     table = open_table(da.from_array(X, chunks=(chunks, N)), y, weight, N, silent)
-    faces = LossStructure.native(np.array([0.3, 0.5, 0.2]), -1.0, 3.0)
+    losses = LossStructure.native(np.array([0.3, 0.5, 0.2]), -1.0, 3.0)
     points = [JointPoint(np.random.default_rng(k).normal(size=(N + 1, 3))) for k in range(2)]
-    found = joint_sums_of_blocks(table.schedule, N, table.survey.classes, faces, points)
+    found = joint_sums_of_blocks(table.schedule, N, table.survey.classes, losses, points)
     codes = np.searchsorted(np.array(["a", "b", "c"]), y)
     for sums, point in zip(found, points, strict=True):
-        whole = joint_sums(X, codes, weight, faces, point)
+        whole = joint_sums(X, codes, weight, losses, point)
         for name, value in vars(whole).items():
             same_numbers(getattr(sums, name), value)

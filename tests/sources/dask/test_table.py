@@ -51,7 +51,7 @@ def assert_same(model, reference, coef=1e-9):
     np.testing.assert_allclose(model.coef_, reference.coef_, atol=coef * size)
     np.testing.assert_allclose(model.intercept_, reference.intercept_, atol=coef * size)
     np.testing.assert_array_equal(model.classes_, reference.classes_)
-    # Rows that live elsewhere are not brought here for exchanges.
+    # Remote rows are not transferred to the client for simplex steps.
     pairs = zip(np.ravel(model.solver_), np.ravel(reference.solver_), strict=True)
     assert all(there == here or here == "simplex" != there for there, here in pairs)
 

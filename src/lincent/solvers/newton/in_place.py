@@ -90,7 +90,7 @@ def _halved(point: Any, ask: Callable[[Any], Loop]) -> Loop:
 class RemoteRows(Rows, Protocol):
     """Signed samples that answer in sums."""
 
-    def pulls(self, costs: Any, points: Sequence[QueryPoint]) -> list[LossSums]: ...
+    def loss_sums(self, costs: Any, points: Sequence[QueryPoint]) -> list[LossSums]: ...
 
     def draw(self, costs: Any, k: int, rng: np.random.Generator) -> tuple[Rows, Vector, Vector]: ...
 
@@ -179,7 +179,7 @@ def solve_path(
 
     def read(positions: list[Vector]) -> list[LossSums]:
         points = [QueryPoint(p[:-1], float(p[-1]), program.low, program.high) for p in positions]
-        return program.rows.pulls(program.costs, points)
+        return program.rows.loss_sums(program.costs, points)
 
     starts = _starts(program, scales, controls, rng)
     return lockstep([loop(float(s), start) for s, start in zip(scales, starts, strict=True)], read)

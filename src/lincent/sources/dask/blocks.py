@@ -1,19 +1,14 @@
-"""One block of a data set that lies in blocks: opened, sliced, and rows taken from it.
+"""One block of a data set in blocks: opened, sliced, and the functions that a pass runs on it.
 
 A block is worked on in slices that stay in the processor's cache: no vector as long as the block
-is ever made, which also spares the memory of a worker.
+is ever made, which also saves the memory of a worker.
 
 A row's signed form needs its class's side (-1, +1, or 0 for a class that takes no part) and a cost
 per unit of weight.  Rows without part or weight are left out on opening.
 
-
----
-
-What ``band`` asks of all rows, answered by one block.
-
-Each function gets the rows x, labels y and weights (or None) of a block, opens them as rows in
-memory, and returns something short.  They run wherever Dask runs them and keep no state:
-which side of a split a row is on is found again from the points at which it was decided.
+The functions get the rows of a block as an ``OpenBlock`` and return something short.  They run
+wherever Dask runs them and keep no state: the side of a split on which a row is follows again from
+the points at which it was decided.
 """
 
 from __future__ import annotations
@@ -37,11 +32,11 @@ from lincent.sources.shared_reads import ENCODE, BlockError, TreeReducer
 from lincent.sources.source import Kind, kind_of
 from lincent.sources.sparse import SparseSource
 
-SLICE_ROWS = 8192
+SLICE_ROWS, LEAST_ROWS = 8192, 256
 SLICE_ENTRIES = 2**20
 """Of the features of rows that are mapped, which are wider than the rows: eight megabytes."""
-LEAST_ROWS = 256
-
+BIN_SHIFT = np.uint64(46)
+"""Of a float's 64 bits, those above make its bin: sign, exponent and 6 bits, so bins 1.6 % wide."""
 
 Function = Callable[..., Any]
 
@@ -55,42 +50,42 @@ class OwnColumn:
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition of a data frame, and the columns that the frame says it has.
+    """A partition of a data frame, and the columns of the frame.
 
-    Dask does not look at the columns of a partition: one with the same columns in another order
-    would be read wrongly, and no certificate could tell.
+    Dask does not check the columns of a partition: one with the same columns in another order would
+    be read wrongly, and no certificate could show it.
     """
 
     frame: Any
     names: tuple[Any, ...]
 
     def in_order(self) -> Any:
-        found = list(self.frame.columns)
-        if found == list(self.names):
+        """Return the partition with its columns in the order of the frame."""
+        columns = list(self.frame.columns)
+        if columns == list(self.names):
             return self.frame
-        if len(set(found)) < len(found) or set(found) != set(self.names):
+        if len(set(columns)) < len(columns) or set(columns) != set(self.names):
             raise BlockError(
-                f"X has the columns {found} here, where {list(self.names)} are expected: give all "
-                "partitions the same columns."
+                f"X has the columns {columns} here, where {list(self.names)} are expected: give "
+                "all partitions the same columns."
             )
         return self.frame[list(self.names)]
 
 
 class Reweighed:
-    """Weights that a block makes from its labels and those it was given."""
+    """Weights that a block computes from its rows, labels and given weights."""
 
     weight: Any
 
     def among(self, x: Any, labels: Any, weight: Any) -> Vector:
-        """The weights of the rows."""
+        """Return the weights of the rows."""
         raise NotImplementedError
 
 
 def apart(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
-    """Rows, labels and weights of a block, also where they come in one data frame.
+    """Return rows, labels and weights of a block, also where they come in one data frame.
 
-    Rows seen through a map stay unmapped until some of them are asked for; the weights of a fold
-    are made here.
+    Mapped rows stay unmapped until some of them are indexed; the weights of a fold are made here.
     """
     if isinstance(x, Mapped):
         rows, y, weight = apart(x.rows, y, weight)
@@ -98,9 +93,9 @@ def apart(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
     if isinstance(x, Partition):
         return apart(x.in_order(), y, weight)
     if isinstance(weight, Reweighed):
-        made = weight
-        x, y, weight = apart(x, y, made.weight)
-        return x, y, made.among(x, y, weight)
+        reweighed = weight
+        x, y, weight = apart(x, y, reweighed.weight)
+        return x, y, reweighed.among(x, y, weight)
     if not isinstance(y, OwnColumn):
         return x, y, weight
     extra = [part.label for part in (y, weight) if part is not None]
@@ -119,7 +114,7 @@ class Sides:
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything about a program that a block needs to know."""
+    """The terms of a problem that a block needs."""
 
     sides: Sides
     center: Vector
@@ -127,9 +122,9 @@ class Setting:
     cost: float | None
     """The cost of every row, where it is the same for all."""
     origin: Vector | None = None
-    """What is taken off every row."""
+    """Subtracted from every row."""
     ruler: Matrix | None = None
-    """What the sizes of rows are measured with (see ``band``)."""
+    """The matrix of the sizes of rows (see ``evaluation``)."""
 
 
 @dataclass(frozen=True)
@@ -141,59 +136,66 @@ class Taken:
     costs: Vector
 
     @classmethod
-    def of(cls, opened: Opened, index: Any) -> Taken:
-        return cls(opened.rows(index), opened.sign[index], np.asarray(opened.costs[index]))
-
-    @classmethod
     def joined(cls, parts: list[Taken]) -> Taken:
+        """Join the rows of several blocks."""
         filled = [part for part in parts if len(part.sign)] or parts[:1]
-        blocks = [part.rows for part in filled]
-        rows = stacked(blocks)
-        sign = np.concatenate([part.sign for part in filled])
-        return cls(rows, sign, np.concatenate([part.costs for part in filled]))
+        return cls(
+            stacked([part.rows for part in filled]),
+            np.concatenate([part.sign for part in filled]),
+            np.concatenate([part.costs for part in filled]),
+        )
 
     def signed(self, center: Vector) -> Rows:
+        """Return the signed rows around a center."""
         sign = self.sign.astype(np.float64)
         return open_rows(self.rows).take(np.arange(len(sign)), sign, center)
 
 
 @dataclass(frozen=True)
-class Opened:
-    """The rows of a block that take part."""
+class OpenBlock:
+    """The rows of a block that take part, with signs and costs."""
 
     X: Any
     sign: np.ndarray[Any, Any]
     costs: Vector
-    origin: Vector | None
+    setting: Setting
 
     def source(self) -> Source:
-        return open_rows(self.X, self.origin)
+        """Return the rows as a source."""
+        return open_rows(self.X, self.setting.origin)
 
-    def rows(self, index: Any) -> Any:
-        """Some rows, around the origin."""
-        return self.X[index] if self.origin is None else self.X[index] - self.origin
+    def taken(self, index: Any, costs: Any = None) -> Taken:
+        """Return some rows less the origin, with their signs and costs."""
+        rows, origin = self.X[index], self.setting.origin
+        costs = np.asarray(self.costs[index]) if costs is None else costs
+        return Taken(rows if origin is None else rows - origin, self.sign[index], costs)
 
-    def whole(self, setting: Setting) -> InMemoryRows:
-        rows = SignedRows(self.source(), self.sign, setting.center)
-        return InMemoryRows(rows, self.costs, setting.margin).sized(setting.ruler)
+    def signed(self) -> SignedRows:
+        """Return the signed rows."""
+        return SignedRows(self.source(), self.sign, self.setting.center)
+
+    def whole(self) -> InMemoryRows:
+        """Return the rows for evaluation."""
+        rows = InMemoryRows(self.signed(), self.costs, self.setting.margin)
+        return rows.sized(self.setting.ruler)
 
 
 def open_rows(X: Any, origin: Vector | None = None) -> Source:
-    """The rows of a block as a source."""
+    """Return the rows of a block as a source."""
     if isinstance(X, MappedRows):
         return X.source()
     return SparseSource(X) if kind_of(X) is Kind.SPARSE else DenseSource(X, origin)
 
 
 def stacked(blocks: list[Any]) -> Any:
-    """Rows of several blocks as one array or sparse matrix."""
+    """Return rows of several blocks as one array or sparse matrix."""
     if kind_of(blocks[0]) is Kind.SPARSE:
         return sp.vstack(blocks, "csr")
     return np.concatenate(blocks)
 
 
 def tidy(x: Any, n: int) -> Any:
-    """The rows of a block as a numeric array or sparse matrix, or a sentence about why not."""
+    """Return the rows of a block as a numeric array or sparse matrix, or raise an error."""
     if isinstance(x, MappedRows):
         return x
     if kind_of(x) is Kind.SPARSE:
@@ -203,14 +205,14 @@ def tidy(x: Any, n: int) -> Any:
             x = np.asarray(x)
             x = x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise BlockError(f"{_no_number(x)}; {ENCODE}.") from error
+            raise BlockError(f"{_first_text(x)}; {ENCODE}.") from error
     if x.ndim != 2 or x.shape[1] != n:
         raise BlockError(f"X has shape {x.shape}, where {n} columns are expected.")
     return x
 
 
-def _no_number(x: Any) -> str:
-    """The first column that has something else, and what."""
+def _first_text(x: Any) -> str:
+    """Describe the first value that is not a number."""
     for j in range(x.shape[1] if x.ndim == 2 else 0):
         for value in x[:, j]:
             try:
@@ -220,81 +222,21 @@ def _no_number(x: Any) -> str:
     return "X has values that are not numbers"
 
 
-def sliced(merge: Callable[[list[Any]], Any]) -> Callable[[Function], Function]:
-    """The function done slice by slice, and the answers merged."""
-
-    def decorate(function: Function) -> Function:
-        @wraps(function)
-        def in_slices(x: Any, y: Any, weight: Any, **shared: Any) -> Any:
-            x, y, weight = apart(x, y, weight)
-            if not isinstance(x, MappedRows):
-                x = sp.csr_array(x) if kind_of(x) is Kind.SPARSE else np.asarray(x)
-            y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
-            pile, aligned, rows = TreeReducer(merge), _Aligned(x), SLICE_ROWS
-            if isinstance(x, MappedRows):
-                rows = min(rows, max(LEAST_ROWS, SLICE_ENTRIES // x.shape[1]))
-            for begin in range(0, max(x.shape[0], 1), rows):
-                part = slice(begin, begin + rows)
-                some = None if weight is None else weight[part]
-                pile.put(function(aligned.rows(part), y[part], some, **shared))
-            return pile.answers[0] if len(pile.answers) == 1 else merge(pile.answers)
-
-        return in_slices
-
-    return decorate
-
-
-class _Aligned:
-    """Rows whose numbers begin where numbers do.
-
-    An array that came over a wire begins anywhere in the message, and BLAS does not take it:
-    products are then up to thirty times slower.  Slices of such an array are copied, all to the
-    same place, which stays in the cache: what a function returns must not be a view of its slice.
-    """
-
-    def __init__(self, x: Any) -> None:
-        self.x = x
-        self.place: Any = None
-        if isinstance(x, np.ndarray) and _begins_anywhere(x):
-            order: Any = "F" if x.flags.f_contiguous and not x.flags.c_contiguous else "C"
-            self.place = np.empty((min(len(x), SLICE_ROWS), *x.shape[1:]), x.dtype, order)
-
-    def rows(self, part: slice) -> Any:
-        """A slice, until the next is asked for."""
-        some = self.x[part]
-        if self.place is None:
-            return some
-        place = self.place[: len(some)]
-        place[...] = some
-        return place
-
-
-def _begins_anywhere(x: np.ndarray[Any, Any]) -> bool:
-    return not x.flags.aligned
-
-
-def add(parts: list[Any]) -> Any:
-    """Sums, element by element of a tuple where the parts are tuples."""
-    if isinstance(parts[0], tuple):
-        return tuple(add(list(elements)) for elements in zip(*parts, strict=True))
-    return np.sum(parts, axis=0)
-
-
-def chained(parts: list[list[Any]]) -> list[Any]:
-    """One list of all items."""
-    return [item for part in parts for item in part]
-
-
 def class_codes(classes: NDArray[Any], labels: Any) -> NDArray[np.intp]:
-    """The place of each label among the classes, all of which are known."""
+    """Return the index of each label among the classes, all of which are known."""
     labels = np.asarray(labels).reshape(-1)
     if len(classes) == 2:  # a comparison is several times faster than a search
         return np.asarray(labels == classes[1], dtype=np.intp)
     return np.asarray(np.searchsorted(classes, labels), dtype=np.intp)
 
 
-def opened(x: Any, y: Any, weight: Any, setting: Setting) -> Opened:
-    """The rows that take part, with signs and costs."""
+def weights_of(weight: Any, m: int) -> Vector:
+    """Return one weight per row; None: ones."""
+    return np.ones(m) if weight is None else np.asarray(weight, dtype=np.float64).reshape(-1)
+
+
+def opened(x: Any, y: Any, weight: Any, setting: Setting) -> OpenBlock:
+    """Open a block for a problem."""
     x, y, weight = apart(x, y, weight)
     sides = setting.sides
     X = tidy(x, len(setting.center))
@@ -302,113 +244,128 @@ def opened(x: Any, y: Any, weight: Any, setting: Setting) -> Opened:
     sign = sides.side[codes]
     part = sign != 0
     if weight is not None:
-        weight = np.asarray(weight, dtype=np.float64).reshape(-1)
+        weight = weights_of(weight, len(codes))
         part &= weight > 0
     if not part.all():
         X = X.only(part) if isinstance(X, MappedRows) else X[part]
         sign, codes = sign[part], codes[part]
         weight = None if weight is None else weight[part]
     if setting.cost is not None:
-        return Opened(X, sign, np.broadcast_to(setting.cost, len(sign)), setting.origin)
+        return OpenBlock(X, sign, np.broadcast_to(setting.cost, len(sign)), setting)
     costs = sides.factor[codes]
-    return Opened(X, sign, costs if weight is None else costs * weight, setting.origin)
+    return OpenBlock(X, sign, costs if weight is None else costs * weight, setting)
 
 
-BIN_SHIFT = np.uint64(46)
-"""Of a float's 64 bits, those above make its bin: sign, exponent and 6 bits, so bins 1.6 % wide."""
+def sliced(merge: Callable[[list[Any]], Any]) -> Callable[[Function], Function]:
+    """Decorate a function of rows, labels and weights to run slice by slice, results merged."""
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def in_slices(x: Any, y: Any, weight: Any, **shared: Any) -> Any:
+            x, y, weight = apart(x, y, weight)
+            rows, buffer = SLICE_ROWS, None
+            if isinstance(x, MappedRows):
+                rows = min(rows, max(LEAST_ROWS, SLICE_ENTRIES // x.shape[1]))
+            else:
+                x = sp.csr_array(x) if kind_of(x) is Kind.SPARSE else np.asarray(x)
+                buffer = _aligned_buffer(x)
+            y, weight = np.asarray(y), None if weight is None else np.asarray(weight)
+            results = TreeReducer(merge)
+            for begin in range(0, max(x.shape[0], 1), rows):
+                part = slice(begin, begin + rows)
+                some, weights = x[part], None if weight is None else weight[part]
+                if buffer is not None:
+                    buffer[: len(some)] = some
+                    some = buffer[: len(some)]
+                results.put(function(some, y[part], weights, **shared))
+            return results.answers[0] if len(results.answers) == 1 else merge(results.answers)
+
+        return in_slices
+
+    return decorate
+
+
+def _aligned_buffer(x: Any) -> Any:
+    """Return memory for a slice of an array that is not aligned, else None.
+
+    An array that came over a wire begins anywhere in the message, and BLAS does not take it:
+    products are then up to thirty times slower.  Slices of such an array are copied, all to the
+    same buffer, which stays in the cache: a function must not return a view of its slice.
+    """
+    if not isinstance(x, np.ndarray) or _is_aligned(x):
+        return None
+    order: Any = "F" if x.flags.f_contiguous and not x.flags.c_contiguous else "C"
+    return np.empty((min(len(x), SLICE_ROWS), *x.shape[1:]), x.dtype, order)
+
+
+def _is_aligned(x: np.ndarray[Any, Any]) -> bool:
+    return x.flags.aligned
+
+
+def on_rows(merge: Callable[[list[Any]], Any] | None = None) -> Callable[[Function], Function]:
+    """Decorate a function of an ``OpenBlock``; with ``merge`` it runs slice by slice."""
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def on_block(x: Any, y: Any, weight: Any, *each: Any, setting: Setting, **how: Any) -> Any:
+            return function(opened(x, y, weight, setting), *each, **how)
+
+        return on_block if merge is None else sliced(merge)(on_block)
+
+    return decorate
+
+
+def add(parts: list[Any]) -> Any:
+    """Add results, element by element where they are tuples."""
+    if isinstance(parts[0], tuple):
+        return tuple(add(list(elements)) for elements in zip(*parts, strict=True))
+    return np.sum(parts, axis=0)
+
+
+def chained(parts: list[list[Any]]) -> list[Any]:
+    """Return one list of all items."""
+    return [item for part in parts for item in part]
 
 
 @dataclass(frozen=True)
-class Spread:
-    """What a look at some rows tells: the loss, and how the distances to the kink are spread."""
+class DistanceHistogram:
+    """The loss at a point, and how the distances to the margin are distributed."""
 
     loss: float
     away: float
     bins: np.ndarray[Any, Any]
     counts: np.ndarray[Any, Any]
-    ahead: Any = None  # the answer to the question that is expected next
+    ahead: Any = None  # the result that is expected to be needed next
 
     @classmethod
-    def joined(cls, parts: list[Spread]) -> Spread:
-        bins, place = np.unique(np.concatenate([p.bins for p in parts]), return_inverse=True)
+    def joined(cls, parts: list[DistanceHistogram]) -> DistanceHistogram:
+        """Add the histograms of several blocks."""
+        bins, index = np.unique(np.concatenate([p.bins for p in parts]), return_inverse=True)
         counts = np.concatenate([p.counts for p in parts])
-        counts = np.bincount(place, weights=counts).astype(np.int64)
+        counts = np.bincount(index, weights=counts).astype(np.int64)
         loss, away = sum(p.loss for p in parts), sum(p.away for p in parts)
-        return cls(loss, away, bins, counts, _joined_ahead([p.ahead for p in parts]))
+        ahead = [p.ahead for p in parts]
+        if ahead[0] is not None:
+            merged = SplitPart.joined(ahead) if isinstance(ahead[0], SplitPart) else add(ahead)
+            return cls(loss, away, bins, counts, merged)
+        return cls(loss, away, bins, counts)
 
     def below(self, width: float) -> int:
-        """About how many distances are below the width."""
+        """Return about how many distances are below the width."""
         last = np.float64(width).view(np.uint64) >> BIN_SHIFT
         return int(self.counts[self.bins <= last].sum())
 
     def width(self, k: int, m: int) -> float:
-        """The upper end of the bin in which the k-th smallest of m distances lies."""
+        """Return the upper end of the bin of the k-th smallest of m distances."""
         passed = np.cumsum(self.counts)
-        place = min(int(np.searchsorted(passed, k, side="right")), len(self.bins) - 1)
-        end = (self.bins[place] + np.uint64(1)) << BIN_SHIFT
+        index = min(int(np.searchsorted(passed, k, side="right")), len(self.bins) - 1)
+        end = (self.bins[index] + np.uint64(1)) << BIN_SHIFT
         return max(float(end.view(np.float64)), TIED * self.away / m)
 
 
-def _joined_ahead(parts: list[Any]) -> Any:
-    if parts[0] is None:
-        return None
-    return Part.joined(parts) if isinstance(parts[0], Part) else add(parts)
-
-
-@sliced(Spread.joined)
-def look(
-    x: Any,
-    y: Any,
-    weight: Any,
-    *,
-    setting: Setting,
-    beta: Vector,
-    width: float = 0.0,
-    small: bool = False,
-) -> Spread:
-    """The loss at beta and the spread of the distances.
-
-    With a width, also what will be asked for it: the split if the band is small, else its sums.
-    """
-    rows = opened(x, y, weight, setting)
-    view = rows.whole(setting).look(beta)
-    away = np.ascontiguousarray(view.away)
-    keys = (away.view(np.uint64) >> BIN_SHIFT).astype(np.intp)
-    first = int(keys.min(initial=2**20))
-    counted = np.bincount(keys - first)
-    bins = np.flatnonzero(counted)
-    ahead: Any = None
-    if width > 0:
-        ahead = _split(rows, view, width) if small else _smoothed(view, width)
-    bins, counts = (bins + first).astype(np.uint64), counted[bins]
-    return Spread(view.loss, float(away.sum()), bins, counts, ahead)
-
-
-@sliced(add)
-def smoothed(
-    x: Any, y: Any, weight: Any, *, setting: Setting, beta: Vector, width: float
-) -> tuple[Vector, Matrix]:
-    """The block's part of the smoothed gradient and of the Hessian, from all rows of the band."""
-    return _smoothed(opened(x, y, weight, setting).whole(setting).look(beta), width)
-
-
-@sliced(add)
-def along(
-    x: Any, y: Any, weight: Any, *, setting: Setting, ends: list[Vector], lengths: Vector
-) -> tuple[Vector]:
-    """The block's part of the loss at points between two others."""
-    whole = opened(x, y, weight, setting).whole(setting)
-    return (whole.look(ends[0]).along(whole.look(ends[1]), lengths),)
-
-
-def _smoothed(view: Evaluation, width: float) -> tuple[Vector, Matrix]:
-    everything = len(view.distance)
-    return view.smoothed(width, everything, np.random.default_rng(0))
-
-
 @dataclass(frozen=True)
-class Part:
-    """The loss at a point, rows that are wanted, and a change of the sum beyond the band."""
+class SplitPart:
+    """The loss at a point, some rows, and a change of the sum beyond the band."""
 
     loss: float
     summed: Vector
@@ -416,7 +373,8 @@ class Part:
     taken: Taken
 
     @classmethod
-    def joined(cls, parts: list[Part]) -> Part:
+    def joined(cls, parts: list[SplitPart]) -> SplitPart:
+        """Add the parts of several blocks."""
         return cls(
             sum(part.loss for part in parts),
             np.sum([part.summed for part in parts], axis=0),
@@ -425,35 +383,70 @@ class Part:
         )
 
 
-@sliced(Part.joined)
-def split(x: Any, y: Any, weight: Any, *, setting: Setting, beta: Vector, width: float) -> Part:
-    """The rows of the band, and the sum of those outside."""
-    rows = opened(x, y, weight, setting)
-    return _split(rows, rows.whole(setting).look(beta), width)
+@on_rows(DistanceHistogram.joined)
+def look(
+    rows: OpenBlock, *, beta: Vector, width: float = 0.0, small: bool = False
+) -> DistanceHistogram:
+    """Return the loss at beta and the histogram of the distances.
+
+    With a width, also the result that will be needed: the split if the band is small, else the
+    smoothed sums.
+    """
+    view = rows.whole().look(beta)
+    away = np.ascontiguousarray(view.away)
+    bins = (away.view(np.uint64) >> BIN_SHIFT).astype(np.intp)
+    first = int(bins.min(initial=2**20))
+    counts = np.bincount(bins - first)
+    used = np.flatnonzero(counts)
+    ahead: Any = None
+    if width > 0:
+        ahead = _split(rows, view, width) if small else _smoothed(view, width)
+    return DistanceHistogram(
+        view.loss, float(away.sum()), (used + first).astype(np.uint64), counts[used], ahead
+    )
 
 
-def _split(rows: Opened, view: Evaluation, width: float) -> Part:
+@on_rows(add)
+def smoothed(rows: OpenBlock, *, beta: Vector, width: float) -> tuple[Vector, Matrix]:
+    """Return the smoothed gradient and the Hessian, from all rows of the band."""
+    return _smoothed(rows.whole().look(beta), width)
+
+
+def _smoothed(view: Evaluation, width: float) -> tuple[Vector, Matrix]:
+    return view.smoothed(width, len(view.distance), np.random.default_rng(0))
+
+
+@on_rows(add)
+def along(rows: OpenBlock, *, ends: list[Vector], lengths: Vector) -> tuple[Vector]:
+    """Return the loss at points between two others."""
+    whole = rows.whole()
+    return (whole.look(ends[0]).along(whole.look(ends[1]), lengths),)
+
+
+@on_rows(SplitPart.joined)
+def split(rows: OpenBlock, *, beta: Vector, width: float) -> SplitPart:
+    """Return the rows of the band, and the sum of those outside."""
+    return _split(rows, rows.whole().look(beta), width)
+
+
+def _split(rows: OpenBlock, view: Evaluation, width: float) -> SplitPart:
     band, outside = view.sides(width)
-    return _part(rows, view, band, outside, 1.0)
+    return _split_part(rows, view, band, outside, 1.0)
 
 
-@sliced(Part.joined)
-def check(
-    x: Any, y: Any, weight: Any, *, setting: Setting, points: list[Vector], width: float
-) -> Part:
-    """The rows found on the wrong side from the last point, and their part of the sum outside."""
-    rows = opened(x, y, weight, setting)
-    whole = rows.whole(setting)
-    view, _, outside, wrong = _sides(whole, points, width)
-    return _part(rows, view, wrong, wrong & outside, -1.0)
+@on_rows(SplitPart.joined)
+def check(rows: OpenBlock, *, points: list[Vector], width: float) -> SplitPart:
+    """Return the rows on the wrong side at the last point, and their part of the sum outside."""
+    view, _, outside, wrong = _sides(rows.whole(), points, width)
+    return _split_part(rows, view, wrong, wrong & outside, -1.0)
 
 
-@sliced(chained)
+@on_rows(chained)
 def multipliers(
-    x: Any, y: Any, weight: Any, *, setting: Setting, points: list[Vector], width: float
+    rows: OpenBlock, *, points: list[Vector], width: float
 ) -> list[tuple[Vector, np.ndarray[Any, Any]]]:
-    """The costs of rows outside the band, else zero; and at which point a row joined the band."""
-    whole = opened(x, y, weight, setting).whole(setting)
+    """Return costs of rows outside the band, else zero, and the point where a row joined it."""
+    whole = rows.whole()
     joined = np.full(whole.rows.shape[0], -1, dtype=np.int16)
     for last in range(1, len(points) + 1):
         _, band, outside, wrong = _sides(whole, points[:last], width)
@@ -464,7 +457,7 @@ def multipliers(
 def _sides(
     whole: InMemoryRows, points: list[Vector], width: float
 ) -> tuple[Evaluation, Any, Any, Any]:
-    """The last view, the band and the outside before it, and the rows it finds misplaced."""
+    """Return the last evaluation, band and outside before it, and its misplaced rows."""
     view = whole.look(points[0])
     band, outside = view.sides(width)
     wrong = np.zeros_like(band)
@@ -475,86 +468,84 @@ def _sides(
     return view, band, outside, wrong
 
 
-def _part(rows: Opened, view: Evaluation, wanted: Any, counted: Any, sign: float) -> Part:
+def _split_part(
+    rows: OpenBlock, view: Evaluation, wanted: Any, counted: Any, sign: float
+) -> SplitPart:
     alpha = view.whole.namespace.where(counted, view.whole.cost)
-    summed = sign * view.whole.rows.gather(alpha)
-    taken = Taken.of(rows, np.flatnonzero(wanted))
-    return Part(view.loss, summed, sign * float(alpha.sum()), taken)
+    summed = sign * view.whole.rows.local_tdot(alpha)
+    taken = rows.taken(np.flatnonzero(wanted))
+    return SplitPart(view.loss, summed, sign * float(alpha.sum()), taken)
 
 
-def sample(x: Any, y: Any, weight: Any, points: Vector, *, setting: Setting) -> Taken:
-    """Rows at these places: row numbers where all cost the same, else cumulative costs."""
-    rows = opened(x, y, weight, setting)
+@on_rows()
+def sample(rows: OpenBlock, points: Vector) -> Taken:
+    """Return rows at these points: row numbers where all cost the same, else cumulative costs."""
     if not len(points):
-        return Taken.of(rows, slice(0, 0))
-    if setting.cost is not None:
-        index, count = np.unique(points, return_counts=True)
-    else:
-        chosen = drawn(np.cumsum(rows.costs), points)
-        index, count = np.unique(chosen, return_counts=True)
-    return Taken(rows.rows(index), rows.sign[index], count.astype(np.float64))
+        return rows.taken(slice(0, 0))
+    numbers: Any = points
+    if rows.setting.cost is None:
+        numbers = drawn(np.cumsum(rows.costs), points)
+    index, count = np.unique(numbers, return_counts=True)
+    return rows.taken(index, count.astype(np.float64))
 
 
-def draw(x: Any, y: Any, weight: Any, places: Any, *, setting: Setting) -> Taken:
-    """Rows with these numbers, and their costs; a row drawn again costs again."""
-    rows = opened(x, y, weight, setting)
-    index, count = np.unique(places, return_counts=True)
-    return Taken(rows.rows(index), rows.sign[index], np.asarray(rows.costs[index]) * count)
+@on_rows()
+def draw(rows: OpenBlock, numbers: Any) -> Taken:
+    """Return rows with these numbers, and their costs; a row drawn twice costs twice."""
+    index, count = np.unique(numbers, return_counts=True)
+    return rows.taken(index, np.asarray(rows.costs[index]) * count)
 
 
-@sliced(LossSums.joined_each)
-def pulls(
-    x: Any, y: Any, weight: Any, *, setting: Setting, points: Sequence[QueryPoint]
-) -> list[LossSums]:
-    """The block's part of what all rows pull at each point."""
-    rows = opened(x, y, weight, setting)
-    signed = SignedRows(rows.source(), rows.sign, setting.center)
-    cost = np.asarray(rows.costs)
+@on_rows()
+def collect(rows: OpenBlock) -> Taken:
+    """Return all rows that take part."""
+    return rows.taken(slice(None))
+
+
+@on_rows(LossSums.joined_each)
+def loss_sums_of_block(rows: OpenBlock, *, points: Sequence[QueryPoint]) -> list[LossSums]:
+    """Return the sums of the regularized problem at each point."""
+    signed, cost = rows.signed(), np.asarray(rows.costs)
     return [loss_sums(signed, cost, at) for at in points]
 
 
-def collect(x: Any, y: Any, weight: Any, *, setting: Setting) -> Taken:
-    """All rows that take part."""
-    return Taken.of(opened(x, y, weight, setting), slice(None))
-
-
-@sliced(add)
-def squares(x: Any, y: Any, weight: Any, *, setting: Setting) -> Vector:
-    """sum_i (x_i - l)^2, by column."""
-    centered = opened(x, y, weight, setting).source().array() - setting.center
+@on_rows(add)
+def squares(rows: OpenBlock) -> Vector:
+    """Return sum_i (x_i - l)^2, by column."""
+    centered = rows.source().array() - rows.setting.center
     total: Vector = np.einsum("ij,ij->j", centered, centered)
     return total
 
 
-def extent(x: Any, y: Any, weight: Any, *, setting: Setting, index: Index) -> list[Matrix]:
-    """The least and the largest value of some columns, if any row takes part."""
-    rows = opened(x, y, weight, setting)
+@on_rows()
+def extent(rows: OpenBlock, *, index: Index) -> list[Matrix]:
+    """Return the least and the largest value of some columns, if any row takes part."""
     if not len(rows.sign):
         return []
-    columns = rows.source().columns(index, np.ones(len(rows.sign)), np.zeros(len(setting.center)))
-    return [np.stack([columns.dense().min(axis=0), columns.dense().max(axis=0)])]
+    center = np.zeros(len(rows.setting.center))
+    columns = rows.source().columns(index, np.ones(len(rows.sign)), center).dense()
+    return [np.stack([columns.min(axis=0), columns.max(axis=0)])]
 
 
-@sliced(chained)
-def project(x: Any, y: Any, weight: Any, *, setting: Setting, v: Vector) -> list[Vector]:
-    """x_i.v for all rows that take part."""
-    return [opened(x, y, weight, setting).source().project(v)]
+@on_rows(chained)
+def project(rows: OpenBlock, *, v: Vector) -> list[Vector]:
+    """Return x_i.v for all rows that take part."""
+    return [rows.source().project(v)]
 
 
-def combine(x: Any, y: Any, weight: Any, w: Vector, *, setting: Setting) -> Vector:
-    """sum_i w_i x_i."""
-    return opened(x, y, weight, setting).source().combine(w)
+@on_rows()
+def combine(rows: OpenBlock, w: Vector) -> Vector:
+    """Return sum_i w_i x_i."""
+    return rows.source().combine(w)
 
 
-def gram(x: Any, y: Any, weight: Any, w: Vector, *, setting: Setting) -> Matrix:
-    """sum_i w_i x_i x_i'."""
-    return opened(x, y, weight, setting).source().gram(w)
+@on_rows()
+def gram(rows: OpenBlock, w: Vector) -> Matrix:
+    """Return sum_i w_i x_i x_i'."""
+    return rows.source().gram(w)
 
 
-@sliced(chained)
-def labels_and_weights(
-    x: Any, y: Any, weight: Any, *, setting: Setting
-) -> list[tuple[Vector, Vector]]:
-    """The signs and costs of all rows that take part."""
-    rows = opened(x, y, weight, setting)
+@on_rows(chained)
+def signs_and_costs(rows: OpenBlock) -> list[tuple[Vector, Vector]]:
+    """Return the signs and costs of all rows that take part."""
     return [(rows.sign, np.asarray(rows.costs))]

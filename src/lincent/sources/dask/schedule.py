@@ -1,17 +1,17 @@
-"""One function over all blocks of a Dask collection: one graph, one read.
+"""A function over all blocks of a Dask collection: one graph, one pass.
 
 Locally (threads, processes, synchronous) the graph goes to Dask's own ``compute``.  On a cluster
 its futures are watched, so that
 
-    a block that fails          ends the read at once, and the error names the block
-    a worker that dies          is Dask's business: its blocks are done again elsewhere
-    a scheduler that is gone    is an error after ``PATIENCE`` seconds, not a wait without end
-    an interrupt                cancels what the cluster still has to do
+    a block that fails          ends the pass at once, and the error has the number of the block
+    a worker that dies          is left to Dask: its blocks are done again on other workers
+    a scheduler that is lost    is an error after ``PATIENCE`` seconds, not a wait without end
+    an interrupt                cancels the tasks that are left
 
-Threads that work on the same blocks (the folds of a search) read together: one graph answers all of
-them (see ``passes.together``).
+Threads that work on the same blocks (the folds of a search) share their passes: one graph serves
+all of them (see ``shared_reads``).
 
-Task names are ``lincent-<verb>-...``: that is what a dashboard shows.
+Task names are ``lincent-<verb>-...``, as shown by the dashboard.
 """
 
 from __future__ import annotations
@@ -27,40 +27,39 @@ from typing import Any, NoReturn
 
 from lincent.sources.shared_reads import (
     BlockError,
+    Log,
     Merge,
     ReadCancelled,
-    Request,
-    Tell,
+    ReadRequest,
     perform_read,
 )
 
 PATIENCE = 20.0
-"""Seconds without a scheduler, or without any worker, after which a read gives up."""
+"""Seconds without a scheduler, or without any worker, after which a pass fails."""
 ANSWER = 300.0
-"""Seconds that a scheduler may take to answer a question while its connection stands: on a machine
-with ten times the work it can do, loading this package there has taken more than thirty."""
+"""Seconds that a scheduler may take to answer while its connection stands: on an overloaded
+machine, loading this package there has taken more than thirty."""
 POLL = 0.01
 ASK = 1.0
-"""Seconds between two looks at the futures, and between two questions to the scheduler."""
+"""Seconds between two checks of the futures, and between two requests to the scheduler."""
 TALK = 10.0
-"""Seconds between two lines about a read that takes long."""
+"""Seconds between two log messages about a slow pass."""
 FEW_BLOCKS = 64
-"""Up to here the answers of all blocks come to the client; more are merged on the workers first."""
+"""Up to here the results of all blocks go to the client; more are merged on the workers first."""
 ENOUGH_TASKS = 16
-"""With fewer blocks, requests that are read together have several tasks for a block, so that more
-workers have something to do."""
+"""With fewer blocks, requests of one pass have several tasks for a block, to use more workers."""
 
 
 class SchedulerGone(ConnectionError):
-    """The cluster cannot finish a read."""
+    """The cluster cannot finish a pass."""
 
 
 class Schedule:
-    """The blocks of a data set, and the way to run something on each."""
+    """The blocks of a data set, and the way to run a function on each."""
 
-    def __init__(self, blocks: Sequence[tuple[Any, ...]], tell: Tell) -> None:
+    def __init__(self, blocks: Sequence[tuple[Any, ...]], log: Log) -> None:
         self.blocks = list(blocks)
-        self.tell = tell
+        self.log = log
         self.reads = 0
 
     def altered(
@@ -69,11 +68,11 @@ class Schedule:
         each: Sequence[tuple[Any, ...]] | None = None,
         name: str = "",
     ) -> Schedule:
-        """The same blocks, each changed by a function; a name is told before each read."""
+        """Return the same blocks, each changed by a function; a name is logged before each pass."""
         extra = each if each is not None else [()] * len(self.blocks)
         blocks = [alter(*block, *more) for block, more in zip(self.blocks, extra, strict=True)]
-        tell = (lambda line: self.tell(f"{name}: {line}")) if name else self.tell
-        return Schedule(blocks, tell)
+        log = (lambda line: self.log(f"{name}: {line}")) if name else self.log
+        return Schedule(blocks, log)
 
     def run(
         self,
@@ -84,30 +83,30 @@ class Schedule:
         merge: Merge,
         **shared: Any,
     ) -> Any:
-        """merge([function(*block, *each_i, **shared) for all blocks]), as one read."""
+        """Return merge([function(*block, *each_i, **shared) for all blocks]), in one pass."""
         self.reads += 1
         extra = each if each is not None else [()] * len(self.blocks)
         blocks = [(*block, *more) for block, more in zip(self.blocks, extra, strict=True)]
         work = partial(function, **shared)
         begin = time.monotonic()
-        request = GraphRequest(verb=verb, tell=self.tell, blocks=blocks, work=work, merge=merge)
+        request = GraphRequest(verb=verb, log=self.log, blocks=blocks, work=work, merge=merge)
         perform_read(request)
         answer = merge(request.answers)
         took = time.monotonic() - begin
-        self.tell(f"read {self.reads}, {verb}: {len(blocks)} blocks in {took:.2f} s")
+        self.log(f"read {self.reads}, {verb}: {len(blocks)} blocks in {took:.2f} s")
         return answer
 
 
 @dataclass(kw_only=True)
-class GraphRequest(Request):
-    """A function of a block, what it is given for each, and how the answers are merged."""
+class GraphRequest(ReadRequest):
+    """A function of a block, its arguments for each, and how the results are merged."""
 
     blocks: list[tuple[Any, ...]]
     work: Callable[..., Any]
     merge: Merge
 
     def read_all(self, requests: Sequence[GraphRequest], halt: threading.Event) -> None:
-        """One graph; a task answers all that is asked of its block: tasks cost milliseconds."""
+        """Compute one graph; a task serves all requests of its block: tasks cost milliseconds."""
         count, client = len(self.blocks), _cluster()
         shares = min(len(requests), -(-ENOUGH_TASKS // count))
         verbs = dict.fromkeys(request.verb for request in requests)
@@ -119,7 +118,7 @@ class GraphRequest(Request):
         if client is None:
             answers = _locally(parts, wanted, count)
         else:
-            watch = _Watch(client, ", ".join(verbs), self.tell, halt, count)
+            watch = _Watch(client, ", ".join(verbs), self.log, halt, count)
             answers = watch.answers(parts, wanted)
         size = len(answers) // shares
         for k in range(shares):
@@ -129,7 +128,7 @@ class GraphRequest(Request):
 
 
 def _tasks(requests: Sequence[GraphRequest], stem: str) -> list[Any]:
-    """A task for each block, which answers all of these."""
+    """Return a task for each block, which serves all requests."""
     from dask import delayed
 
     call = delayed(partial(_answers, [request.work for request in requests]), pure=False)
@@ -142,7 +141,7 @@ def _answers(works: list[Callable[..., Any]], asked: list[Any]) -> list[Any]:
 
 
 def _groups(parts: list[Any], merges: list[Merge], stem: str) -> list[Any]:
-    """Tasks that merge the answers of some blocks where they are."""
+    """Return tasks that merge the results of some blocks on their workers."""
     from dask import delayed
 
     size = math.isqrt(len(parts))
@@ -159,7 +158,7 @@ def _merged(merges: list[Merge], parts: list[Any]) -> list[Any]:
 
 
 def _cluster() -> Any:
-    """The client that Dask would use, or None where it would compute in this process."""
+    """Return the client that Dask would use, or None where it would compute in this process."""
     from dask.base import get_scheduler
 
     chosen: Any = get_scheduler()  # type: ignore[no-untyped-call,unused-ignore]
@@ -174,7 +173,7 @@ def _locally(parts: list[Any], wanted: list[Any], count: int) -> list[Any]:
     try:
         return list(compute(*wanted))
     except Exception:
-        # Local schedulers do not say which task failed: do the blocks again one by one.
+        # Local schedulers do not report which task failed: do the blocks again one by one.
         for i, part in enumerate(parts):
             try:
                 compute(part)
@@ -199,14 +198,12 @@ def _blame(i: int, count: int, error: BaseException) -> NoReturn:
 
 
 class _Watch:
-    """Futures on a cluster, watched until they are done or hopeless."""
+    """Futures on a cluster, watched until they are done or have failed."""
 
-    def __init__(
-        self, client: Any, verb: str, tell: Tell, halt: threading.Event, count: int
-    ) -> None:
-        self.client, self.verb, self.tell, self.halt = client, verb, tell, halt
+    def __init__(self, client: Any, verb: str, log: Log, halt: threading.Event, count: int) -> None:
+        self.client, self.verb, self.log, self.halt = client, verb, log, halt
         self.count = count
-        self.good = self.spoken = time.monotonic()
+        self.good = self.logged = time.monotonic()
 
     def answers(self, parts: list[Any], wanted: list[Any]) -> list[Any]:
         import dask
@@ -219,7 +216,7 @@ class _Watch:
                 more = [] if wanted is parts else wanted
                 futures = self.client.compute([*parts, *more])
         except CommClosedError as error:
-            self._gone(error)
+            self._lost(error)
         try:
             self._wait(futures)
             return list(self.client.gather(futures[-len(wanted) :]))
@@ -227,11 +224,11 @@ class _Watch:
             if self.client.status == "running":
                 self.client.cancel(futures)
             if isinstance(error, CommClosedError | CancelledError):
-                self._gone(error)
+                self._lost(error)
             raise
 
     def _wait(self, futures: list[Any]) -> None:
-        # The client hears of every future on a thread of its own; looking costs nothing.
+        # The client updates every future on a thread of its own; checking costs nothing.
         asked = time.monotonic()
         # "lost" is what a dead worker had finished: it is being done again.
         while pending := sum(future.status in ("pending", "lost") for future in futures):
@@ -249,7 +246,7 @@ class _Watch:
             if future.status == "error":
                 _blame(i % self.count, self.count, future.exception(timeout=ANSWER))
             if future.status == "cancelled":
-                self._gone(None)
+                self._lost(None)
 
     def _still_alive(self, count: int, pending: int) -> None:
         now = time.monotonic()
@@ -257,22 +254,22 @@ class _Watch:
         if running and self._workers():
             self.good = now
         elif now - self.good > PATIENCE:
-            self._no_workers() if running else self._gone(None)
-        if now - self.spoken > TALK:
-            self.spoken = now
-            self.tell(f"{self.verb}: {count - pending} of {count} blocks")
+            self._no_workers() if running else self._lost(None)
+        if now - self.logged > TALK:
+            self.logged = now
+            self.log(f"{self.verb}: {count - pending} of {count} blocks")
 
     def _workers(self) -> Any:
-        """The workers that the scheduler knows; a scheduler that does not answer is gone."""
+        """Return the workers of the scheduler; one that does not answer is lost."""
         try:
             ask = self.client.scheduler.identity
             return self.client.sync(ask, callback_timeout=ANSWER)["workers"]
         except TimeoutError as error:
-            self._gone(error)
+            self._lost(error)
 
-    def _gone(self, cause: BaseException | None) -> NoReturn:
+    def _lost(self, cause: BaseException | None) -> NoReturn:
         raise SchedulerGone(
-            f"The Dask scheduler is gone (client status: {self.client.status}), so the read "
+            f"The Dask scheduler is lost (client status: {self.client.status}), so the read "
             f"'{self.verb}' cannot be finished. Start the cluster again, connect a new Client "
             "and call fit again."
         ) from cause

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lincent.sources.dask import blocks as block
-from lincent.sources.dask import blocks as block_work
-from lincent.sources.dask.blocks import Part, Spread, Taken, add, chained
+from lincent.sources.dask import blocks as blocks
+from lincent.sources.dask.blocks import DistanceHistogram, SplitPart, Taken, add, chained
 from lincent.sources.dense import DenseRows
 from lincent.sources.evaluation import InMemoryRows
 from support.blocks import in_blocks, labeled, same_numbers, setting, taking_part
@@ -19,7 +19,7 @@ def slices(request, monkeypatch):
     """Blocks at once, in slices, and in slices that are copied to one place in turn."""
     monkeypatch.setattr(block, "SLICE_ROWS", 8192 if request.param == "whole" else 7)
     if request.param == "copied":
-        monkeypatch.setattr(block, "_begins_anywhere", lambda x: True)
+        monkeypatch.setattr(block, "_is_aligned", lambda x: False)
 
 
 @pytest.fixture(params=[None, RULER], ids=["unsized", "sized"])
@@ -38,7 +38,10 @@ def at_once(ruler=None):
 
 
 def test_a_look_gives_the_loss_and_about_the_widths(ruler):
-    seen, view = asked(block_work.look, Spread.joined, ruler, beta=BETA), at_once(ruler).look(BETA)
+    seen, view = (
+        asked(blocks.look, DistanceHistogram.joined, ruler, beta=BETA),
+        at_once(ruler).look(BETA),
+    )
     assert seen.loss == pytest.approx(view.loss)
     m = int(seen.counts.sum())
     assert m == len(view.distance)
@@ -50,30 +53,32 @@ def test_a_look_gives_the_loss_and_about_the_widths(ruler):
 
 @pytest.mark.parametrize("small", [True, False])
 def test_the_next_answer_comes_with_the_look(small, ruler):
-    ahead = asked(block_work.look, Spread.joined, ruler, beta=BETA, width=0.4, small=small).ahead
+    ahead = asked(
+        blocks.look, DistanceHistogram.joined, ruler, beta=BETA, width=0.4, small=small
+    ).ahead
     if small:
-        known = asked(block_work.split, Part.joined, ruler, beta=BETA, width=0.4)
+        known = asked(blocks.split, SplitPart.joined, ruler, beta=BETA, width=0.4)
         same_numbers(ahead.summed, known.summed)
         np.testing.assert_array_equal(ahead.taken.rows, known.taken.rows)
     else:
-        known = asked(block_work.smoothed, add, ruler, beta=BETA, width=0.4)
+        known = asked(blocks.smoothed, add, ruler, beta=BETA, width=0.4)
         same_numbers(ahead[0], known[0])
 
 
 def test_sums_of_the_smoothed_program_and_along_a_line(ruler):
     view = at_once(ruler).look(BETA)
-    combined, hessian = asked(block_work.smoothed, add, ruler, beta=BETA, width=0.4)
+    combined, hessian = asked(blocks.smoothed, add, ruler, beta=BETA, width=0.4)
     wanted = view.smoothed(0.4, 10**6, np.random.default_rng(0))
     same_numbers(combined, wanted[0])
     same_numbers(hessian, wanted[1])
     lengths = np.array([0.0, 0.5, 1.0])
-    (losses,) = asked(block_work.along, add, ruler, ends=[BETA, FURTHER], lengths=lengths)
+    (losses,) = asked(blocks.along, add, ruler, ends=[BETA, FURTHER], lengths=lengths)
     same_numbers(losses, view.along(at_once(ruler).look(FURTHER), lengths))
 
 
 def test_a_split_and_its_check_and_its_multipliers(ruler):
     split = at_once(ruler).look(BETA).split(0.1)
-    part = asked(block_work.split, Part.joined, ruler, beta=BETA, width=0.1)
+    part = asked(blocks.split, SplitPart.joined, ruler, beta=BETA, width=0.1)
     same_numbers(part.summed, split.summed)
     assert part.summed_cost == pytest.approx(split.summed_cost)
     np.testing.assert_allclose(
@@ -81,11 +86,11 @@ def test_a_split_and_its_check_and_its_multipliers(ruler):
     )
     points = [BETA, FURTHER]
     checked = split.check(FURTHER)
-    found = asked(block_work.check, Part.joined, ruler, points=points, width=0.1)
+    found = asked(blocks.check, SplitPart.joined, ruler, points=points, width=0.1)
     assert len(found.taken.sign) == checked.misplaced > 0
     grown = split.grow(checked)
     same_numbers(part.summed + found.summed, grown.summed)
-    pairs = asked(block_work.multipliers, chained, ruler, points=points, width=0.1)
+    pairs = asked(blocks.multipliers, chained, ruler, points=points, width=0.1)
     outside, joined = (np.concatenate(side) for side in zip(*pairs, strict=True))
     np.testing.assert_allclose(outside, grown.multipliers(np.zeros(len(grown.costs)), BETA))
     np.testing.assert_array_equal(np.flatnonzero(joined >= 0), grown.index)
@@ -95,13 +100,13 @@ def test_plain_products():
     A, sign, costs = taking_part()
     X = sign[:, None] * A + setting().center
     v = np.array([1.0, 2.0, -1.0, 0.5])
-    same_numbers(np.concatenate(asked(block_work.project, chained, v=v)), X @ v)
-    same_numbers(asked(block_work.squares, add), (A**2).sum(axis=0))
-    taken = asked(block_work.collect, Taken.joined)
+    same_numbers(np.concatenate(asked(blocks.project, chained, v=v)), X @ v)
+    same_numbers(asked(blocks.squares, add), (A**2).sum(axis=0))
+    taken = asked(blocks.collect, Taken.joined)
     same_numbers(taken.rows, X)
-    pairs = asked(block_work.labels_and_weights, chained)
+    pairs = asked(blocks.signs_and_costs, chained)
     same_numbers(np.concatenate([pair[0] for pair in pairs]), sign)
     same_numbers(np.concatenate([pair[1] for pair in pairs]), costs)
-    extents = asked(block_work.extent, chained, index=np.array([2, 0]))
+    extents = asked(blocks.extent, chained, index=np.array([2, 0]))
     same_numbers(np.min([e[0] for e in extents], axis=0), X[:, [2, 0]].min(axis=0))
     same_numbers(np.max([e[1] for e in extents], axis=0), X[:, [2, 0]].max(axis=0))

@@ -42,7 +42,7 @@ def test_a_view_answers_what_the_sums_say(rows, costs, ruler):
 
 @pytest.mark.parametrize("ruler", [None, RULER], ids=["unsized", "sized"])
 def test_the_smoothed_program_is_the_sum_over_the_band(rows, costs, ruler, monkeypatch):
-    monkeypatch.setattr(band, "FEW_ENTRIES", 50)  # a few rows at a time
+    monkeypatch.setattr(band, "TAKEN_ENTRIES", 50)  # a few rows at a time
     view = band.InMemoryRows(DenseRows(rows), costs, MARGIN).sized(ruler).look(BETA)
     z, size, width = rows @ BETA - MARGIN, sizes(rows, ruler), 0.4
     combined, hessian = view.smoothed(width, M, np.random.default_rng(0))

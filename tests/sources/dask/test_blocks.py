@@ -27,7 +27,7 @@ def test_rows_without_part_or_weight_are_left_out():
         found = opened(rows, y, weight, setting())
         np.testing.assert_array_equal(found.sign, sign)
         np.testing.assert_allclose(found.costs, costs)
-        signed = Taken.of(found, slice(None)).signed(setting().center)
+        signed = found.taken(slice(None)).signed(setting().center)
         np.testing.assert_allclose(signed.dense(), A, atol=1e-12)
 
 
@@ -41,13 +41,13 @@ def test_one_cost_is_not_repeated_in_memory():
 def test_an_origin_is_taken_off_what_is_taken():
     X, y, _ = labeled()
     origin = np.arange(4.0)
-    found = Taken.of(opened(X, y, None, setting(origin=origin)), np.array([0, 1]))
+    found = opened(X, y, None, setting(origin=origin)).taken(np.array([0, 1]))
     np.testing.assert_allclose(found.rows, X[y != "c"][:2] - origin)
 
 
 def test_what_several_blocks_took_is_joined_in_order():
     X, y, weight = labeled()
-    parts = [Taken.of(opened(*some, setting()), slice(None)) for some in in_blocks(X, y, weight)]
+    parts = [opened(*some, setting()).taken(slice(None)) for some in in_blocks(X, y, weight)]
     assert min(len(part.sign) for part in parts) == 0
     joined = Taken.joined(parts)
     A, sign, costs = taking_part()

@@ -34,23 +34,29 @@ def assert_same(found, wanted):
 
 def test_in_memory(source):
     rows = SignedRows(source, signs(), weights(N))
-    assert_same(rows.pulls(weights(), [AT])[0], expected(plain(), signs(), weights(), weights(N)))
+    assert_same(
+        rows.loss_sums(weights(), [AT])[0], expected(plain(), signs(), weights(), weights(N))
+    )
 
 
 def test_few_rows_between_the_margins(source, monkeypatch):
     monkeypatch.setattr("lincent.sources.gradients.COMPACT_SHARE", 0.0)
     rows = SignedRows(source, signs(), weights(N))
-    assert_same(rows.pulls(weights(), [AT])[0], expected(plain(), signs(), weights(), weights(N)))
+    assert_same(
+        rows.loss_sums(weights(), [AT])[0], expected(plain(), signs(), weights(), weights(N))
+    )
 
 
 def test_on_a_device():
     torch = pytest.importorskip("torch")
     source = open_source(torch.asarray(plain()))
     rows = SignedRows(source, torch.asarray(signs()), weights(N))
-    assert_same(rows.pulls(weights(), [AT])[0], expected(plain(), signs(), weights(), weights(N)))
+    assert_same(
+        rows.loss_sums(weights(), [AT])[0], expected(plain(), signs(), weights(), weights(N))
+    )
     costs = SideCosts(np.broadcast_to(1.0, M), 2.0, 3.0).scaled(0.5)
     cost = np.where(signs() > 0, 1.5, 1.0)
-    assert_same(rows.pulls(costs, [AT])[0], expected(plain(), signs(), cost, weights(N)))
+    assert_same(rows.loss_sums(costs, [AT])[0], expected(plain(), signs(), cost, weights(N)))
 
 
 @pytest.mark.parametrize("chunks", [M, 10, (1, 40, 0, 16)])
@@ -64,7 +70,7 @@ def test_in_blocks(chunks, kind):
     source = table.problem(np.array([-1, 1]), np.array([2.0, 3.0]))
     rows = SignedRows(source, source.sign, weights(N))
     cost = weights() * np.where(signs() > 0, 3.0, 2.0)
-    assert_same(rows.pulls(source.costs, [AT])[0], expected(plain(), signs(), cost, weights(N)))
+    assert_same(rows.loss_sums(source.costs, [AT])[0], expected(plain(), signs(), cost, weights(N)))
     totals, means = source.cost_means(rows, source.costs)
     for k, side in enumerate((-1, 1)):
         here = signs() == side

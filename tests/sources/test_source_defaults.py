@@ -38,7 +38,7 @@ def test_the_verbs_must_be_there():
 def test_products_that_have_a_default(sources):
     least, known = sources
     ruler, center = np.random.default_rng(0).normal(size=(N, 2)), weights(N)
-    same(least.sizes(ruler, center), known.sizes(ruler, center))
+    same(least.local_sizes(ruler, center), known.local_sizes(ruler, center))
     same(least.outer(weights(N)), known.outer(weights(N)))
     same(least.signed(signs()), signs()[:, None] * plain())
     arguments = signs(), center, weights(N), lambda _, z: np.maximum(z, 0)
@@ -58,7 +58,7 @@ def test_sums_and_means_by_cost(sources):
             same(means[k], np.average(A[side], axis=0, weights=cost[side]))
     at = QueryPoint(weights(N), 0.2, -1.0, 3.0)
     u = np.clip((3.0 - A @ at.beta + 0.2 * signs()) / 4.0, 0, 1)
-    (found,) = least.pulls(rows, cost, [at])
+    (found,) = least.loss_sums(rows, cost, [at])
     same(found.combined, (cost * u) @ A)
 
 

@@ -16,15 +16,15 @@ def data(classes, m=200, n=3):
 def test_the_sums_are_those_of_the_native_program():
     X, codes, weight, rules = data(3)
     cost = np.array([0.3, 0.5, 0.2])
-    faces = LossStructure.native(cost, -1.0, 3.0)
-    sums = joint_sums(X, codes, weight, faces, JointPoint(rules))
+    losses = LossStructure.native(cost, -1.0, 3.0)
+    sums = joint_sums(X, codes, weight, losses, JointPoint(rules))
     program = JointLoss(codes, weight, np.tile(cost[:, None] / 2, (1, 3)), -1.0, 3.0)
     at = program.read(X @ rules[:-1] + rules[-1])
     np.testing.assert_allclose(sums.loss.sum(), at.loss.sum())
     slope = np.c_[X, np.ones(len(X))].T @ at.slope
-    np.testing.assert_allclose(-sums.combined.T @ faces.direction, slope, atol=1e-12)
-    factor = faces.factors(sums.flow)
-    held = (factor[:, None] * sums.combined).T @ faces.direction
+    np.testing.assert_allclose(-sums.combined.T @ losses.direction, slope, atol=1e-12)
+    factor = losses.factors(sums.flow)
+    held = (factor[:, None] * sums.combined).T @ losses.direction
     np.testing.assert_allclose(held[-1], 0.0, atol=1e-9)  # no rule gains or loses
     bound = 3.0 * factor @ sums.flow - 2.0 * factor**2 @ sums.squares - (held[:-1] ** 2).sum() / 4
     expected = program.bound(at.dual_weight, 1.0, lambda amounts: X.T @ amounts)
@@ -36,15 +36,17 @@ def test_the_gram_matrices_are_the_second_derivative(classes):
     X, codes, weight, rules = data(classes)
     cost = np.full(classes, 1.0 / classes)
     if classes == 2:
-        faces, rules = LossStructure.of_two(cost, -1.0, 3.0), rules[:, :1]
+        losses, rules = LossStructure.of_two(cost, -1.0, 3.0), rules[:, :1]
     else:
-        faces = LossStructure.native(cost, -1.0, 3.0)
+        losses = LossStructure.native(cost, -1.0, 3.0)
     move = 1e-6 * np.random.default_rng(0).standard_normal(rules.shape)
-    low, high = (joint_sums(X, codes, weight, faces, JointPoint(rules + s * move)) for s in (-1, 1))
-    change = -(high.combined - low.combined).T @ faces.direction
+    low, high = (
+        joint_sums(X, codes, weight, losses, JointPoint(rules + s * move)) for s in (-1, 1)
+    )
+    change = -(high.combined - low.combined).T @ losses.direction
     sums, edges = (
-        joint_sums(X, codes, weight, faces, JointPoint(rules)),
-        faces.edges,
+        joint_sums(X, codes, weight, losses, JointPoint(rules)),
+        losses.edges,
     )
     gram = sums.gram
     np.testing.assert_allclose(sums.curvature, gram, atol=1e-12 * gram.max())
@@ -61,13 +63,13 @@ def test_the_same_on_a_device(dtype):
 
     X, codes, weight, rules = data(3)
     X, weight = X.astype(dtype), weight.astype(dtype).astype(float)
-    faces = LossStructure.native(np.ones(3), 0.0, 2.0)
+    losses = LossStructure.native(np.ones(3), 0.0, 2.0)
     there = torch.asarray(X)
     place = DeviceNamespace(there)
     points = [JointPoint(rules), JointPoint(rules, 0.3)]
-    found = DeviceSource(there).joint_sums(place.send(codes), place.send(weight), faces, points)
+    found = DeviceSource(there).joint_sums(place.send(codes), place.send(weight), losses, points)
     # There a further read costs more than products: all rows say how sums bend, whatever is asked.
-    expected = joint_sums(X.astype(float), codes, weight, faces, JointPoint(rules))
+    expected = joint_sums(X.astype(float), codes, weight, losses, JointPoint(rules))
     for sums in found:
         for name, value in vars(expected).items():
             np.testing.assert_allclose(getattr(sums, name), value, atol=1e-12, err_msg=name)
@@ -78,9 +80,9 @@ def test_a_share_of_the_rows_says_how_sums_bend(period):
     """Size and mean are those of all rows, the rest nearly so; also where rows have a rhythm."""
     X, codes, weight, rules = data(3, m=6_000)
     X = X + 5.0 + np.sin(2 * np.pi * np.arange(len(X)) / period)[:, None]
-    faces = LossStructure.native(np.ones(3), -20.0, 20.0)
-    whole = joint_sums(X, codes, weight, faces, JointPoint(rules))
-    some = joint_sums(X, codes, weight, faces, JointPoint(rules, 0.2))
+    losses = LossStructure.native(np.ones(3), -20.0, 20.0)
+    whole = joint_sums(X, codes, weight, losses, JointPoint(rules))
+    some = joint_sums(X, codes, weight, losses, JointPoint(rules, 0.2))
     for name in ("loss", "squares", "combined", "bend"):
         np.testing.assert_array_equal(getattr(some, name), getattr(whole, name))
     for found, gram in zip(some.curvature, whole.gram, strict=True):
@@ -92,10 +94,10 @@ def test_a_share_of_the_rows_says_how_sums_bend(period):
 
 def test_parts_add_up():
     X, codes, weight, rules = data(3)
-    faces = LossStructure.native(np.ones(3), 0.0, 2.0)
-    whole = joint_sums(X, codes, weight, faces, JointPoint(rules))
+    losses = LossStructure.native(np.ones(3), 0.0, 2.0)
+    whole = joint_sums(X, codes, weight, losses, JointPoint(rules))
     halves = [
-        [joint_sums(X[part], codes[part], weight[part], faces, JointPoint(rules))]
+        [joint_sums(X[part], codes[part], weight[part], losses, JointPoint(rules))]
         for part in (slice(70), slice(70, 70), slice(70, None))
     ]
     for name, value in vars(JointSums.joined_each(halves)[0]).items():

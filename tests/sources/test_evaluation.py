@@ -111,7 +111,7 @@ def test_of_many_rows_some_are_counted(monkeypatch, rows):
     assert here.crossed(there, 0.01) == pytest.approx(exact, rel=0.5)
 
 
-def test_tied_rows_leave_room():
+def test_tied_rows_have_a_positive_width():
     whole = InMemoryRows(DenseRows(np.zeros((10, 2))), np.ones(10), 1.0)
     assert whole.look(np.zeros(2)).width(3) >= 1.0
     tied = InMemoryRows(DenseRows(np.vstack([np.eye(2)] * 5)), np.ones(10), 1.0)

@@ -6,10 +6,10 @@ from functools import partial
 
 import pytest
 
-from lincent.sources.shared_reads import ReadCancelled, Request, perform_read, side_by_side
+from lincent.sources.shared_reads import ReadCancelled, ReadRequest, perform_read, run_concurrently
 
 
-class Counted(Request):
+class Counted(ReadRequest):
     """A request that any pass answers with its own name; passes are counted."""
 
     passes: list
@@ -22,7 +22,7 @@ class Counted(Request):
 
 def asks(passes, verb, count):
     for _ in range(count):
-        request = Counted(verb=verb, tell=print)
+        request = Counted(verb=verb, log=print)
         request.passes = passes
         perform_read(request)
         assert request.answers == [verb]
@@ -31,7 +31,7 @@ def asks(passes, verb, count):
 
 def test_a_read_for_all_that_wait():
     passes = []
-    found = side_by_side([partial(asks, passes, str(k), k) for k in (2, 5, 0)], 3)
+    found = run_concurrently([partial(asks, passes, str(k), k) for k in (2, 5, 0)], 3)
     assert found == [2, 5, 0]
     assert passes[-1] == ["5"]  # no one waits for the others any more
     assert len(passes) == 5
@@ -40,12 +40,12 @@ def test_a_read_for_all_that_wait():
 def test_fewer_threads_than_jobs_read_together_as_well():
     passes = []
     jobs = [partial(asks, passes, "a", 3) for _ in range(6)]
-    assert side_by_side(jobs, 2) == [3] * 6
+    assert run_concurrently(jobs, 2) == [3] * 6
     assert len(passes) == 9
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])
-def test_threads_that_find_no_room_are_not_waited_for(monkeypatch, most):
+def test_threads_that_cannot_start_are_not_waited_for(monkeypatch, most):
     """As under a limit on addresses: each thread needs some for its stack."""
     start, started, passes = threading.Thread.start, [], []
 
@@ -59,9 +59,9 @@ def test_threads_that_find_no_room_are_not_waited_for(monkeypatch, most):
 
     def outer(name):
         asks(passes, name, 1)
-        return side_by_side([partial(asks, passes, f"{name}{k}", 2) for k in range(3)], 3)
+        return run_concurrently([partial(asks, passes, f"{name}{k}", 2) for k in range(3)], 3)
 
-    assert side_by_side([partial(outer, name) for name in "ab"], 2) == [[2] * 3] * 2
+    assert run_concurrently([partial(outer, name) for name in "ab"], 2) == [[2] * 3] * 2
     assert sum(map(len, passes)) == 14
 
 
@@ -70,10 +70,10 @@ def test_work_within_work_joins_the_same_reads():
 
     def outer(name):
         asks(passes, name, 1)
-        side_by_side([partial(asks, passes, f"{name}{k}", 2) for k in range(3)], 3)
+        run_concurrently([partial(asks, passes, f"{name}{k}", 2) for k in range(3)], 3)
         asks(passes, name, 1)
 
-    side_by_side([partial(outer, name) for name in "ab"], 2)
+    run_concurrently([partial(outer, name) for name in "ab"], 2)
     assert passes[0] == passes[-1] == ["a", "b"]
     assert passes[1:3] == [["a0", "a1", "a2", "b0", "b1", "b2"]] * 2
     assert len(passes) == 4
@@ -85,10 +85,10 @@ def test_an_error_in_a_read_is_raised_and_ends_the_others():
             raise OSError("disk on fire")
 
     def one():
-        perform_read(Broken(verb="look", tell=print))
+        perform_read(Broken(verb="look", log=print))
 
     with pytest.raises(OSError, match="disk on fire"):
-        side_by_side([one, one], 2)
+        run_concurrently([one, one], 2)
 
 
 def test_an_error_in_one_job_ends_those_that_wait():
@@ -111,7 +111,7 @@ def test_an_error_in_one_job_ends_those_that_wait():
         asks([], "look", 1)
 
     with pytest.raises(ValueError, match="no"):
-        side_by_side([fails, waits, asks_late], 3)
+        run_concurrently([fails, waits, asks_late], 3)
 
 
 def test_alone_a_request_is_read_at_once():

@@ -165,7 +165,7 @@ def test_a_fold_that_fails_ends_the_others(client, data, capfd):
     model = LCCCV(2, cv=3)
     with pytest.raises(RuntimeError, match=r"partition 5 of 8 .*OSError: checksum"):
         model.fit(bad, y)
-    # One class is held out as a whole by the first fold.
+    # One class is held out by the first fold.
     numbers = np.where(data[1] == "yes", 0, np.arange(M) % 3)
     X, y = in_blocks(data, seconds=0.1)
     with pytest.raises(ValueError, match="training rows of fold 1 have none of class 'yes'"):
@@ -208,12 +208,12 @@ def test_a_killed_worker_changes_nothing(own, data, reference, tmp_path):
     assert len(own.alive()) == 1
 
 
-def test_a_scheduler_that_is_gone_is_an_error_and_not_a_wait(own, data, monkeypatch, capfd):
+def test_a_lost_scheduler_is_an_error_and_not_a_wait(own, data, monkeypatch, capfd):
     monkeypatch.setattr("lincent.sources.dask.schedule.PATIENCE", 2.0)
     own.ready(1)
     X, y = in_blocks(data, seconds=0.3)
     after(1.5, own.scheduler.kill)
-    with pytest.raises(ConnectionError, match="scheduler is gone"):
+    with pytest.raises(ConnectionError, match="scheduler is lost"):
         LCC().fit(X, y)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.sources import dense as room
+from lincent.sources import dense as dense
 from lincent.sources.dense import DenseRows
 
 
@@ -16,9 +16,9 @@ def data(offset=0.0, m=80, n=5):
 @pytest.mark.parametrize("offset", [0.0, 3.0, 2.0**30])
 @pytest.mark.parametrize("blocks", [2**20, 64])
 def test_products_have_seven_digits_whatever_the_offset(offset, blocks, monkeypatch):
-    monkeypatch.setattr(room, "BLOCK_BYTES", blocks)
+    monkeypatch.setattr(dense, "BLOCK_BYTES", blocks)
     X, sign, center = data(offset)
-    rows, exact = room.float32_rows(X, None, sign, center), DenseRows(sign[:, None] * (X - center))
+    rows, exact = dense.float32_rows(X, None, sign, center), DenseRows(sign[:, None] * (X - center))
     rng = np.random.default_rng(1)
     beta, alpha, uneven = rng.normal(size=5), rng.random(80), rng.random(80)
     near = {"rtol": 2e-5, "atol": 2e-5}
@@ -36,11 +36,11 @@ def test_products_have_seven_digits_whatever_the_offset(offset, blocks, monkeypa
 def test_some_rows_are_those_of_all():
     X, sign, center = data()
     index = np.array([7, 3, 50])
-    some, all_rows = (room.float32_rows(X, which, sign, center) for which in (index, None))
+    some, all_rows = (dense.float32_rows(X, which, sign, center) for which in (index, None))
     np.testing.assert_array_equal(some.dense(), all_rows.take(index).dense())
 
 
 @pytest.mark.parametrize("scale", [1e20, 1e300])
 def test_numbers_beyond_their_range_are_refused(scale):
     X, sign, center = data()
-    assert room.float32_rows(scale * X, None, sign, scale * center) is None
+    assert dense.float32_rows(scale * X, None, sign, scale * center) is None
