@@ -29,7 +29,7 @@ DEFAULT_METHODS = (
 
 
 def make_problem(
-    data: Any, target: str | None = None, *, reading: ReadOptions = DEFAULT_READ, **wishes: Any
+    data: Any, target: str | None = None, *, reading: ReadOptions = DEFAULT_READ, **overrides: Any
 ) -> Problem:
     """Return a problem from a file, a DataFrame or an (X, y) pair.
 
@@ -41,8 +41,8 @@ def make_problem(
         Column with the classes.
     reading : ReadOptions
         How the file is written, where that is not to be inferred.
-    **wishes
-        ``drop``, ``keep``, ``roles``, ``dates``, ``text``, ``group``: overrides of the schema
+    **overrides
+        ``drop``, ``keep``, ``roles``, ``dates``, ``text``, ``group``: override the schema
         inference.
 
     Returns
@@ -72,7 +72,7 @@ def make_problem(
     table = read_table(data, reading)
     if target is None:
         raise TableError(f"{what}: say which column holds the classes (--target COLUMN).")
-    prepared = infer_schema(table, target, ColumnOptions(**wishes), least=MIN_SAMPLES_PER_CLASS)
+    prepared = infer_schema(table, target, ColumnOptions(**overrides), least=MIN_SAMPLES_PER_CLASS)
     path = Path("stdin" if what == "-" else what)
     return Problem(
         name=path.name.split(".")[0] or path.name,

@@ -155,17 +155,9 @@ def summarize(frame: Any, dataset: str, column: str, procedure: str = "holdout")
     for method, rows in select(frame, procedure, dataset).groupby("method", sort=False):
         good, bad = rows[rows["status"] == "ok"], rows[rows["status"] != "ok"]
         scores = good[column][np.isfinite(good[column])]
-        lines.append(
-            {
-                "method": str(method),
-                "mean": scores.mean(),
-                "sd": scores.std(ddof=1),
-                "runs": len(scores),
-                "failed": len(bad),
-                "reason": "" if bad.empty else f"{bad['status'].iloc[0]}: {bad['error'].iloc[0]}",
-                "seconds": good["fit_seconds"].median(),
-            }
-        )
+        reason = "" if bad.empty else f"{bad['status'].iloc[0]}: {bad['error'].iloc[0]}"
+        moments = (scores.mean(), scores.std(ddof=1), len(scores))
+        lines.append((str(method), *moments, len(bad), reason, good["fit_seconds"].median()))
     names = ["method", "mean", "sd", "runs", "failed", "reason", "seconds"]
     return pandas.DataFrame(lines, columns=names).sort_values(
         "mean", ascending=False, kind="stable", ignore_index=True
@@ -202,22 +194,10 @@ def compare_pairs(
             continue
         a, b = both[reference].to_numpy(), both[method].to_numpy()
         gap = interval(a - b, ratio)
-        lines.append(
-            {
-                "method": str(method),
-                "mean": gap.mean,
-                "low": gap.low,
-                "high": gap.high,
-                "p": gap.p,
-                "wilcoxon": wilcoxon(a, b),
-                "effect": rank_biserial(a, b),
-                "wins": int((a > b).sum()),
-                "ties": int((a == b).sum()),
-                "losses": int((a < b).sum()),
-            }
-        )
-    pairs = pandas.DataFrame(lines)
-    if lines:
-        pairs["p_holm"], pairs["wilcoxon_holm"] = holm(pairs["p"]), holm(pairs["wilcoxon"])
-        pairs["real"] = pairs["p_holm"] < ALPHA
-    return pairs
+        counts = (int((a > b).sum()), int((a == b).sum()), int((a < b).sum()))
+        tests = (gap.p, wilcoxon(a, b), rank_biserial(a, b))
+        lines.append((str(method), gap.mean, gap.low, gap.high, *tests, *counts))
+    names = ["method", "mean", "low", "high", "p", "wilcoxon", "effect", "wins", "ties", "losses"]
+    pairs = pandas.DataFrame(lines, columns=names)
+    pairs["p_holm"], pairs["wilcoxon_holm"] = holm(pairs["p"]), holm(pairs["wilcoxon"])
+    return pairs.assign(real=(pairs["p_holm"] < ALPHA).astype(bool))

@@ -61,19 +61,16 @@ class Comparison:
         self.problem = result.problems[0]
         self.metric, self.procedure = self.config["metric"], self.config["procedure"]
         self.title = METRICS[self.metric]
-        where = (result.frame, self.problem["name"])
-        column = f"test_{self.metric}"
-        self.lines = summarize(*where, column, self.procedure)
-        scored = self.lines[np.isfinite(self.lines["mean"])]
-        self.best = str(scored["method"].iloc[0]) if len(scored) else ""
-        self.scored = scored
-        self.pairs = compare_pairs(*where, self.best, column, self.procedure)
-        if len(self.pairs):
-            order = list(self.lines["method"])
-            self.pairs = self.pairs.sort_values("method", key=lambda m: m.map(order.index))
-        real = self.pairs["real"] if len(self.pairs) else np.array([], dtype=bool)
-        self.near = list(self.pairs["method"][~real]) if len(self.pairs) else []
-        self.n_worse = int(np.sum(real))
+        frame, name, column = result.frame, self.problem["name"], f"test_{self.metric}"
+        self.lines = summarize(frame, name, column, self.procedure)
+        self.scored = self.lines[np.isfinite(self.lines["mean"])]
+        self.best = str(self.scored["method"].iloc[0]) if len(self.scored) else ""
+        order = list(self.lines["method"])
+        self.pairs = compare_pairs(frame, name, self.best, column, self.procedure).sort_values(
+            "method", key=lambda methods: methods.map(order.index)
+        )
+        self.near = list(self.pairs["method"][~self.pairs["real"]])
+        self.n_worse = int(self.pairs["real"].sum())
         # Scores are shown in percent, a correlation is not.
         self.scale, self.unit = (1.0, "") if self.metric == "mcc" else (100.0, " points")
 
@@ -119,9 +116,9 @@ class Comparison:
         """Return the ``lincent fit`` line of the best method, empty where no command fits it."""
         config = self.config
         in_file = "schema" in config and config["data"] != "in memory"
-        if not self.best or not in_file or self.method["family"] not in ("centralization", "paper"):
+        if not self.best or not in_file or self.best.endswith("-untied"):
             return ""
-        if self.best.endswith("-untied"):
+        if self.method["family"] not in ("centralization", "paper"):
             return ""
         parts = ["lincent", "fit", config["data"], "--target", config["target"]]
         parts += ["--method", self.best]
@@ -165,16 +162,12 @@ def write_report(result: ExperimentResult, folder: str | os.PathLike[str]) -> tu
 
 def _lead(found: Comparison) -> Figure:
     percent = "" if found.metric == "mcc" else ", percent"
-    with drawing(5.4, 0.9 + 0.29 * len(found.scored)) as (figure, axes):
-        for position, line in enumerate(found.scored.itertuples()):
-            name = "near" if line.method in found.near else "far"
-            color = COLOR["best" if line.method == found.best else name]
-            mean, sd = found.scale * line.mean, found.scale * np.nan_to_num(line.sd)
-            axes.plot([mean - sd, mean + sd], [position] * 2, color=color, lw=1.6)
-            axes.plot(mean, position, "o", color=color, ms=7.5)
-        rows_of_dots(axes, [shorten(method) for method in found.scored["method"]])
-        axes.set_xlabel(f"{found.title} on held-out rows{percent}")
-        svg = to_svg(figure, "scores")
+    methods, colors = list(found.scored["method"]), dict.fromkeys(found.near, "near")
+    colors[found.best] = "best"
+    mean, sd = (found.scale * found.scored[name].fillna(0) for name in ("mean", "sd"))
+    marks = [colors.get(method, "far") for method in methods]
+    label = f"{found.title} on held-out rows{percent}"
+    svg = _dots("scores", methods, (mean - sd, mean + sd), mean, marks, label)
     digits = 3 if found.metric == "mcc" else 1
     table = tabulated(
         found.lines.itertuples(),
@@ -189,6 +182,22 @@ def _lead(found: Comparison) -> Figure:
         "blue: cannot be distinguished from it. Gray: behind by a real difference."
     )
     return Figure("scores", svg, f"{found.title} of every method", caption, table)
+
+
+def _dots(name: str, methods: Any, ends: Any, values: Any, colors: Any, label: str) -> str:
+    """Draw a dot and an interval for each method, first on top."""
+    colors = [COLOR[color] for color in colors]
+    with drawing(5.4, 0.9 + 0.29 * len(colors)) as (figure, axes):
+        axes.hlines(range(len(colors)), *ends, colors=colors, lw=1.6)
+        for position, value in enumerate(values):
+            axes.plot(value, position, "o", color=colors[position], ms=7)
+        if name == "differences":
+            axes.axvline(0, color=COLOR["ink"], lw=1)
+        if name == "times":
+            log_seconds(axes)
+        rows_of_dots(axes, [shorten(method) for method in methods])
+        axes.set_xlabel(label)
+        return to_svg(figure, name)
 
 
 def _best(line: Any, found: Comparison) -> str:
@@ -258,17 +267,12 @@ def _differences(found: Comparison) -> Section:
         ("Won / tied / lost", lambda pair: f"{pair.wins} / {pair.ties} / {pair.losses}"),
         caption=f"{best} against each other method.",
     )
-    with drawing(5.4, 0.9 + 0.29 * len(pairs)) as (figure, axes):
-        axes.axvline(0, color=COLOR["ink"], lw=1)
-        for position, pair in enumerate(pairs):
-            color = COLOR["best"] if pair.real else COLOR["far"]
-            if np.isfinite(pair.low):
-                ends = [scale * pair.low, scale * pair.high]
-                axes.plot(ends, [position] * 2, color=color, lw=1.6)
-            axes.plot(scale * pair.mean, position, "D", color=color, ms=5.5)
-        rows_of_dots(axes, [shorten(pair.method) for pair in pairs])
-        axes.set_xlabel(f"{best} minus method, {found.title}{found.unit}")
-        svg = to_svg(figure, f"forest{best}")
+    mean, low, high = (scale * found.pairs[name] for name in ("mean", "low", "high"))
+    finite = np.isfinite(low)
+    ends = (low.where(finite, mean), high.where(finite, mean))
+    colors = np.where(found.pairs["real"], "best", "far")
+    label = f"{best} minus method, {found.title}{found.unit}"
+    svg = _dots("differences", found.pairs["method"], ends, mean, colors, label)
     caption = (
         f"How far each method is behind {best}, split by split, with corrected 95 % intervals. "
         "Blue: real after Holm's correction. Gray: could be chance."
@@ -279,14 +283,9 @@ def _differences(found: Comparison) -> Section:
 
 def _times(found: Comparison) -> Section:
     lines = found.lines[np.isfinite(found.lines["seconds"])].sort_values("seconds", kind="stable")
-    with drawing(5.4, 0.9 + 0.27 * len(lines)) as (figure, axes):
-        values, positions = np.maximum(lines["seconds"].to_numpy(), 1e-5), range(len(lines))
-        axes.hlines(positions, values.min(initial=1.0) / 1.5, values, color=COLOR["line"], lw=1.5)
-        axes.plot(values, positions, "o", color=COLOR["s1"], ms=6.5)
-        log_seconds(axes)
-        rows_of_dots(axes, [shorten(method) for method in lines["method"]])
-        axes.set_xlabel("median time of one fit, logarithmic")
-        svg = to_svg(figure, "times")
+    values, colors = lines["seconds"].clip(lower=1e-5), ["s1"] * len(lines)
+    ends, label = (values.min() / 1.5, values), "median time of one fit, logarithmic"
+    svg = _dots("times", lines["method"], ends, values, colors, label)
     what = "choice of parameters included" if found.procedure == "nested" else "one fit"
     table = tabulated(
         found.lines.itertuples(),

@@ -224,7 +224,7 @@ def agreement_table(
 
 
 def disagreement_sentences(frame: Any, numbers: Sequence[Agreement]) -> list[str]:
-    """Return one sentence per number beyond 1.5 points or beyond two combined standard errors."""
+    """Return a sentence for each number beyond 1.5 points or two combined standard errors."""
     far = [n for n in numbers if not (n.within_points and n.within_error)]
     sentences = []
     for n in sorted(far, key=lambda n: -abs(n.difference)):
