@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.problems.arrays import relative_gap
+from lincent.problems.arrays import Certificate, Vector, relative_gap
 
 
 class Bounds:
@@ -29,6 +29,10 @@ class Bounds:
     @property
     def relative_gap(self) -> float:
         return relative_gap(self.gap, self.objective, self.unit)
+
+    def certificate(self, beta: Vector, alpha: Vector, t: float) -> Certificate:
+        """Return the certificate of the points that attain the bounds."""
+        return Certificate(beta, alpha, t, self.objective, self.bound, unit=self.unit)
 
     def offer_primal(self, objective: float, point: Any) -> bool:
         """Keep the point if its objective is the lowest; return whether it is."""

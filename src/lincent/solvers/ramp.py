@@ -57,28 +57,18 @@ class Tuning:
     most_features: int = 64  # beyond which a basis is dear, and steps lead too far from one
     first_band: float = 4.0  # samples per feature whose hinges the first step smooths
     last_band: float = 2.0  # and the last, at least
-    shrink: float = 0.25  # of a band, at most, from one step to the next
-    grow: float = 2.0  # of a band that led nowhere
-    widest: float = 64.0  # samples per feature of a band that is worth a step
-    steps: int = 64  # at most: what is left costs the walk less
     longer: tuple[float, ...] = (2.0, 4.0, 8.0)  # lengths of a step while F falls
     shorter: tuple[float, ...] = (0.5, 0.2, 0.05)  # and where it does not
-    gain: float = 1e-4  # of the objective: a step that lowers it by less is flat,
-    patience: int = 2  # and after so many in a row the walk goes on
 
     # Pivots (``walk``)
     walk_features: int = 300  # beyond, a pivot costs as much as a step of the interior point
     band: int = 12  # samples per feature: a smaller band must be renewed more often
     least_band: int = 320  # samples: below, a pivot is all overhead
-    wider: int = 8  # times that width, to which a band that lost samples grows
     stride: int = 16  # pivots before the first pass over all samples
-    most_passes: int = 100  # a walk that needs more is left to a solver
 
     # Lines
     line_features: int = 300  # with more features lines are no longer cheap
-    line_entries: int = 4_000_000  # samples times lines that are searched,
-    batch_entries: int = 400_000  # so many at a time
-    sample_lines: int = 150  # of those that move one sample
+    line_entries: int = 4_000_000  # samples times lines that are searched
 
 
 TUNING = Tuning()
@@ -257,19 +247,19 @@ def approach(program: RampProgram, start: Vector, controls: Controls) -> Vector:
     m, n = program.shape
     point = _NearLocal(program, start)
     band, least, flat = TUNING.first_band * n, TUNING.last_band * n, 0
-    largest = min(m // 2, int(TUNING.widest * n))
-    for _ in range(TUNING.steps):
+    largest = min(m // 2, 64 * n)  # a wider band is not worth a step
+    for _ in range(64):  # what is left costs the walk less
         before = point.beyond
         length, gain = point.step(min(int(band), largest))
         stuck = length == 0.0 and band >= largest
-        flat = 0 if gain > TUNING.gain else flat + (length > 0.0)
-        if stuck or flat == TUNING.patience or controls.out_of_time():
+        flat = 0 if gain > 1e-4 else flat + (length > 0.0)
+        if stuck or flat == 2 or controls.out_of_time():
             break
         if length == 0.0:  # so narrow a band leads nowhere here, and would not later
-            band = least = TUNING.grow * band
+            band = least = 2.0 * band
         else:
             turned = np.count_nonzero(before != point.beyond)
-            band = max(turned / length, TUNING.shrink * band, least)
+            band = max(turned / length, 0.25 * band, least)
     return point.beta
 
 
@@ -354,10 +344,10 @@ def walk(
     else:
         size = simplex.scales_and_sizes(program.rows.dense())[1] + 1e-300
     width = max(TUNING.band * n, TUNING.least_band)
-    wide = TUNING.wider * width
+    wide = 8 * width  # to which a band that lost samples grows
     stride, value = TUNING.stride, program.objective(beta, projected)
     band: _Band | None = None
-    for _ in range(TUNING.most_passes):
+    for _ in range(100):  # a walk that needs more passes is left to a solver
         if controls.out_of_time():
             return None
         band = band or _Band(program, beta, projected, size, width)
@@ -504,7 +494,7 @@ def lowest_on_lines(program: RampProgram, beta: Vector, value: float) -> Vector 
     lines = np.hstack([np.eye(n), beta[:, None], edges, sample_lines])
     lines = lines[:, np.any(lines != 0, axis=0)][:, :most]
     lowest, point = value - 1e-9 * max(1.0, abs(value)), None
-    step = max(1, TUNING.batch_entries // max(1, m))
+    step = max(1, 400_000 // max(1, m))
     for start in range(0, lines.shape[1], step):
         batch = lines[:, start : start + step]
         length, values = minimum_on_lines(program, beta, projected, batch)
@@ -583,7 +573,7 @@ def _sample_lines(program: RampProgram, projected: Vector) -> Matrix:
     gram = program.rows.gram(program.costs)
     # Evenly along the projections, equal ones once: duplicated samples add no lines.
     _, chosen = np.unique(projected, return_index=True)
-    if len(chosen) > TUNING.sample_lines:
-        chosen = chosen[np.linspace(0, len(chosen) - 1, TUNING.sample_lines).astype(np.intp)]
+    if len(chosen) > 150:
+        chosen = chosen[np.linspace(0, len(chosen) - 1, 150).astype(np.intp)]
     rows = program.rows.take(np.sort(chosen)).dense()
     return np.asarray(np.linalg.pinv(gram, hermitian=True) @ rows.T)

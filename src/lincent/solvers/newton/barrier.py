@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Vector
+from lincent.problems.arrays import Vector
 from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.bounds import Bounds
 from lincent.solvers.newton.curvature import FactoredHessian, ThresholdTerm
@@ -77,10 +77,7 @@ def solve(program: RegularizedProgram, controls: Controls) -> Solution:
             continue
         break
     beta, t = bounds.primal
-    certificate = Certificate(
-        beta, bounds.dual, t, bounds.objective, bounds.bound, unit=program.unit
-    )
-    return Solution(status, certificate, steps, NAME)
+    return Solution(status, bounds.certificate(beta, bounds.dual, t), steps, NAME)
 
 
 def _offer(

@@ -39,24 +39,16 @@ class Tuning:
     least_priced: int = 700
     """Samples of up to so many rows have their matrix formed."""
     busy: float = 0.6
-    formed: int = 5000
-    """With a larger share of dual weights above zero the matrix is formed, up to this order: the
+    """With a larger share of dual weights above zero the matrix is formed, up to order 5,000: the
     same entries would be computed again and again."""
-    sample_tol: float = 0.1
     joining: int = 200
     """Columns that join at most."""
     enough: int = 600
     """A round ends when so many are above 1 ..."""
     few: int = 60
-    near: float = 0.8
-    """... or a few are, and all that had a higher price than this were seen."""
+    """... or a few are, and all that had a price above 0.8 were seen."""
     idle: float = 0.9
     """Chosen columns that are zero leave when their price falls below this."""
-    part_tol: float = 0.1
-    """A choice is solved to this share of the tolerance ..."""
-    loose: float = 0.1
-    """... or, while columns join, of the gap that their prices leave open."""
-    rounds: int = 200
 
 
 TUNING = Tuning()
@@ -81,14 +73,13 @@ def solve(
     def best() -> Certificate:
         (columns, part, threshold), whole = bounds.primal, np.zeros(n)
         whole[columns] = part
-        return Certificate(
-            whole, bounds.dual, threshold, bounds.objective, bounds.bound, unit=bounds.unit
-        )
+        return bounds.certificate(whole, bounds.dual, threshold)
 
-    for number in range(tuning.rounds):
+    for number in range(200):
         evaluator = SparseEvaluator(chosen.program)
-        tol = max(tuning.part_tol * controls.tol, tuning.loose * open_gap)
-        last = tol <= tuning.part_tol * controls.tol
+        # A tenth of the tolerance or, while columns join, of the gap that their prices leave open.
+        tol = 0.1 * max(controls.tol, open_gap)
+        last = open_gap <= controls.tol
         point = evaluator.at_zero() if t is None else evaluator.at(beta, t)
         limits = replace(controls, tol=tol, max_iter=controls.max_iter - steps, watch=None)
         walk = descend(evaluator, point, limits, chosen.model)
@@ -99,7 +90,7 @@ def solve(
         alpha = program.balanced(program.costs * walk.bounds.dual.u)
         busy = np.count_nonzero(alpha) > tuning.busy * len(alpha)
         # With the columns of the sample alone most samples of any data may have a dual weight.
-        if number == 1 and busy and max(rows.shape) <= tuning.formed:
+        if number == 1 and busy and max(rows.shape) <= 5000:
             formed = replace(program, rows=DenseRows(rows.dense()), means=None)
             start = best()
             controls = replace(controls, start=(start.beta, start.t))
@@ -157,7 +148,7 @@ class _Prices:
         order = order[: len(order) - len(chosen)]
         seen = above = 0
         for part in self.rows.blocks(order, int(np.count_nonzero(alpha))):
-            cheap = prices[part[0]] < tuning.near
+            cheap = prices[part[0]] < 0.8
             if above >= (tuning.few if cheap else tuning.enough) or self.controls.out_of_time():
                 break
             prices[part] = np.abs(self.rows.tdot_of(alpha, part))
@@ -223,7 +214,7 @@ def _from_sample(
         costs.append(program.costs[of] * (program.costs[side].sum() / program.costs[of].sum()))
     part = rows.part(np.concatenate(some), columns)
     small = replace(program, rows=part, sign=part.sign, costs=np.concatenate(costs), means=None)
-    loose = replace(controls, tol=max(tuning.sample_tol, controls.tol), watch=None)
+    loose = replace(controls, tol=max(0.1, controls.tol), watch=None)
     if size > tuning.least_priced:
         point = solve(small, part, loose, rng, tuning).certificate
     else:

@@ -186,7 +186,7 @@ def descend(
 def certificate(evaluator: Evaluator, bounds: Bounds) -> Certificate:
     """Return the certificate of the best bounds."""
     low, alpha = bounds.primal, evaluator.dual_weights(bounds.dual)
-    return Certificate(low.beta, alpha, low.t, bounds.objective, bounds.bound, unit=bounds.unit)
+    return bounds.certificate(low.beta, alpha, low.t)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from lincent._memory import sample_entries
-from lincent.problems.arrays import Certificate, Matrix, Rows, Vector
+from lincent.problems.arrays import Matrix, Rows, Vector
 from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers import cholesky
 from lincent.solvers.bounds import Bounds
@@ -171,10 +171,8 @@ def solve_path(
 
         first = yield from ask(start)
         walk = yield from newton_loop(first, advance, controls, evaluator.unit)
-        bounds, end = walk.bounds, walk.bounds.primal.evaluation
-        best = Certificate(
-            end.beta, np.empty(0), end.t, bounds.objective, bounds.bound, unit=bounds.unit
-        )
+        end = walk.bounds.primal.evaluation
+        best = walk.bounds.certificate(end.beta, np.empty(0), end.t)
         return Solution(walk.status, best, walk.steps, NAME)
 
     def read(positions: list[Vector]) -> list[LossSums]:

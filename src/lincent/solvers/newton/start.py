@@ -164,4 +164,4 @@ def _lowest(program: RegularizedProgram, one: Evaluation, two: Evaluation) -> fl
         alpha = program.costs * program.dual_weights(z + length * moved)
         return linear + length * square - float(alpha @ moved)
 
-    return bisect_step(slope, width=1e-3, max_iter=10)
+    return bisect_step(slope, width=1e-6)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Index, Matrix, Vector
+from lincent.problems.arrays import Index, Matrix, Vector
 from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.bounds import Bounds
 from lincent.solvers.newton.curvature import Exact
@@ -46,12 +46,6 @@ class Tuning:
     all samples are cheaper."""
     few_beside: float = 2.0
     """Samples of a choice, per feature, up to which their mutual products are less work."""
-    loose: float = 1e-4
-    """A choice is solved to this share of the open gap."""
-    rounds: int = 40
-    """Choices at most; four to ten are usual."""
-    steps: int = 200
-    """Steps on one choice at most; 5 to 30 are usual."""
 
 
 TUNING = Tuning()
@@ -95,13 +89,12 @@ def solve(program: RegularizedProgram, at: Start, controls: Controls) -> Solutio
     start = at if chosen.outer is None else None
 
     def ended(status: Status, rounds: int) -> Solution:
-        (beta, t), alpha = bounds.primal, bounds.dual
-        best = Certificate(beta, alpha, t, bounds.objective, bounds.bound, unit=bounds.unit)
-        return Solution(status, best, rounds, NAME)
+        beta, t = bounds.primal
+        return Solution(status, bounds.certificate(beta, bounds.dual, t), rounds, NAME)
 
-    for rounds in range(1, min(TUNING.rounds, controls.max_iter) + 1):
-        tol = max(controls.tol / 10, TUNING.loose * min(gap, 1.0))
-        limits = replace(controls, tol=tol, max_iter=TUNING.steps, watch=None)
+    for rounds in range(1, min(40, controls.max_iter) + 1):  # four to ten are usual
+        tol = max(controls.tol / 10, 1e-4 * min(gap, 1.0))
+        limits = replace(controls, tol=tol, max_iter=200, watch=None)  # 5 to 30 are usual
         part = chosen.solve(limits, start).certificate
         start = Start(part.beta, part.t)
         z = program.positions(program.rows.dot(part.beta), part.t)
