@@ -1,4 +1,4 @@
-"""The command line from outside: exit codes, sentences, and files whole or not at all."""
+"""The command line from outside: exit codes, messages and atomic files."""
 
 import json
 

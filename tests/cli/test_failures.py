@@ -1,4 +1,4 @@
-"""What goes wrong is said in one sentence, with exit code 2, and leaves nothing half-written."""
+"""Errors are one message with exit code 2 and leave nothing half-written."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ COMMAND = [sys.executable, "-m", "lincent"]
 
 
 def fails(answer, *words):
-    """One sentence on the error stream, no trace, exit code 2."""
+    """One message on the error stream, no traceback, exit code 2."""
     assert answer.code == 2, answer.err
     said = ("lincent: read", "lincent: column")
     lines = [line for line in answer.err.splitlines() if not line.startswith(said)]

@@ -1,4 +1,4 @@
-"""A real signal in the middle of real work: exit code 130, one sentence, nothing half-written."""
+"""A real signal in the middle of real work: exit code 130, one message, nothing half-written."""
 
 import os
 import signal

@@ -1,11 +1,18 @@
-"""Metrics, their intervals, and the constant prediction."""
+"""Metrics, their intervals, the constant prediction, and curves."""
 
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from lincent.inspection.evaluation import HeldOut, auc_metric, evaluate, label_metric
-from lincent.inspection.evaluation import wilson_interval as wilson
+from lincent.inspection.evaluation import (
+    HeldOut,
+    auc_metric,
+    evaluate,
+    label_metric,
+    threshold_curves,
+    threshold_table,
+    wilson_interval,
+)
 from lincent.model_selection.metrics import confusion_matrix, label_score
 
 RNG = np.random.default_rng(0)
@@ -53,7 +60,7 @@ def test_intervals_cover(name):
 
 
 def test_no_error_in_few_rows_is_no_certainty():
-    low, high = wilson(1.0, 10)
+    low, high = wilson_interval(1.0, 10)
     assert low < 0.8
     assert high <= 1.0
     metric = metric_of("balanced_accuracy", np.arange(10) % 2, np.arange(10) % 2, 2)
@@ -80,3 +87,30 @@ def test_metrics_of_folds_have_the_variance_of_folds_that_share_rows():
     alone, folds = auc_metric(scores, positive), auc_metric(scores, positive, EFFECTIVE)
     ratio = (folds["high"] - folds["value"]) / (alone["high"] - alone["value"])
     assert ratio == pytest.approx(EFFECTIVE**-0.5)
+
+
+def test_thresholds_count_predictions_and_right_ones():
+    probability = np.array([0.05, 0.2, 0.5, 0.5, 0.9, 0.99])
+    positive = np.array([False, True, False, True, True, True])
+    table = threshold_table(probability, positive)
+    counts = {entry["at"]: (entry["called"], entry["found"]) for entry in table}
+    assert counts[0.05] == (6, 4)  # from the threshold on, itself included
+    assert counts[0.5] == (4, 3)
+    assert counts[0.95] == (1, 1)
+
+
+def test_curves_over_all_thresholds():
+    values = np.array([3.0, 2.0, 2.0, 1.0, 0.0])
+    positive = np.array([True, True, False, True, False])
+    found = threshold_curves(values, positive)
+    assert found["roc"][0] == [0.0, 0.0]
+    assert found["roc"][-1] == [1.0, 1.0]
+    area = np.trapezoid(*np.array(found["roc"]).T[::-1])
+    assert np.isclose(area, roc_auc_score(positive, values))
+    assert found["precision_recall"][0] == [round(1 / 3, 6), 1.0]
+    assert found["precision_recall"][-1] == [1.0, 0.6]
+
+
+def test_curves_of_one_class_are_finite():
+    found = threshold_curves(np.arange(4.0), np.zeros(4, dtype=bool))
+    assert np.isfinite(np.concatenate([np.ravel(points) for points in found.values()])).all()

@@ -29,8 +29,7 @@ def fit(
     target: Annotated[str, typer.Option(help="Column to predict.")],
     output: Annotated[str, typer.Option("-o", "--output", help="Model file to write.")],
     method: Annotated[
-        str,
-        typer.Option(help="auto, linear, additive, structured, kernel, lcc, quick or a class."),
+        str, typer.Option(help="auto, linear, additive, structured, kernel, lcc, quick or a class.")
     ] = "auto",
     quick: Annotated[
         bool, typer.Option("--quick", help="--method quick: linear, not tuned.")

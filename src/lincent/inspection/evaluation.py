@@ -16,14 +16,15 @@ fewer rows: ``HeldOut.effective`` is the fraction.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.metrics import precision_recall_curve, roc_curve
 
 from lincent.estimators.validation import plain
-from lincent.inspection import curves
 from lincent.inspection.thresholds import DecisionThreshold, positive_code, toward
 from lincent.model_selection.metrics import confusion_matrix, label_score
 from lincent.tables.infer import PreparedTable
@@ -33,6 +34,9 @@ N_RESAMPLES = 400
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MAX_SUSPECTS = 10
 MAX_VALUES = 12  # of a suspected row
+MAX_POINTS = 100  # of a curve
+N_BINS = 30  # of a histogram
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 @dataclass(frozen=True)
@@ -106,17 +110,17 @@ def evaluate(
             "called": int(np.count_nonzero(called)),
         }
         scores.append(auc_metric(values, is_positive, held.effective))
-        histogram = curves.score_histogram(held.scores, codes, classes)
+        histogram = score_histogram(held.scores, codes, classes)
         histogram["threshold"] = (
             0.0
             if threshold is None
             else threshold.on_score(classes, held.scores, held.probabilities) / histogram["scale"]
         )
-        result["curves"] = curves.threshold_curves(values, is_positive) | {"histogram": histogram}
+        result["curves"] = threshold_curves(values, is_positive) | {"histogram": histogram}
         if held.probabilities is not None:
             probability = held.probabilities[:, side]
-            result["curves"]["calibration"] = curves.calibration_bins(probability, is_positive)
-            result["curves"]["thresholds"] = curves.threshold_table(probability, is_positive)
+            result["curves"]["calibration"] = calibration_bins(probability, is_positive)
+            result["curves"]["thresholds"] = threshold_table(probability, is_positive)
     return result | {
         "score_quantiles": score_quantiles(held, classes),
         "positive": plain(classes[side]),
@@ -187,6 +191,88 @@ def _metric(name: str, value: float, low: float, high: float, baseline: float) -
     return {"name": name, **{key: float(number) for key, number in numbers.items()}}
 
 
+def threshold_curves(values: np.ndarray, positive: np.ndarray) -> dict[str, list[list[float]]]:
+    """Return (false positive rate, true positive rate) and (recall, precision) by threshold."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a class may be missing in given data
+        false_rate, true_rate, _ = roc_curve(positive, values, drop_intermediate=False)
+        precision, recall, _ = precision_recall_curve(positive, values)
+    # From the largest threshold on, without scikit-learn's end point (0, 1).
+    pairs = np.column_stack([recall, precision])[-2::-1]
+    return {
+        "roc": _thinned(np.column_stack([false_rate, true_rate])),
+        "precision_recall": _thinned(pairs),
+    }
+
+
+def _thinned(points: np.ndarray) -> list[list[float]]:
+    """Return at most ``MAX_POINTS`` of the points, both ends among them."""
+    if len(points) > MAX_POINTS:
+        points = points[np.unique(np.linspace(0, len(points) - 1, MAX_POINTS).round().astype(int))]
+    return [[round(float(x), 6), round(float(y), 6)] for x, y in np.nan_to_num(points)]
+
+
+def calibration_bins(probability: np.ndarray, positive: np.ndarray) -> list[dict[str, float]]:
+    """Return predicted and observed frequency of the positive class by tenths of probability."""
+    bins = np.minimum((probability * 10).astype(int), 9)
+    return [
+        {
+            "from": k / 10,
+            "to": (k + 1) / 10,
+            "rows": int((bins == k).sum()),
+            "predicted": float(probability[bins == k].mean()),
+            "observed": float(positive[bins == k].mean()),
+        }
+        for k in np.unique(bins).tolist()
+    ]
+
+
+def threshold_table(probability: np.ndarray, positive: np.ndarray) -> list[dict[str, float]]:
+    """Return positive predictions, and right ones among them, from each probability on."""
+    return [
+        {
+            "at": at,
+            "called": int((probability >= at).sum()),
+            "found": int((positive & (probability >= at)).sum()),
+        }
+        for at in THRESHOLDS
+    ]
+
+
+def score_histogram(scores: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> dict[str, Any]:
+    """Return the counts of each class along the normalized score."""
+    scale = class_distance(scores, codes)
+    positions = scores / scale
+    low, high = np.quantile(positions, [0.002, 0.998])
+    edges = np.linspace(min(low, -0.05), max(high, 0.05), N_BINS + 1)
+    inside = np.clip(positions, edges[0], edges[-1])
+    return {
+        "scale": scale,
+        "edges": [round(float(edge), 4) for edge in edges],
+        "counts": {
+            str(plain(label)): np.histogram(inside[codes == k], edges)[0].tolist()
+            for k, label in enumerate(classes)
+        },
+    }
+
+
+def score_scale(scores: np.ndarray, codes: np.ndarray) -> float:
+    """Return the distance between the classes on the score; the mean over those of several."""
+    if scores.ndim == 1:
+        return class_distance(scores, codes)
+    columns = enumerate(scores.T)
+    return float(
+        np.mean([class_distance(column, (codes == k).astype(np.intp)) for k, column in columns])
+    )
+
+
+def class_distance(scores: np.ndarray, codes: np.ndarray) -> float:
+    """Return the distance between the mean scores of two classes, 1 where there is none."""
+    if not (codes == 0).any() or not (codes == 1).any():
+        return 1.0
+    return abs(float(scores[codes == 1].mean() - scores[codes == 0].mean())) or 1.0
+
+
 def score_quantiles(held: HeldOut, classes: np.ndarray) -> list[dict[str, Any]]:
     """Return center and quantiles of both sides of each score, normalized by their distance."""
     codes = np.searchsorted(classes, held.labels)
@@ -195,7 +281,7 @@ def score_quantiles(held: HeldOut, classes: np.ndarray) -> list[dict[str, Any]]:
     for k, column in enumerate(columns.T):
         side = 1 if len(classes) == 2 else k
         is_side = (codes == side).astype(np.intp)
-        positions = column / curves.class_distance(column, is_side)
+        positions = column / class_distance(column, is_side)
         sides = {}
         for code, name in enumerate(("negative", "positive")):
             own = positions[is_side == code]
@@ -215,7 +301,7 @@ def suspected_label_errors(
     codes = np.searchsorted(classes, held.labels)
     if held.scores.ndim == 1:
         distance = np.where(codes == 1, -held.scores, held.scores)
-        distance = distance / curves.class_distance(held.scores, codes)
+        distance = distance / class_distance(held.scores, codes)
     else:
         samples = np.arange(len(codes))
         others = held.scores.copy()
@@ -248,10 +334,10 @@ def evaluation_warnings(
     threshold: DecisionThreshold | None,
 ) -> list[str]:
     """Return what a reader of the evaluation should keep in mind."""
-    warnings = []
+    messages = []
     if held.probabilities is not None and held.scores.ndim == 1:
         if threshold is not None:
-            warnings.append(
+            messages.append(
                 f"The class is {threshold.positive} from a {threshold.scale} of {threshold.at:.3g} "
                 f"on ({threshold.by}), so it is not always the likelier one."
             )
@@ -260,7 +346,7 @@ def evaluation_warnings(
             differ = int(((held.scores > 0) != (probability > 0.5)).sum())
             if differ:
                 at = probability[np.abs(held.scores).argmin()]
-                warnings.append(
+                messages.append(
                     f"The class changes where the probability of {plain(classes[1])} is about "
                     f"{at:.2f}, not 0.5, since both classes count the same; "
                     f"{100 * differ / len(held.scores):.1f} % of the held-out rows lie between "
@@ -268,11 +354,11 @@ def evaluation_warnings(
                 )
     first = evaluation["scores"][0]
     if first["low"] <= first["baseline"]:
-        warnings.append(
+        messages.append(
             f"On held-out rows the model cannot be told from always predicting "
             f"{evaluation['largest_class']}: its interval reaches down to {first['low']:.3f}."
         )
     least = min(sum(row) for row in evaluation["confusion"])
     if least < 20:
-        warnings.append(f"The smallest class has {least} held-out rows: its rates are rough.")
-    return warnings
+        messages.append(f"The smallest class has {least} held-out rows: its rates are rough.")
+    return messages

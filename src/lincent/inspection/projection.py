@@ -301,9 +301,7 @@ class ScoresDisplay(Display):
         axis.set_yticks(range(len(self.classes)), [str(label) for label in self.classes])
         axis.set_ylabel("Class")
         two = len(self.classes) == 2
-        axis.set_xlabel(
-            "Score" if two else "Score of the own class above the best other",
-        )
+        axis.set_xlabel("Score" if two else "Score of the own class above the best other")
         self.ax_ = axis
         return self
 

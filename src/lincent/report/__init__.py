@@ -1,1 +1,1 @@
-"""Pages: blocks, drawing and rendering. Knows no study and no model."""
+"""HTML pages and plain text: blocks, drawing and rendering; reports of models and comparisons."""

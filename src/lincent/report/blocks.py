@@ -1,4 +1,4 @@
-"""What a report is made of, independent of HTML or Markdown: text, tables, figures, code, notes."""
+"""The elements of a page, independent of HTML or Markdown: text, tables, figures, code, notes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Heading:
 
 
 def columns(*titles: str) -> tuple[Heading, ...]:
-    """Return columns from titles of ours: ``#`` at the end is a number, ``|`` sets off a hint.
+    """Return headings from titles of ours: ``#`` at the end is a number, ``|`` sets off a hint.
 
     Examples
     --------
@@ -41,8 +41,8 @@ class Item:
     hint: str = ""
 
 
-Column = tuple[str, Callable[[Any], Any]]
-"""A title, and the cell of an item: an ``Item``, or anything for its text."""
+Column = tuple[str | Heading, Callable[[Any], Any]]
+"""A title (see ``columns``; foreign text as a ``Heading``), and the cell of an item."""
 
 
 SMALL = 6
@@ -59,14 +59,14 @@ class Table:
 
     @property
     def small(self) -> bool:
-        """Whether another may stand beside it on a wide page: few columns, and no sentences."""
+        """Whether another table may stand beside it on a wide page: few columns, no long text."""
         return len(self.columns) <= SMALL and not any(
             "wrap" in item.mark for row in self.rows for item in row
         )
 
 
 def tabulated(items: Iterable[Any], *pairs: Column, caption: str = "") -> Table:
-    """Return a table with a row for each item; a column is its title and what it shows of one.
+    """Return a table with a row for each item; a column is a title and a function of the item.
 
     Examples
     --------
@@ -78,7 +78,8 @@ def tabulated(items: Iterable[Any], *pairs: Column, caption: str = "") -> Table:
     for item in items:
         cells = (show(item) for _, show in pairs)
         rows.append(tuple(cell if isinstance(cell, Item) else text(cell) for cell in cells))
-    return Table(columns(*(title for title, _ in pairs)), tuple(rows), caption)
+    titles = (title if isinstance(title, Heading) else columns(title)[0] for title, _ in pairs)
+    return Table(tuple(titles), tuple(rows), caption)
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Bullets:
-    """A list of sentences."""
+    """A list of short texts."""
 
     items: tuple[str, ...]
     kind: str = field(default="bullets", init=False)
@@ -125,7 +126,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Note:
-    """A lesson: closed until it is asked for."""
+    """An explanation, closed until it is clicked."""
 
     title: str
     text: tuple[str, ...]
@@ -177,7 +178,7 @@ def text(value: Any, mark: str = "", hint: str = "") -> Item:
 
 
 def yes_or_no(value: bool, yes: str = "", no: str = "") -> Item:
-    """Return a cell with an answer, marked by which it is."""
+    """Return a cell with yes or no, each with its mark."""
     return Item("yes", None, yes) if value else Item("no", None, no)
 
 

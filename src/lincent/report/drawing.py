@@ -1,7 +1,7 @@
 """Matplotlib drawings as SVG that takes its colors from the page.
 
-Each color is drawn as a stand-in and replaced by a style variable: one drawing serves light, dark
-and print. Text stays text. Labels are never read as mathematics: a column may be called ``$x``.
+Each color is drawn as a placeholder and replaced by a style variable: one drawing serves light,
+dark and print. Text stays text, never read as mathematics: a column may be called ``$x``.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def to_svg(figure: Any, name: str) -> str:
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :].strip()
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
-    for stand_in, variable in _VARIABLE.items():
-        svg = re.sub(stand_in, variable, svg, flags=re.I)
+    for placeholder, variable in _VARIABLE.items():
+        svg = re.sub(placeholder, variable, svg, flags=re.I)
     prefix = re.sub(r"[^a-z0-9]", "", name.lower())
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)

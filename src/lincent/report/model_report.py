@@ -106,19 +106,23 @@ def _histogram(explanation: dict[str, Any]) -> Figure | None:
     line = ((explanation["evaluation"] or {}).get("curves") or {}).get("histogram")
     if not line:
         return None
-    rows = tuple(
-        (number(a, 2, signed=True), number(b, 2, signed=True),
-         *(number(counts[k], 0) for counts in line["counts"].values()))
-        for k, (a, b) in enumerate(zip(line["edges"][:-1], line["edges"][1:], strict=True))
-    )  # fmt: skip
-    names = tuple(Heading(name, True) for name in line["counts"])
+    edges, counts = line["edges"], line["counts"]
+    numbers = tabulated(
+        range(len(edges) - 1),
+        ("From#", lambda k: number(edges[k], 2, signed=True)),
+        ("To#", lambda k: number(edges[k + 1], 2, signed=True)),
+        *(
+            (Heading(name, True), lambda k, name=name: number(counts[name][k], 0))
+            for name in counts
+        ),
+    )
     return Figure(
         "histogram",
         figures.histogram(line),
         "Rows of both classes along the score",
         f"Where the {explanation['evaluated_on']} of each class lie on the score; the class "
         "changes at the dashed line.",
-        Table((Heading("From", True), Heading("To", True), *names), rows),
+        numbers,
     )
 
 
@@ -140,22 +144,21 @@ def _evaluation(explanation: dict[str, Any]) -> list[Section]:
 
 def _scores(evaluation: dict[str, Any]) -> Table:
     """Return metrics with intervals, beside a constant prediction."""
-    columns = (
-        Heading("Metric"),
-        Heading("Score", True),
-        Heading("from", True, "95 % interval"),
-        Heading("to", True, "95 % interval"),
-        Heading(f"always {evaluation['largest_class']}", True, "a constant prediction"),
+    always = Heading(f"always {evaluation['largest_class']}", True, "a constant prediction")
+    first = evaluation["scores"][0]
+    return tabulated(
+        evaluation["scores"],
+        ("Metric", lambda s: TITLES[s["name"]]),
+        ("Score#", lambda s: number(s["value"], 3, mark="best" if s is first else "")),
+        ("from#|95 % interval", lambda s: number(s["low"], 3)),
+        ("to#|95 % interval", lambda s: number(s["high"], 3)),
+        (always, lambda s: number(s["baseline"], 3)),
+        caption=f"{evaluation['how']}; bounds of the 95 % interval.",
     )
-    rows = tuple(
-        (
-            text(TITLES[score["name"]]),
-            number(score["value"], 3, mark="best" if k == 0 else ""),
-            *(number(score[name], 3) for name in ("low", "high", "baseline")),
-        )
-        for k, score in enumerate(evaluation["scores"])
-    )
-    return Table(columns, rows, f"{evaluation['how']}; bounds of the 95 % interval.")
+
+
+def _percent(part: float, whole: float) -> Item:
+    return number(100 * part / whole if whole else float("nan"))
 
 
 def _confusion(explanation: dict[str, Any]) -> Table:
@@ -163,26 +166,22 @@ def _confusion(explanation: dict[str, Any]) -> Table:
     classes = [str(label) for label in explanation["classes"]]
     counts = explanation["evaluation"]["confusion"]
     called = [sum(row[k] for row in counts) for k in range(len(classes))]
-    columns = (
-        Heading("True class"),
-        *(Heading(f"called {name}", True) for name in classes),
-        Heading("found", True, "share of the class that is predicted as such (recall)"),
-        Heading("right when called", True, "share of the predictions that are right (precision)"),
-    )
-    rows = tuple(
-        (
-            text(name),
-            *(number(count, 0) for count in row),
-            number(100 * row[k] / sum(row) if sum(row) else float("nan")),
-            number(100 * row[k] / called[k] if called[k] else float("nan")),
-        )
-        for k, (name, row) in enumerate(zip(classes, counts, strict=True))
-    )
-    threshold = explanation.get("threshold")
-    where = "the model's own threshold"
+    threshold, where = explanation.get("threshold"), "the model's own threshold"
     if threshold:
         where = "{positive} from a {scale} of {at:.3g} on ({by})".format(**threshold)
-    return Table(columns, rows, f"Right and wrong at {where}; the last two columns in percent.")
+    return tabulated(
+        range(len(classes)),
+        ("True class", lambda k: classes[k]),
+        *(
+            (Heading(f"called {name}", True), lambda k, j=j: number(counts[k][j], 0))
+            for j, name in enumerate(classes)
+        ),
+        ("found#|share of the class that is predicted as such (recall)",
+         lambda k: _percent(counts[k][k], sum(counts[k]))),
+        ("right when called#|share of the predictions that are right (precision)",
+         lambda k: _percent(counts[k][k], called[k])),
+        caption=f"Right and wrong at {where}; the last two columns in percent.",
+    )  # fmt: skip
 
 
 def _threshold_curves(explanation: dict[str, Any], curves: dict[str, Any]) -> list[Block]:
@@ -237,30 +236,22 @@ def _calibration(bins: list[dict[str, Any]], positive: str) -> Figure:
 def _thresholds(thresholds: list[dict[str, float]], evaluation: dict[str, Any]) -> Table:
     """Return what other thresholds would do."""
     name, rows = evaluation["positive"], evaluation["at_threshold"]["rows"]
-    columns = (
-        Heading("From probability", True, "fit --threshold moves the threshold there"),
-        Heading(f"called {name}", True),
-        Heading("of these right", True),
-        Heading("false alarms", True),
-        Heading("found", True, f"share of {name} that is called so, in percent"),
-        Heading("missed", True),
-    )
-    cells = tuple(
+    found = Heading("found", True, f"share of {name} that is called so, in percent")
+    return tabulated(
+        thresholds,
         (
-            number(entry["at"], 2),
-            number(entry["called"], 0),
-            number(100 * entry["found"] / entry["called"] if entry["called"] else float("nan")),
-            number(entry["called"] - entry["found"], 0),
-            number(100 * entry["found"] / rows),
-            number(rows - entry["found"], 0),
-        )
-        for entry in thresholds
+            "From probability#|fit --threshold moves the threshold there",
+            lambda t: number(t["at"], 2),
+        ),
+        (Heading(f"called {name}", True), lambda t: number(t["called"], 0)),
+        ("of these right#", lambda t: _percent(t["found"], t["called"])),
+        ("false alarms#", lambda t: number(t["called"] - t["found"], 0)),
+        (found, lambda t: _percent(t["found"], rows)),
+        ("missed#", lambda t: number(rows - t["found"], 0)),
+        caption=f"What other thresholds would do to {evaluation['rows']} rows, {rows} of them "
+        f"{name} (shares in percent); lincent fit --threshold P predicts it from the "
+        "probability P on.",
     )
-    caption = (
-        f"What other thresholds would do to {evaluation['rows']} rows, {rows} of them {name} "
-        "(shares in percent); lincent fit --threshold P predicts it from the probability P on."
-    )
-    return Table(columns, cells, caption)
 
 
 def _warnings(explanation: dict[str, Any]) -> list[Section]:
@@ -376,20 +367,18 @@ def _suspected_label_errors(explanation: dict[str, Any]) -> list[Section]:
     if not suspects:
         return []
     names = list(suspects[0].get("values") or {})
-    columns = (
-        Heading("Row", True),
-        Heading("Class"),
-        Heading("Wrong by", True, "how far on the other side of the threshold"),
-        *(Heading(name) for name in names),
-    )
-    rows = tuple(
+    table = tabulated(
+        suspects,
+        ("Row#", lambda e: number(e["row"], 0)),
+        ("Class", lambda e: e["label"]),
         (
-            number(entry["row"], 0),
-            text(entry["label"]),
-            number(entry["distance"], 2),
-            *(text((entry.get("values") or {}).get(name, "")) for name in names),
-        )
-        for entry in suspects
+            "Wrong by#|how far on the other side of the threshold",
+            lambda e: number(e["distance"], 2),
+        ),
+        *(
+            (Heading(name), lambda e, name=name: (e.get("values") or {}).get(name, ""))
+            for name in names
+        ),
     )
     lead = Paragraph(
         "The rows that lie farthest on the wrong side, scored by models that were fitted without "
@@ -397,7 +386,7 @@ def _suspected_label_errors(explanation: dict[str, Any]) -> list[Section]:
         "are counted as in the file."
     )
     title = "Rows that are farthest from their class"
-    return [Section("suspected-label-errors", title, (lead, Table(columns, rows)))]
+    return [Section("suspected-label-errors", title, (lead, table))]
 
 
 def _search(tuning: dict[str, Any]) -> list[Section]:

@@ -56,7 +56,7 @@ def render_markdown(page: Page) -> str:
 
 
 def write_page(page: Page, folder: Path) -> tuple[Path, Path]:
-    """Write report.html and report.md, each whole or not at all."""
+    """Write report.html and report.md, each atomically."""
     folder.mkdir(parents=True, exist_ok=True)
     html = write_whole(folder / "report.html", render_html(page))
     markdown = write_whole(folder / "report.md", render_markdown(page))

@@ -19,11 +19,11 @@ from lincent._errors import AppError, first_line
 from lincent.estimators.validation import plain
 from lincent.export.model import Model
 from lincent.export.onnx_tables import TABLE_MODELS
-from lincent.inspection import curves
 from lincent.inspection.evaluation import (
     HeldOut,
     evaluate,
     evaluation_warnings,
+    score_scale,
     suspected_label_errors,
 )
 from lincent.inspection.learning_curve import learning_curve as compute_learning_curve
@@ -212,7 +212,7 @@ def _score_scale(
         scores, labels = np.asarray(classifier.decision_function(encoded)), table.labels
     else:
         scores, labels = held.scores, held.labels
-    return curves.score_scale(scores, np.searchsorted(classifier.classes_, labels))
+    return score_scale(scores, np.searchsorted(classifier.classes_, labels))
 
 
 def _evaluation_summary(

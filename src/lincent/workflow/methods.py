@@ -45,11 +45,7 @@ def method_name(name: str) -> str:
 
 
 def make_classifier(
-    name: str,
-    params: Mapping[str, Any],
-    *,
-    random_state: int = 0,
-    n_jobs: int | None = None,
+    name: str, params: Mapping[str, Any], *, random_state: int = 0, n_jobs: int | None = None
 ) -> Any:
     """Return the estimator of a method with these parameters, and probabilities by default."""
     name = method_name(name)

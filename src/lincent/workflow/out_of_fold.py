@@ -14,8 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from lincent._console import Progress
-from lincent.inspection.curves import class_distance
-from lincent.inspection.evaluation import HeldOut
+from lincent.inspection.evaluation import HeldOut, class_distance
 from lincent.tables.infer import PreparedTable
 
 N_SPLITS = 5
