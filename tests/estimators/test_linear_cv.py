@@ -206,7 +206,7 @@ def test_a_small_class_has_fewer_folds():
 def begun(monkeypatch):
     """When each solve of a search was begun, in seconds; each takes ten of a clock of its own."""
     clock, times = Clock(monkeypatch), []
-    solve = path.Follower.solve
+    solve = path.PathSolver.solve
 
     def slow(self, program):
         times.append(clock.passed)
@@ -214,7 +214,7 @@ def begun(monkeypatch):
         clock.pass_by(10.0)
         return found
 
-    monkeypatch.setattr(path.Follower, "solve", slow)
+    monkeypatch.setattr(path.PathSolver, "solve", slow)
     return times
 
 

@@ -21,7 +21,7 @@ from lincent.estimators.validation import (
 )
 from lincent.model_selection.search import check_grid, warn_uncertified
 from lincent.solvers.lp import dispatch
-from lincent.solvers.lp.path import Follower, follow
+from lincent.solvers.lp.path import PathSolver, solve_path
 from lincent.solvers.solution import Controls, Solution, silent
 from lincent.sources.source import Kind, kind_of
 
@@ -153,8 +153,8 @@ def lcc_path(
         raise ValueError("The class centers coincide, so no margin is feasible.")
     costs = [problem.costs(float(C)) for C in Cs]
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    follower = Follower(solver, controls, rng)
-    table = follow(problem.rows, problem.difference, margins, costs, follower)
+    path_solver = PathSolver(solver, controls, rng)
+    table = solve_path(problem.rows, problem.difference, margins, costs, path_solver)
     return _collect(problem, margins, Cs, table, tol, training.classes)
 
 

@@ -59,8 +59,7 @@ from lincent.model_selection.search import (
     stratified_training_folds,
 )
 from lincent.solvers.lp import screening
-from lincent.solvers.lp.block_path import SCALED, BlockFollower
-from lincent.solvers.lp.path import Follower, follow
+from lincent.solvers.lp.path import SCALED, PathSolver, StreamedPathSolver, solve_path
 from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.source import Kind
 
@@ -477,10 +476,12 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
             return dict.fromkeys(product(Cs, margins))
         costs = [problem.costs(C) for C in Cs]
         # Remote samples that are too many to be transferred are followed in place.
-        remote = problem.source.is_remote and screening.worthwhile(*problem.source.shape)
-        follower = (BlockFollower if remote else Follower)(self.solver, limits, generator(self))
+        remote = problem.source.is_remote and screening.is_applicable(*problem.source.shape)
+        path_solver = (StreamedPathSolver if remote else PathSolver)(
+            self.solver, limits, generator(self)
+        )
         absolute = np.array(margins) * problem.largest_margin
-        table = follow(problem.rows, problem.difference, absolute, costs, follower)
+        table = solve_path(problem.rows, problem.difference, absolute, costs, path_solver)
         return {
             (C, margin): solution
             for C, line in zip(Cs, table, strict=True)

@@ -64,7 +64,7 @@ def predictor_corrector(
         dual = -float((move[2] * inverse_Z).min())
         if equal:
             primal = dual = float(np.maximum(primal, dual))
-        return share / max(primal, least), share / max(dual, least)
+        return share * (1.0 / max(primal, least)), share * (1.0 / max(dual, least))
 
     product = P * Z
     mu = float(product.mean())

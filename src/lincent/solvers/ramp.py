@@ -263,7 +263,7 @@ def approach(program: RampProgram, start: Vector, controls: Controls) -> Vector:
     return point.beta
 
 
-class _NearLocal(simplex.NearVertex):
+class _NearLocal(simplex.BandPoint):
     """A point on its way; of the program only what all models share is used."""
 
     value: float | None  # of F here, where it is known
@@ -452,7 +452,7 @@ class RampTableau(Tableau):
         self.slopes = -(2.0 * watched + model.difference)  # of the w_i
         self.slope_costs = costs
         self.counted: Mask = np.zeros(len(watched), dtype=bool)
-        self._exchanged()
+        self._pivoted()
 
     def point(self) -> Vector:
         """Return the vertex; the lower bounds of the box are hinges, so the tableau has it."""
@@ -462,7 +462,7 @@ class RampTableau(Tableau):
         m, n = self.program.shape
         return self.program.lower + self.T[m : m + n, n] / self.unit
 
-    def _exchanged(self) -> None:
+    def _pivoted(self) -> None:
         """Let J be the samples beyond the wrong center at this vertex."""
         beta = self._vertex()
         beyond = self.slopes @ beta > 0

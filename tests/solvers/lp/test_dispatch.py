@@ -53,7 +53,7 @@ def test_screening_on_many_copies(problem):
     """Thousands of tied rows: the band cannot be told from the rest by distance alone."""
     many = tiled(problem, 5000 // problem.program.shape[0] + 1)
     solution = dispatch.solve(many.program, "auto", Controls(), np.random.default_rng(0))
-    assert screening.worthwhile(*many.program.shape)
+    assert screening.is_applicable(*many.program.shape)
     check(many, solution)
 
 
@@ -278,10 +278,12 @@ def reasons(m, n, solver="auto", **rows):
 def test_a_route_says_why_it_is_asked():
     short, fails = "; what was tried before falls short", "; the interior point falls short"
     assert reasons(200, 6) == ["", "", fails]
-    assert reasons(300, 200, missed=False)[0] == "; 0 rows missed at the corner of the box"
+    assert (
+        reasons(300, 200, missed=False)[0] == "; 0 rows violated at the farthest vertex of the box"
+    )
     assert reasons(100_000, 20) == ["", short]
     assert reasons(5_000, 500) == ["", ""]
-    unnamed = "; the rows on the kink were not found"
+    unnamed = "; the active rows were not identified"
     assert reasons(9_000, 2_000, sparse=True) == ["", unnamed, short]
     assert reasons(1_600, 1_700) == ["", short]
     assert reasons(200, 6, "highs", sparse=True) == ["asked for"]

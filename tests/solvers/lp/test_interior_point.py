@@ -11,8 +11,17 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from lincent.problems.arrays import Certificate
+from lincent.solvers.bounds import Bounds
 from lincent.solvers.lp import dispatch, highs, interior_point
-from lincent.solvers.lp.interior_point import TUNING, InteriorPoint, _Best
+from lincent.solvers.lp.interior_point import (
+    FEW_COLUMNS,
+    TUNING,
+    ColumnSide,
+    InteriorPoint,
+    RowSide,
+    normal_equations,
+)
+from lincent.solvers.predictor_corrector import REACH, SPREAD, STEP_BACK, predictor_corrector
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal, dual_value, primal_value
@@ -211,10 +220,6 @@ def test_directions_solve_the_linearized_conditions(program):
         np.testing.assert_allclose(dP[point.low], dbeta, atol=1e-12)
         np.testing.assert_allclose(dP[point.high], -dbeta, atol=1e-12)
         np.testing.assert_allclose(dZ[point.miss], -dZ[point.over], atol=1e-12)
-        primal, dual = point._lengths(dP, dZ)
-        for length, start, way in ((primal, point.P, dP), (dual, point.Z, dZ)):
-            reach = -start[way < 0] / way[way < 0]
-            assert length == pytest.approx(min(1.0, reach.min(initial=np.inf)))
         point.step()
 
 
@@ -229,43 +234,72 @@ def test_a_step_takes_out_its_share_of_what_is_unmet_and_stays_inside(program):
         assert min(point.P.min(), point.Z.min()) > 0
         sizes = np.abs(before[1]).max(), abs(before[2][0])
         left = [np.abs(a).max() / s for a, s in zip(after[1:], sizes, strict=True) if s > 1e-6]
-        assert all(1 - TUNING.step_back - 1e-6 <= share < 1.0 for share in left)
+        assert all(1 - STEP_BACK - 1e-6 <= share < 1.0 for share in left)
         np.testing.assert_allclose(after[0], 0.0, atol=1e-7)
     assert point.mu() < 0.1 * first
 
 
 @pytest.mark.parametrize(
-    ("lengths", "solves", "taken"),
+    ("lengths", "taken"),
     [
-        ([(1.0, 1.0), (0.95, 0.6)], 2, (0.95, 0.6)),  # long enough: no corrector
-        ([(1.0, 1.0), (0.4, 0.9), (0.41, 0.9)], 3, (0.4, 0.9)),  # one that was not worth it
-        ([(1.0, 1.0), (0.4, 0.9), (0.6, 0.8)], 3, (0.6, 0.8)),
-        ([(1.0, 1.0), (0.2, 0.3), (0.3, 0.3), (0.4, 0.3)], 4, (0.4, 0.3)),  # never more than two
-        ([(1.0, 1.0), (0.05, 0.9), (0.9, 0.8)], 3, (0.9, 0.8)),  # tiny: centering instead
+        ([(1.0, 1.0), (0.95, 0.6)], (0.95, 0.6)),  # long enough: no corrector
+        ([(1.0, 1.0), (0.4, 0.9), (0.41, 0.9)], (0.4, 0.9)),  # one that was not worth it
+        ([(1.0, 1.0), (0.4, 0.9), (0.6, 0.8)], (0.6, 0.8)),
+        ([(1.0, 1.0), (0.2, 0.3), (0.3, 0.3), (0.4, 0.3)], (0.4, 0.3)),  # never more than two
+        ([(1.0, 1.0), (0.05, 0.9), (0.9, 0.8)], (0.9, 0.8)),  # tiny: centering instead
     ],
 )
-def test_correctors_are_solved_for_while_they_pay(lengths, solves, taken, monkeypatch):
-    point = InteriorPoint(random_program(60, 5))
-    point.residuals()
-    moves, direction = [], point._direction
+def test_correctors_are_solved_for_while_they_pay(lengths, taken):
+    """Directions that reach the boundary after given lengths, and products that are corrected."""
+    rng = np.random.default_rng(0)
+    P, Z, rights = rng.uniform(0.5, 2.0, 40), rng.uniform(0.5, 2.0, 40), []
 
-    def watched(R):
-        moves.append(direction(R))
+    def direction(R):
+        primal, dual = lengths[len(rights)]
+        rights.append(R)
+        dP, dZ = rng.uniform(0, 40, (2, 40)) * (P, Z)
+        dP[0], dZ[1] = -P[0] / primal, -Z[1] / dual
+        return len(rights), dP, dZ
+
+    move, primal, dual = predictor_corrector(P, Z, direction, correctors=2, long_step=0.5)
+    assert len(rights) == len(lengths)
+    assert move[0] == lengths.index(taken) + 1
+    assert (primal, dual) == pytest.approx((STEP_BACK * taken[0], STEP_BACK * taken[1]))
+
+
+def test_outlying_products_are_aimed_back():
+    """Gondzio's corrector: products beyond ten times the center, or below a tenth of it."""
+    rng = np.random.default_rng(2)
+    P, Z = rng.uniform(0.5, 2.0, (2, 60))
+    moves, rights = [], []
+
+    def direction(R):
+        way = 0.1 if not moves else 4.0  # the predictor leads straight to a small center
+        dP, dZ = way * rng.uniform(-1, 1, (2, 60)) * (P, Z)
+        dP[0], dZ[0] = -P[0] / 0.4, -Z[0] / 0.9
+        moves.append((None, dP, dZ))
+        rights.append(R)
         return moves[-1]
 
-    monkeypatch.setattr(point, "_direction", watched)
-    monkeypatch.setattr(point, "_lengths", lambda dP, dZ: lengths[len(moves) - 1])
-    before, P, Z = point.beta.copy(), point.P.copy(), point.Z.copy()
-    point.step()
-    assert len(moves) == solves
-    move = moves[lengths.index(taken)]
-    back = TUNING.step_back
-    np.testing.assert_allclose(point.beta - before, back * taken[0] * move[0], atol=1e-12)
-    np.testing.assert_allclose(point.P - P, back * taken[0] * move[1], atol=1e-12)
-    np.testing.assert_allclose(point.Z - Z, back * taken[1] * move[2], atol=1e-12)
+    predictor_corrector(P, Z, direction, correctors=1, long_step=0.9)
+    _, dP, dZ = moves[0]
+    ahead = ((P + 0.4 * dP) * (Z + 0.9 * dZ)).mean()
+    mu = min((ahead / (P * Z).mean()) ** 3, 1.0) * (P * Z).mean()
+    np.testing.assert_allclose(rights[1], mu - P * Z - dP * dZ, rtol=1e-9, atol=1e-12)
+    _, dP, dZ = moves[1]
+    primal, dual = (min(1.0, 1.0 / (-way / at).max()) for way, at in ((dP, P), (dZ, Z)))
+    product = (P + (primal + REACH) * dP) * (Z + (dual + REACH) * dZ)
+    change, small, large = rights[2] - rights[1], mu / SPREAD, mu * SPREAD
+    below, above = product < small, product > large
+    assert below.any()
+    assert above.any()
+    np.testing.assert_allclose(change[below], (small - product)[below], rtol=1e-9)
+    np.testing.assert_allclose(change[~below & ~above], 0.0, atol=1e-12)
+    limited = np.maximum(large - product, -large)[above]
+    np.testing.assert_allclose(change[above], limited, rtol=1e-9)
 
 
-def test_a_step_aims_at_the_center_that_its_predictor_foresees(monkeypatch):
+def test_a_step_aims_at_the_center_of_its_predictor(monkeypatch):
     """Mehrotra's cube, and the second-order term taken back."""
     point = InteriorPoint(random_program(60, 5))
     point.residuals()
@@ -281,29 +315,9 @@ def test_a_step_aims_at_the_center_that_its_predictor_foresees(monkeypatch):
     np.testing.assert_allclose(asked[1], center - product - dP * dZ, rtol=1e-6, atol=1e-12)
 
 
-def test_outlying_products_are_aimed_back(program):
-    point = InteriorPoint(program)
-    rng = np.random.default_rng(2)
-    R, mu = rng.normal(size=len(point.P)), 0.1 * point.mu()
-    move = None, rng.uniform(-1, 3, len(R)) * point.P, rng.uniform(-1, 3, len(R)) * point.Z
-    longer = [min(1.0, length + TUNING.reach) for length in (0.4, 0.9)]
-    product = (point.P + longer[0] * move[1]) * (point.Z + longer[1] * move[2])
-    change = point._centered(R, move, 0.4, 0.9, mu) - R
-    small, large = mu / TUNING.spread, mu * TUNING.spread
-    np.testing.assert_allclose(
-        change[product < small], (small - product)[product < small], atol=1e-12
-    )
-    np.testing.assert_allclose(change[(product > small) & (product < large)], 0.0, atol=1e-12)
-    above = product > large
-    assert above.any()
-    np.testing.assert_allclose(
-        change[above], np.maximum(large - product, -large)[above], atol=1e-12
-    )
-
-
 def plain_steps(monkeypatch, **tuning):
     """Steps alone: no vertex is looked for."""
-    tuning = {"vertex_below": 0.0, "little_enough": 0} | tuning
+    tuning = {"vertex_below": 0.0, "tableau_entries": 0} | tuning
     monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, **tuning))
 
 
@@ -322,7 +336,7 @@ def test_so_many_steps_close_the_gap(shape, most, monkeypatch):
 
 def test_the_vertex_saves_the_last_steps(monkeypatch):
     """Exchanges from a first guess on little data, equations on more, and every digit."""
-    for shape, tuning, most in (((60, 5), {}, 3), ((400, 8), {"little_enough": 0}, 13)):
+    for shape, tuning, most in (((60, 5), {}, 3), ((400, 8), {"tableau_entries": 0}, 13)):
         program = random_program(*shape)
         monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, **tuning))
         found = interior_point.solve(program, Controls())
@@ -334,11 +348,11 @@ def test_the_vertex_saves_the_last_steps(monkeypatch):
 def test_the_guessed_vertex_is_that_of_highs(program, monkeypatch):
     plain_steps(monkeypatch)
     best = highs.solve(program, Controls()).certificate
-    point, record = InteriorPoint(program), _Best(program)
+    point, record = InteriorPoint(program), Bounds()
     for _ in range(30):
         point.residuals()
-        record.offer(point)
-        if record.relative_gap() < 1e-9:
+        point.offer(record)
+        if record.relative_gap < 1e-9:
             break
         point.step()
     vertex = point.vertex(exact_count=False)
@@ -351,22 +365,21 @@ def test_the_guessed_vertex_is_that_of_highs(program, monkeypatch):
 
 
 def test_the_best_sides_are_kept_and_true(program):
-    point, record = InteriorPoint(program), _Best(program)
-    assert record.relative_gap() == np.inf
+    point, record = InteriorPoint(program), Bounds()
+    assert record.relative_gap == np.inf
     best = highs.solve(program, Controls()).certificate.objective
     primal, dual = np.inf, -np.inf
     for _ in range(8):
         point.residuals()
-        record.offer(point)
+        point.offer(record)
         primal = min(primal, primal_value(program, program.feasible(point.beta)))
         dual = max(dual, dual_value(program, point.alpha, point.t))
-        answer = record.certificate()
-        assert answer.objective == pytest.approx(primal, rel=1e-12)
-        assert answer.dual_objective == pytest.approx(dual, rel=1e-12)
+        assert record.objective == pytest.approx(primal, rel=1e-12)
+        assert record.bound == pytest.approx(dual, rel=1e-12)
         assert dual - 1e-9 <= best <= primal + 1e-9
-        assert record.relative_gap() == pytest.approx((primal - dual) / max(1.0, abs(primal)))
-        assert primal_value(program, answer.beta) == pytest.approx(primal)
-        assert dual_value(program, answer.alpha, answer.t) == pytest.approx(dual)
+        assert record.relative_gap == pytest.approx((primal - dual) / max(1.0, abs(primal)))
+        assert primal_value(program, record.primal) == pytest.approx(primal)
+        assert dual_value(program, *record.dual) == pytest.approx(dual)
         point.step()
 
 
@@ -591,6 +604,10 @@ class Driven:
     def residuals(self):
         pass
 
+    def offer(self, bounds):
+        bounds.objective, bounds.bound = 1.0, 1.0 - next(self.gaps)
+        bounds.primal, bounds.dual = np.zeros(1), (np.zeros(1), 0.0)
+
     def finish(self, gap, tol):
         return next(self.vertices, None)
 
@@ -607,21 +624,6 @@ class Driven:
 def driven(monkeypatch, gaps, late=None, enough=0.0, hurry=False, **options):
     point = Driven(gaps, **options)
 
-    class Best:
-        primal = 1.0
-
-        def __init__(self, program):
-            pass
-
-        def offer(self, point):
-            self.gap = next(point.gaps)
-
-        def relative_gap(self):
-            return self.gap
-
-        def certificate(self):
-            return answer_with(self.gap)
-
     ahead = []
 
     class Late(Controls):
@@ -629,7 +631,6 @@ def driven(monkeypatch, gaps, late=None, enough=0.0, hurry=False, **options):
             ahead.append(more)
             return late is not None and len(ahead) >= late
 
-    monkeypatch.setattr(interior_point, "_Best", Best)
     found = interior_point._drive(None, Late(max_iter=40), point, enough, hurry=hurry)
     return found, point, ahead
 
@@ -675,7 +676,7 @@ def test_a_drive_ends_with_the_gap_the_vertex_the_patience_or_the_time(monkeypat
 @pytest.mark.parametrize("less", [0, 1])
 def test_little_data_is_that_of_a_small_tableau(less, monkeypatch):
     m, n = 60, 5
-    changed = replace(TUNING, little_enough=(m + 2 * n) * n - less, little_data=m * n - less)
+    changed = replace(TUNING, tableau_entries=(m + 2 * n) * n - less, small=m * n - less)
     monkeypatch.setattr(interior_point, "TUNING", changed)
     point = InteriorPoint(random_program(m, n))
     assert point.long_step == (TUNING.long_step if less else TUNING.long_enough)
@@ -779,3 +780,34 @@ def test_a_point_in_which_many_rows_meet_is_proved_by_all_of_them():
     assert found.relative_gap <= 1e-12
     assert_optimal(program, Solution(Status.OPTIMAL, found, 1, "interior-point"))
     assert point.tied(replace(known, beta=known.beta * 1.1)) is None
+
+
+def normal_program(m, n, seed=0):
+    rng = np.random.default_rng(seed)
+    return program_of(rng.normal(size=(m, n)), np.where(np.arange(m) % 2, 1.0, -1.0))
+
+
+@pytest.mark.parametrize("side", [ColumnSide, RowSide])
+@pytest.mark.parametrize("shape", [(40, 7), (6, 30)])
+def test_the_step_meets_both_equations(side, shape):
+    program, rng = normal_program(*shape), np.random.default_rng(1)
+    m, n = shape
+    D, theta = 10.0 ** rng.uniform(-4, 4, m), 10.0 ** rng.uniform(-4, 4, n)
+    D_apart, h, h_apart, b = 3.0, rng.normal(size=m), 0.7, rng.normal(size=n)
+    x, v, v_apart = side(program, D, D_apart, theta).step(h, h_apart, b)
+    E = np.vstack([program.rows.dense(), program.difference])
+    all_v = np.append(v, v_apart)
+    np.testing.assert_allclose(
+        all_v / np.append(D, D_apart), np.append(h, h_apart) - E @ x, atol=1e-6
+    )
+    size = np.abs(E.T) @ np.abs(all_v) + np.abs(theta * x) + np.abs(b)
+    assert np.all(np.abs(E.T @ all_v - theta * x + b) <= 1e-6 * size)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "side"),
+    [(200, 20, ColumnSide), (5, FEW_COLUMNS, ColumnSide), (5, FEW_COLUMNS + 1, RowSide)],
+)
+def test_the_smaller_side_is_factored(m, n, side):
+    program = normal_program(m, n)
+    assert isinstance(normal_equations(program, np.ones(m), 1.0, np.ones(n)), side)

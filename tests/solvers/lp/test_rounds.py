@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from lincent.problems.centralization import lcc_program
-from lincent.solvers.lp import interior_point, rounds, smoothing
+from lincent.solvers.lp import interior_point, rounds, simplex, smoothing
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
+from support.degenerate import program_of
 from support.judge import assert_optimal, dual_value, primal_value, violations
 
 
@@ -26,7 +27,7 @@ def heavy_program(seed=0, m=4000, n=5):
 
 def search(program, beta, band, controls=None):
     whole = program.rows.all_rows(program.costs, program.margin)
-    near = smoothing.look(program, whole, program.feasible(beta), band)
+    near = smoothing.evaluate(program, whole, program.feasible(beta), band)
     return rounds.Rounds(program, whole, near, controls or Controls())
 
 
@@ -64,7 +65,7 @@ def test_a_search_that_gets_nowhere_ends_as_stalled(monkeypatch):
     stuck = search(program, np.full(5, 0.001), 200)
     widened = []
     monkeypatch.setattr(stuck, "_widen", widened.append)
-    monkeypatch.setattr(stuck, "_relative_gap", lambda: 0.5)
+    monkeypatch.setattr(rounds.Bounds, "relative_gap", 0.5)
     solution = stuck.run(0)
     assert solution.status is Status.STALLED
     assert len(widened) >= rounds.TUNING.most_widenings
@@ -114,13 +115,14 @@ def test_a_bound_is_that_of_its_multipliers_for_all_rows(near_the_optimum):
     program, optimum, rounds_ = near_the_optimum
     point = interior_point.solve(rounds_._restricted(), Controls()).certificate
     rounds_._raise_bound(point)
-    first = rounds_.bound.value
-    whole = np.asarray(rounds_.split.multipliers(point.alpha, rounds_.bound.combined))
-    assert first == pytest.approx(dual_value(program, whole, rounds_.bound.t), rel=1e-12)
+    first = rounds_.bounds.bound
+    split, alpha, combined, t = rounds_.bounds.dual
+    whole = np.asarray(split.multipliers(alpha, combined))
+    assert first == pytest.approx(dual_value(program, whole, t), rel=1e-12)
     assert first <= optimum.objective + 1e-9
     # A worse one is not taken.
     rounds_._raise_bound(replace(point, alpha=0.0 * point.alpha))
-    assert rounds_.bound.value == first
+    assert rounds_.bounds.bound == first
 
 
 def test_a_worse_point_leads_to_the_best_one_on_the_way_to_it(near_the_optimum):
@@ -200,13 +202,6 @@ def test_no_more_rows_than_there_are_join(near_the_optimum):
     assert rounds_.split.rows.shape[0] == program.shape[0]
 
 
-def test_gaps_are_relative_to_the_objective_and_never_negative(near_the_optimum):
-    _, _, rounds_ = near_the_optimum
-    for objective, bound, gap in ((-50.0, -51.0, 0.02), (0.5, 0.25, 0.25), (3.0, 3.5, 0.0)):
-        rounds_.objective, rounds_.bound.value = objective, bound
-        assert rounds_._relative_gap() == gap
-
-
 def test_so_many_rounds_from_a_point_that_is_near():
     counts = []
     for seed in range(4):
@@ -233,3 +228,31 @@ def test_the_end_of_a_search_is_named(reason, near_the_optimum, monkeypatch):
     assert found.status is wanted
     answer = found.certificate
     assert answer.dual_objective <= optimum.objective + 1e-9 <= answer.objective + 2e-9
+
+
+def some_program(m=300, n=4):
+    rng = np.random.default_rng(m)
+    y = np.where(np.arange(m) % 2, 1.0, -1.0)
+    return program_of(rng.normal(size=(m, n)) + 0.3 * y[:, None], y)
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_part_is_solved_by_what_suits_its_size(small, monkeypatch):
+    program = some_program()
+    monkeypatch.setattr(simplex, "is_applicable", lambda m, n: small)
+    found = rounds.solve_subproblem(program, Controls())
+    assert_optimal(program, found)
+    assert found.solver == (simplex.NAME if small else interior_point.NAME)
+
+
+def test_steps_continue_where_pivots_end(monkeypatch):
+    program = some_program()
+    monkeypatch.setattr(simplex, "_solve_band", lambda *_: None)
+    steps = simplex.solve(program, Controls()).iterations
+    found, alone = (
+        rounds.solve_subproblem(program, Controls()),
+        interior_point.solve(program, Controls()),
+    )
+    assert_optimal(program, found)
+    assert found.solver == interior_point.NAME
+    assert found.iterations == steps + alone.iterations

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from lincent.solvers.lp import dispatch, highs, row_generation
+from lincent.solvers.lp import dispatch, highs, interior_point, row_generation
 from lincent.solvers.lp.row_generation import Tuning
 from lincent.solvers.solution import Controls, Status
 from support.judge import assert_optimal, dual_value, primal_value
@@ -69,18 +69,18 @@ def auto(program):
 
 def test_a_corner_that_misses_no_row_is_the_optimum():
     program = program_of_rows(*far_apart(1))
-    assert row_generation.missed_at_the_corner(program) == 0
+    assert row_generation.violated_at_vertex(program) == 0
     solution = auto(program)
     assert (solution.solver, solution.iterations) == (row_generation.NAME, 1)
     assert_optimal(program, solution)
     np.testing.assert_array_equal(solution.certificate.beta, np.sign(program.difference))
 
 
-def test_few_rows_missed_at_the_corner_are_generated():
+def test_few_rows_violated_at_vertex_are_generated():
     X, sign = far_apart(1)
     X[:5] -= 1.5 * sign[:5, None] * np.sign(X[sign > 0].mean(axis=0) - X[sign < 0].mean(axis=0))
     program = program_of_rows(X, sign)
-    assert 0 < row_generation.missed_at_the_corner(program) <= 24
+    assert 0 < row_generation.violated_at_vertex(program) <= 24
     solution = auto(program)
     assert solution.solver == row_generation.NAME
     assert_optimal(program, solution)
@@ -88,52 +88,59 @@ def test_few_rows_missed_at_the_corner_are_generated():
     assert solution.certificate.objective == pytest.approx(best, rel=1e-8)
 
 
-def test_many_rows_missed_at_the_corner_are_left_to_other_solvers():
+def test_many_rows_violated_at_vertex_are_left_to_other_solvers():
     rng = np.random.default_rng(0)
     X, sign = rng.standard_normal((600, 120)), np.where(rng.random(600) < 0.5, 1.0, -1.0)
     program = program_of_rows(X, sign)
-    assert row_generation.missed_at_the_corner(program) > row_generation.CORNER_MISSED * 600
+    assert row_generation.violated_at_vertex(program) > row_generation.VERTEX_VIOLATED * 600
     assert auto(program).solver != row_generation.NAME
-    ended = row_generation.from_the_corner(program, 1, Controls())
+    ended = row_generation.from_the_vertex(program, 1, Controls())
     assert ended.status is Status.STALLED
     assert ended.certificate.dual_objective <= ended.certificate.objective
 
 
-def test_the_first_rows_are_those_that_the_corner_misses_most():
+def first_rows(monkeypatch, program, tuning):
+    """The rows of the first program."""
+    taken, solve = [], interior_point.solve
+
+    def watched(some, controls, **options):
+        taken.append(some.rows.dense())
+        return solve(some, controls, **options)
+
+    monkeypatch.setattr(interior_point, "solve", watched)
+    solution = row_generation.solve(program, Controls(), tuning)
+    rows = program.rows.dense()
+    return np.flatnonzero((rows[:, None] == taken[0]).all(axis=2).any(axis=1)), solution
+
+
+@pytest.mark.parametrize(
+    ("tuning", "count"), [(SMALL, 10), (Tuning(first_rows=2, first_share=0.25), 15)]
+)
+def test_the_first_rows_are_those_that_violate_the_margin_most(tuning, count, monkeypatch):
     program = wide(60, 200, 0)
     missed = program.margin - program.rows.dot(program.farthest_point)
-    for tuning, count in ((SMALL, 10), (Tuning(first_rows=2, first_share=0.25), 15)):
-        rows = row_generation._worst(program, tuning)
-        assert len(rows) == count
-        assert missed[rows].min() >= np.delete(missed, rows).max()
-    assert len(row_generation._worst(program, Tuning(first_rows=100))) == 60
+    rows, solution = first_rows(monkeypatch, program, tuning)
+    assert len(rows) == count
+    assert missed[rows].min() >= np.delete(missed, rows).max()
+    assert_optimal(program, solution)
+
+
+def test_with_few_rows_all_are_the_first(monkeypatch):
+    rows, _ = first_rows(monkeypatch, wide(60, 200, 0), Tuning(first_rows=100))
+    assert len(rows) == 60
 
 
 def test_a_program_of_some_rows_bounds_that_of_all():
+    """After one round the point is that of some rows, and the bound holds for all of them."""
     program = wide(60, 200, 0)
-    index = np.arange(0, 60, 3)
-    part = row_generation._part(program, index)
-    beta = program.feasible(np.full(200, 0.01))
-    assert primal_value(part, beta) <= primal_value(program, beta)
-    np.testing.assert_array_equal(part.rows.dense(), program.rows.dense()[index])
-    best = row_generation._Best(program)
-    assert best.relative_gap == np.inf
-    point = highs.solve(part, Controls()).certificate
-    missed = best.offer(point, index)
-    np.testing.assert_allclose(
-        missed, program.margin - program.rows.dense() @ point.beta, atol=1e-12
-    )
-    answer = best.certificate()
-    assert answer.objective == pytest.approx(primal_value(program, point.beta))
+    best = highs.solve(program, Controls()).certificate.objective
+    solution = row_generation.solve(program, Controls(), Tuning(first_rows=10, rounds=1))
+    answer = solution.certificate
+    assert answer.dual_objective <= best + 1e-9
+    assert answer.objective >= best - 1e-9
+    assert answer.objective == pytest.approx(primal_value(program, answer.beta))
     assert answer.dual_objective == pytest.approx(dual_value(program, answer.alpha, answer.t))
-    np.testing.assert_array_equal(answer.alpha[index], point.alpha)
-    assert np.count_nonzero(answer.alpha) == np.count_nonzero(point.alpha)
-    # A worse point and a lower bound change nothing.
-    worse = replace(point, beta=beta, dual_objective=point.dual_objective - 1.0, t=9.0)
-    if primal_value(program, beta) > answer.objective:
-        best.offer(worse, index)
-        assert best.certificate().objective == answer.objective
-        assert best.certificate().t == answer.t
+    assert np.count_nonzero(answer.alpha) <= 10
 
 
 def watched(program, monkeypatch, tuning=SMALL, first=None, **controls):
@@ -211,11 +218,11 @@ def test_where_most_rows_matter_the_whole_is_solved_or_left(monkeypatch):
         (9000, 1999, True, True, False),
     ],
 )
-def test_worthwhile(m, n, sparse, named, expected):
-    assert row_generation.worthwhile(m, n, sparse, after_naming=named) is expected
+def test_is_applicable(m, n, sparse, named, expected):
+    assert row_generation.is_applicable(m, n, sparse, after_identification=named) is expected
 
 
-def test_worth_a_look():
-    assert row_generation.worth_a_look(10_000, 100)
-    assert not row_generation.worth_a_look(10_001, 100)
-    assert not row_generation.worth_a_look(500, 99)
+def test_vertex_is_candidate():
+    assert row_generation.vertex_is_candidate(10_000, 100)
+    assert not row_generation.vertex_is_candidate(10_001, 100)
+    assert not row_generation.vertex_is_candidate(500, 99)

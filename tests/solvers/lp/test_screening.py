@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from lincent import LCC
 from lincent.problems.centralization import certify, lcc_program
 from lincent.solvers.lp import dispatch, interior_point, screening
-from lincent.solvers.lp.sample import in_doubt
+from lincent.solvers.lp.screening import undecided
 from lincent.solvers.solution import Controls, Solution, Status
 from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
@@ -260,8 +260,8 @@ def test_sizes_of_samples_follow_the_shape():
     [(20, False, 4_000), (100, False, 9_800), (1_000, False, 12_600), (1_000, True, 85_400)],
 )
 def test_a_sample_pays_from_so_many_rows_on(n, sparse, most):
-    assert not screening.worthwhile(most, n, sparse=sparse)
-    assert screening.worthwhile(most + 1, n, sparse=sparse)
+    assert not screening.is_applicable(most, n, sparse=sparse)
+    assert screening.is_applicable(most + 1, n, sparse=sparse)
 
 
 def test_rows_in_doubt_after_a_sample_are_those_that_chance_leaves_so():
@@ -273,12 +273,12 @@ def test_rows_in_doubt_after_a_sample_are_those_that_chance_leaves_so():
     below = program.costs[missed].sum() / program.costs.sum()
     for sample in (300, 100_000):
         near = screening._seen_from(program, whole, beta, sample)
-        assert near.band == max(in_doubt(m, n, sample, below), 91)
+        assert near.band == max(undecided(m, n, sample, below), 91)
         np.testing.assert_array_equal(near.beta, program.feasible(beta))
 
 
 @pytest.mark.parametrize(("band", "spare", "few"), [(500, 0, 60), (0, 0, 60), (0, 99, 99)])
-def test_a_guess_is_brought_closer_with_its_rows_in_doubt(band, spare, few, monkeypatch):
+def test_a_guess_is_brought_closer_with_its_rows_undecided(band, spare, few, monkeypatch):
     program = program_from(*normal(2_000, 6))
     rows = program.rows.all_rows(program.costs, program.margin)
     whole = SimpleNamespace(look=rows.look, spare_rows=spare)
@@ -289,15 +289,18 @@ def test_a_guess_is_brought_closer_with_its_rows_in_doubt(band, spare, few, monk
         return near, 3
 
     monkeypatch.setattr(screening, "approach", approach)
+    ended = SimpleNamespace(run=lambda steps: steps)
+    monkeypatch.setattr(screening, "Rounds", lambda *_: ended)
+    monkeypatch.setattr(type(program.rows), "all_rows", lambda self, costs, margin: whole)
     guess = screening.Guess(0.5 * program.farthest_point, band)
-    near, steps = screening._from_guess(program, whole, guess, Controls(), None)
-    assert (near.band, few, 8) == asked[0]
-    assert near.band == max(band, few // 2)
-    assert steps == 3
+    assert screening.solve(program, Controls(), None, guess) == 3
+    assert asked == [(max(band, few // 2), few, 8)]
 
 
 class Stub:
-    """A sample whose optimum is told, and which says how many rows it was asked for."""
+    """A sample whose optimum is given, and which records how many rows it was asked for."""
+
+    solved = 0
 
     def __init__(self, program, rows=None, repeated=False):
         self.program, self.rows, self.repeated = program, rows, repeated
@@ -307,22 +310,21 @@ class Stub:
     def repeats(self, rng):
         return self.repeated
 
-    def part(self, k, rng):
+    def subset(self, k, rng):
         self.parts.append(k)
         self.program = SimpleNamespace(shape=(k, self.program.shape[1]))
         return self
 
-    def near_optimum(self, controls, rng):
-        return np.full(2, 0.1), 5
-
     def optimum(self, controls):
-        return np.full(2, 0.2), 7
+        """The first sample takes five steps, one drawn by size seven."""
+        Stub.solved += 1
+        return (np.full(2, 0.1), 5) if Stub.solved == 1 else (np.full(2, 0.2), 7)
 
     def release(self):
         pass
 
 
-def drawn(monkeypatch, m, n, most=10**9, repeated=False, on_host=True, doubt=0):
+def drawn(monkeypatch, m, n, most=10**9, repeated=False, on_host=True, undecided=0, distinct=10):
     """How many rows the first sample has; and whether distinct rows are solved instead."""
     seen = {}
 
@@ -335,21 +337,26 @@ def drawn(monkeypatch, m, n, most=10**9, repeated=False, on_host=True, doubt=0):
     program = SimpleNamespace(
         rows=rows, costs=None, margin=None, shape=(m, n), materialize=lambda: "all rows"
     )
-    merged = SimpleNamespace(program=program, expand=lambda found: found)
+    merged = SimpleNamespace(
+        program=SimpleNamespace(shape=(distinct, 3), materialize=lambda: "distinct rows"),
+        expand=lambda found: found,
+    )
     monkeypatch.setattr(screening, "Sample", lambda p, r: Stub(p, r, repeated))
     monkeypatch.setattr(screening, "merge", lambda program: merged)
-    monkeypatch.setattr(screening, "_solve_distinct", lambda *_: "distinct")
-    near = SimpleNamespace(band=doubt, beta="near")
-    monkeypatch.setattr(screening, "_from_samples", lambda *a: (near, whole, "ruler", a[3]))
+    near = SimpleNamespace(band=undecided, beta="near")
+    monkeypatch.setattr(screening, "_from_samples", lambda *a: (near, whole, metric, a[3]))
+    metric = SimpleNamespace(scale=None, spread=None)
     exact = Solution(Status.OPTIMAL, None, 3, "other")
-    known = {("all rows", "near"): exact}
-    monkeypatch.setattr(interior_point, "exact", lambda p, c, start: known[p, start])
+    known = {("all rows", "near"): exact, ("distinct rows", None): exact}
+    monkeypatch.setattr(interior_point, "exact", lambda p, c, start=None: known[p, start])
     ended = SimpleNamespace(run=lambda steps: steps)
     monkeypatch.setattr(screening, "Rounds", lambda *_: ended)
     found = screening.solve(program, Controls(), np.random.default_rng(0))
     if found == replace(exact, iterations=seen["k"] + 3, solver="screening"):
         return "all rows"
-    assert found in (seen["k"], "distinct")
+    if found == replace(exact, solver="screening"):
+        return "distinct"
+    assert found == seen["k"]
     return found
 
 
@@ -367,24 +374,24 @@ def test_a_second_sample_is_drawn_where_it_is_larger_than_the_first_and_small(mo
 
 
 def test_where_most_rows_are_in_doubt_all_of_them_are_solved_at_once(monkeypatch):
-    assert drawn(monkeypatch, 20_000, 2, doubt=10_000) == 1_857
-    assert drawn(monkeypatch, 20_000, 2, doubt=10_001) == "all rows"
-    assert drawn(monkeypatch, 20_000, 2, doubt=10_001, on_host=False) == 1_857
+    assert drawn(monkeypatch, 20_000, 2, undecided=10_000) == 1_857
+    assert drawn(monkeypatch, 20_000, 2, undecided=10_001) == "all rows"
+    assert drawn(monkeypatch, 20_000, 2, undecided=10_001, on_host=False) == 1_857
 
 
 @pytest.mark.parametrize("m", [4_000, 4_001])
 def test_distinct_rows_are_screened_where_they_are_many(m, monkeypatch):
-    program = SimpleNamespace(shape=(m, 3), materialize=lambda: "whole")
-    found = Solution(Status.OPTIMAL, None, 1, "other")
-    monkeypatch.setattr(screening, "solve", lambda *_: "screened")
-    monkeypatch.setattr(interior_point, "exact", lambda *_: found)
-    wanted = "screened" if m > 4_000 else replace(found, solver="screening")
-    assert screening._solve_distinct(program, None, None) == wanted
+    """Otherwise the interior point solves them; here the screened program is the stub again."""
+    if m == 4_000:
+        assert drawn(monkeypatch, 20_000, 2, repeated=True, distinct=m) == "distinct"
+        return
+    with pytest.raises(AttributeError, match="rows"):
+        drawn(monkeypatch, 20_000, 2, repeated=True, distinct=m)
 
 
 def stages(monkeypatch, second, columns, by_size=False, late=False, spare=0):
     """From which samples, to how few rows and in how many steps the whole is approached."""
-    asked, drawn = [], []
+    asked, drawn, Stub.solved = [], [], 0
 
     def approach(program, whole, near, few, steps, rng, tell):
         asked.append((near.sample, few, steps, float(near.beta[0])))
@@ -400,17 +407,17 @@ def stages(monkeypatch, second, columns, by_size=False, late=False, spare=0):
     monkeypatch.setattr(screening, "_seen_from", seen)
     shares = []
 
-    def ruler(program, beta, share, rng):
+    def metric(program, beta, share, rng):
         shares.append(share)
         return SimpleNamespace(columns=columns)
 
-    monkeypatch.setattr(screening, "ruler_of", ruler)
+    monkeypatch.setattr(screening, "metric_at", metric)
     monkeypatch.setattr(screening, "Sample", lambda p, r: Stub(p, r))
     program = SimpleNamespace(shape=(20_000, 2))
     controls = Controls(deadline=0.0 if late else np.inf)
     first = Stub(program)
     *_, steps = screening._from_samples(program, whole, first, second, controls, None)
-    assert shares == [in_doubt(560, 2, 560, 1.0) / 560]
+    assert shares == [undecided(560, 2, 560, 1.0) / 560]
     assert first.parts[0] == 560
     return asked, drawn, steps
 

@@ -7,7 +7,7 @@ import pytest
 
 from lincent.problems.centralization import lcc_program
 from lincent.solvers.lp import interior_point, smoothing
-from lincent.solvers.lp.box_step import model_minimum
+from lincent.solvers.lp.smoothing import clipped_newton_point
 from lincent.solvers.solution import Controls, silent
 from lincent.sources.dense import DenseRows
 from support.degenerate import program_of
@@ -28,7 +28,7 @@ def program():
 
 def approach(program, beta, band, steps=5):
     whole = program.rows.all_rows(program.costs, program.margin)
-    near = smoothing.look(program, whole, program.feasible(beta), band)
+    near = smoothing.evaluate(program, whole, program.feasible(beta), band)
     rng = np.random.default_rng(0)
     closer, taken = smoothing.approach(program, whole, near, 60, steps, rng, silent)
     return near, closer, taken
@@ -93,7 +93,7 @@ def test_a_newton_step_is_the_minimum_of_the_smoothed_model(program):
     alpha = program.costs * np.clip((width - beyond) / (2 * width), 0.0, 1.0)
     band = np.abs(beyond) <= width
     H = A.T @ ((band * program.costs / (2 * width))[:, None] * A)
-    wanted = model_minimum(program, beta, program.linear - A.T @ alpha, H)
+    wanted = clipped_newton_point(program, beta, program.linear - A.T @ alpha, H)
     found = smoothing.newton_step(program, view, width, np.random.default_rng(0))
     np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-12)
     assert smoothing.newton_step(program, view, 0.0, np.random.default_rng(0)) is None
@@ -129,10 +129,10 @@ def test_the_best_point_on_the_way_is_the_best_of_some(program):
         reaches = program.difference @ beta >= program.separation * (1 - 1e-9)
         return primal_value(program, beta) if inside and reaches else np.inf
 
-    near = smoothing.look(program, whole, start, 100)
+    near = smoothing.evaluate(program, whole, start, 100)
     seen = set()
     for stretch in (0.01, 0.05, 0.3, 0.9, 1.0, 1.4, 2.0, -0.5):
-        far = smoothing.look(program, whole, start + stretch * (best - start), 100)
+        far = smoothing.evaluate(program, whole, start + stretch * (best - start), 100)
         end = far.beta
         found, length, looks = smoothing._best_on_the_way(program, whole, near, far)
         assert looks == 1
@@ -151,7 +151,7 @@ def test_the_best_point_on_the_way_is_the_best_of_some(program):
         assert found.objective == pytest.approx(min(values), rel=1e-12)
         assert found.band == 100
         # As if it had been looked at from there.
-        again = smoothing.look(program, whole, found.beta, 100)
+        again = smoothing.evaluate(program, whole, found.beta, 100)
         np.testing.assert_allclose(found.view.distance, again.view.distance, atol=1e-12)
         assert found.view.loss == pytest.approx(again.view.loss, rel=1e-12)
         if found.view.tangent is not None:
@@ -163,7 +163,7 @@ def test_the_best_point_on_the_way_is_the_best_of_some(program):
 def bands(monkeypatch, program, steps, few=50, most=8, start=800):
     """The bands of steps whose end is told: rows that crossed, the length, the objective there."""
     whole = program.rows.all_rows(program.costs, program.margin)
-    near = smoothing.look(program, whole, program.feasible(np.full(6, 0.01)), start)
+    near = smoothing.evaluate(program, whole, program.feasible(np.full(6, 0.01)), start)
     told = iter(steps)
     asked = []
 
@@ -219,8 +219,82 @@ def test_bands_follow_the_rows_that_cross(program, monkeypatch):
 def test_a_point_knows_its_objective_and_the_width_of_its_band(program):
     whole = program.rows.all_rows(program.costs, program.margin)
     beta = program.feasible(np.full(6, 0.02))
-    near = smoothing.look(program, whole, beta, 70)
+    near = smoothing.evaluate(program, whole, beta, 70)
     assert near.objective == pytest.approx(primal_value(program, beta))
     distance = np.sort(np.abs(program.rows.dot(beta) - program.margin))
     assert near.width == pytest.approx(distance[70], rel=0.05)
     np.testing.assert_array_equal(near.beta, beta)
+
+
+def model(seed, n=6, length=1.0):
+    """A program (only its box and its separation matter), a point, a gradient and a Hessian."""
+    rng = np.random.default_rng(seed)
+    difference = rng.standard_normal(n)
+    rows = DenseRows(rng.standard_normal((3, n)))
+    program = lcc_program(rows, difference, np.ones(3), 0.05)
+    beta = program.feasible(rng.uniform(-0.9, 0.9, n))
+    mix = rng.standard_normal((n, n)) * 10.0 ** rng.uniform(-1, 1, n)
+    H = mix.T @ mix + 1e-3 * np.eye(n)
+    return program, beta, length * (H @ rng.standard_normal(n)), H
+
+
+@pytest.mark.parametrize("length", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_step_is_feasible_and_exact_where_no_bound_is_met(seed, length):
+    program, beta, gradient, H = model(seed, length=length)
+    point = clipped_newton_point(program, beta, gradient, H)
+    assert np.all(point >= program.lower)
+    assert np.all(point <= program.upper)
+    assert program.difference @ point >= program.separation * (1 - 1e-9)
+    free = beta - np.linalg.solve(H, gradient)
+    if np.all(np.abs(free) <= 1.0) and program.difference @ free >= program.separation:
+        np.testing.assert_allclose(point, free, atol=1e-8)
+
+
+def test_a_matrix_that_says_nothing_gives_no_step():
+    program, beta, gradient, H = model(0)
+    assert clipped_newton_point(program, beta, gradient, np.full_like(H, np.nan)) is None
+    assert clipped_newton_point(program, beta, gradient, 0 * H) is None
+
+
+def test_a_step_that_stays_inside_is_newtons():
+    program, beta, _, H = model(1)
+    gradient = H @ np.full(6, 1e-4)
+    beta = beta * 0.5 + 0.5 * program.farthest_point * 0.5
+    found = clipped_newton_point(program, beta, gradient, H)
+    np.testing.assert_allclose(found, beta - 1e-4, atol=1e-9)
+
+
+def test_coordinates_that_press_against_the_box_are_held():
+    """The rest is at the minimum of the model; on the separation where it would end below."""
+    for seed in range(20):
+        program, beta, gradient, H = model(seed, length=0.02)
+        sides = np.where(np.arange(6) % 3 == 0, np.where(gradient > 0, -1.0, 1.0), beta / 2)
+        beta = program.feasible(sides)
+        held = (np.abs(beta) == 1.0) & (beta * gradient < 0)
+        found = clipped_newton_point(program, beta, gradient, H)
+        if np.any((np.abs(found) == 1.0) & ~held):
+            continue  # projected onto the box
+        np.testing.assert_array_equal(found[held], beta[held])
+        slope = (gradient + H @ (found - beta))[~held]
+        d = program.difference[~held]
+        pull = slope @ d / (d @ d)
+        np.testing.assert_allclose(slope, pull * d, atol=1e-7 * np.abs(gradient).max())
+        reach = program.difference @ found
+        assert reach >= program.separation * (1 - 1e-9)
+        assert abs(pull) < 1e-7 or reach == pytest.approx(program.separation, rel=1e-6)
+        assert pull > -1e-7
+
+
+def test_a_point_held_on_all_sides_stays():
+    program, _, _, H = model(0)
+    corner = program.farthest_point
+    found = clipped_newton_point(program, corner, -corner * 3.0, H)
+    np.testing.assert_array_equal(found, corner)
+    # Pushed inwards it moves.
+    assert np.any(clipped_newton_point(program, corner, corner * 3.0, H) != corner)
+
+
+def test_a_step_that_is_not_finite_gives_none():
+    program, beta, _, H = model(0, length=30.0)
+    assert clipped_newton_point(program, beta, np.full(6, np.inf), H) is None

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from lincent.solvers.lp import highs
-from lincent.solvers.lp.tableau import TUNING, Tableau, _scattered, crossover, independent_rows
+from lincent.solvers.lp.tableau import (
+    PENALTY,
+    PERTURBATION,
+    Tableau,
+    _scattered,
+    crossover,
+    independent_rows,
+)
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal
@@ -14,13 +21,13 @@ from support.judge import assert_optimal
 TOL = 1e-9
 
 
-def random_stiffness(program, seed):
+def random_weight(program, seed):
     m, n = program.shape
     return 10.0 ** np.random.default_rng(seed).uniform(-3, 3, m + 2 * n + 1)
 
 
-def cross(program, stiffness, most):
-    return crossover(program, np.zeros(program.shape[1]), stiffness, most)
+def cross(program, weight, most):
+    return crossover(program, np.zeros(program.shape[1]), weight, most)
 
 
 def normal_program(m=80, n=6, seed=0):
@@ -33,7 +40,7 @@ def normal_program(m=80, n=6, seed=0):
 @pytest.mark.parametrize("seed", range(10))
 def test_any_start_leads_to_the_optimum(seed):
     program = normal_program(seed=seed)
-    answer = cross(program, random_stiffness(program, seed), most=300)
+    answer = cross(program, random_weight(program, seed), most=300)
     assert answer is not None
     assert_optimal(program, Solution(Status.OPTIMAL, answer, 1, "crossover"))
     reference = highs.solve(program, Controls(tol=TOL)).certificate
@@ -42,7 +49,7 @@ def test_any_start_leads_to_the_optimum(seed):
 
 def test_the_answer_is_a_vertex():
     program = normal_program()
-    answer = cross(program, random_stiffness(program, 1), most=300)
+    answer = cross(program, random_weight(program, 1), most=300)
     z = program.rows.dot(answer.beta) - program.margin
     met = np.count_nonzero(np.abs(z) < 1e-12) + np.count_nonzero(np.abs(answer.beta) == 1.0)
     met += abs(program.difference @ answer.beta - program.separation) < 1e-12
@@ -50,7 +57,7 @@ def test_the_answer_is_a_vertex():
 
 
 def test_degenerate_programs_from_a_random_start():
-    """Ties, collinear columns and margins at the limit do not make the exchanges go in circles."""
+    """Ties, collinear columns and margins at the limit do not make the pivots cycle."""
     reached = tried = 0
     for seed in range(300):
         program = degenerate_program(seed)
@@ -58,20 +65,20 @@ def test_degenerate_programs_from_a_random_start():
             continue
         tried += 1
         with np.errstate(all="ignore"):
-            answer = cross(program, random_stiffness(program, seed), most=500)
+            answer = cross(program, random_weight(program, seed), most=500)
         reached += answer is not None and answer.relative_gap <= TOL
     assert reached >= 0.97 * tried
 
 
-def test_too_few_exchanges_give_nothing():
+def test_too_few_pivots_give_nothing():
     program = normal_program()
-    assert cross(program, random_stiffness(program, 2), most=1) is None
+    assert cross(program, random_weight(program, 2), most=1) is None
 
 
 def test_the_tableau_stays_the_tableau_of_its_basis():
     """After many rank-one changes it is still E inv(B), the residuals and the multipliers."""
     program = normal_program(n=5)
-    tableau = Tableau(program, random_stiffness(program, 3))
+    tableau = Tableau(program, random_weight(program, 3))
     first = tableau.basis.copy()
     assert tableau.descend(300)
     assert np.any(first != tableau.basis)
@@ -85,10 +92,10 @@ def test_the_tableau_stays_the_tableau_of_its_basis():
 
 def test_a_box_that_binds():
     program = normal_program()
-    tight = 0.5 * np.abs(cross(program, random_stiffness(program, 4), most=300).beta).max()
+    tight = 0.5 * np.abs(cross(program, random_weight(program, 4), most=300).beta).max()
     n = program.shape[1]
     boxed = replace(program, lower=-tight * np.ones(n), upper=tight * np.ones(n))
-    answer = cross(boxed, random_stiffness(boxed, 5), most=300)
+    answer = cross(boxed, random_weight(boxed, 5), most=300)
     assert np.abs(answer.beta).max() == pytest.approx(tight)
     reference = highs.solve(boxed, Controls(tol=TOL)).certificate
     assert answer.objective == pytest.approx(reference.objective, rel=1e-8)
@@ -99,9 +106,9 @@ def test_columns_that_say_nothing_get_no_coefficient():
     rng = np.random.default_rng(0)
     sign = np.where(rng.random(60) < 0.4, 1.0, -1.0)
     X = rng.standard_normal((60, 3)) + 0.5 * sign[:, None]
-    alone = cross(program_of(X, sign), random_stiffness(program_of(X, sign), 0), most=300)
+    alone = cross(program_of(X, sign), random_weight(program_of(X, sign), 0), most=300)
     program = program_of(np.column_stack([X, np.full(60, 0.3), X[:, 0]]), sign)
-    answer = cross(program, random_stiffness(program, 0), most=300)
+    answer = cross(program, random_weight(program, 0), most=300)
     assert answer.relative_gap <= TOL
     assert abs(answer.beta[3]) < 1e-12
     # The two equal columns share what one of them has alone.
@@ -127,8 +134,8 @@ def assert_tableau(tableau):
     m, n = program.shape
     hinges, bends = tableau.hinges, tableau.limits.copy()
     inverse = np.linalg.inv(hinges[basis])
-    # Right-hand sides of rows are spread by a part in 1e9, of the size of the distances.
-    spread = TUNING.spread * np.abs(hinges[:m] @ inverse @ bends[basis] - program.margin).mean()
+    # Right-hand sides of rows are perturbed by a part in 1e9 of the mean distance.
+    spread = PERTURBATION * np.abs(hinges[:m] @ inverse @ bends[basis] - program.margin).mean()
     beta = inverse @ bends[basis]
     np.testing.assert_allclose(T[:-1, :n], hinges @ inverse, atol=1e-8)
     np.testing.assert_allclose(T[:-1, n], hinges @ beta - bends, atol=1e-6 + 100 * spread)
@@ -147,7 +154,7 @@ def test_a_new_tableau_is_that_of_its_hinges():
     program = boxed_program()
     m, n = program.shape
     unit = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0])
-    tableau = Tableau(program, random_stiffness(program, 0), unit)
+    tableau = Tableau(program, random_weight(program, 0), unit)
     A, d = program.rows.dense(), program.difference
     hinges = np.vstack([A, np.diag(unit), -np.diag(unit), d])
     np.testing.assert_array_equal(tableau.hinges, hinges)
@@ -157,22 +164,22 @@ def test_a_new_tableau_is_that_of_its_hinges():
     )
     # A side costs more than all rows and the slope can pull; the separation more than all sides.
     pull = (np.abs(program.linear) + program.costs @ np.abs(A)) / unit
-    np.testing.assert_allclose(tableau.costs[m : m + n], TUNING.penalty * pull, atol=1e-12)
-    np.testing.assert_allclose(tableau.costs[m + n : -1], TUNING.penalty * pull, atol=1e-12)
-    most = TUNING.penalty * pull.sum() / np.abs(d / unit).max()
+    np.testing.assert_allclose(tableau.costs[m : m + n], PENALTY * pull, atol=1e-12)
+    np.testing.assert_allclose(tableau.costs[m + n : -1], PENALTY * pull, atol=1e-12)
+    most = PENALTY * pull.sum() / np.abs(d / unit).max()
     assert tableau.costs[-1] == pytest.approx(most)
     assert_tableau(tableau)
 
 
-def test_the_first_basis_is_of_the_stiffest_hinges():
+def test_the_first_basis_is_of_the_heaviest_hinges():
     """In the units of the rows: a side counts as one whatever its column is measured in."""
     program = boxed_program(n=4)
     m, n = program.shape
     for unit in (np.ones(4), np.array([1e-3, 1.0, 10.0, 1e3])):
         chosen = np.array([3, 40, m + 1, m + n + 2])
-        stiffness = np.ones(m + 2 * n + 1)
-        stiffness[chosen] = 1e20
-        tableau = Tableau(program, stiffness, unit)
+        weight = np.ones(m + 2 * n + 1)
+        weight[chosen] = 1e20
+        tableau = Tableau(program, weight, unit)
         assert sorted(tableau.basis) == sorted(chosen)
     weighted = np.random.default_rng(0).normal(size=(9, 3)) * np.array([[1.0], [9.0], [1e4]] * 3)
     rows = independent_rows(weighted.copy())
@@ -182,14 +189,14 @@ def test_the_first_basis_is_of_the_stiffest_hinges():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_every_exchange_descends_and_keeps_the_tableau(seed):
+def test_every_pivot_descends_and_keeps_the_tableau(seed):
     program = boxed_program(seed)
-    tableau = Tableau(program, random_stiffness(program, seed))
+    tableau = Tableau(program, random_weight(program, seed))
     last = assert_tableau(tableau)
     for count in range(1, 200):
-        if tableau.descend(0):  # the one exchange that it may make is not needed
+        if tableau.descend(0):  # the one pivot that it may make is not needed
             break
-        assert tableau.exchanges == count
+        assert tableau.pivots == count
         assert len(set(tableau.basis)) == program.shape[1]
         last, before = assert_tableau(tableau), last
         assert last <= before + 1e-7 * abs(before)
@@ -204,9 +211,9 @@ def test_every_exchange_descends_and_keeps_the_tableau(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_line_is_followed_to_its_lowest_point(seed, nearest, monkeypatch):
     """Among all points of the line none is lower, however many hinges are passed."""
-    monkeypatch.setattr("lincent.solvers.lp.tableau.TUNING", replace(TUNING, nearest=nearest))
+    monkeypatch.setattr("lincent.solvers.lp.tableau.NEAREST", nearest)
     program = boxed_program(seed, m=300)
-    tableau = Tableau(program, random_stiffness(program, seed))
+    tableau = Tableau(program, random_weight(program, seed))
     n, basis, T = program.shape[1], tableau.basis.copy(), tableau.T.copy()
     tableau.descend(0)
     place = int(np.flatnonzero(basis != tableau.basis)[0])
@@ -224,19 +231,19 @@ def test_a_line_is_followed_to_its_lowest_point(seed, nearest, monkeypatch):
         assert here <= penalized(share * length) + 1e-6 * abs(here)
 
 
-def test_so_many_exchanges_and_none_from_the_optimum():
+def test_so_many_pivots_and_none_from_the_optimum():
     counts = []
     for seed in range(6):
         program = boxed_program(seed)
-        tableau = Tableau(program, random_stiffness(program, seed))
+        tableau = Tableau(program, random_weight(program, seed))
         assert tableau.descend(300)
-        counts.append(tableau.exchanges)
-        stiffness = np.full(len(tableau.costs), 1e-6)
-        stiffness[tableau.basis] = 1e6
-        again = Tableau(program, stiffness)
+        counts.append(tableau.pivots)
+        weight = np.full(len(tableau.costs), 1e-6)
+        weight[tableau.basis] = 1e6
+        again = Tableau(program, weight)
         assert sorted(again.basis) == sorted(tableau.basis)
         assert again.descend(0)
-        assert again.exchanges == 0
+        assert again.pivots == 0
     assert np.mean(counts) <= 17
 
 
@@ -244,7 +251,7 @@ def test_so_many_exchanges_and_none_from_the_optimum():
 def test_another_margin_moves_the_vertex_and_not_the_rates(fresh):
     program = boxed_program(2)
     other = replace(program, margin=3.0 * program.margin, separation=2.5 * program.margin)
-    tableau = Tableau(program, random_stiffness(program, 2))
+    tableau = Tableau(program, random_weight(program, 2))
     assert tableau.descend(300)
     assert tableau.aim(other, fresh=fresh)
     assert tableau.program is other
@@ -255,10 +262,10 @@ def test_another_margin_moves_the_vertex_and_not_the_rates(fresh):
     assert tableau.certificate(np.zeros(6)).objective == pytest.approx(best.objective, rel=1e-8)
 
 
-def test_a_vertex_is_certified_without_penalty_and_spread():
+def test_a_vertex_is_certified_without_penalty_and_perturbation():
     for seed in range(5):
         program = boxed_program(seed)
-        found = cross(program, random_stiffness(program, seed), most=300)
+        found = cross(program, random_weight(program, seed), most=300)
         assert found.relative_gap <= 1e-13
         best = highs.solve(program, Controls(tol=TOL)).certificate
         np.testing.assert_allclose(found.beta, best.beta, atol=1e-9)
@@ -270,9 +277,9 @@ def test_a_vertex_is_certified_without_penalty_and_spread():
 
 def test_a_singular_basis_and_scattered_numbers():
     program = boxed_program(0)
-    tableau = Tableau(program, random_stiffness(program, 0))
+    tableau = Tableau(program, random_weight(program, 0))
     tableau.basis = np.zeros(program.shape[1], dtype=np.intp)
-    assert not tableau._look()
+    assert not tableau._form()
     numbers = _scattered(1000)
     assert len(np.unique(np.round(numbers, 9))) == 1000
     assert 0 <= numbers.min() < 0.01
@@ -281,13 +288,13 @@ def test_a_singular_basis_and_scattered_numbers():
 
 
 def test_a_vertex_in_which_many_rows_meet_is_proved_at_once():
-    """One-hot columns: exchanges among tied rows would only change the order of their spread."""
+    """One-hot columns: pivots among tied rows would only follow the perturbation."""
     rng = np.random.default_rng(3)
     levels = rng.integers(0, 4, (400, 3))
     X = np.concatenate([levels[:, [k]] == np.arange(4) for k in range(3)], axis=1).astype(float)
     sign = np.where(rng.random(400) < 0.5, 1.0, -1.0)
     program = program_of(X, sign, C=1.0)
-    tableau = Tableau(program, random_stiffness(program, 0))
+    tableau = Tableau(program, random_weight(program, 0))
     assert tableau.descend(500)
     at_end, start = tableau.certificate(np.zeros(12)), np.zeros(12)
     proved = tableau.tied(start, 12)
@@ -295,5 +302,5 @@ def test_a_vertex_in_which_many_rows_meet_is_proved_at_once():
     assert_optimal(program, Solution(Status.OPTIMAL, proved, 1, "crossover"))
     assert np.abs(proved.beta).max() < 0.5  # near the start, not at the box
     assert tableau.tied(start, 400) is None
-    early = Tableau(program, random_stiffness(program, 0))
+    early = Tableau(program, random_weight(program, 0))
     assert early.tied(start, 0) is None  # not optimal yet

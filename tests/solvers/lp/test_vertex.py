@@ -1,7 +1,5 @@
 """From a point near the optimum to the vertex itself."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -47,7 +45,7 @@ def test_a_wrong_guess_is_judged_by_its_gap():
 
 def test_a_system_that_is_too_large_is_not_tried(monkeypatch):
     program, answer = solved()
-    monkeypatch.setattr(vertex, "TUNING", replace(vertex.TUNING, largest_system=3))
+    monkeypatch.setattr(vertex, "LARGEST_SYSTEM", 3)
     arguments = (program, answer.beta, answer.alpha, answer.t, *active(program, answer))
     assert vertex.to_vertex(*arguments) is None
 
@@ -85,9 +83,9 @@ def test_a_singular_system_is_solved_by_least_squares_where_it_is_small(monkeypa
     np.testing.assert_allclose(block @ x, rest, atol=1e-12)
     np.testing.assert_allclose(block.T @ y, block.T @ np.ones(5), atol=1e-12)
     assert max(np.abs(x).max(), np.abs(y).max()) < 10.0  # and not the inverse of rounding
-    monkeypatch.setattr(vertex, "TUNING", replace(vertex.TUNING, least_squares=5))
+    monkeypatch.setattr(vertex, "LEAST_SQUARES", 5)
     assert vertex._corrections(block, rest, rest) is not None
-    monkeypatch.setattr(vertex, "TUNING", replace(vertex.TUNING, least_squares=4))
+    monkeypatch.setattr(vertex, "LEAST_SQUARES", 4)
     assert vertex._corrections(block, rest, rest) is None
     regular = block + np.eye(5)
     assert vertex._corrections(regular, rest, rest) is not None
@@ -150,7 +148,7 @@ def test_the_largest_system_is_still_solved(monkeypatch):
     kink, free, touches = active(program, answer)
     size = (np.count_nonzero(kink) + 1) * np.count_nonzero(free)
     for limit, tried in ((size, True), (size - 1, False)):
-        monkeypatch.setattr(vertex, "TUNING", replace(vertex.TUNING, largest_system=limit))
+        monkeypatch.setattr(vertex, "LARGEST_SYSTEM", limit)
         arguments = (program, answer.beta, answer.alpha, answer.t, kink, free, touches)
         assert (vertex.to_vertex(*arguments) is not None) == tried
 
@@ -161,12 +159,14 @@ def test_multipliers_of_tied_rows_fit_together(seed):
     rows, costs = rng.standard_normal((60, 5)), rng.uniform(0.5, 3.0, 60)
     rows[:, 4] = rows[:, 0] + rows[:, 1]  # dependent columns ask for nothing
     rest = (costs * (rng.random(60) > 0.5)) @ rows * 0.9
-    alpha = vertex.fitting(rows, rest, costs)
+    alpha = vertex.fit_tied_weights(rows, rest, costs)
     assert np.all((alpha >= 0) & (alpha <= costs))
     np.testing.assert_allclose(alpha @ rows, rest, atol=1e-10)
     most = costs @ np.abs(rows)
-    assert vertex.fitting(rows, 1.1 * most, costs) is None
+    assert vertex.fit_tied_weights(rows, 1.1 * most, costs) is None
 
 
 def test_tied_rows_without_a_free_column_fit_as_they_are():
-    np.testing.assert_array_equal(vertex.fitting(np.ones((3, 0)), np.ones(0), np.ones(3)), 0.5)
+    np.testing.assert_array_equal(
+        vertex.fit_tied_weights(np.ones((3, 0)), np.ones(0), np.ones(3)), 0.5
+    )

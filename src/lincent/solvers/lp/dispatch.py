@@ -1,4 +1,4 @@
-"""Which solver when, and what happens if one falls short.
+"""Choice of the solver for a linear program, and fallbacks where one falls short.
 
     "auto"             by the shape, see below
     "interior-point"   the interior point on the whole
@@ -6,18 +6,19 @@
 
 The routes of "auto", in the order in which they are tried:
 
-    simplex            little dense data: Newton steps to near the vertex, exchanges to it
-    row-generation     dense classes so far apart that hardly a row misses the margin at a corner
-    screening          many more rows than columns: a sample, then the rows near the kink
-    identification     large in both directions, more rows than columns: the rows on the kink are
-                       named by products with the rows alone, then one n x n system
-    dual-identification  sparse, more columns than rows: the free columns are named likewise, then
-                       one system of the rows that matter
-    row-generation     more columns than rows, or classes found separable: few rows matter
+    simplex            small dense problems: Newton steps to near the vertex, pivots to it
+    row-generation     dense classes so far apart that hardly a row violates the margin at a vertex
+                       of the box
+    screening          many more samples than features: a sample, then the rows near the margin
+    identification     large in both directions, more samples than features: the active rows are
+                       identified by products with the rows alone, then one n x n system
+    dual-identification  sparse, more features than samples: the free features are identified
+                       likewise, then one system of the working rows
+    row-generation     more features than samples, or separable classes: few rows matter
     interior-point     everything else, and what the others cannot finish
     highs              what the interior point cannot finish, while it is small
 
-What one route cannot bring to ``tol`` goes on to the next; the best certificate is the answer, and
+What one route cannot solve to ``tol`` goes on to the next; the best certificate is the answer, and
 it carries the name of its solver and the reason for it.
 """
 
@@ -39,20 +40,20 @@ SOLVERS = ("auto", "interior-point", "highs")
 HIGHS_ENTRIES = 1_000_000
 """Beyond this many entries HiGHS needs minutes; it is not tried as a fallback."""
 WHOLE_ENTRIES = 20_000_000
-"""Up to here what screening cannot finish is solved whole."""
+"""Up to here what screening cannot finish is solved by the interior point."""
 WHOLE_SIDE = 20_000
 """Rows or columns, whichever are fewer, up to which the interior point's matrix can be held."""
 PATIENT_SIDE = 6_000
-"""The same for wide sparse data, whose free columns were named and are nearly certified."""
+"""The same for wide sparse data, whose free features were identified and are nearly certified."""
 NEAR_ENOUGH = 1e-2
 """Beyond ``PATIENT_SIDE`` a gap below this is the answer, and a warning names it."""
 PENALTY_STEPS = 4
-"""Penalties of hard rows, each a hundred times the last, before HiGHS is asked."""
+"""Penalties of hard constraints, each a hundred times the last, before HiGHS is asked."""
 ONE_POINT = 1e-6
-"""A separation this near to the largest leaves a box that a simplex need not be asked about."""
+"""A separation this near to the largest leaves nearly one point, and no use for the simplex."""
 
 Draws = np.random.Generator | Callable[[], np.random.Generator]
-"""A generator, or what makes one: little data draws nothing, and a seed is a tenth of its fit."""
+"""A generator, or a function that makes one: small problems draw nothing and need none."""
 
 
 def solve(
@@ -63,11 +64,11 @@ def solve(
     *,
     prove: bool = True,
 ) -> Solution:
-    """The best certified answer the chosen solver and its fallbacks can give.
+    """Return the best certified answer the chosen solver and its fallbacks can give.
 
     A hundredth of ``tol`` is left for the rounding of the certificate.  Without ``prove`` that
-    rounding is left to a caller who proves the point that he stores; a program that was scaled is
-    proved here, where its scale is known.
+    rounding is left to a caller who certifies the point that is stored; a program that was scaled
+    is certified here, where its scale is known.
     """
     controls = replace(controls, tol=0.99 * controls.tol)
     if _plain(program):
@@ -77,10 +78,10 @@ def solve(
 
 
 def _plain(program: Program) -> bool:
-    """Whether none of the cases below, in which a program is changed before it is solved, applies.
+    """Return whether the program can be solved unchanged.
 
     That is: rows, separation and objective of an ordinary scale, more than one feasible point, no
-    row that is hard or costs nothing.
+    row that is hard or has cost zero.
     """
     costs, reach = program.costs, program.largest_separation
     size = float(np.abs(program.difference).max())
@@ -94,14 +95,14 @@ def _plain(program: Program) -> bool:
 
 
 def _scaled(program: Program, solver: str, controls: Controls, rng: Draws, prove: bool) -> Solution:
-    """A program that may be special in any way, in units in which its numbers are near one."""
+    """Solve a program that may be special in any way, scaled to numbers near one."""
     scaled = scaling.of_unit_scale(program)
     if not prove and scaled.near is scaled.whole:
         return _solve(program, solver, controls, rng)
     controls = replace(controls, watch=None)  # in other units
 
     def proof(found: Solution) -> Solution:
-        """A certificate for the whole box, which may be larger than the one solved in."""
+        """Certify for the whole box, which may be larger than the one solved in."""
         answer = found.certificate
         if scaled.near is not scaled.whole:
             answer = certify(scaled.whole, answer.beta, answer.alpha, answer.t)
@@ -135,7 +136,7 @@ def _solve(program: Program, solver: str, controls: Controls, rng: Draws) -> Sol
 
 
 def _best_of(program: Program, solver: str, controls: Controls, rng: Draws) -> Solution:
-    """One solver after the other, until one reaches ``tol``."""
+    """Ask one solver after the other, until one reaches ``tol``."""
     best: Solution | None = None
     for route in _routes(program, solver, rng):
         if controls.tell is not silent:
@@ -155,7 +156,7 @@ def _best_of(program: Program, solver: str, controls: Controls, rng: Draws) -> S
 
 
 def _only_rounding(program: Program, found: Solution, controls: Controls) -> bool:
-    """Whether a gap above ``tol`` is one of digits, which a proof with more of them closes."""
+    """Return whether a gap above ``tol`` is rounding, which more digits remove."""
     return _proved(program, found, controls).relative_gap <= controls.tol
 
 
@@ -169,34 +170,34 @@ class Route:
 
 
 def _routes(program: Program, solver: str, rng: Draws) -> Iterator[Route]:
-    """The solvers to try, in order."""
+    """Yield the solvers to try, in order."""
     m, n = program.shape
     kind = "sparse" if program.rows.sparse else "dense"
     shape = f"{kind}, {m} rows, {n} columns"
     auto = solver == "auto"
     whole = program.materialize
-    near = not (program.rows.sparse or program.rows.is_remote)
-    if auto and near and simplex.worthwhile(m, n):
+    local = not (program.rows.sparse or program.rows.is_remote)
+    if auto and local and simplex.is_applicable(m, n):
         yield Route(simplex.NAME, shape, lambda c: simplex.solve(whole(), c))
-    if auto and near and row_generation.worth_a_look(m, n):
-        yield from _from_the_corner(program, shape)
-    screened = auto and screening.worthwhile(m, n, sparse=program.rows.sparse)
+    if auto and local and row_generation.vertex_is_candidate(m, n):
+        yield from _from_the_vertex(program, shape)
+    screened = auto and screening.is_applicable(m, n, sparse=program.rows.sparse)
     here = auto and not screened
     sparse = program.rows.sparse
-    named = here and identification.rows_applicable(m, n, sparse)
-    generated = here and row_generation.worthwhile(m, n, sparse, after_naming=named)
+    identified = here and identification.rows_applicable(m, n, sparse)
+    generated = here and row_generation.is_applicable(m, n, sparse, after_identification=identified)
     columns = here and identification.columns_applicable(m, n, sparse)
     if screened:
-        made = rng() if callable(rng) else rng
-        yield Route(screening.NAME, shape, lambda c: screening.solve(program, c, made))
-    if named:
+        generator = rng() if callable(rng) else rng
+        yield Route(screening.NAME, shape, lambda c: screening.solve(program, c, generator))
+    if identified:
         yield Route(identification.ROWS, shape, lambda c: identification.solve_rows(whole(), c))
     if columns:
         yield from _by_columns(program, shape)
         if min(m, n) > PATIENT_SIDE:
             return
     if generated and not columns:
-        reason = f"{shape}; the rows on the kink were not found" if named else shape
+        reason = f"{shape}; the active rows were not identified" if identified else shape
         yield Route(row_generation.NAME, reason, lambda c: row_generation.solve(whole(), c))
     fits = m * n <= WHOLE_ENTRIES if screened else min(m, n) <= WHOLE_SIDE
     if solver == "interior-point" or (auto and fits):
@@ -207,20 +208,20 @@ def _routes(program: Program, solver: str, rng: Draws) -> Iterator[Route]:
         yield Route(highs.NAME, reason, lambda c: highs.solve(whole(), c))
 
 
-def _from_the_corner(program: Program, shape: str) -> Iterator[Route]:
-    """Classes far apart in many columns have their optimum near a corner of the box."""
-    missed = row_generation.missed_at_the_corner(program)
-    if missed <= row_generation.CORNER_MISSED * program.shape[0]:
-        reason = f"{shape}; {missed} rows missed at the corner of the box"
+def _from_the_vertex(program: Program, shape: str) -> Iterator[Route]:
+    """Yield row generation where classes far apart have their optimum near a vertex of the box."""
+    violated = row_generation.violated_at_vertex(program)
+    if violated <= row_generation.VERTEX_VIOLATED * program.shape[0]:
+        reason = f"{shape}; {violated} rows violated at the farthest vertex of the box"
         yield Route(
             row_generation.NAME,
             reason,
-            lambda c: row_generation.from_the_corner(program, missed, c),
+            lambda c: row_generation.from_the_vertex(program, violated, c),
         )
 
 
 def _by_columns(program: Program, shape: str) -> Iterator[Route]:
-    """The free columns are named; on large data with few columns at the box, the rows."""
+    """Yield identification of free features; on large data with few at the box, of rows."""
     found: list[Solution] = []
 
     def columns(controls: Controls) -> Solution:
@@ -229,7 +230,7 @@ def _by_columns(program: Program, shape: str) -> Iterator[Route]:
 
     yield Route(identification.COLUMNS, shape, columns)
     if min(program.shape) > PATIENT_SIDE and found[0].relative_gap > NEAR_ENOUGH:
-        reason = f"{shape}; the free columns were not found"
+        reason = f"{shape}; the free features were not identified"
         yield Route(
             identification.ROWS,
             reason,
@@ -238,7 +239,7 @@ def _by_columns(program: Program, shape: str) -> Iterator[Route]:
 
 
 def _unit(program: Program) -> float:
-    """The size of the objective: tiny where the data is."""
+    """Return the size of the objective: tiny where the data is."""
     if program.hard:
         return 1.0
     reach = np.maximum(np.abs(program.lower), np.abs(program.upper))
@@ -248,7 +249,7 @@ def _unit(program: Program) -> float:
 def _in_units(
     program: Program, unit: float, solver: str, controls: Controls, rng: Draws
 ) -> Solution:
-    """A tiny objective is solved in its own unit: below one, ``tol`` would accept any point."""
+    """Solve a tiny objective in its own unit: below one, ``tol`` would accept any point."""
     scaled = replace(
         program,
         costs=program.costs / unit,
@@ -262,7 +263,7 @@ def _in_units(
 
 
 def _no_point(program: Program) -> Solution:
-    """The margin is above the largest feasible one: there is nothing to solve."""
+    """Return that the margin is above the largest feasible one: there is nothing to solve."""
     m, n = program.shape
     nothing = certify(program, np.zeros(n), np.zeros(m), 0.0)
     reach, asked = program.largest_separation, program.separation
@@ -271,7 +272,7 @@ def _no_point(program: Program) -> Solution:
 
 
 def _without_free_rows(program: Program, solver: str, controls: Controls, rng: Draws) -> Solution:
-    """Rows of cost zero say nothing: solve without them."""
+    """Solve without rows of cost zero, which have no effect."""
     costs = np.asarray(program.costs)
     index = np.flatnonzero(costs)
     reduced = replace(program, rows=program.rows.take(index), costs=costs[index])
@@ -282,9 +283,9 @@ def _without_free_rows(program: Program, solver: str, controls: Controls, rng: D
 
 
 def _hard(program: Program, solver: str, controls: Controls, rng: Draws) -> Solution:
-    """Hard rows by an exact penalty: a large enough finite cost has the same optimum.
+    """Solve hard constraints by an exact penalty: a large enough cost has the same optimum.
 
-    Whether it was large enough is seen from the answer, which is certified as the hard problem.
+    Whether it was large enough shows in the answer, which is certified as the hard problem.
     """
     hard = np.isinf(program.costs)
     reach = program.largest_separation / program.margin

@@ -7,17 +7,16 @@ by sample (n >= m)      minimize g.beta + c.u   s.t.  a_i.beta + u_i >= s,  d.be
 by feature (m > n)      maximize s 1.alpha + sep t + lo.zl - hi.zu
                         s.t.  A'alpha + t d + zl - zu = g,  0 <= alpha <= c        (n rows)
 
-The second is the dual of the first; beta is read from its row multipliers.  It is 10 to 25 times
+The second is the dual of the first; beta is read from its row duals.  It is 10 to 25 times
 faster when rows are many.  Sparse rows y_i (x_i - l) are kept sparse by one more variable l.beta.
 
-HiGHS works to its own tolerances (about 1e-7), so its answer is carried to the exact vertex it
-names and then certified like everybody else's.
+HiGHS (Huangfu and Hall 2018) works to its own tolerances (about 1e-7), so its answer is carried to
+the exact vertex of its active set and then certified like that of any other solver.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,38 +38,29 @@ _STATUS = {
 }
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """How HiGHS is asked, and what its answer is taken for."""
-
-    feasibility: float = 1e-10
-    """The least that HiGHS accepts."""
-    kink: float = 1e-7
-    """Of its size, how near to the kink a row is on it: 150 degenerate programs (``tests/support``)
-    are all certified with anything from 1e-9 to 1e-5."""
-
-
-TUNING = Tuning()
+ACTIVE = 1e-7
+"""Relative distance up to which a row is active: 150 degenerate programs (``tests/support``) are
+all certified with anything from 1e-9 to 1e-5."""
 
 
 def solve(program: Program, controls: Controls) -> Solution:
-    """The vertex that HiGHS finds, certified.
+    """Return the vertex that HiGHS finds, certified.
 
-    Where columns are nearly multiples of each other, presolve can lose the last digits: what falls
+    Where features are nearly multiples of each other, presolve can lose the last digits: what falls
     short with it is tried without.
     """
-    found = _attempt(program, controls, presolve=True)
-    if found.status is not Status.STALLED or controls.out_of_time():
-        return found
+    solution = _attempt(program, controls, presolve=True)
+    if solution.status is not Status.STALLED or controls.out_of_time():
+        return solution
     other = _attempt(program, controls, presolve=False)
-    return other if other.certificate.gap < found.certificate.gap else found
+    return other if other.certificate.gap < solution.certificate.gap else solution
 
 
 def _attempt(program: Program, controls: Controls, *, presolve: bool) -> Solution:
     m, n = program.shape
     options: dict[str, Any] = {
-        "dual_feasibility_tolerance": TUNING.feasibility,
-        "primal_feasibility_tolerance": TUNING.feasibility,
+        "dual_feasibility_tolerance": 1e-10,  # the least that HiGHS accepts
+        "primal_feasibility_tolerance": 1e-10,
         "presolve": presolve,
     }
     if np.isfinite(controls.deadline):
@@ -169,19 +159,18 @@ def _by_feature(program: Program, options: dict[str, Any]) -> _Answer:
 
 
 def _sharpen(program: Program, beta: Vector, alpha: Vector, t: float) -> Certificate:
-    """The certificate of the point, or of the vertex next to it where that is better."""
+    """Return the certificate of the point, or of the vertex next to it if that is better."""
     answer = certify(program, beta, alpha, t)
     if program.hard:
         return answer
     distance = program.rows.dot(answer.beta) - program.margin
     size = float(np.mean(np.abs(distance))) + program.margin
-    kink = np.abs(distance) <= TUNING.kink * size
-    kink |= (alpha > TUNING.kink * program.costs) & (alpha < (1 - TUNING.kink) * program.costs)
-    alpha = np.where(kink, answer.alpha, np.where(distance < 0, program.costs, 0.0))
-    width = TUNING.kink * (program.upper - program.lower)
+    active = np.abs(distance) <= ACTIVE * size
+    active |= (alpha > ACTIVE * program.costs) & (alpha < (1 - ACTIVE) * program.costs)
+    alpha = np.where(active, answer.alpha, np.where(distance < 0, program.costs, 0.0))
+    width = ACTIVE * (program.upper - program.lower)
     free = (answer.beta > program.lower + width) & (answer.beta < program.upper - width)
-    active = answer.t > 0
-    vertex = to_vertex(program, answer.beta, alpha, answer.t, kink, free, active)
+    vertex = to_vertex(program, answer.beta, alpha, answer.t, active, free, answer.t > 0)
     if vertex is not None and vertex.gap < answer.gap:
         return vertex
     return answer

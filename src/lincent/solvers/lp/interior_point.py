@@ -1,30 +1,34 @@
-"""A primal-dual interior point for the centralization program.
+"""A primal-dual interior-point method for the centralization program.
 
-With slacks xi_i (margin missed) and p_i (margin exceeded) the optimality conditions of (P) are
+With slacks xi_i (margin violated) and p_i (margin exceeded) the optimality conditions of (P) are
 
     A beta + xi - p = s           A' alpha + t d + zl - zu = g          d.beta - q = separation
     p alpha = 0,  xi (c - alpha) = 0,  (beta - lo) zl = 0,  (hi - beta) zu = 0,  q t = 0
 
-and everything that is multiplied is nonnegative.  Replacing the zeros on the right of the second
-line by mu > 0 and driving mu to zero is Mehrotra's predictor-corrector, here with Gondzio's
-centrality correctors.  The slacks are stacked into one vector P, their multipliers into Z:
+and everything that is multiplied is nonnegative.  Stacked into slacks P and their duals Z,
 
     P = [p, xi, beta - lo, hi - beta, q]          Z = [alpha, c - alpha, zl, zu, t]
 
-Each Newton step reduces to one n x n system
+they are solved by Mehrotra's predictor-corrector (Mehrotra 1992) with Gondzio's centrality
+correctors (``solvers.predictor_corrector``).  With E = [A; d'], weights D > 0 and a diagonal
+Theta > 0, each step solves
 
-    (A' D A + Theta + (t/q) d d') step = rhs,       D = 1 / (p/alpha + xi/(c - alpha)),
-                                                    Theta = zl/(beta - lo) + zu/(hi - beta)
+    v = D (h - E x),           E' v = Theta x - b,
 
-or, with more columns than rows, to an m x m one for alpha (see ``normal``).
+on its smaller side:
 
-What makes it robust on real tables (collinear columns, separable classes, coordinates at the
-box): the care taken in ``normal``; slacks that start at the size of the data; a corrector that
-would allow only a tiny step is replaced by plain centering; the best primal and the best dual
-point are kept separately, since either may come first; and the vertex that the iterates approach
-ends most solves early and with every digit right.  On little data it is reached by exchanges from
-the first useful guess (see ``crossover``), on more data it is tried as soon as it shows (see
-``vertex``).
+    n <= m: eliminate v.       (E' D E + Theta) x = E' D h + b
+    n >  m: eliminate x.       (inv(D) + E inv(Theta) E') v = h - E inv(Theta) b
+
+v is never recovered from x on the row side, nor x from v on the column side, through a difference
+of large numbers: that is where digits are lost.
+
+Robustness on real tables (collinear features, separable classes, coordinates at the box) comes from
+scaled and refined factorizations; slacks that start at the size of the data; separate keeping of
+the best primal and the best dual point; and the vertex that the iterates approach, which ends most
+solves early and with every digit right.  On small problems it is reached by pivots from the first
+useful iterate (crossover, see ``tableau``), on larger ones it is tried as soon as it shows
+(``vertex``).
 """
 
 from __future__ import annotations
@@ -37,58 +41,102 @@ import numpy as np
 from lincent import _threads
 from lincent.problems.arrays import Certificate, Vector
 from lincent.problems.centralization import ONLY_POINT, Program, certify
-from lincent.solvers.cholesky import NotPositiveDefiniteError
+from lincent.solvers.bounds import Bounds
+from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.lp.duplicate_rows import merge
-from lincent.solvers.lp.normal_equations import normal_equations
 from lincent.solvers.lp.tableau import crossover
-from lincent.solvers.lp.vertex import fitting, to_vertex
+from lincent.solvers.lp.vertex import fit_tied_weights, to_vertex
+from lincent.solvers.predictor_corrector import predictor_corrector
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "interior-point"
 LENGTHS = 10.0 ** -np.arange(0.0, 6.5, 0.5)
-"""How far along the discriminant direction the start is looked for."""
+"""Lengths along the discriminant direction among which the start is chosen."""
+FEW_COLUMNS = 64
+"""Up to here the column side costs nothing, and has more digits."""
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the steps trade.
+    """Trade-offs.
 
     Measured on the small, mid and wide shapes of ``benchmarks/workloads.py`` and on 10,000
     degenerate programs (``tests/solvers/lp/test_interior_point.py``).
     """
 
     width: float = 3.0  # mean residuals that slacks start at: less is nearer, more is safer
-    step_back: float = 0.995  # of the way to the boundary: Mehrotra's number
-    small_step: float = 0.1  # a corrector that allows less is replaced by centering
-    correctors: int = 2  # at most, beside Mehrotra's; a third seldom pays for its solve
-    little_data: int = 30_000  # entries up to which a factorization costs no more than a solve
+    small: int = 30_000  # entries up to which a factorization costs no more than a solve
     long_step: float = 0.9  # steps this long need no further corrector
-    long_enough: float = 0.5  # the same on little data, where a corrector must save more
-    reach: float = 0.3  # how much further a centrality corrector aims (Gondzio)
-    spread: float = 10.0  # products further than this from their mean are pulled back
-    worth: float = 0.05  # a corrector must lengthen the steps by this much to stay
+    long_enough: float = 0.5  # the same on small problems, where a corrector must save more
     patience: int = 15  # steps in which the gap must halve
     patience_below: int = 2  # the same where it is small enough for the caller
-    patience_far: int = 6  # the same at a gap above ``far``, where another start may do better
-    far: float = 0.1
+    patience_far: int = 6  # the same above ``stalled_gap``, where another start may do better
+    stalled_gap: float = 0.1
     raised: float = 0.01  # of what the box must absorb: the products of a second, safer start
     late: float = 0.5  # seconds by which a step may end after the time limit
     vertex_below: float = 1e-2  # relative gap from which on the vertex is guessed
-    exchanges: int = 5  # per column that a crossover may take
+    pivots: int = 5  # per column that a crossover may take
     cross_again: float = 1e-2  # by which mu must fall before another crossover
-    worth_crossing: float = 1e-6  # the largest tol for which a vertex is worth its exchanges
-    little_enough: int = 60_000  # entries of a tableau whose exchanges are cheaper than steps
-    rescue_entries: int = 2_000_000  # entries of a tableau where the steps have stalled
+    worth_crossing: float = 1e-6  # the largest tol for which a vertex is worth its pivots
+    tableau_entries: int = 60_000  # of a tableau whose pivots are cheaper than steps
+    rescue_entries: int = 2_000_000  # of a tableau where the steps have stalled
     near: float = 650.0  # a crossover starts at a mu of (near / entries)^1.5, at most a tenth
-    tied: float = (
-        1e-7  # of the mean distance: rows nearer to the kink, where steps stall, are on it
-    )
-    rows_that_fill: int = 3  # per column: with fewer the classes are separable, beta at the box
+    tied: float = 1e-7  # of the mean distance: rows nearer to their breakpoint are active
 
 
 TUNING = Tuning()
 
 _Step = tuple[Vector, Vector, Vector]
+
+
+class ColumnSide:
+    """The linear system for n <= m."""
+
+    def __init__(self, program: Program, D: Vector, D_apart: float, theta: Vector) -> None:
+        self.rows, self.d = program.rows, program.difference
+        self.D, self.D_apart = D, D_apart
+        H = self.rows.gram(D)
+        for start in range(0, len(self.d), 512):  # no copy of a large matrix
+            part = slice(start, start + 512)
+            H[part] += (D_apart * self.d[part, None]) * self.d
+        H.flat[:: H.shape[0] + 1] += theta
+        self.factor = PositiveDefinite(H, full=True, exact=1e-10)
+
+    def step(self, h: Vector, h_apart: float, b: Vector) -> tuple[Vector, Vector, float]:
+        """Return x, and v split into the part of the rows and the one of d."""
+        x = self.factor.solve(self.rows.tdot(self.D * h) + self.D_apart * h_apart * self.d + b)
+        return x, self.D * (h - self.rows.dot(x)), self.D_apart * (h_apart - float(self.d @ x))
+
+
+class RowSide:
+    """The linear system for n > m."""
+
+    def __init__(self, program: Program, D: Vector, D_apart: float, theta: Vector) -> None:
+        m = program.shape[0]
+        self.rows, self.d = program.rows, program.difference
+        self.inverse = 1.0 / theta
+        K = np.empty((m + 1, m + 1))
+        K[:m, :m] = self.rows.outer(self.inverse)
+        K[:m, m] = K[m, :m] = self.rows.dot(self.inverse * self.d)
+        K[m, m] = float(self.d @ (self.inverse * self.d))
+        K.flat[:: m + 2] += np.append(1.0 / D, 1.0 / D_apart)
+        self.factor = PositiveDefinite(K, full=True, exact=1e-10)
+
+    def step(self, h: Vector, h_apart: float, b: Vector) -> tuple[Vector, Vector, float]:
+        """Return x, and v split into the part of the rows and the one of d."""
+        x = self.inverse * b
+        v = self.factor.solve(np.append(h - self.rows.dot(x), h_apart - float(self.d @ x)))
+        x += self.inverse * (self.rows.tdot(v[:-1]) + v[-1] * self.d)
+        return x, v[:-1], float(v[-1])
+
+
+def normal_equations(
+    program: Program, D: Vector, D_apart: float, theta: Vector
+) -> ColumnSide | RowSide:
+    """Return the factored system, on the side that suits the shape."""
+    m, n = program.shape
+    side = ColumnSide if n <= max(m, FEW_COLUMNS) else RowSide
+    return side(program, D, D_apart, theta)
 
 
 def solve(
@@ -99,14 +147,14 @@ def solve(
     boxed: bool = False,
     enough: float = 0.0,
 ) -> Solution:
-    """Bring the program to ``controls.tol``, or as near as it gets.
+    """Solve the program to ``controls.tol``, or as near as it gets.
 
-    ``boxed`` says that the optimum is known to sit at the box; a gap of ``enough`` is worth no
-    long wait and no second start.
+    ``boxed`` says that the optimum is known to be at the box; a gap of ``enough`` is worth no long
+    wait and no second start.
     """
     if program.one_point:
         return _only_point(program, controls)
-    # As a part of a large problem this is a small one.
+    # As a subproblem of a large problem this is a small one.
     with _threads.for_size(*program.shape):
         merged = merge(program)
         if merged is not None:
@@ -115,27 +163,27 @@ def solve(
 
 
 def exact(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
-    """The whole of a program, to half of ``tol``: the proof adds what rounding may have done.
+    """Solve a program to half of ``tol``, as the certificate adds a bound on rounding errors.
 
     Mostly the step that reaches ``tol`` goes so far; where none does, ``tol`` is enough.
     """
     within = replace(controls, tol=controls.tol / 2)
-    found = solve(program, within, start, enough=controls.tol)
-    reached = found.relative_gap <= controls.tol
-    return replace(found, status=Status.OPTIMAL) if reached else found
+    solution = solve(program, within, start, enough=controls.tol)
+    reached = solution.relative_gap <= controls.tol
+    return replace(solution, status=Status.OPTIMAL) if reached else solution
 
 
 def _solve(
     program: Program, controls: Controls, start: Vector | None, boxed: bool, enough: float
 ) -> Solution:
     m, n = program.shape
-    # With few rows for the columns the classes are separable and the optimum sits at the box.
-    boxed = boxed or (start is None and m < TUNING.rows_that_fill * n)
+    # With few samples per feature the classes are separable and the optimum is at the box.
+    boxed = boxed or (start is None and m < 3 * n)
     point = InteriorPoint(program, start, absorb=boxed)
     first = _drive(program, controls, point, enough, hurry=not boxed)
     steps = first.iterations
-    if first.status is Status.STALLED and first.relative_gap > TUNING.far and not boxed:
-        # Steps that go nowhere so far out are held up by the box, whose multipliers began small.
+    if first.status is Status.STALLED and first.relative_gap > TUNING.stalled_gap and not boxed:
+        # Steps that stall so far out are held up by the box, whose duals began small.
         first = _drive(program, controls, InteriorPoint(program, point.beta, absorb=True), enough)
         steps += first.iterations
     if first.status is Status.STALLED and first.relative_gap > enough:
@@ -147,9 +195,9 @@ def _solve(
 
 
 def _only_point(program: Program, controls: Controls) -> Solution:
-    """At the largest feasible separation the box has one feasible corner left.
+    """Solve at the largest feasible separation, where the box has one feasible vertex left.
 
-    A column with equal centers stays free there.  Exchanges that start with the sides of the others
+    A feature with equal centers stays free there.  Pivots that start with the sides of the others
     find its coefficient.
     """
     m, n = program.shape
@@ -157,10 +205,10 @@ def _only_point(program: Program, controls: Controls) -> Solution:
     alpha = np.where(program.rows.dot(beta) < program.margin, program.costs, 0.0)
     answer = certify(program, beta, alpha, 0.0)
     if answer.relative_gap > controls.tol and (m + 2 * n) * n <= TUNING.rescue_entries:
-        pull = program.difference / (ONLY_POINT * np.abs(program.difference).max())
-        sides = np.maximum(np.concatenate([-pull, pull]), 0.0)
-        stiffness = np.concatenate([np.ones(m), 1.0 + sides, np.ones(1)])
-        vertex = crossover(program, beta, stiffness, TUNING.exchanges * n + 20)
+        push = program.difference / (ONLY_POINT * np.abs(program.difference).max())
+        sides = np.maximum(np.concatenate([-push, push]), 0.0)
+        weight = np.concatenate([np.ones(m), 1.0 + sides, np.ones(1)])
+        vertex = crossover(program, beta, weight, TUNING.pivots * n + 20)
         if vertex is not None and vertex.relative_gap < answer.relative_gap:
             answer = vertex
     status = Status.OPTIMAL if answer.relative_gap <= controls.tol else Status.STALLED
@@ -176,16 +224,16 @@ def _drive(
     *,
     hurry: bool = False,
 ) -> Solution:
-    """Steps until ``tol``, or a stall; in a ``hurry`` one that shows far out is not waited for."""
-    best = _Best(program)
+    """Step until ``tol`` or a stall; in a ``hurry`` a stall far from the optimum ends at once."""
+    bounds = Bounds()
     status = Status.ITERATION_LIMIT
     waiting, record = 0, np.inf
     iteration, took, far = 0, point.started_in, False
     for iteration in range(controls.max_iter + 1):
         point.residuals()
-        best.offer(point)
-        gap = best.relative_gap()
-        controls.reached(f"step {iteration}", best.primal, gap)
+        point.offer(bounds)
+        gap = bounds.relative_gap
+        controls.reached(f"step {iteration}", bounds.objective, gap)
         vertex = point.finish(gap, controls.tol)
         if vertex is not None and vertex.relative_gap <= min(controls.tol, gap):
             return Solution(
@@ -195,11 +243,12 @@ def _drive(
             status = Status.OPTIMAL
             break
         waiting, record = (0, gap) if gap < 0.5 * record else (waiting + 1, record)
-        far = hurry and gap > TUNING.far
-        if waiting > _patience(gap, enough, far=far):
+        far = hurry and gap > TUNING.stalled_gap
+        patience = TUNING.patience_far if far else TUNING.patience
+        if waiting > (TUNING.patience_below if gap <= enough else patience):
             status = Status.STALLED
             break
-        # With thousands of columns a step takes seconds and cannot be stopped: it is not begun.
+        # With thousands of features a step takes seconds and cannot be interrupted.
         if controls.out_of_time(max(took - TUNING.late, 0.0)):
             status = Status.TIME_LIMIT
             break
@@ -210,22 +259,17 @@ def _drive(
             status = Status.STALLED
             break
         took = time.monotonic() - began
-    answer = best.certificate()
+    alpha, t = bounds.dual or (np.zeros(program.shape[0]), 0.0)
+    beta = np.zeros(program.shape[1]) if bounds.primal is None else bounds.primal
+    answer = Certificate(beta, alpha, t, bounds.objective, bounds.bound)
     if status is not Status.OPTIMAL and not (far and status is Status.STALLED):
         answer = point.rescue(answer, controls.tol, stalled=status is Status.STALLED)
         status = Status.OPTIMAL if answer.relative_gap <= controls.tol else status
     return Solution(status, answer, max(iteration, 1), NAME, scale=point.column_scale)
 
 
-def _patience(gap: float, enough: float, *, far: bool) -> int:
-    """Steps in which the gap must halve."""
-    if gap <= enough:
-        return TUNING.patience_below
-    return TUNING.patience_far if far else TUNING.patience
-
-
 class InteriorPoint:
-    """One solve: the iterate, and the steps that move it."""
+    """The iterate of one solve, and the steps that move it."""
 
     def __init__(
         self,
@@ -238,9 +282,8 @@ class InteriorPoint:
         m, n = program.shape
         self.program = program
         self.column_scale = program.rows.column_scale()
-        # A corrector costs a solve and saves part of a factorization: on little data it must save
-        # more.
-        self.long_step = TUNING.long_step if m * n > TUNING.little_data else TUNING.long_enough
+        # A corrector costs a solve and saves part of a factorization.
+        self.long_step = TUNING.long_step if m * n > TUNING.small else TUNING.long_enough
         # Where each block sits in the stacked vectors.
         self.over, self.miss = slice(0, m), slice(m, 2 * m)
         self.low, self.high = slice(2 * m, 2 * m + n), slice(2 * m + n, 2 * m + 2 * n)
@@ -252,11 +295,11 @@ class InteriorPoint:
         # The start factors a matrix, as a step does.
         self.started_in = time.monotonic() - began
         size = (m + 2 * n) * n
-        share = min(0.1, (TUNING.near / (m * n)) ** 1.5) if size <= TUNING.little_enough else 0.0
+        share = min(0.1, (TUNING.near / (m * n)) ** 1.5) if size <= TUNING.tableau_entries else 0.0
         self.cross_below = share * self.mu()
 
     def mu(self) -> float:
-        """The mean of the products that end at zero."""
+        """Return the mean of the products that end at zero."""
         return float(self.P @ self.Z) / len(self.P)
 
     @property
@@ -268,14 +311,14 @@ class InteriorPoint:
         return float(self.Z[self.apart])
 
     def _start(self, start: Vector | None, absorb: bool, raised: bool) -> None:
-        """A centered point: every row alone has p alpha = xi (c - alpha).
+        """Set a centered point: every row alone has p alpha = xi (c - alpha).
 
         beta starts along the discriminant direction inv(A'CA) d (or where the caller says), at the
         length with the smallest objective; the slacks start at the size of the residuals there.
-        The multipliers of the box start small, and stationarity is reached on the way; or, with
+        The duals of the box start small, and stationarity is reached on the way; or, with
         ``absorb``, they start as large as stationarity asks, which is slower but suits problems
-        whose optimum sits at the box.  ``raised`` starts with all products larger, where the box
-        has much to absorb: slower again, and it has not failed yet.
+        whose optimum is at the box.  ``raised`` starts with all products larger, where the box has
+        much to absorb: slower again, and it has not failed yet.
         """
         program = self.program
         if start is None:
@@ -288,12 +331,12 @@ class InteriorPoint:
         mu = self._center(missed, size)
         if raised:
             rest = program.linear - program.rows.tdot(self.alpha)
-            pull = float(np.abs(rest * (program.upper - program.lower)).mean()) / 2
-            mu = self._center(missed, size * max(TUNING.raised * pull / mu, 1.0))
+            push = float(np.abs(rest * (program.upper - program.lower)).mean()) / 2
+            mu = self._center(missed, size * max(TUNING.raised * push / mu, 1.0))
         self.Z[self.box] = mu / self.P[self.box]
         self.Z[self.apart] = mu / self.P[self.apart]
         if start is not None:
-            # Near the optimum the multiplier of the separation is known, and may be large.
+            # Near the optimum the dual of the separation is known, and may be large.
             t = program.best_t(program.rows.tdot(self.alpha), 0.0)
             if t > self.Z[self.apart]:
                 self.Z[self.apart], self.P[self.apart] = t, mu / t
@@ -301,7 +344,7 @@ class InteriorPoint:
             self._absorb()
 
     def _center(self, missed: Vector, size: float) -> float:
-        """Slacks of this size with the multipliers that center each row; the mean product."""
+        """Set slacks of this size with the duals that center each row; return the mean product."""
         program, P, Z = self.program, self.P, self.Z
         root = np.sqrt(missed**2 + size**2)
         P[self.over] = np.maximum(root - missed, 1e-3 * size) / 2
@@ -314,21 +357,21 @@ class InteriorPoint:
         return float(P[self.over] @ Z[self.over]) / len(missed)
 
     def _absorb(self) -> None:
-        """Multipliers of the box that make the start stationary.
+        """Set the duals of the box that make the start stationary.
 
-        z_low - z_high = rest and z_low z_high = spread^2, without a difference of large numbers:
+        z_low - z_high = rest and z_low z_high = scale^2, without a difference of large numbers:
         the larger of the two first.
         """
         program, Z, low, high = self.program, self.Z, self.low, self.high
         rest = program.linear - program.rows.tdot(self.alpha) - self.t * program.difference
-        spread = np.maximum(Z[low], Z[high])
-        larger = (np.abs(rest) + np.sqrt(rest**2 + 4 * spread**2)) / 2
-        smaller = np.maximum(spread**2 / larger, 1e-3 * spread)
+        scale = np.maximum(Z[low], Z[high])
+        larger = (np.abs(rest) + np.sqrt(rest**2 + 4 * scale**2)) / 2
+        smaller = np.maximum(scale**2 / larger, 1e-3 * scale)
         Z[low] = np.where(rest > 0, smaller + rest, smaller)
         Z[high] = np.where(rest > 0, smaller, smaller - rest)
 
     def _discriminant(self) -> tuple[Vector, Vector]:
-        """The best point along inv(A'CA) d, and s - A beta there."""
+        """Return the best point along inv(A'CA) d, and s - A beta there."""
         program, rows = self.program, self.program.rows
         ridge = 1e-2 * float(program.costs.sum()) * self.column_scale**2
         normal = normal_equations(program, program.costs, 1e-300, ridge)
@@ -341,7 +384,7 @@ class InteriorPoint:
         base = program.margin - rows.dot(middle) if middle.any() else program.margin
         slope = float(program.linear @ direction)
         values = LENGTHS * slope
-        step = max(1, TUNING.little_data // len(along))
+        step = max(1, TUNING.small // len(along))
         for start in range(0, len(LENGTHS), step):
             part = slice(start, start + step)
             missed = np.maximum(base - LENGTHS[part, None] * along, 0.0)
@@ -350,7 +393,7 @@ class InteriorPoint:
         return middle + length * direction, base - length * along
 
     def residuals(self) -> None:
-        """Exact residuals of the three linear conditions, and the products a certificate needs."""
+        """Set the residuals of the three linear conditions, and the products for a certificate."""
         program, P, Z = self.program, self.P, self.Z
         self.projected = program.rows.dot(self.beta)
         self.combined = program.rows.tdot(self.alpha)
@@ -361,53 +404,41 @@ class InteriorPoint:
             float(program.difference @ self.beta) - program.separation - float(P[self.apart])
         )
 
+    def offer(self, bounds: Bounds) -> None:
+        """Offer the point and its dual bound."""
+        program, beta, projected = self.program, self.beta, self.projected
+        if self.r_apart + float(self.P[self.apart]) < 0:  # d.beta < separation
+            beta = program.feasible(beta)
+            projected = program.rows.dot(beta)
+        # ``program.primal`` without its checks: the point is feasible, and no row is hard.
+        loss = float(program.costs @ np.maximum(program.margin - projected, 0.0))
+        bounds.offer_primal(program.offset + float(program.linear @ beta) + loss, beta)
+        bound = program.dual(self.alpha, self.t, self.combined)
+        if bound > bounds.bound:
+            bounds.offer_dual(bound, (self.alpha.copy(), self.t))
+
     def step(self) -> None:
-        """One predictor-corrector step, with further centrality correctors while they pay."""
-        P, Z = self.P, self.Z
-        product = P * Z
-        mu = float(product.mean())
+        """Take one predictor-corrector step, with up to two further centrality correctors."""
         self._factor()
-        _, dP, dZ = self._direction(-product)
-        second_order = dP * dZ
-        primal, dual = self._lengths(dP, dZ)
-        ahead = product.sum() + primal * (dP @ Z) + dual * (P @ dZ)
-        ahead = (ahead + primal * dual * second_order.sum()) / P.size
-        center = min((ahead / mu) ** 3, 1.0) * mu
-        R = center - product - second_order
-        move = self._direction(R)
-        primal, dual = self._lengths(*move[1:])
-        if min(primal, dual) < TUNING.small_step:
-            center = max(center, TUNING.small_step * mu)
-            R = center - product
-            move = self._direction(R)
-            primal, dual = self._lengths(*move[1:])
-        for _ in range(TUNING.correctors):
-            if min(primal, dual) > self.long_step:
-                break
-            trial = self._centered(R, move, primal, dual, center)
-            better = self._direction(trial)
-            longer = self._lengths(*better[1:])
-            if longer[0] + longer[1] < primal + dual + TUNING.worth:
-                break
-            R, move, (primal, dual) = trial, better, longer
-        if not np.isfinite(primal + dual):
-            raise NotPositiveDefiniteError
-        self.beta = self.beta + TUNING.step_back * primal * move[0]
-        P += (TUNING.step_back * primal) * move[1]
-        Z += (TUNING.step_back * dual) * move[2]
+        move, primal, dual = predictor_corrector(
+            self.P, self.Z, self._direction, correctors=2, long_step=self.long_step
+        )
+        self.beta = self.beta + primal * move[0]
+        self.P += primal * move[1]
+        self.Z += dual * move[2]
 
     def _factor(self) -> None:
         self.inverse_P, self.inverse_Z = 1.0 / self.P, 1.0 / self.Z
-        self.stiff = stiff = self.P * self.inverse_Z
-        D = 1.0 / (stiff[self.over] + stiff[self.miss])
-        soft = self.Z[self.box] * self.inverse_P[self.box]
-        n = self.program.shape[1]
-        self.soft, theta = soft, soft[:n] + soft[n:]
+        self.ratio = ratio = self.P * self.inverse_Z
+        D = 1.0 / (ratio[self.over] + ratio[self.miss])
+        n, theta = self.program.shape[1], self.Z[self.box] * self.inverse_P[self.box]
+        self.theta = theta
         self.__dict__.pop("normal", None)  # the last matrices go before the next ones come
-        self.normal = normal_equations(self.program, D, 1.0 / float(stiff[self.apart]), theta)
+        apart = 1.0 / float(ratio[self.apart])
+        self.normal = normal_equations(self.program, D, apart, theta[:n] + theta[n:])
 
     def _direction(self, R: Vector) -> _Step:
-        """The Newton step for Z dP + P dZ = R, keeping the linear conditions."""
+        """Return the Newton step for Z dP + P dZ = R, keeping the linear conditions."""
         over, miss, low, high, box = self.over, self.miss, self.low, self.high, self.box
         dP = R * self.inverse_Z
         dZ = np.empty_like(R)
@@ -422,29 +453,16 @@ class InteriorPoint:
         np.negative(dalpha, out=dZ[miss])
         # Still R / Z in the rows' part: the rest of Z dP + P dZ = R, solved for dP.
         rows = slice(0, miss.stop)
-        dP[rows] -= self.stiff[rows] * dZ[rows]
+        dP[rows] -= self.ratio[rows] * dZ[rows]
         dP[low] = dbeta
         np.negative(dbeta, out=dP[high])
         dP[self.apart] = float(self.program.difference @ dbeta) + self.r_apart
-        dZ[box] = push - dP[box] * self.soft
+        dZ[box] = push - dP[box] * self.theta
         dZ[self.apart] = dt
         return dbeta, dP, dZ
 
-    def _lengths(self, dP: Vector, dZ: Vector) -> tuple[float, float]:
-        """The longest steps in (0, 1] that keep P and Z nonnegative."""
-        primal = -float((dP * self.inverse_P).min())
-        dual = -float((dZ * self.inverse_Z).min())
-        return 1.0 / max(primal, 1.0), 1.0 / max(dual, 1.0)
-
-    def _centered(self, R: Vector, move: _Step, primal: float, dual: float, mu: float) -> Vector:
-        """Gondzio's correction: aim further, and pull outlying products back towards mu."""
-        primal, dual = min(1.0, primal + TUNING.reach), min(1.0, dual + TUNING.reach)
-        product = (self.P + primal * move[1]) * (self.Z + dual * move[2])
-        change = np.minimum(np.maximum(product, mu / TUNING.spread), mu * TUNING.spread) - product
-        return R + np.maximum(change, -TUNING.spread * mu)
-
     def finish(self, gap: float, tol: float) -> Certificate | None:
-        """The optimal vertex, where this point is near enough to look for it."""
+        """Return the optimal vertex, where this point is near enough to look for it."""
         if tol <= TUNING.worth_crossing and self.mu() < self.cross_below:
             self.cross_below *= TUNING.cross_again
             return self._cross()
@@ -454,24 +472,24 @@ class InteriorPoint:
         return None
 
     def rescue(self, answer: Certificate, tol: float, *, stalled: bool) -> Certificate:
-        """The best of the answer and the vertices near a point where the steps end."""
+        """Return the best of the answer and the vertices near a point where the steps end."""
         m, n = self.program.shape
         vertices = [self.vertex(exact_count=False), self.tied(answer) if stalled else None]
         for vertex in vertices:
             if vertex is not None and vertex.relative_gap < answer.relative_gap:
                 answer = vertex
         exact = tol <= TUNING.worth_crossing
-        little = (m + 2 * n) * n <= TUNING.rescue_entries
-        if stalled and exact and little and answer.relative_gap > tol:
+        small = (m + 2 * n) * n <= TUNING.rescue_entries
+        if stalled and exact and small and answer.relative_gap > tol:
             vertex = self._cross()
             if vertex is not None and vertex.relative_gap < answer.relative_gap:
                 answer = vertex
         return answer
 
     def tied(self, answer: Certificate) -> Certificate | None:
-        """The answer with other multipliers, of all rows that meet there.
+        """Return the answer with other dual weights, of all rows that are active there.
 
-        Thousands of tied rows (one-hot columns) have no vertex that the iterates approach: the
+        Thousands of tied rows (one-hot features) have no vertex that the iterates approach: the
         point is soon right, and products of the tied rows stay where they are.
         """
         program, n = self.program, self.program.shape[1]
@@ -482,29 +500,28 @@ class InteriorPoint:
             return None
         alpha = np.where(distance < 0, program.costs, 0.0)
         alpha[on] = 0.0
-        room = np.minimum(answer.beta - program.lower, program.upper - answer.beta)
-        free = room > TUNING.tied * (program.upper - program.lower)
+        inside = np.minimum(answer.beta - program.lower, program.upper - answer.beta)
+        free = inside > TUNING.tied * (program.upper - program.lower)
         rows, costs = program.rows.take(on).dense(), program.costs[on]
-        if self.t * size > self.P[self.apart]:  # the separation is met: as a row around its t
+        if self.t * size > self.P[self.apart]:  # the separation is active: a row around its t
             rows, costs = np.vstack([rows, program.difference]), np.append(costs, 2.0 * self.t)
         rest = (program.linear - program.rows.tdot(alpha)) / self.column_scale
-        found = fitting((rows / self.column_scale)[:, free], rest[free], costs)
-        if found is None:
+        weights = fit_tied_weights((rows / self.column_scale)[:, free], rest[free], costs)
+        if weights is None:
             return None
-        alpha[on] = found[: len(on)]
-        return certify(program, answer.beta, alpha, float(found[len(on) :].sum()))
+        alpha[on] = weights[: len(on)]
+        return certify(program, answer.beta, alpha, float(weights[len(on) :].sum()))
 
     def _cross(self) -> Certificate | None:
-        """The vertex reached by exchanges from here."""
+        """Return the vertex reached by pivots from here."""
         m, n = self.program.shape
-        stiffness = np.empty(m + 2 * n + 1)
-        soft = self.P / self.Z
-        stiffness[:m] = 1.0 / (soft[self.over] + soft[self.miss])
-        stiffness[m:] = 1.0 / soft[2 * m :]
-        return crossover(self.program, self.beta, stiffness, TUNING.exchanges * n + 20)
+        ratio = self.P / self.Z
+        rows = ratio[self.over] + ratio[self.miss]
+        weight = 1.0 / np.concatenate([rows, ratio[2 * m :]])
+        return crossover(self.program, self.beta, weight, TUNING.pivots * n + 20)
 
     def vertex(self, *, exact_count: bool) -> Certificate | None:
-        """The vertex that this point seems to approach.
+        """Return the vertex that this point seems to approach.
 
         With ``exact_count`` only a guess with as many equations as unknowns is tried.
         """
@@ -513,50 +530,16 @@ class InteriorPoint:
         size = float(np.abs(self.projected - program.margin).mean())
         inside = P[self.over] * program.costs > Z[self.over] * size
         outside = P[self.miss] * program.costs > Z[self.miss] * size
-        # A multiplier of the box is measured against the largest it could need to be.
+        # A dual of the box is compared with the largest it could need to be.
         width = program.upper - program.lower
-        pull = np.abs(program.linear) + float(program.costs.sum()) * self.column_scale
-        at_low = Z[low] * width > P[low] * pull
-        at_high = Z[high] * width > P[high] * pull
+        largest = np.abs(program.linear) + float(program.costs.sum()) * self.column_scale
+        at_low = Z[low] * width > P[low] * largest
+        at_high = Z[high] * width > P[high] * largest
         touches = bool(Z[self.apart] * size > P[self.apart])
-        kink, free = ~(inside | outside), ~(at_low | at_high)
-        if exact_count and np.count_nonzero(kink) + touches != np.count_nonzero(free):
+        active, free = ~(inside | outside), ~(at_low | at_high)
+        if exact_count and np.count_nonzero(active) + touches != np.count_nonzero(free):
             return None
         beta = np.where(at_low, program.lower, np.where(at_high, program.upper, self.beta))
         alpha = np.where(inside, 0.0, np.where(outside, program.costs, self.alpha))
         t = self.t if touches else 0.0
-        return to_vertex(program, beta, alpha, t, kink, free, touches)
-
-
-class _Best:
-    """The best feasible point and the best dual bound seen so far."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.primal, self.dual = np.inf, -np.inf
-        self.beta = np.zeros(program.shape[1])
-        self.alpha = np.zeros(program.shape[0])
-        self.t = 0.0
-
-    def offer(self, point: InteriorPoint) -> None:
-        program = self.program
-        beta, projected = point.beta, point.projected
-        if point.r_apart + float(point.P[point.apart]) < 0:  # d.beta < separation
-            beta = program.feasible(beta)
-            projected = program.rows.dot(beta)
-        # ``program.primal`` without its checks: the point is feasible, and no row is hard.
-        loss = float(program.costs @ np.maximum(program.margin - projected, 0.0))
-        value = program.offset + float(program.linear @ beta) + loss
-        if value < self.primal:
-            self.primal, self.beta = value, beta
-        bound = program.dual(point.alpha, point.t, point.combined)
-        if bound > self.dual:
-            self.dual, self.alpha, self.t = bound, point.alpha.copy(), point.t
-
-    def relative_gap(self) -> float:
-        if not np.isfinite(self.primal):
-            return np.inf
-        return max(self.primal - self.dual, 0.0) / max(1.0, abs(self.primal))
-
-    def certificate(self) -> Certificate:
-        return Certificate(self.beta, self.alpha, self.t, self.primal, self.dual)
+        return to_vertex(program, beta, alpha, t, active, free, touches)

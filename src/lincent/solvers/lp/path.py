@@ -1,4 +1,4 @@
-"""Exact solutions along the margin, each from the last.
+"""Exact solutions for a decreasing sequence of margins, each started from the last.
 
 With beta = s gamma the program of margin s is, up to the factor s, the program of margin 1 in a
 box of half-width 1/s:
@@ -6,24 +6,22 @@ box of half-width 1/s:
     minimize over gamma    g.gamma + sum_i c_i (1 - a_i.gamma)_+
     subject to             -1/s <= gamma <= 1/s,   d.gamma >= 1
 
-So while no coefficient reaches the box, gamma and the multipliers (alpha, t) do not depend on s:
-beta(s) = (s/s0) beta(s0), and both sides of the certificate scale by s/s0.  Such points cost two
-products with the rows, or none where the sums of the last one are known.
+So while no coefficient reaches the box, gamma and the dual weights (alpha, t) do not depend on s:
+beta(s) = (s/s0) beta(s0), and both sides of the certificate scale by s/s0.
 
-Where the box acts, beta is piecewise linear in s, with a break wherever a row passes the kink:
-between margins a factor of two apart there are as many breaks as such rows, often thousands, so
-they are not followed one by one.  With beta kept, the rows with |a_i.beta - s| <= |s - s0| change
-sides; these are in doubt, all others hardly are.
+Where the box acts, beta is piecewise linear in s, with a breakpoint wherever a row passes the
+margin (parametric programming; Gass and Saaty 1955): between margins a factor of two apart there
+are as many as such rows, often thousands, so they are not followed one by one.  With beta kept,
+the rows with |a_i.beta - s| <= |s - s0| change sides; these are undecided, all others hardly are.
 
-    little data, few turn         exchanges from the last vertex (``margin_exchanges``)
-    more data, few in doubt       the active set of the last margin names a vertex: it is tried
-    else, up to middling data     Newton steps from the last point, then exchanges (``simplex``)
-    else                          screening from the last point, with the rows in doubt as the band
+    small problems, few rows turn     pivots from the last vertex (``MarginPivots``)
+    larger ones, few undecided        the vertex of the last active set is tried
+    else, up to 700,000 entries       Newton steps from the last point, then pivots (``simplex``)
+    else                              screening from the last point, the undecided rows as band
 
-At the largest feasible margin a corner of the box is left, and nothing is solved at all.
-
-Either way the certificate of each point is computed from that point's own program, so a shortcut
-can be slow but never wrong; where its certificate falls short, the solvers start from nothing.
+At the largest feasible margin one vertex of the box is left, and nothing is solved at all.  The
+certificate of each point is computed from that point's own program, so a shortcut can be slow but
+never wrong; where its certificate falls short, the solvers start from nothing.
 """
 
 from __future__ import annotations
@@ -37,21 +35,53 @@ import numpy as np
 
 from lincent.problems.arrays import Certificate, Rows, Vector
 from lincent.problems.centralization import Program, certify, lcc_program
-from lincent.solvers.lp import dispatch, margin_exchanges, screening, simplex
-from lincent.solvers.lp.block_path import SCALED, BlockFollower, scaled_by_sums
+from lincent.solvers.lp import dispatch, screening, simplex
 from lincent.solvers.lp.duplicate_rows import groups, one_of_each, summed
-from lincent.solvers.lp.margin_exchanges import MarginExchanges, Vertex
+from lincent.solvers.lp.tableau import Tableau
 from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.solution import Controls, Solution, Status, not_begun
 from lincent.sources.evaluation import Multipliers
 
-VERTEX = "vertex"
-KINK = 1e-9
-SCREEN_ABOVE = 1.5
-NEAR_ABOVE = 5
-FAR = 0.5
-SURELY = 100.0
-"""Times ``tol``: a gap that is expected to be larger is not looked at."""
+SCALED, VERTEX, PIVOTS = "scaled", "vertex", "pivots"
+"""Names of the shortcuts."""
+ACTIVE = 1e-9
+"""Relative distance up to which a row or a side is active."""
+TRIED_GAP = 100.0
+"""Times ``tol``: a scaled solution whose gap is expected to be larger is not certified."""
+PIVOT_ENTRIES, PIVOT_COLUMNS = 30_000, 64
+"""Sizes beyond which Newton steps, which pass many breakpoints at once, beat pivots."""
+REFRESH = 200
+"""Pivots after which the tableau is recomputed, as their rounding errors add up."""
+SHORT_ENTRIES = 6_000
+"""Entries up to which call overhead dominates, and pivots have the least."""
+
+
+def solve_path(
+    rows: Rows,
+    difference: Vector,
+    margins: Vector,
+    costs: Sequence[Any],
+    path_solver: PathSolver | StreamedPathSolver,
+) -> list[list[Solution]]:
+    """Return solutions by cost vector and margin; margins are visited from the largest down.
+
+    Near the largest feasible margin the solution is nearly known and cheap to find from nothing;
+    at the smallest it is expensive on separable classes.  Nothing starts after the deadline.
+    """
+    rows, costs = path_solver.prepare(rows, costs)
+    order = np.argsort(margins)[::-1]
+    table = []
+    for cost in costs:
+        line: dict[int, Solution] = {}
+        for k in order:
+            if path_solver.controls.out_of_time():
+                line[int(k)] = not_begun(len(difference))
+                continue
+            program = lcc_program(rows, difference, cost, float(margins[k]))
+            line[int(k)] = path_solver.solve(program)
+        path_solver.rewind()
+        table.append([line[k] for k in range(len(margins))])
+    return table
 
 
 @dataclass(frozen=True)
@@ -62,7 +92,7 @@ class _Visited:
     certificate: Certificate
 
     @cached_property
-    def pulled(self) -> float:
+    def box_term(self) -> float:
         """What the sides of the box add to the bound, which does not scale with the margin."""
         program, answer = self.program, self.certificate
         scales = program.margin * float(np.sum(answer.alpha)) + program.separation * answer.t
@@ -74,55 +104,53 @@ class _Visited:
         return self.program.rows.dot(self.certificate.beta)
 
 
-class Follower:
+class PathSolver:
     """Solves one program after the other, each from the last."""
 
     def __init__(self, solver: str, controls: Controls, rng: np.random.Generator) -> None:
         self.solver, self.controls, self.rng = solver, controls, rng
         self._first: _Visited | None = None
         self._last: _Visited | None = None
-        self._exchanges = MarginExchanges()
-        self._known: simplex.Known | None = None
+        self._pivots = MarginPivots()
+        self._sizes: simplex.Sizes | None = None
 
-    def prepared(self, rows: Rows, costs: Sequence[Any]) -> tuple[Rows, list[Vector]]:
-        """The rows that cost anything, in the form in which they are solved again and again."""
+    def prepare(self, rows: Rows, costs: Sequence[Any]) -> tuple[Rows, list[Vector]]:
+        """Return the rows of positive cost, in the form in which they are solved repeatedly."""
         vectors = [np.asarray(cost) for cost in costs]
         kept = np.flatnonzero(vectors[0])
-        if len(kept) < len(vectors[0]):  # rows of cost zero say nothing
+        if len(kept) < len(vectors[0]):
             rows, vectors = rows.take(kept), [cost[kept] for cost in vectors]
-        near = not (rows.is_remote or rows.sparse) and simplex.worthwhile(*rows.shape)
-        if near or not screening.worthwhile(*rows.shape, sparse=rows.sparse):
-            # A problem that is solved whole is formed once, not once per margin.
+        small = _is_small(rows)
+        if small or not screening.is_applicable(*rows.shape, sparse=rows.sparse):
+            # A problem that is solved directly is formed once, not once per margin.
             rows = rows.materialize()
-        self._known = None
-        if near:
-            found = groups(rows)
-            if found is not None:
-                first, group = found
+        self._sizes = None
+        if small:
+            equal = groups(rows)
+            if equal is not None:
+                first, group = equal
                 rows, vectors = one_of_each(rows, first), [summed(cost, group) for cost in vectors]
-            self._known = simplex.Known.of(rows.dense())
+            self._sizes = simplex.Sizes.of(rows.dense())
         return rows, vectors
 
     def rewind(self) -> None:
-        """Go on from the first point since the last rewind: the next line starts near it."""
+        """Continue from the first point since the last rewind: the next line starts near it."""
         self._last, self._first = self._first, None
 
     def solve(self, program: Program) -> Solution:
-        """The certified solution of a program that differs from the last in margin or costs."""
+        """Return the certified solution of a program that differs in margin or costs only."""
         if program.infeasible:
             return dispatch.solve(program, self.solver, self.controls, self.rng)
-        found = self._from_last(program)
-        if found is None:
-            found = self._afresh(program)
-        if found.solver not in (SCALED, margin_exchanges.NAME):
-            self._exchanges.forget()
-        if np.isfinite(found.certificate.objective):
-            self._last = _Visited(program, found.certificate)
+        solution = self._from_last(program) or self._from_nothing(program)
+        if solution.solver not in (SCALED, PIVOTS):
+            self._pivots.forget()
+        if np.isfinite(solution.certificate.objective):
+            self._last = _Visited(program, solution.certificate)
             self._first = self._first or self._last
-        return found
+        return solution
 
     def _from_last(self, program: Program) -> Solution | None:
-        """The last solution scaled, or its vertex, or what screening finds near it."""
+        """Return the last solution scaled, or its vertex, or what is found near it."""
         last = self._last
         if last is None:
             return None
@@ -130,87 +158,84 @@ class Follower:
         if self._good(answer):
             return Solution(Status.OPTIMAL, answer, 0, SCALED)
         m, n = program.shape
-        doubt = _in_doubt(program, last)
+        small, auto = _is_small(program.rows), self._is_auto(program)
+        undecided = _undecided(program, last)
         turned = (last.projected < program.margin) != (last.projected < last.program.margin)
-        if self._screens(program) and margin_exchanges.worthwhile(
-            program, int(np.count_nonzero(turned))
-        ):
-            vertex = Vertex(last.program, last.certificate.beta, last.projected)
-            found = self._exchanges.solve(program, vertex, self.controls)
-            if found is not None:
-                return found
-        # Otherwise the active set surely changes; for other costs nobody knows.
-        if (doubt <= n and not _little(program)) or program.margin == last.program.margin:
+        if auto and MarginPivots.is_applicable(program, int(np.count_nonzero(turned))):
+            weight = hinge_weights(last.program, last.certificate.beta, last.projected)
+            solution = self._pivots.solve(program, last.certificate.beta, weight, self.controls)
+            if solution is not None:
+                return solution
+        # Otherwise the active set surely changes; for other costs it is unknown.
+        if (undecided <= n and not small) or program.margin == last.program.margin:
             answer = _vertex(program, last)
             if self._good(answer):
                 return Solution(Status.OPTIMAL, answer, 0, VERTEX)
-        if not self._screens(program) or m < NEAR_ABOVE * n:
+        if not auto or m < 5 * n or program.one_point:
             return None
-        if program.one_point:
-            return None  # nothing to solve
-        if _little(program):
-            found = simplex.solve(program, self.controls, last.certificate.beta, self._known)
-            if self._final(found):
-                return found
+        if small:
+            solution = simplex.solve(program, self.controls, last.certificate.beta, self._sizes)
+            if self._final(solution):
+                return solution
         if last.program.one_point:
-            return None  # a corner says nothing of the rows near the kink
-        guess = screening.Guess(last.certificate.beta, doubt)
-        found = screening.solve(program, self.controls, self.rng, start=guess)
-        return found if self._final(found) else None
+            return None  # that vertex says nothing of the active rows
+        guess = screening.Guess(last.certificate.beta, undecided)
+        solution = screening.solve(program, self.controls, self.rng, start=guess)
+        return solution if self._final(solution) else None
 
     def _good(self, answer: Certificate | None) -> TypeGuard[Certificate]:
         return answer is not None and answer.relative_gap <= self.controls.tol
 
-    def _final(self, found: Solution) -> bool:
-        """Whether it is good, or there is no time for another."""
-        return self._good(found.certificate) or self.controls.out_of_time()
+    def _final(self, solution: Solution) -> bool:
+        return self._good(solution.certificate) or self.controls.out_of_time()
 
-    def _afresh(self, program: Program) -> Solution:
-        """What the solvers say without a hint."""
-        if self._screens(program):
-            # On a path screening pays earlier than for a single solve, since its cost is that of
-            # a sample; and where the margin leaves one point, nothing needs to be solved.
+    def _from_nothing(self, program: Program) -> Solution:
+        """Return the solution without a warm start.
+
+        On a path screening pays earlier than for a single solve, since its cost is that of a
+        sample; and where the margin leaves one point, nothing needs to be solved.
+        """
+        if self._is_auto(program):
             m, n = program.shape
-            found = None
+            solution = None
             if program.one_point:
-                found = self._corner(program)
-            elif m > SCREEN_ABOVE * screening.start_size(n) and not _little(program):
-                found = screening.solve(program, self.controls, self.rng)
-            if found is not None and self._final(found):
-                return found
+                solution = self._only_point(program)
+            elif m > 1.5 * screening.start_size(n) and not _is_small(program.rows):
+                solution = screening.solve(program, self.controls, self.rng)
+            if solution is not None and self._final(solution):
+                return solution
         return dispatch.solve(program, self.solver, self.controls, self.rng)
 
-    def _corner(self, program: Program) -> Solution | None:
-        """The one corner that the margin leaves; columns without a difference stay free."""
-        answer = _only_point(program)
-        if self._good(answer) or not margin_exchanges.affordable(program):
+    def _only_point(self, program: Program) -> Solution | None:
+        """Return the one vertex that the margin leaves; features without a difference are free."""
+        answer = only_point(program)
+        if self._good(answer) or not MarginPivots.is_affordable(program):
             return Solution(Status.OPTIMAL, answer, 0, VERTEX)
-        corner = Vertex(program, answer.beta, program.rows.dot(answer.beta))
-        return self._exchanges.solve(program, corner, self.controls)
+        weight = hinge_weights(program, answer.beta, program.rows.dot(answer.beta))
+        return self._pivots.solve(program, answer.beta, weight, self.controls)
 
-    def _screens(self, program: Program) -> bool:
+    def _is_auto(self, program: Program) -> bool:
         return self.solver == "auto" and not program.hard and bool(np.all(program.costs > 0))
 
 
-def _little(program: Program) -> bool:
-    """Whether exchanges from a point are cheaper than screening."""
-    rows = program.rows
-    return not (rows.is_remote or rows.sparse) and simplex.worthwhile(*program.shape)
+def _is_small(rows: Rows) -> bool:
+    """Return whether Newton steps and pivots are cheaper than screening."""
+    return not (rows.is_remote or rows.sparse) and simplex.is_applicable(*rows.shape)
 
 
-def _in_doubt(program: Program, last: _Visited) -> int:
-    """About how many rows change sides.
+def _undecided(program: Program, last: _Visited) -> int:
+    """Return about how many rows change sides.
 
-    With the point kept, those whose distance from the kink is below the change of the margin.
+    With the point kept, those whose distance from the margin is below its change.
     """
     shift = abs(program.margin - last.program.margin)
     if shift == 0.0:  # other costs, so any of them
-        return int(FAR * program.shape[0])
+        return program.shape[0] // 2
     return int(np.count_nonzero(np.abs(last.projected - program.margin) <= shift))
 
 
-def _only_point(program: Program) -> Certificate:
-    """The one corner of the box that the margin leaves, proved by the rows that miss it."""
+def only_point(program: Program) -> Certificate:
+    """Certify the one vertex of the box that the margin leaves, by the rows that violate it."""
     beta = program.farthest_point
     alpha = np.where(program.rows.dot(beta) < program.margin, program.costs, 0.0)
     return certify(program, beta, alpha, program.corner_t(program.rows.tdot(alpha)))
@@ -220,12 +245,12 @@ def _scaled(program: Program, last: _Visited, tol: float) -> Certificate | None:
     before, point = last.program, last.certificate
     if before.costs is not program.costs and np.any(before.costs != program.costs):
         return None
-    if isinstance(point.alpha, Multipliers):  # rows on a device: sums are known, none is read
+    if isinstance(point.alpha, Multipliers):  # on a device: the sums are known
         return scaled_by_sums(program, before, point)
     ratio = program.margin / before.margin
     # Objective and bound agree before: after, they differ by what does not scale.
     size = max(1.0, abs(program.offset + ratio * (point.objective - before.offset)))
-    if abs((1.0 - ratio) * last.pulled) > SURELY * tol * size:
+    if abs((1.0 - ratio) * last.box_term) > TRIED_GAP * tol * size:
         return None
     beta = point.beta * ratio
     if np.any(beta < program.lower) or np.any(beta > program.upper):
@@ -234,7 +259,7 @@ def _scaled(program: Program, last: _Visited, tol: float) -> Certificate | None:
 
 
 def _vertex(program: Program, last: _Visited) -> Certificate | None:
-    """The vertex that the active set of the last point names in this program."""
+    """Return the vertex that the active set of the last point defines in this program."""
     before, point = last.program, last.certificate
     if program.hard or before.hard:
         return None
@@ -243,41 +268,166 @@ def _vertex(program: Program, last: _Visited) -> Certificate | None:
     ratio = np.divide(
         program.costs, before.costs, where=before.costs > 0, out=np.zeros(len(distance))
     )
-    between = (point.alpha > KINK * before.costs) & (point.alpha < (1 - KINK) * before.costs)
-    kink = (np.abs(distance) <= KINK * size) | between
-    rounding = KINK * (before.upper - before.lower)
+    between = (point.alpha > ACTIVE * before.costs) & (point.alpha < (1 - ACTIVE) * before.costs)
+    active = (np.abs(distance) <= ACTIVE * size) | between
+    rounding = ACTIVE * (before.upper - before.lower)
     at_low, at_high = point.beta - before.lower <= rounding, before.upper - point.beta <= rounding
-    tight = float(before.difference @ point.beta) <= before.separation * (1 + KINK)
-    # Off the kink the multiplier is zero or the whole cost; rounding of the last point ends here.
-    off = np.where(distance < 0, program.costs, 0.0)
-    alpha = np.where(kink, point.alpha * ratio, off)
+    tight = float(before.difference @ point.beta) <= before.separation * (1 + ACTIVE)
+    # An inactive row has weight zero or its cost; rounding of the last point ends here.
+    alpha = np.where(active, point.alpha * ratio, np.where(distance < 0, program.costs, 0.0))
     beta = np.where(at_low, program.lower, np.where(at_high, program.upper, point.beta))
-    return to_vertex(program, beta, alpha, point.t, kink, ~(at_low | at_high), tight)
+    return to_vertex(program, beta, alpha, point.t, active, ~(at_low | at_high), tight)
 
 
-def follow(
-    rows: Rows,
-    difference: Vector,
-    margins: Vector,
-    costs: Sequence[Any],
-    follower: Follower | BlockFollower,
-) -> list[list[Solution]]:
-    """Solutions by cost vector and margin; margins are visited from the largest down.
+def hinge_weights(program: Program, beta: Vector, projected: Vector) -> Vector:
+    """Return how close each hinge is to active at a vertex; active ones count alike."""
+    missed = program.margin - projected
+    above = float(program.difference @ beta) - program.separation
+    distance = np.concatenate([missed, beta - program.lower, program.upper - beta, [above]])
+    rounding = 1e-18 * (float(missed @ missed) / len(missed) + program.margin**2)
+    return np.asarray(1.0 / (distance * distance + rounding))
 
-    Near the largest feasible margin the solution is nearly known and cheap to find from nothing;
-    at the smallest it is dear on separable classes.  After the deadline nothing is begun.
+
+class MarginPivots:
+    """Pivots from the vertex of one margin to that of the next.
+
+    Rates and slopes do not depend on right-hand sides: a margin changes only where each hinge is.
+    So the tableau of one margin becomes that of the next by one product with the right-hand sides,
+    and as many pivots are left as hinges enter or leave the basis between the two margins.
     """
-    rows, costs = follower.prepared(rows, costs)
-    order = np.argsort(margins)[::-1]
-    table = []
-    for cost in costs:
-        line: dict[int, Solution] = {}
-        for k in order:
-            if follower.controls.out_of_time():
-                line[int(k)] = not_begun(len(difference))
-                continue
-            program = lcc_program(rows, difference, cost, float(margins[k]))
-            line[int(k)] = follower.solve(program)
-        follower.rewind()
-        table.append([line[k] for k in range(len(margins))])
-    return table
+
+    def __init__(self) -> None:
+        self._tableau: Tableau | None = None
+        self._refreshed = 0
+
+    @staticmethod
+    def is_affordable(program: Program) -> bool:
+        """Return whether the tableau of all rows is small enough to pivot in."""
+        m, n = program.shape
+        local = not (program.rows.is_remote or program.rows.sparse)
+        return local and m * n <= PIVOT_ENTRIES and n <= PIVOT_COLUMNS
+
+    @staticmethod
+    def is_applicable(program: Program, turned: int) -> bool:
+        """Return whether pivots are cheaper than Newton steps, if so many rows change sides.
+
+        With fewer than five rows per column Newton steps have nothing to sum up.
+        """
+        m, n = program.shape
+        short = m * n <= SHORT_ENTRIES or m < 5 * n
+        return (short or turned <= 0.5 * n) and MarginPivots.is_affordable(program)
+
+    def forget(self) -> None:
+        """Drop the tableau: the last point of the path is not its vertex."""
+        self._tableau = None
+
+    def solve(
+        self, program: Program, last: Vector, weight: Vector, controls: Controls
+    ) -> Solution | None:
+        """Return the certified vertex of a program from that of another margin, or None.
+
+        ``weight`` are those of the hinges at the last vertex, if there is no tableau yet.
+        """
+        tableau = self._at_margin(program, weight)
+        if tableau is None:
+            return None
+        before = tableau.pivots
+        self._tableau = None  # until it is known to be good
+        if not tableau.descend(12 * program.shape[1] + 20):
+            return None
+        answer = tableau.certificate(program.feasible(last))
+        if answer.relative_gap > controls.tol:
+            return None
+        self._tableau = tableau
+        return Solution(Status.OPTIMAL, answer, tableau.pivots - before, PIVOTS)
+
+    def _at_margin(self, program: Program, weight: Vector) -> Tableau | None:
+        """Return the tableau of a program at the basis of the last vertex."""
+        tableau = self._tableau
+        if tableau is None or tableau.program.costs is not program.costs:
+            self._refreshed = 0
+            tableau = Tableau(program, weight)
+            return tableau if tableau.usable else None
+        fresh = tableau.pivots - self._refreshed > REFRESH
+        if fresh:
+            self._refreshed = tableau.pivots
+        return tableau if tableau.aim(program, fresh=fresh) else None
+
+
+class StreamedPathSolver:
+    """The path over remote data, of which only sums are transferred.
+
+    At the largest feasible margin one pass over the data certifies the one point left.  Where no
+    coefficient reaches the box, the last solution scales: gamma = beta / s and (alpha, t) stay, so
+
+        loss = s * sum_i c_i (1 - a_i.gamma)_+        sum_i alpha_i a_i  and  sum_i alpha_i  stay
+
+    and the certificate of the next margin follows from known sums, without a pass.  Everything else
+    is screened from nothing.
+    """
+
+    def __init__(self, solver: str, controls: Controls, rng: np.random.Generator) -> None:
+        self.solver, self.controls, self.rng = solver, controls, rng
+        self._last: tuple[Program, Certificate] | None = None
+
+    def prepare(self, rows: Rows, costs: Sequence[Any]) -> tuple[Rows, Sequence[Any]]:
+        """Return rows and costs unchanged."""
+        return rows, costs
+
+    def rewind(self) -> None:
+        """Forget the last point: the next line has other costs."""
+        self._last = None
+
+    def solve(self, program: Program) -> Solution:
+        """Return the certified solution of a program that differs in its margin only."""
+        if program.infeasible:
+            nowhere = Certificate(np.zeros(program.shape[1]), np.empty(0), 0.0, np.inf, -np.inf)
+            return Solution(Status.INFEASIBLE, nowhere, 0, "none")
+        solution = self._from_sums(program)
+        if solution is None:
+            solution = dispatch.solve(program, self.solver, self.controls, self.rng)
+        if np.isfinite(solution.certificate.objective):
+            self._last = program, solution.certificate
+        return solution
+
+    def _from_sums(self, program: Program) -> Solution | None:
+        """Return what known sums, or one pass over the data, can certify."""
+        if program.hard or self.solver != "auto":
+            return None
+        scaled = None if self._last is None else scaled_by_sums(program, *self._last)
+        if scaled is not None and scaled.relative_gap <= self.controls.tol:
+            return Solution(Status.OPTIMAL, scaled, 0, SCALED)
+        if program.one_point:
+            point = only_point_by_sums(program)
+            if point.relative_gap <= self.controls.tol:
+                return Solution(Status.OPTIMAL, point, 0, VERTEX)
+        return None
+
+
+def scaled_by_sums(program: Program, before: Program, point: Certificate) -> Certificate | None:
+    """Return the point for another margin, certified from the sums of its dual weights."""
+    alpha: Any = point.alpha
+    if not isinstance(alpha, Multipliers):  # of another solver, row by row
+        return None
+    ratio = program.margin / before.margin
+    beta = point.beta * ratio
+    if np.any(beta < program.lower) or np.any(beta > program.upper):
+        return None
+    beta = program.feasible(beta)
+    loss = ratio * (point.objective - before.value(point.beta, 0.0))
+    t = program.best_t(alpha.combined, point.t)
+    bound = program.bound(alpha.total, t, alpha.combined)
+    return Certificate(beta, point.alpha, t, program.value(beta, loss), bound)
+
+
+def only_point_by_sums(program: Program) -> Certificate:
+    """Certify the one vertex that the margin leaves by one split of the rows there."""
+    beta = program.farthest_point
+    seen = program.rows.all_rows(program.costs, program.margin).look(beta, 0)
+    split = seen.split(0.0)
+    # Active rows add nothing to either side.
+    alpha: Any = split.multipliers(np.zeros(len(split.costs)), split.summed)
+    t = program.best_t(split.summed, program.corner_t(split.summed))
+    objective = program.value(beta, seen.loss)
+    bound = program.bound(split.summed_cost, t, split.summed)
+    return Certificate(beta, alpha, t, objective, bound)

@@ -1,18 +1,18 @@
-"""The rows near the kink solved exactly, the others as a sum; as often as it takes.
+"""Rounds of screening: the rows near the margin solved exactly, the others as a sum.
 
 Rows with a_i.beta far below s are summed into the linear term, those far above are dropped, the
 rest, the band, is kept:
 
-    minimize  (g - sum_out c_i a_i).beta + sum_band c_i (s - a_i.beta)_+          in a small box
+    minimize  (g - sum_below c_i a_i).beta + sum_band c_i (s - a_i.beta)_+     in a trust region
 
 The restricted objective never exceeds the true one: a row outside the band counts by its tangent.
-So this is a cutting-plane model, every round gives a valid bound, rows found on the wrong side of
-the kink join the band, and the rounds end at the optimum of the whole.
+So this is a cutting-plane model (Kelley 1960), every round gives a valid bound, rows on the wrong
+side of the margin join the band, and the rounds end at the optimum of the whole.
 
-The small box, the trust region, keeps the model where it is good.  Where the model's optimum is
-worse than the best point so far, the best point on the way to it is taken instead.  Where the gap
-has not halved in three rounds the band is made wider; where that does not help either, the search
-ends as stalled, for another solver to go on.
+The trust region keeps the model where it is good.  Where the model's optimum is worse than the best
+point so far, the best point on the way to it is taken instead.  Where the gap has not halved in
+three rounds the band is made wider; where that does not help either, the search ends as stalled,
+for another solver to continue.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.problems.arrays import AllRows, Certificate, Checked, EvaluatedRows, SplitRows, Vector
+from lincent import _threads
+from lincent.problems.arrays import AllRows, Certificate, Checked, EvaluatedRows, Vector
 from lincent.problems.centralization import Program
-from lincent.solvers.lp import part
-from lincent.solvers.lp.ruler import Ruler
-from lincent.solvers.lp.smoothing import Near
+from lincent.solvers.bounds import Bounds
+from lincent.solvers.lp import interior_point, simplex
+from lincent.solvers.lp.smoothing import Evaluated
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "screening"
@@ -33,13 +34,13 @@ NAME = "screening"
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the rounds trade; measured on the tall shapes of ``benchmarks/workloads.py``."""
+    """Trade-offs, measured on the tall shapes of ``benchmarks/workloads.py``."""
 
     trust: float = 4.0  # widths of the band that a coefficient may move by
     most_rounds: int = 40
     guessed_rounds: int = 8  # from a guess: where it was not near, a sample is
     inner_tol: float = 0.2  # times tol; less, in a small box, where that was not enough
-    enough: float = 0.4  # of tol: a half is left for what rounding can have done to the gap
+    enough: float = 0.4  # of tol: half is left for the rounding of the certificate
     stricter: float = 1e-3  # times that: a gap says little there, a vertex everything
     loose: float = 1e-2  # of the gap is enough while many rows are misplaced
     many: float = 0.25  # of the band misplaced are many
@@ -57,49 +58,59 @@ class Tuning:
 TUNING = Tuning()
 
 
-@dataclass
-class _Bound:
-    """The best dual point so far, in the split that it belongs to."""
+def solve_subproblem(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
+    """Solve some rows of a large program, a sample or a band, to ``controls.tol``.
 
-    value: float = -np.inf
-    split: SplitRows | None = None
-    alpha: Vector | None = None
-    combined: Vector | None = None
-    t: float = 0.0
+    Where they are few the simplex reaches their vertex in a few milliseconds; else, and where
+    pivots lead nowhere, the interior point solves them.
+    """
+    rows, steps = program.rows, 0
+    if simplex.is_applicable(*program.shape) and not (rows.sparse or rows.is_remote):
+        with _threads.for_size(*program.shape):
+            solution = simplex.solve(program, controls, start)
+        if solution.status is Status.OPTIMAL:
+            return solution
+        steps = solution.iterations
+    solution = interior_point.solve(program, controls, start)
+    return replace(solution, iterations=steps + solution.iterations)
 
 
 class Rounds:
-    """One search: the best point, the best bound, and the band between them."""
+    """One search: the best point, the best bound, and the band between them.
+
+    ``scale`` and ``spread`` are the scales of the features and how far each coefficient may move,
+    from a sample; from a guess the band itself says it.
+    """
 
     def __init__(
         self,
         program: Program,
         whole: AllRows,
-        near: Near,
+        point: Evaluated,
         controls: Controls,
-        ruler: Ruler | None = None,
+        scale: Vector | None = None,
+        spread: Vector | None = None,
     ) -> None:
         self.program, self.whole, self.controls = program, whole, controls
-        self.view: EvaluatedRows | None = near.view  # from the best point, where it was kept
-        self.beta, self.objective = near.beta, near.objective
-        self.width = near.width
-        self.split = near.view.split(self.width)
-        # From a guess the band itself says how large the columns are.
-        self.scale = self.split.rows.column_scale() if ruler is None else ruler.scale
-        spread = 1.0 / self.scale if ruler is None else ruler.spread
-        self.radius = TUNING.trust * self.width * spread
-        self.most = TUNING.guessed_rounds if ruler is None else TUNING.most_rounds
-        self.bound = _Bound()
+        self.view: EvaluatedRows | None = point.view  # of the best point, where it was kept
+        self.beta, self.objective = point.beta, point.objective
+        self.width = point.width
+        self.split = point.view.split(self.width)
+        self.scale = self.split.rows.column_scale() if scale is None else scale
+        self.radius = TUNING.trust * self.width * (1.0 / self.scale if spread is None else spread)
+        self.most = TUNING.guessed_rounds if spread is None else TUNING.most_rounds
+        self.bounds = Bounds()
+        self.bounds.offer_primal(self.objective, None)
         self.inner_tol, self.loose = TUNING.inner_tol * controls.tol, 0.0
         self.gaps: list[float] = []
         self.widenings = self.retreats = 0
         self.longer = 1.0
 
     def run(self, iterations: int) -> Solution:
-        """Round after round until the gap is closed."""
+        """Iterate until the gap is closed."""
         status: Status | None = None
         for number in range(self.most):
-            # What a round has seen ends with it: a view is as long as the data.
+            # The local variables of a round end with it: a view is as long as the data.
             steps, status = self._round(number)
             iterations += steps
             if status is not None:
@@ -107,16 +118,17 @@ class Rounds:
         return self._answer(status or Status.ITERATION_LIMIT, iterations)
 
     def _round(self, number: int) -> tuple[int, Status | None]:
-        """The steps of one round, and how the search has ended, if it has."""
+        """Return the steps of one round, and how the search has ended, if it has."""
         small = self._restricted()
         within = replace(self.controls, tol=max(self.inner_tol, self.loose), watch=None)
-        inner = part.solve(small, within, self.beta)
+        inner = solve_subproblem(small, within, self.beta)
         point = inner.certificate
         held = self._held(point.beta)
         self._raise_bound(point)
         checked = self.split.check(point.beta)
         self._lower_objective(point.beta, checked)
-        gap = self._relative_gap()
+        self.bounds.objective = self.objective
+        gap = self.bounds.relative_gap
         self.controls.reached(
             f"round {number + 1}", self.objective, gap,
             f"  band {small.shape[0]}  misplaced {checked.misplaced}  at trust region {held}",
@@ -130,7 +142,7 @@ class Rounds:
         return inner.iterations, None if self._go_on(checked, held, gap) else Status.STALLED
 
     def _restricted(self) -> Program:
-        """The band alone, with the rows beyond it in the linear term, in the trust region."""
+        """Return the program of the band, with the violating rows in the linear term."""
         program, split = self.program, self.split
         return replace(
             program,
@@ -143,23 +155,22 @@ class Rounds:
         )
 
     def _held(self, beta: Vector) -> int:
-        """How many coefficients the trust region holds back."""
+        """Return how many coefficients the trust region holds back."""
         program = self.program
         at_edge = np.abs(beta - self.beta) >= self.radius * (1 - 1e-6)
         return int(np.count_nonzero(at_edge & (beta > program.lower) & (beta < program.upper)))
 
     def _raise_bound(self, point: Certificate) -> None:
-        """The bound on the whole that the round's multipliers give, if it is the best."""
+        """Keep the bound that the dual weights of the round give for the whole, if it is best."""
         program, split = self.program, self.split
         combined = split.summed + split.rows.tdot(point.alpha)
         total = split.summed_cost + float(point.alpha.sum())
         t = program.best_t(combined, point.t)
         value = program.bound(total, t, combined)
-        if value > self.bound.value:
-            self.bound = _Bound(value, split, point.alpha, combined, t)
+        self.bounds.offer_dual(value, (split, point.alpha, combined, t))
 
     def _lower_objective(self, beta: Vector, checked: Checked) -> None:
-        """The new point if it is better, else the best one on the way to it."""
+        """Keep the new point if it is better, else the best one on the way to it."""
         program = self.program
         value = program.value(beta, checked.loss)
         if value < self.objective:
@@ -184,8 +195,8 @@ class Rounds:
         """Prepare the next round; False where nothing is left to try."""
         band = self.split.rows.shape[0]
         if checked.misplaced > TUNING.bad * band and self.retreats < TUNING.most_retreats:
-            # The model was followed to where it says nothing.  The rows that it missed there need
-            # not matter here: a band around the best point, and shorter steps.
+            # The model was followed to where it is void.  The rows that it missed there need not
+            # matter here: take a band around the best point, and shorter steps.
             self.retreats += 1
             self.radius = self.radius / TUNING.shorter
             self._widen(min(TUNING.larger * band, band + 2 * checked.misplaced))
@@ -207,21 +218,15 @@ class Rounds:
         return True
 
     def _widen(self, band: float) -> None:
-        """The rows nearest to the kink from the best point join the band."""
+        """Add the rows nearest to the margin at the best point to the band."""
         most = self.program.shape[0] - 1
         view = self._best_view()
         self.split = self.split.wider(view, view.width(min(int(band), most)))
 
-    def _relative_gap(self) -> float:
-        gap = max(self.objective - self.bound.value, 0.0)
-        return gap / max(1.0, abs(self.objective))
-
     def _answer(self, status: Status, iterations: int) -> Solution:
-        """As ``certify`` does it: both sides were read already, the rows beyond as a sum."""
-        bound, self.view = self.bound, None
-        assert bound.split is not None
-        assert bound.alpha is not None
-        assert bound.combined is not None
-        multipliers = bound.split.multipliers(bound.alpha, bound.combined)
-        answer = Certificate(self.beta, multipliers, bound.t, self.objective, bound.value)
+        """Return the certificate, as ``certify`` does it, from sums that are known."""
+        self.view = None
+        split, alpha, combined, t = self.bounds.dual
+        multipliers = split.multipliers(alpha, combined)
+        answer = Certificate(self.beta, multipliers, t, self.objective, self.bounds.bound)
         return Solution(status, answer, iterations, NAME, scale=self.scale)

@@ -1,4 +1,4 @@
-"""A program in units in which its numbers are near one.
+"""Scaling of a program to numbers near one.
 
 With powers of two s and v, rows, d and g divided by s, and the box multiplied by v,
 
@@ -9,7 +9,8 @@ no digit.  s brings data of any scale to one; v brings a separation that is tiny
 where solvers see it.
 
 A box that is far away does not matter, and solvers lose digits to it.  So a solver is given a
-nearer one; an optimum inside it is the optimum, by convexity, and the proof is about the whole box.
+nearer one; an optimum inside it is the optimum, by convexity, and the certificate is for the whole
+box.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from lincent.sources.dense import DenseRows
 EXTREME = 2.0**40
 """Data whose centers differ by more than this, or less than its inverse, is scaled."""
 TINY = 2.0**-30
-"""A separation below this share of the largest is scaled."""
+"""A separation below this fraction of the largest is scaled."""
 USUAL = 2.0**-7
-"""The share it becomes: about that of the default margin on standardized data."""
+"""The fraction it becomes: about that of the default margin on standardized data."""
 FAR = 2.0**20
 """Where the nearer box begins for a column of unit scale: farther out solvers lose digits."""
 AT_THE_BOX = 0.5
@@ -38,7 +39,7 @@ MOST_ENTRIES = 20_000_000
 
 @dataclass(frozen=True)
 class Scaled:
-    """The same program to solve (``near``) and to prove (``whole``), and the way back."""
+    """The same program to solve (``near``) and to certify (``whole``), and the way back."""
 
     near: Program
     whole: Program
@@ -46,19 +47,19 @@ class Scaled:
     point: float = 1.0
 
     def held(self, beta: Vector) -> bool:
-        """Whether the nearer box may keep a point from going on."""
+        """Return whether the nearer box may hold a point back."""
         near, whole = self.near, self.whole
         low = (beta <= near.lower * AT_THE_BOX) & (near.lower > whole.lower)
         high = (beta >= near.upper * AT_THE_BOX) & (near.upper < whole.upper)
         return bool(np.any(low | high))
 
     def size(self, answer: Certificate) -> float:
-        """The least that a gap is measured against in the units of the program as it was, here."""
+        """Return the least objective that a gap of the original program is relative to, here."""
         unit = self.rows / self.point
         return min(max(abs(answer.objective), min(1.0, self.rows) / unit), 1.0)
 
     def back(self, answer: Certificate) -> Certificate:
-        """The certificate of the program as it was."""
+        """Return the certificate of the original program."""
         if self.rows == self.point == 1.0:
             return answer
         unit = self.rows / self.point
@@ -73,7 +74,7 @@ class Scaled:
 
 
 def of_unit_scale(program: Program) -> Scaled:
-    """The program itself where its scale is ordinary."""
+    """Return the scaled program; the program itself where its scale is ordinary."""
     s = _row_scale(program)
     v = _point_scale(program)
     if s == v == 1.0:

@@ -1,20 +1,32 @@
-"""The exact optimum of a program with many rows, by solving it for a few of them.
+"""Screening: the exact optimum of a program with many more rows than columns, from few of them.
 
-At the optimum at most n rows sit on the kink a_i.beta = s.  All others are surely outside (their
-cost is linear) or surely inside (their cost is zero).  So, as Portnoy and Koenker (1997) do for
-quantile regression:
+At the optimum at most n rows are active.  All others surely violate the margin (their loss is
+linear) or surely keep it (their loss is zero).  So, as Portnoy and Koenker (1997) do for quantile
+regression:
 
-    1. solve a small sample (see ``sample``), and measure at its optimum how large each row is (see
-       ``ruler``);
+    1. solve a small sample, and estimate at its optimum how far each row can move;
     2. carry its optimum to that of a larger sample, and of the whole, by Newton steps on the
-       smoothed program (see ``smoothing``);
-    3. solve the rows near the kink, in their own sizes, exactly (see ``rounds``).
+       smoothed program (``smoothing``);
+    3. solve the rows near the margin exactly, the others as a sum (``rounds``).
 
 Where a neighboring problem was solved before (another margin, other costs), its optimum takes the
-place of the sample: the Newton steps start there, or are not needed at all.
+place of the sample.  The data is read about a dozen times, whatever its size.  Where rows repeat so
+often that few are distinct, those are solved instead (``duplicate_rows``).
 
-The data is read about a dozen times, whatever its size.  Where rows repeat so often that few are
-distinct, those are found and solved instead (see ``duplicate_rows``).
+**How many rows a sample leaves undecided.**  The optimum of k rows differs from that of the whole
+by sampling error.  With a fraction p of the rows violating the margin the sample's gradient is off
+by about sqrt(p k n) rows, and so many of its k rows are undecided.
+
+**How far a row can move.**  The error of beta is about normal with the covariance
+
+    S = inv(H) V inv(H)        H = sum_band c_i / (2 w_i) a_i a_i'     the smoothed Hessian
+                               V = sum_violated c_i^2 a_i a_i'         the scores' second moment
+
+so row i moves by its size, sqrt(a_i' S a_i), and is undecided where |a_i.beta - s| is not much
+larger than that.  On data with outliers sizes differ by factors of hundreds: a band of one width
+for all rows is then nearly the whole data, and still misses the largest ones.  S = B B' is
+estimated on the small sample; all rows are measured by G = B R with R a random matrix of a few
+columns: |a_i G| is |a_i B| up to a quarter, for two passes over the data.
 """
 
 from __future__ import annotations
@@ -23,65 +35,80 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.problems.arrays import AllRows, Vector
+from lincent.problems.arrays import AllRows, Matrix, Rows, Vector
 from lincent.problems.centralization import Program
-from lincent.solvers.lp import interior_point
+from lincent.solvers.lp import interior_point, rounds
 from lincent.solvers.lp.duplicate_rows import merge
-from lincent.solvers.lp.rounds import Rounds
-from lincent.solvers.lp.ruler import Ruler, ruler_of
-from lincent.solvers.lp.sample import Sample, in_doubt
-from lincent.solvers.lp.smoothing import Near, approach, look
+from lincent.solvers.lp.rounds import Rounds, solve_subproblem
+from lincent.solvers.lp.smoothing import Evaluated, approach, evaluate
 from lincent.solvers.solution import Controls, Solution
 
-NAME = "screening"
+NAME = rounds.NAME
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What screening trades; measured on the tall shapes of ``benchmarks/workloads.py``."""
+    """Trade-offs, measured on the tall shapes of ``benchmarks/workloads.py``."""
 
     small: int = 4000  # rows up to which the interior point on the whole is as fast
     start_rows: int = 30  # per column in the first sample: fewer leave more for the Newton steps
     start_more: int = 500
     sample: float = 2.0  # times (m^2 n)^(1/3) rows in the second sample
     exact_rows: int = 30  # per column in the band of the exact solve
-    columns: int = 100  # beyond which a row costs more than its place in a sample or a band: fewer
-    least: float = 4.0  # per column then
+    columns: int = 100  # beyond which a row costs more than its place in a sample or a band
+    least: float = 4.0  # rows per column then
     whole: float = 2.8  # times the first sample: rows from which on a sample pays
     second: float = 1 / 3  # of all rows that a second sample may have
-    newton_steps: int = 7  # on the whole at most; each costs a read
-    most_in_doubt: float = 0.5  # of the rows after that: more, and the whole costs less than rounds
-    near_rows: int = 10  # per column, from a guess, which knows better than a sample
+    newton_steps: int = 7  # on the whole at most; each costs a pass
+    most_undecided: float = 0.5  # of the rows after that: more, and the whole costs less
+    near_rows: int = 10  # per column, from a guess, which is closer than a sample
     near_steps: int = 8
+    tol: float = 1e-3  # of the sample: its optimum is off by more than that
+    band: float = 4.0  # times sqrt(p n / sample) of the rows are undecided after a sample
+    sketch_rows: int = 2000  # among which repetitions are looked for: a millisecond
+    sketch_share: float = 0.5  # of them distinct, or fewer: a sort of all rows then pays
+    metric_columns: int = 8  # of R: eight measure a size to a quarter, sixteen to a sixth
+    heavy: float = 3.0  # sizes whose largest thousandth is below so many medians count as one
+    blend: float = 0.01  # of the second moment in H and V: keeps both regular with a thin band
 
 
 TUNING = Tuning()
 
 
 def per_column(rows: int, n: int) -> int:
-    """So many rows for each of n columns; fewer where there are many columns, and a row is dear."""
+    """Return so many rows for each of n columns; fewer where columns are many and rows costly."""
     return int(max(rows * min(1.0, TUNING.columns / n), TUNING.least) * n)
 
 
 def start_size(n: int) -> int:
-    """Rows of the first sample, the only one solved from nothing."""
+    """Return the rows of the first sample, the only one solved from nothing."""
     return per_column(TUNING.start_rows, n) + TUNING.start_more
 
 
 def sample_size(m: int, n: int) -> int:
-    """Rows of the sample before the whole: grows like (m^2 n)^(1/3), so its share of m falls."""
+    """Return the rows of the second sample, like (m^2 n)^(1/3): a decreasing fraction of m."""
     return int(TUNING.sample * (float(m) ** 2 * n) ** (1 / 3)) + 1
 
 
-def worthwhile(m: int, n: int, *, sparse: bool = False) -> bool:
-    """Whether the first sample is well below the whole; sparse rows are sooner named (n > 100)."""
+def undecided(m: int, n: int, sample: int, violating: float) -> int:
+    """Return how many of m rows a sample leaves undecided; ``violating`` is p above."""
+    # Above a quarter p says nothing more: both sides of the margin contribute.
+    share = TUNING.band * np.sqrt(min(violating, 0.25) * n / sample)
+    return int(min(1.0, share) * m) + 3 * n
+
+
+def is_applicable(m: int, n: int, *, sparse: bool = False) -> bool:
+    """Return whether the first sample is well below the whole.
+
+    With more than 100 columns active sparse rows are identified faster (``sparse``).
+    """
     first = TUNING.start_rows * n + TUNING.start_more if sparse else start_size(n)
     return m > TUNING.small and m > TUNING.whole * first
 
 
 @dataclass(frozen=True)
 class Guess:
-    """A point near the optimum, and the number of rows around the kink that it leaves in doubt."""
+    """A point near the optimum, and the number of rows around the margin it leaves undecided."""
 
     beta: Vector
     band: int
@@ -93,14 +120,16 @@ def solve(
     rng: np.random.Generator,
     start: Guess | None = None,
 ) -> Solution:
-    """The certified optimum over all rows; a start takes the place of the sample."""
+    """Return the certified optimum over all rows; a start takes the place of the sample."""
     whole = program.rows.all_rows(program.costs, program.margin)
-    if start is not None:
-        near, steps = _from_guess(program, whole, start, controls, rng)
-        search = Rounds(program, whole, near, controls)
-        del near
-        return search.run(steps)
     m, n = program.shape
+    if start is not None:
+        few = max(TUNING.near_rows * n, whole.spare_rows)
+        point = evaluate(program, whole, program.feasible(start.beta), max(start.band, few // 2))
+        point, steps = approach(program, whole, point, few, TUNING.near_steps, rng, controls.tell)
+        search = Rounds(program, whole, point, controls)
+        del point  # as long as the data, unlike what the search keeps of it
+        return search.run(steps)
     second = min(sample_size(m, n), whole.most_sampled)
     pays = 2 * start_size(n) < second <= TUNING.second * m
     k = second if pays else start_size(n)
@@ -109,21 +138,17 @@ def solve(
     if merged is not None:
         sample.release()
         controls.tell(f"{merged.program.shape[0]} of {m} rows are distinct")
-        return merged.expand(_solve_distinct(merged.program, controls, rng))
-    near, whole, ruler, steps = _from_samples(program, whole, sample, k, controls, rng)
-    if whole.on_host and near.band > TUNING.most_in_doubt * m:
-        found = interior_point.exact(program.materialize(), controls, near.beta)
-        return replace(found, solver=NAME, iterations=steps + found.iterations)
-    search = Rounds(program, whole, near, controls, ruler)
-    del near
+        if is_applicable(*merged.program.shape):
+            return merged.expand(solve(merged.program, controls, rng))
+        solution = interior_point.exact(merged.program.materialize(), controls)
+        return merged.expand(replace(solution, solver=NAME))
+    point, whole, metric, steps = _from_samples(program, whole, sample, k, controls, rng)
+    if whole.on_host and point.band > TUNING.most_undecided * m:
+        solution = interior_point.exact(program.materialize(), controls, point.beta)
+        return replace(solution, solver=NAME, iterations=steps + solution.iterations)
+    search = Rounds(program, whole, point, controls, metric.scale, metric.spread)
+    del point
     return search.run(steps)
-
-
-def _solve_distinct(program: Program, controls: Controls, rng: np.random.Generator) -> Solution:
-    if worthwhile(*program.shape):
-        return solve(program, controls, rng)
-    found = interior_point.exact(program.materialize(), controls)
-    return replace(found, solver=NAME)
 
 
 def _from_samples(
@@ -133,62 +158,143 @@ def _from_samples(
     second: int,
     controls: Controls,
     rng: np.random.Generator,
-) -> tuple[Near, AllRows, Ruler, int]:
-    """A point near the optimum, the rows with their sizes, the ruler, and the steps taken."""
+) -> tuple[Evaluated, AllRows, Metric, int]:
+    """Return a point near the optimum, the rows with their sizes, the metric, and the steps."""
     n = program.shape[1]
     k = start_size(n)
-    beta, iterations, ruler = _measured(sample.part(k, rng), controls, rng)
-    if ruler.columns is not None:
-        # Few rows are large, and the optimum hangs on them: they are drawn more often.
-        whole = whole.sized(ruler.columns)
+    first = sample.subset(k, rng)
+    beta, iterations = first.optimum(controls)
+    rows = first.program.shape[0]
+    metric = metric_at(first.program, beta, undecided(rows, n, rows, 1.0) / rows, rng)
+    if metric.columns is not None:
+        # Few rows are large, and the optimum depends on them: they are drawn more often.
+        whole = whole.sized(metric.columns)
         if whole.sampled_by_size:
             sample.release()
             sample = Sample(program, *whole.sample(second, rng))
-        sample.all_rows = sample.all_rows.sized(ruler.columns)
-        beta, more = sample.part(k, rng).optimum(controls)
+        sample.all_rows = sample.all_rows.sized(metric.columns)
+        beta, more = sample.subset(k, rng).optimum(controls)
         iterations += more
     if second > k:
         few = per_column(TUNING.exact_rows, n)
-        near = _seen_from(sample.program, sample.all_rows, beta, k)
-        near, steps = approach(
-            sample.program, sample.all_rows, near, few, TUNING.near_steps, rng, controls.tell
+        point = _seen_from(sample.program, sample.all_rows, beta, k)
+        point, steps = approach(
+            sample.program, sample.all_rows, point, few, TUNING.near_steps, rng, controls.tell
         )
-        beta, iterations = near.beta, iterations + steps
-        del near
+        beta, iterations = point.beta, iterations + steps
+        del point
     sample.release()
     few = max(per_column(TUNING.exact_rows, n), whole.spare_rows)
     steps = 0 if controls.out_of_time() else TUNING.newton_steps
-    # Nobody but the approach holds the view that it begins with: it is as long as the data.
-    near, steps = approach(
+    # Only ``approach`` holds the view that it begins with: it is as long as the data.
+    point, steps = approach(
         program, whole, _seen_from(program, whole, beta, second), few, steps, rng, controls.tell
     )
-    return near, whole, ruler, iterations + steps
+    return point, whole, metric, iterations + steps
 
 
-def _measured(
-    first: Sample, controls: Controls, rng: np.random.Generator
-) -> tuple[Vector, int, Ruler]:
-    """A point near the optimum of a small sample, the steps to it, and the ruler there."""
-    beta, steps = first.near_optimum(controls, rng)
-    k, n = first.program.shape
-    return beta, steps, ruler_of(first.program, beta, in_doubt(k, n, k, 1.0) / k, rng)
-
-
-def _seen_from(program: Program, rows: AllRows, beta: Vector, sample: int) -> Near:
-    """All rows from the optimum of a sample, with those in doubt that chance leaves so."""
+def _seen_from(program: Program, rows: AllRows, beta: Vector, sample: int) -> Evaluated:
+    """Evaluate all rows at the optimum of a sample, with the undecided ones as the band."""
     m, n = program.shape
-    near = look(program, rows, program.feasible(beta), in_doubt(m, n, sample, 1.0))
-    below = near.view.below / float(program.costs.sum())
+    point = evaluate(program, rows, program.feasible(beta), undecided(m, n, sample, 1.0))
+    violating = point.view.below / float(program.costs.sum())
     # A little more than an exact solve takes: one step at least is better than a second round.
     least = per_column(TUNING.exact_rows, n) + 1
-    return replace(near, band=max(in_doubt(m, n, sample, below), least))
+    return replace(point, band=max(undecided(m, n, sample, violating), least))
 
 
-def _from_guess(
-    program: Program, whole: AllRows, guess: Guess, controls: Controls, rng: np.random.Generator
-) -> tuple[Near, int]:
-    """The guess, brought closer until a few rows around the kink remain; and the steps taken."""
-    n = program.shape[1]
-    few = max(TUNING.near_rows * n, whole.spare_rows)
-    near = look(program, whole, program.feasible(guess.beta), max(guess.band, few // 2))
-    return approach(program, whole, near, few, TUNING.near_steps, rng, controls.tell)
+class Sample:
+    """Some rows that represent all."""
+
+    def __init__(self, program: Program, rows: Rows, costs: Vector) -> None:
+        self.program = replace(program, rows=rows, costs=costs)
+        self.all_rows: AllRows = rows.all_rows(costs, program.margin)
+
+    def release(self) -> None:
+        """Drop the rows: whoever still holds this sample does not hold them."""
+        del self.program, self.all_rows
+
+    def repeats(self, rng: np.random.Generator) -> bool:
+        """Return whether a few rows are mostly repetitions of each other; then so are all."""
+        rows = self.program.rows.take(np.arange(min(TUNING.sketch_rows, self.program.shape[0])))
+        keys = rows.dot(rng.standard_normal(rows.shape[1]))
+        return len(np.unique(keys)) <= TUNING.sketch_share * len(keys)
+
+    def subset(self, k: int, rng: np.random.Generator) -> Sample:
+        """Return about k of these rows, or all where there are no more."""
+        if self.program.shape[0] <= k:
+            return self
+        return Sample(self.program, *self.all_rows.sample(k, rng))
+
+    def optimum(self, controls: Controls) -> tuple[Vector, int]:
+        """Return the optimum of these rows, and the iterations spent."""
+        solution = solve_subproblem(self.program, replace(controls, tol=TUNING.tol, watch=None))
+        return solution.certificate.beta, solution.iterations
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How to measure rows, and how far each coefficient moves where a typical row moves by 1."""
+
+    columns: Matrix | None  # None: all rows have about the same size
+    spread: Vector
+    scale: Vector  # of the features
+
+
+def metric_at(program: Program, beta: Vector, share: float, rng: np.random.Generator) -> Metric:
+    """Return the metric at the optimum of a sample, of whose rows a ``share`` is undecided."""
+    rows, n, scale = program.rows, program.shape[1], program.rows.column_scale()
+    try:
+        # Leverage is the size to begin with; where all rows have about the same it is enough.
+        moment = _gram(rows, program.costs / float(program.costs.sum()), scale)
+        moment.flat[:: n + 1] += 1e-9  # collinear features, which no row separates
+        root = np.linalg.inv(np.linalg.cholesky(moment)).T / scale[:, None]
+        size = rows.sizes(root)
+        if _differ(size):
+            root = _root(program, beta, share, scale, moment, size)
+            size = rows.sizes(root)
+    except np.linalg.LinAlgError:
+        return Metric(None, 1.0 / scale, scale)
+    typical = float(np.median(size))
+    if not 0 < typical < np.inf:
+        return Metric(None, 1.0 / scale, scale)
+    root /= typical
+    spread = np.sqrt(np.einsum("ij,ij->i", root, root))
+    if not _differ(size):
+        return Metric(None, spread, scale)
+    k = TUNING.metric_columns
+    if n > k:
+        root = root @ rng.standard_normal((n, k)) / np.sqrt(k)
+    return Metric(root, spread, scale)
+
+
+def _differ(size: Vector) -> bool:
+    """Return whether some rows are much larger than most."""
+    middle, large = len(size) // 2, len(size) - 1 - len(size) // 1000
+    ordered = np.partition(size, [middle, large])
+    return bool(ordered[large] >= TUNING.heavy * ordered[middle])
+
+
+def _gram(rows: Rows, weight: Vector, scale: Vector) -> Matrix:
+    return rows.gram(weight) / scale / scale[:, None]
+
+
+def _root(
+    program: Program,
+    beta: Vector,
+    share: float,
+    scale: Vector,
+    moment: Matrix,
+    leverage: Vector,
+) -> Matrix:
+    """Return B with S = B B', computed in features of the same scale."""
+    rows, costs = program.rows, program.costs
+    distance = rows.dot(beta) - program.margin
+    away = np.abs(distance) / leverage
+    width = max(float(np.quantile(away, min(share, 1.0))), 1e-300)
+    band = np.flatnonzero(away <= width)
+    weight = costs[band] / (2 * width * leverage[band])
+    H = _gram(rows.take(band), weight, scale) + TUNING.blend * float(weight.sum()) * moment
+    scores = np.where(distance < 0, costs**2, 0.0)
+    V = _gram(rows, scores, scale) + TUNING.blend * float(costs @ costs) * moment
+    return np.asarray(np.linalg.solve(H, np.linalg.cholesky(V))) / scale[:, None]

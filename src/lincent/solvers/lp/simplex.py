@@ -1,29 +1,31 @@
-"""Programs of few entries: near the optimal vertex by Newton steps, to it by exchanges.
+"""Small dense programs: Newton steps to near the optimal vertex, pivots to reach it.
 
-On little data a solve costs what its calls cost, not what its arithmetic costs.  A step of an
-interior point is sixty calls; the step here is twenty, and six of them lead to within a few
-exchanges of the vertex.
+On small problems (up to 700,000 entries) a solve costs its calls, not its arithmetic.  A step of an
+interior point is sixty calls; the step here is twenty, and six of them lead to within a few pivots
+of the vertex.  The four steps are those of ``screening`` (start, smoothed Newton, band, exact
+solve), written for all rows in memory and without a trust region: calls dominate here, and without
+this route small fits take half as long again (up to three times).
 
-1. From the discriminant direction inv(A'CA) d, Newton steps on the program with its kinks smoothed:
-   within w size_i of the kink the hinge of row i is a parabola, size_i = |a_i / scale|, so that
+1. From the discriminant direction inv(A'CA) d, Newton steps on the smoothed program: within
+   w size_i of its breakpoint the hinge of row i is a parabola, size_i = |a_i / scale|, so that
 
        alpha_i  = c_i clip((s - a_i.beta) / (2 w size_i) + 1/2, 0, 1)
        gradient = g - sum_i alpha_i a_i,      Hessian = sum_band c_i / (2 w size_i) a_i a_i'
 
-   w is the distance of the k-th nearest row.  The rows in doubt are about as many as have changed
+   w is the distance of the k-th nearest row.  About as many rows are undecided as have changed
    sides in the last step, so that many are k; where steps are cut short it grows.  Coordinates
    that would leave the box are held at it, and a step that would end below the separation is led
    along it.
-2. The rows nearest to the kink are the band.  The rest is summed up, each row on the side where it
-   is: a missed row adds c_i (s - a_i.beta), the others nothing.
-3. Exchanges (``crossover``) lead to the optimal vertex of the band, the others are looked at from
-   there, and those on the wrong side join the band.  When none is, the vertex is optimal for all
-   rows.  Where many are, the band was too small: the way to the vertex is gone as far as the
-   objective falls, and a larger band is taken from there.
-   Where the classes are separable and the columns many, an interior point solves the first band:
-   Newton steps, which follow rows that turn, come nowhere near the basis there; a start does.
+2. The rows nearest to the margin are the band.  The rest is summed up, each row on the side where
+   it is: a violating row adds c_i (s - a_i.beta), the others nothing.
+3. Pivots (``tableau``) lead to the optimal vertex of the band, the others are evaluated there, and
+   those on the wrong side join the band.  When none is, the vertex is optimal for all rows.  Where
+   many are, the band was too small: move towards the vertex as far as the objective
+   falls, and take a larger band from there.
+   Where the classes are separable and the features many, an interior point solves the first band:
+   Newton steps, which follow rows that change sides, come nowhere near the basis there.
 
-What this cannot finish (columns that depend on each other, mostly) goes on to the interior point.
+What this cannot finish (mostly dependent features) goes on to the interior point.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ from lincent.sources.dense import DenseRows
 
 NAME = "simplex"
 LENGTHS = 10.0 ** -np.arange(0.0, 6.5, 0.5)
-"""How far along the discriminant direction the start is looked for."""
+"""Lengths along the discriminant direction among which the start is chosen."""
 TINY = 1e-300
 BLOCK = 2_048
 """Rows that are squared at a time: fresh memory for all of them costs more than the squares."""
@@ -51,55 +53,55 @@ BLOCK = 2_048
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the steps trade; measured on the small and mid kinds of ``benchmarks/workloads.py``."""
+    """Trade-offs, measured on the small and mid kinds of ``benchmarks/workloads.py``."""
 
     most_entries: int = 700_000  # beyond which reading all rows for each step no longer pays
-    little_data: int = 250_000  # entries up to which a band may be too small by far
+    small: int = 250_000  # entries up to which a band may be too small by far
     few_rows: int = 8_000  # up to which, and
     most_rows: int = 1_500  # per column up to which, screening is no faster
     tall: int = 20_000  # rows from which on it is as fast, steadier, and holds no copy of them
-    most_columns: int = 64  # beyond which exchanges, n at a time, cost more than steps
-    rows_that_fill: int = 3  # per column: with fewer the classes are separable, beta at the box
-    sample: int = 30  # rows per column that tell the discriminant direction
+    most_columns: int = 64  # beyond which pivots, n at a time, cost more than steps
+    sample: int = 30  # rows per column that define the discriminant direction
     ridge: float = 1e-2  # of the diagonal of A'CA: the direction need not be exact
     first_band: float = 16.0  # rows per column of the first step: fewer let steps overshoot
     last_band: float = 2.0  # and of the last: a vertex has one
     shrink: float = 0.25  # of the band, at most: quadratic convergence allows no less
     grow: float = 1.6  # of the band, where steps are cut short
     steps: int = 16  # at most, and
-    few_steps: int = 2  # beside one for every two columns: what is left costs less by exchanges
-    lengths: tuple[float, ...] = (1.0, 0.6, 0.3, 0.1, 0.03)  # of a step, by the true objective
+    few_steps: int = 2  # beside one for every two columns: what is left costs less by pivots
     good: float = 0.6  # a length that shows that the band was wide enough
     poor: float = 0.1  # a length that shows that it was not
     near: float = 0.5  # rows per column that change sides in a last step
-    flat: float = 2e-4  # gain of a step, as a share of the loss, after which exchanges take over
-    holds: int = 3  # times that coordinates which would leave the box are held, before a clip
+    flat: float = 2e-4  # relative gain of a step after which pivots take over
+    holds: int = 3  # times that coordinates which would leave the box are fixed, before a clip
     hessian_ridge: float = 1e-6  # of the diagonal, where a band has fewer rows than columns
     small_size: float = 1e-3  # of the mean size of rows: what is smaller counts as this
-    few_missed: float = 0.005  # of the rows: with no more the box is the bound, and
-    missed_at_corner: float = 0.05  # of the rows up to which exchanges begin at its corner
-    interior_columns: int = 40  # from which on an interior point names the basis elsewhere in it
-    band: int = 10  # rows per column among which exchanges are made: more cost, fewer miss some
-    least_band: int = 160  # rows that are exchanged together in any case
-    exchanged_whole: int = 6_000  # entries up to which all rows are the band
-    ties_whole: int = 30_000  # the same where rows repeat: ties make every round of exchanges long
+    few_violated: float = 0.005  # of the rows: with no more the box is the bound, and
+    violated_at_corner: float = 0.05  # of the rows up to which pivots begin at its vertex
+    interior_columns: int = 40  # from which on an interior point finds the basis inside it
+    band: int = 10  # rows per column among which pivots are made: more cost, fewer miss some
+    least_band: int = 160  # rows that are in the band in any case
+    pivoted_whole: int = 6_000  # entries up to which all rows are the band
+    ties_whole: int = 30_000  # the same where rows repeat: ties make every round of pivots long
     few_wrong: float = 0.5  # of the band: with more rows on the wrong side it was too small
-    many_wrong: float = 0.05  # of all rows: on more than little data screening is asked instead
-    met: float = 1e-18  # of the mean square of what rows miss: below it a hinge is met
-    rounds: int = 8  # of exchanges, the last of them on all rows
-    exchanges: int = 12  # per column and round; collinear columns take that many
-    repeated: float = 0.05  # share of equal rows from which on they are merged
+    many_wrong: float = 0.05  # of all rows: beyond ``small`` screening is asked instead
+    rounds: int = 8  # of pivots, the last of them on all rows
+    pivots: int = 12  # per column and round; collinear columns take that many
+    repeated: float = 0.05  # fraction of equal rows from which on they are merged
 
 
 TUNING = Tuning()
-LENGTHS_OF_STEPS = np.array([0.0, *TUNING.lengths])
+STEP_LENGTHS = np.array([0.0, 1.0, 0.6, 0.3, 0.1, 0.03])
 
 
-def worthwhile(m: int, n: int) -> bool:
-    """Whether a dense program is so small that calls are what it costs."""
+def is_applicable(m: int, n: int) -> bool:
+    """Return whether a dense program is so small that calls dominate its cost.
+
+    With fewer than three rows per column the classes are separable, and beta is at the box.
+    """
     few = m * n <= TUNING.most_entries and m <= max(TUNING.few_rows, TUNING.most_rows * n)
     few = few and m < TUNING.tall
-    return few and n <= TUNING.most_columns and m >= TUNING.rows_that_fill * n
+    return few and n <= TUNING.most_columns and m >= 3 * n
 
 
 @np.errstate(all="ignore")  # what is not finite does not get a certificate
@@ -107,24 +109,24 @@ def solve(
     program: Program,
     controls: Controls,
     start: Vector | None = None,
-    known: Known | None = None,
+    sizes: Sizes | None = None,
 ) -> Solution:
-    """The certified optimal vertex, or what is known where it is not reached."""
-    near = NearVertex(program, start, known)
-    if known is None and not program.rows.merged and near.repeats():
+    """Return the certified optimal vertex, or the last point where it is not reached."""
+    point = BandPoint(program, start, sizes)
+    if sizes is None and not program.rows.merged and point.repeats():
         merged = merge(program)
         if merged is not None:
-            near = NearVertex(merged.program, start)
-            return merged.expand(_finish(merged.program, near, controls))
-    return _finish(program, near, controls)
+            point = BandPoint(merged.program, start)
+            return merged.expand(_finish(merged.program, point, controls))
+    return _finish(program, point, controls)
 
 
-def _finish(program: Program, near: NearVertex, controls: Controls) -> Solution:
+def _finish(program: Program, near: BandPoint, controls: Controls) -> Solution:
     steps = near.approach(controls)
     late = _late(controls)
-    answer = None if late else _exchanged(program, near, controls)
+    answer = None if late else _solve_band(program, near, controls)
     if answer is None:
-        answer = certify(program, near.beta, near.multipliers(), near.pull)
+        answer = certify(program, near.beta, near.multipliers(), near.t)
     status = Status.TIME_LIMIT if late else Status.STALLED
     if answer.relative_gap <= controls.tol:
         status = Status.OPTIMAL
@@ -136,7 +138,7 @@ def _late(controls: Controls) -> bool:
 
 
 def scales_and_sizes(rows: Matrix) -> tuple[Vector, Vector]:
-    """scale_j, the root of the mean square of each column, and sqrt(sum_j (a_ij / scale_j)^2)."""
+    """Return scale_j, the root mean square of columns, and sqrt(sum_j (a_ij / scale_j)^2)."""
     m = len(rows)
     parts = [rows[first : first + BLOCK] for first in range(0, m, BLOCK)]
     squares = parts[0] * parts[0]
@@ -152,33 +154,33 @@ def scales_and_sizes(rows: Matrix) -> tuple[Vector, Vector]:
 
 
 @dataclass(frozen=True)
-class Known:
-    """What the rows alone tell, for those that are solved again and again."""
+class Sizes:
+    """Scales of columns and sizes of rows, for those that are solved repeatedly."""
 
     scale: Vector
     per_size: Vector
 
     @staticmethod
-    def of(rows: Matrix) -> Known:
-        """The sizes of columns and rows."""
+    def of(rows: Matrix) -> Sizes:
+        """Compute the scales of columns and the inverse sizes of rows."""
         scale, size = scales_and_sizes(rows)
         per_size = 1.0 / np.maximum(size, TUNING.small_size * size.sum() / len(size) + TINY)
-        return Known(scale, per_size)
+        return Sizes(scale, per_size)
 
 
-class NearVertex:
-    """A point on its way to the optimum, and what each row misses there."""
+class BandPoint:
+    """A point on its way to the optimum, and the margin violation of each row there."""
 
-    def __init__(self, program: Program, start: Vector | None, known: Known | None = None) -> None:
+    def __init__(self, program: Program, start: Vector | None, sizes: Sizes | None = None) -> None:
         self.program, self.rows = program, program.rows.dense()
-        known = known or Known.of(self.rows)
-        self.scale, self.per_size = known.scale, known.per_size
-        # Whole numbers meet in ties, and a band that grows would go through them every time.
+        sizes = sizes or Sizes.of(self.rows)
+        self.scale, self.per_size = sizes.scale, sizes.per_size
+        # Integers tie, and a growing band would go through the ties every time.
         merged = program.rows.merged
-        self.exchanged_whole = TUNING.ties_whole if merged else TUNING.exchanged_whole
+        self.pivoted_whole = TUNING.ties_whole if merged else TUNING.pivoted_whole
         self.curvature = 0.5 * self.per_size * program.costs
-        self.pull = 0.0  # the multiplier of the separation
-        self.gain = 1.0  # of the last step, as a share of the loss
+        self.t = 0.0  # dual weight of the separation
+        self.gain = 1.0  # of the last step, relative to the loss
         self.width = 0.0  # of the last band
         self.started = start is not None
         self.band = TUNING.first_band
@@ -190,7 +192,7 @@ class NearVertex:
             self.stand(beta, program.margin - self.rows @ beta)
 
     def _start(self) -> None:
-        """The best point along the discriminant direction, by a sample of the rows."""
+        """Move to the best point along the discriminant direction, by a sample of the rows."""
         program, n = self.program, self.rows.shape[1]
         part = slice(None, None, max(1, len(self.rows) // (TUNING.sample * n)))
         some, costs = self.rows[part], program.costs[part]
@@ -211,16 +213,16 @@ class NearVertex:
         self.stand(beta, program.margin - self.rows @ beta)
 
     def stand(self, beta: Vector, missed: Vector) -> None:
-        """Be at a point, where rows miss so much."""
+        """Move to a point with these margin violations."""
         self.beta, self.missed, self.beyond = beta, missed, missed > 0.0
 
     def repeats(self) -> bool:
-        """Whether many rows are the same row: they then miss the same."""
+        """Return whether many rows are equal: their violations then are."""
         ordered = np.sort(self.missed)
         return bool(np.count_nonzero(ordered[1:] == ordered[:-1]) > TUNING.repeated * len(ordered))
 
     def approach(self, controls: Controls) -> int:
-        """Newton steps towards the optimum; how many were made."""
+        """Take Newton steps towards the optimum; return how many."""
         m, n = self.rows.shape
         largest, least = m // 2, TUNING.last_band * n
         band = float(min(self.band * n, largest))
@@ -235,7 +237,7 @@ class NearVertex:
                     f"{count:4d}  objective {self.objective():.10e}  {turned} rows turned"
                 )
             close = length >= TUNING.good and turned <= TUNING.near * n and band <= 2.0 * least
-            # From a start that no step leads away from, exchanges are few.
+            # From a start that no step leads away from, pivots are few.
             stuck = length == 0.0 and (self.started or band >= largest)
             flat = length > TUNING.poor and self.gain <= TUNING.flat
             if close or stuck or flat or _late(controls):
@@ -249,13 +251,13 @@ class NearVertex:
         return count
 
     def objective(self) -> float:
-        """The objective of (P) here."""
+        """Return the objective of (P) here."""
         program = self.program
         loss = float(program.costs @ np.maximum(self.missed, 0.0))
         return program.offset + float(program.linear @ self.beta) + loss
 
     def _step(self, band: int) -> float:
-        """One step with the hinges of about so many rows smoothed; the length it was cut to."""
+        """Take a step with about so many hinges smoothed; return the length it was cut to."""
         rows, missed, costs = self.rows, self.missed, self.program.costs
         distance = missed * self.per_size
         near = np.abs(distance)
@@ -272,7 +274,7 @@ class NearVertex:
         return 0.0 if step is None else self.move(step, rows @ step)
 
     def _width(self, distance: Vector, band: int) -> float:
-        """The distance within which so many rows are, looked for near that of the last step."""
+        """Return the distance within which so many rows are, sought near that of the last step."""
         some = distance[distance <= 2.0 * self.width] if self.width else distance
         if len(some) <= band:
             some = distance
@@ -280,43 +282,43 @@ class NearVertex:
         return self.width
 
     def _slope(self, alpha: Vector) -> Vector:
-        """The gradient of the smoothed objective."""
+        """Return the gradient of the smoothed objective."""
         return self.program.linear - alpha @ self.rows
 
     def move(self, step: Vector, along: Vector) -> float:
-        """Go along a step, by which the rows move by ``along``, as far as is best."""
+        """Take the best of a few lengths of a step, along which the rows move by ``along``."""
         missed, costs = self.missed, self.program.costs
-        values = np.maximum(missed - LENGTHS_OF_STEPS[:, None] * along, 0.0) @ costs
-        values += LENGTHS_OF_STEPS * float(self.program.linear @ step)
+        values = np.maximum(missed - STEP_LENGTHS[:, None] * along, 0.0) @ costs
+        values += STEP_LENGTHS * float(self.program.linear @ step)
         best = int(values[1:].argmin()) + 1
         if not values[best] < values[0]:
             return 0.0
-        length = float(LENGTHS_OF_STEPS[best])
+        length = float(STEP_LENGTHS[best])
         self.gain = float(1.0 - values[best] / values[0])
         self.stand(self.beta + length * step, missed - length * along)
         return length
 
     def nearest(self, band: int) -> np.ndarray | None:
-        """Which rows are the so many nearest to the kink, or None where that is most of them."""
-        if 2 * band >= len(self.rows) or self.rows.size <= self.exchanged_whole:
+        """Return which rows are the so many nearest to the margin; None where these are most."""
+        if 2 * band >= len(self.rows) or self.rows.size <= self.pivoted_whole:
             return None
         chosen = np.zeros(len(self.rows), dtype=bool)
         chosen[np.argpartition(np.abs(self.missed) * self.per_size, band)[:band]] = True
         return chosen
 
     def _towards(self, hessian: Matrix, gradient: Vector) -> Vector | None:
-        """The Newton step, inside the box and above the separation."""
+        """Return the Newton step, inside the box and above the separation."""
         program, beta = self.program, self.beta
         diagonal = hessian.diagonal()
         ridge = TUNING.hessian_ridge * (diagonal + 1e-3 * diagonal.max() + TINY)
         hessian.flat[:: len(beta) + 1] += ridge
-        room = np.array([program.lower - beta, program.upper - beta])
-        if room[0].max() < 0.0 < room[1].min():
+        limits = np.array([program.lower - beta, program.upper - beta])
+        if limits[0].max() < 0.0 < limits[1].min():
             whole = self._free_step(hessian, gradient, program.difference)
-            if whole is None or not ((whole < room[0]) | (whole > room[1])).any():
+            if whole is None or not ((whole < limits[0]) | (whole > limits[1])).any():
                 return whole
-        slope = gradient - self.pull * program.difference
-        held = ((room[0] >= 0.0) & (slope > 0.0)) | ((room[1] <= 0.0) & (slope < 0.0))
+        slope = gradient - self.t * program.difference
+        held = ((limits[0] >= 0.0) & (slope > 0.0)) | ((limits[1] <= 0.0) & (slope < 0.0))
         fixed = np.zeros(len(beta))
         for _ in range(TUNING.holds + 1):
             step, free = fixed.copy(), (~held).nonzero()[0]
@@ -326,15 +328,15 @@ class NearVertex:
             if part is None:
                 return None
             step[free] = part
-            out = (step < room[0]) | (step > room[1])
+            out = (step < limits[0]) | (step > limits[1])
             if not out.any():
                 break
             held |= out
-            fixed = np.where(out, np.minimum(np.maximum(step, room[0]), room[1]), fixed)
-        return np.asarray(np.minimum(np.maximum(step, room[0]), room[1]))
+            fixed = np.where(out, np.minimum(np.maximum(step, limits[0]), limits[1]), fixed)
+        return np.asarray(np.minimum(np.maximum(step, limits[0]), limits[1]))
 
     def _free_step(self, hessian: Matrix, gradient: Vector, d: Vector) -> Vector | None:
-        """The step of some coordinates, whose part of the difference is d; the others stay."""
+        """Return the step of some coordinates, with d their part of the difference."""
         if len(gradient) == 0:
             return gradient
         found, info = lapack.dposv(hessian, np.array([gradient, d]).T)[1:]
@@ -343,27 +345,27 @@ class NearVertex:
         step, away = np.negative(found[:, 0]), found[:, 1]
         now = float(self.program.difference @ self.beta)
         short = self.program.separation - now - float(d @ step)
-        self.pull = 0.0
+        self.t = 0.0
         if short > 0.0:
-            self.pull = short / max(float(d @ away), TINY)
-            step += self.pull * away
+            self.t = short / max(float(d @ away), TINY)
+            step += self.t * away
         return np.asarray(step)
 
-    def stiffness(self, index: Index | slice, box: Vector) -> Vector:
-        """How near each hinge is to its bend: rows, lower sides, upper sides, separation.
+    def hinge_weights(self, index: Index | slice, box: Vector) -> Vector:
+        """Return how close each hinge is to active: rows, lower sides, upper sides, separation.
 
-        The sides are judged from ``box``, which need not be here.
+        The sides are measured at ``box``, which need not be here.
         """
         program, missed = self.program, self.missed[index]
         reach = float(program.difference @ self.beta) - program.separation
         distance = np.concatenate([missed, box - program.lower, program.upper - box, [reach]])
         distance *= distance
-        # Hinges that are met count alike, however small the rounding; all rows tell what small is.
-        met = TUNING.met * float(self.missed @ self.missed) / len(self.missed)
-        return np.asarray(1.0 / (distance + met + TINY))
+        # Active hinges count alike, whatever their rounding.
+        rounding = 1e-18 * float(self.missed @ self.missed) / len(self.missed)
+        return np.asarray(1.0 / (distance + rounding + TINY))
 
-    def part(self, index: Index, beyond: Vector) -> Program:
-        """The program of some rows, with the multipliers of all others summed up."""
+    def subproblem(self, index: Index, beyond: Vector) -> Program:
+        """Return the program of some rows, with the dual weights of all others summed up."""
         program = self.program
         return replace(
             program,
@@ -374,61 +376,60 @@ class NearVertex:
         )
 
     def separates(self) -> bool:
-        """Whether hardly a row is missed: then the box bounds the optimum, not the rows."""
-        return bool(np.count_nonzero(self.beyond) <= TUNING.few_missed * len(self.rows))
+        """Return whether hardly a row is violated: then the box bounds the optimum."""
+        return bool(np.count_nonzero(self.beyond) <= TUNING.few_violated * len(self.rows))
 
     def in_the_box(self) -> Vector:
-        """Where in the box the optimum is likely to be: here, or at the corner along d.
+        """Return where in the box the optimum is likely to be: here, or at the vertex along d.
 
-        Classes far apart have it near the corner: hardly a row is missed here or there.
+        Classes far apart have it near that vertex: hardly a row is violated here or there.
         """
         m, corner = len(self.rows), self.program.farthest_point
         if not self.separates():
             return self.beta
         missed = np.count_nonzero(self.rows @ corner < self.program.margin)
-        return corner if missed <= TUNING.missed_at_corner * m else self.beta
+        return corner if missed <= TUNING.violated_at_corner * m else self.beta
 
     def multipliers(self) -> Vector:
-        """c where a row is missed, zero elsewhere."""
+        """Return the dual weights: c where a row is violated, else zero."""
         return self.beyond * self.program.costs
 
 
 def _by_interior_point(part: Program, controls: Controls) -> Certificate | None:
-    """The optimal vertex of some rows, where the optimum sits at the box."""
-    found = interior_point.solve(part, controls, boxed=True).certificate
-    return found if found.relative_gap <= controls.tol else None
+    """Return the optimal vertex of some rows, where the optimum is at the box."""
+    answer = interior_point.solve(part, controls, boxed=True).certificate
+    return answer if answer.relative_gap <= controls.tol else None
 
 
-def _exchanged(program: Program, near: NearVertex, controls: Controls) -> Certificate | None:
-    """The optimal vertex, from exchanges among a band of rows that grows."""
+def _solve_band(program: Program, near: BandPoint, controls: Controls) -> Certificate | None:
+    """Return the optimal vertex, by pivots in a growing band of rows."""
     m, n = program.shape
     band = max(TUNING.band * n, TUNING.least_band)
-    most = TUNING.exchanges * n + 20
+    most = TUNING.pivots * n + 20
     chosen, box = near.nearest(band), near.in_the_box()
-    # Between the rows and the box Newton steps tell little of the basis: exchanges from it are
-    # many, and of many columns each is dear.
+    # Between the rows and the box Newton steps say little of the basis: pivots are many then.
     unknown = n >= TUNING.interior_columns and not near.started
     open_box = unknown and box is near.beta and near.separates()
     for _ in range(TUNING.rounds):
         if chosen is None:
             if controls.tell is not silent:
-                controls.tell(f"exchanges among all {m} rows")
-            stiffness = near.stiffness(slice(None), box)
-            return crossover(program, near.beta, stiffness, most, near.scale)
+                controls.tell(f"pivots among all {m} rows")
+            weight = near.hinge_weights(slice(None), box)
+            return crossover(program, near.beta, weight, most, near.scale)
         index = chosen.nonzero()[0]
         beyond = np.where(chosen, 0.0, near.multipliers())
-        part = near.part(index, beyond)
+        part = near.subproblem(index, beyond)
         found = _by_interior_point(part, controls) if open_box else None
         open_box = False
         if found is None:
-            found = crossover(part, near.beta, near.stiffness(index, box), most, near.scale)
+            found = crossover(part, near.beta, near.hinge_weights(index, box), most, near.scale)
         if found is None:
             return None
         there = program.margin - near.rows @ found.beta
         wrong = ~chosen & ((there > 0.0) != (beyond > 0.0))
         count = np.count_nonzero(wrong)
         if controls.tell is not silent:
-            controls.tell(f"exchanges among {len(index)} rows: {count} others on the wrong side")
+            controls.tell(f"pivots among {len(index)} rows: {count} others on the wrong side")
         if count == 0:
             beyond[index] = found.alpha
             return certify(program, found.beta, beyond, found.t)
@@ -437,7 +438,7 @@ def _exchanged(program: Program, near: NearVertex, controls: Controls) -> Certif
             chosen |= wrong
             box = near.beta
             continue
-        hopeless = m * n > TUNING.little_data and count > TUNING.many_wrong * m
+        hopeless = m * n > TUNING.small and count > TUNING.many_wrong * m
         if hopeless or _late(controls):
             return None
         # Too far for a band of this size: only part of the way is a descent.

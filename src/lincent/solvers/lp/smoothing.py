@@ -1,16 +1,16 @@
-"""Newton steps on the smoothed program: from a rough point to a good one for a few reads.
+"""Newton steps on the smoothed program: from a rough point to a good one in a few passes.
 
-Within a distance w_i = w size_i of the kink the hinge of row i is replaced by a parabola (sizes:
-see ``ruler``).  Then the objective has a gradient, to which every row contributes, and a Hessian,
-to which only the rows of the band |a_i.beta - s| <= w_i contribute:
+Within a distance w_i = w size_i of its breakpoint the hinge of row i is replaced by a parabola
+(sizes: see ``screening``).  Then the objective has a gradient, to which every row contributes, and
+a Hessian, to which only the rows of the band |a_i.beta - s| <= w_i contribute:
 
     alpha_i = c_i * clip((w_i - (a_i.beta - s)) / 2 w_i, 0, 1)
     gradient = g - sum_i alpha_i a_i                     Hessian = sum_band c_i / (2 w_i) a_i a_i'
 
 One step from the optimum of a sample goes most of the way to the optimum of the whole (Le Cam's
-one-step estimator), so w can shrink quickly.  A step that overshoots is cut back to the best point
-on the way, which costs no read: a_i.beta is known at both ends.  Nothing here needs to be exact:
-the point is only where the exact solve begins.
+one-step estimator; Portnoy and Koenker 1997), so w can shrink quickly.  A step that overshoots is
+cut back to the best point on the way, which costs no pass over the data: a_i.beta is known at both
+ends.  Nothing here needs to be exact: the point is only where the exact solve begins.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from functools import cached_property
 
 import numpy as np
 
-from lincent.problems.arrays import AllRows, EvaluatedRows, Vector
+from lincent.problems.arrays import AllRows, EvaluatedRows, Matrix, Vector
 from lincent.problems.centralization import Program
-from lincent.solvers.lp.box_step import model_minimum
+from lincent.solvers.cholesky import NotPositiveDefiniteError, PositiveDefinite
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a step trades; measured on the tall shapes of ``benchmarks/workloads.py``."""
+    """Trade-offs, measured on the tall shapes of ``benchmarks/workloads.py``."""
 
     hessian_rows: int = 50  # rows per column that make the Hessian good enough; more are sampled
-    hessian_entries: int = 40_000  # or so many numbers, which cost nothing: levels can be rare
+    hessian_entries: int = 40_000  # or so many numbers, which cost nothing: categories can be rare
     columns: int = 100  # beyond which fewer rows per column do: each costs n times as much
     lengths: tuple[float, ...] = (0.6, 0.36, 0.2, 0.1, 0.03)  # tried where a full step overshoots
     further: tuple[float, ...] = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # where beta only grows
     shrink: float = 0.25  # of the band after a step: quadratic convergence allows no less
     astray: float = 0.05  # rows, of the band, that a step may move past it for the band to shrink
-    lost: float = 1.0  # the same for the band to grow again: it says nothing of where it led
+    lost: float = 1.0  # the same for the band to grow again: it was too narrow for the step
     grow: float = 2.0  # of the band then
     steady: float = 0.1  # of the objective that a step may change for the point to be near
     settled: float = 0.02  # the same for the last band to be that of the exact solve
@@ -47,12 +47,12 @@ TUNING = Tuning()
 
 
 @dataclass
-class Near:
-    """A point near the optimum, and all rows as seen from there."""
+class Evaluated:
+    """A point near the optimum, and all rows evaluated there."""
 
     view: EvaluatedRows
     objective: float
-    band: int  # rows around the kink among which the optimum's are expected
+    band: int  # rows around the margin among which the active ones are expected
 
     @property
     def beta(self) -> Vector:
@@ -64,26 +64,26 @@ class Near:
         return self.view.width(self.band)
 
 
-def look(program: Program, whole: AllRows, beta: Vector, band: int) -> Near:
-    """All rows from a point, with so many of them in doubt."""
+def evaluate(program: Program, whole: AllRows, beta: Vector, band: int) -> Evaluated:
+    """Evaluate all rows at a point, with so many of them undecided."""
     view = whole.look(beta, band)
-    return Near(view, program.value(beta, view.loss), band)
+    return Evaluated(view, program.value(beta, view.loss), band)
 
 
 def approach(
     program: Program,
     whole: AllRows,
-    near: Near,
+    near: Evaluated,
     few: int,
     steps: int,
     rng: np.random.Generator,
     tell: Callable[[str], None],
-) -> tuple[Near, int]:
-    """Nearer, until ``few`` rows remain in doubt or the steps are taken; and their number.
+) -> tuple[Evaluated, int]:
+    """Approach the optimum until ``few`` rows are undecided; return the point and the steps.
 
-    The band of a step is right if it holds the rows that the step takes across the kink.  Then the
-    next one may be smaller; where rows from beyond it crossed, it stays as wide.  Where it took a
-    second look to end elsewhere than it aimed at, a step counts twice.
+    The band of a step is right if it holds the rows that the step takes across the margin.  Then
+    the next one may be smaller; where rows from beyond it crossed, it stays as wide.  A step that
+    took a second pass, to end before or beyond its aim, counts twice.
     """
     taken, reads, widest = 0, 0, near.band
     settled, astray = near.band <= few, False
@@ -92,7 +92,7 @@ def approach(
         if aim is None:
             break
         taken += 1
-        closer = look(program, whole, aim, near.band)
+        closer = evaluate(program, whole, aim, near.band)
         crossed = near.view.crossed(closer.view, near.width)
         closer, length, looks = _best_on_the_way(program, whole, near, closer)
         reads += looks
@@ -114,19 +114,20 @@ def approach(
     return near, taken
 
 
-def _steady(program: Program, near: Near, closer: Near) -> bool:
-    """Whether a step is one of many: where classes are separable each makes beta a little longer.
+def _steady(program: Program, near: Evaluated, closer: Evaluated) -> bool:
+    """Return whether a step hardly changes the objective.
 
-    No row crosses then, and the scale of everything is still wrong.
+    Where classes are separable each step makes beta longer: no row crosses then, and the scale of
+    everything is still wrong.
     """
     change, value = closer.objective - near.objective, closer.objective - program.offset
     return abs(change) <= TUNING.steady * abs(value)
 
 
 def _best_on_the_way(
-    program: Program, whole: AllRows, near: Near, far: Near
-) -> tuple[Near, float, int]:
-    """The best of a few points on the line to where a step leads, how far along, and the looks.
+    program: Program, whole: AllRows, near: Evaluated, far: Evaluated
+) -> tuple[Evaluated, float, int]:
+    """Return the best of a few points along a step, how far along it is, and the passes.
 
     Where a step is worse, before its end; where it is better and beta only grows, beyond it.
     """
@@ -136,31 +137,62 @@ def _best_on_the_way(
     lengths = np.array(TUNING.further if better else TUNING.lengths)
     step = far.beta - near.beta
     losses = near.view.along(far.view, lengths)
-    best, found = (far if better else near).objective, float(better)
+    best, along = (far if better else near).objective, float(better)
     least = 0.0
     for length, loss in zip(lengths, losses, strict=True):
         point = near.beta + length * step
         inside = np.all((point >= program.lower) & (point <= program.upper))
         value = program.value(point, float(loss)) if inside else np.inf
         if value < best:
-            best, found, least = value, float(length), float(loss)
-    if found in (0.0, 1.0):
+            best, along, least = value, float(length), float(loss)
+    if along in (0.0, 1.0):
         # At 0 the point is nearer already than the smoothed optimum of this width.
-        return (far if better else near), found, 1
-    view = near.view.between(far.view, found, least)
+        return (far if better else near), along, 1
+    view = near.view.between(far.view, along, least)
     if view is None:
-        return look(program, whole, near.beta + found * step, near.band), found, 2
-    return Near(view, best, near.band), found, 1
+        return evaluate(program, whole, near.beta + along * step, near.band), along, 2
+    return Evaluated(view, best, near.band), along, 1
 
 
 def newton_step(
     program: Program, view: EvaluatedRows, width: float, rng: np.random.Generator
 ) -> Vector | None:
-    """The next point, or None where the Hessian says nothing."""
+    """Return the next point, or None where the Hessian is singular."""
     if not width > 0:
         return None
     n = program.shape[1]
     rows = TUNING.hessian_rows * min(1.0, TUNING.columns / n) * n
     most = int(max(rows, TUNING.hessian_entries / n))
     combined, H = view.smoothed(width, most, rng)
-    return model_minimum(program, view.beta, program.linear - combined, H)
+    return clipped_newton_point(program, view.beta, program.linear - combined, H)
+
+
+def clipped_newton_point(
+    program: Program, beta: Vector, gradient: Vector, H: Matrix
+) -> Vector | None:
+    """Return the Newton step in the box; None where H is singular.
+
+    Coordinates at a bound whose gradient points out of the box are fixed, the others take the
+    unconstrained step, along the separation if it would end below it, and what leaves the box is
+    projected onto it.  (Minimizing the quadratic model exactly in the box gained nothing.)
+    """
+    rounding = 1e-9 * (program.upper - program.lower)
+    at_low = (beta <= program.lower + rounding) & (gradient > 0)
+    at_high = (beta >= program.upper - rounding) & (gradient < 0)
+    free = np.flatnonzero(~(at_low | at_high))
+    if len(free) == 0:
+        return beta
+    part = H if len(free) == len(beta) else H[np.ix_(free, free)]
+    try:
+        solve = PositiveDefinite(part, full=True, exact=1e-10).solve
+    except NotPositiveDefiniteError:
+        return None
+    step = -solve(gradient[free])
+    d = program.difference[free]
+    reach = float(program.difference @ beta) + float(d @ step)
+    if reach < program.separation:
+        along = solve(d)
+        step += along * ((program.separation - reach) / float(d @ along))
+    new = beta.copy()
+    new[free] += step
+    return program.feasible(new) if np.isfinite(new).all() else None

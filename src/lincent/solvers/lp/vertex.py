@@ -1,22 +1,20 @@
-"""From a point near the optimum to the vertex it is near.
+"""The vertex of a guessed active set, by two linear systems.
 
-An interior point knows, long before its last digits are right, which rows end on the kink
-a_i.beta = s, which coordinates end at the box and whether d.beta = separation.
-Holding these as equations,
+An interior point identifies, long before its last digits are right, which rows are active
+(a_i.beta = s), which coordinates end at the box and whether d.beta = separation (Mehrotra and Ye
+1993).  Holding these as equations,
 
-    a_i.beta = s  (i on the kink),  d.beta = separation  (if met),  beta_j = its bound  (at the box)
+    a_i.beta = s  (i active),  d.beta = separation  (if active),  beta_j = its bound  (at the box)
     sum_i alpha_i a_ij + t d_j = g_j     for every free coordinate j
 
 gives beta and (alpha, t) by two linear least-squares corrections.  The guess may be wrong: the
-caller judges the result by its certificate and keeps the better one.
+caller keeps the point with the better certificate.
 
-Where more rows are on the kink than a vertex has equations, least squares may lead out of [0, c];
-``fitting`` finds multipliers inside.
+Where more rows are active than a vertex has equations, least squares may lead out of [0, c];
+``fit_tied_weights`` finds dual weights inside.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack, lstsq
@@ -24,27 +22,16 @@ from scipy.linalg import lapack, lstsq
 from lincent.problems.arrays import Certificate, Matrix, Vector
 from lincent.problems.centralization import Program, certify
 
-
-@dataclass(frozen=True)
-class Tuning:
-    """What a guess of the vertex may cost; measured on the seven sets of the paper."""
-
-    largest_system: int = 4_000_000  # entries of a system worth solving
-    singular: float = 1e-13  # reciprocal condition below which elimination is not trusted
-    fits: float = 1e-14  # of all that tied rows can pull: what their multipliers may leave
-    ridge: float = 1e-11  # of the trace: dependent columns, which ask for nothing
-    fitting_steps: int = 14  # that look for the multipliers of tied rows
-    falls: float = 0.75  # of what the last step left: more, and there are none
-    least_squares: int = 400  # columns up to which least squares, tens of times slower, are tried
-
-
-TUNING = Tuning()
+LARGEST_SYSTEM = 4_000_000
+"""Entries of a system worth solving."""
+LEAST_SQUARES = 400
+"""Columns up to which least squares, tens of times slower than elimination, are tried."""
 
 
 def _corrections(
     block: Matrix, primal_rest: Vector, dual_rest: Vector
 ) -> tuple[Vector, Vector] | None:
-    """Solve block x = primal_rest and block' y = dual_rest, by least squares unless regular."""
+    """Solve block x = primal_rest and block' y = dual_rest, by least squares if singular."""
     row_size = _sizes(block.T)
     block = block / row_size[:, None]
     column_size = _sizes(block)
@@ -53,11 +40,11 @@ def _corrections(
     if block.shape[0] == block.shape[1]:
         factor, pivots, info = lapack.dgetrf(block)
         rcond = lapack.dgecon(factor, 1.0)[0] if info == 0 else 0.0
-        if rcond > TUNING.singular:
+        if rcond > 1e-13:
             x = lapack.dgetrs(factor, pivots, primal_rest)[0]
             y = lapack.dgetrs(factor, pivots, dual_rest, trans=1)[0]
             return x / column_size, y / row_size
-    if min(block.shape) > TUNING.least_squares:
+    if min(block.shape) > LEAST_SQUARES:
         return None
     x = lstsq(block, primal_rest, lapack_driver="gelsy", check_finite=False)[0]
     y = lstsq(block.T, dual_rest, lapack_driver="gelsy", check_finite=False)[0]
@@ -75,15 +62,15 @@ def to_vertex(
     beta: Vector,
     alpha: Vector,
     t: float,
-    kink: np.ndarray,
+    active: np.ndarray,
     free: np.ndarray,
     touches: bool,
 ) -> Certificate | None:
-    """The certified vertex for a guessed active set, or None where the guess is unusable."""
-    rows_on, columns = np.flatnonzero(kink), np.flatnonzero(free)
+    """Return the certified vertex of a guessed active set, or None where it is unusable."""
+    rows_on, columns = np.flatnonzero(active), np.flatnonzero(free)
     if len(columns) == 0 or len(rows_on) + touches == 0:
         return certify(program, beta, alpha, t)
-    if (len(rows_on) + 1) * len(columns) > TUNING.largest_system:
+    if (len(rows_on) + 1) * len(columns) > LARGEST_SYSTEM:
         return None
     on = program.rows.take(rows_on)
     block = on.dense()
@@ -105,15 +92,15 @@ def to_vertex(
     return certify(program, beta, alpha, t)
 
 
-def fitting(rows: Matrix, rest: Vector, costs: Vector) -> Vector | None:
-    """alpha in [0, c] with sum_i alpha_i a_i = rest, next to the middle; None where none is found.
+def fit_tied_weights(rows: Matrix, rest: Vector, costs: Vector) -> Vector | None:
+    """Return alpha in [0, c] with sum_i alpha_i a_i = rest, or None where none is found.
 
-    alpha = c clip(1/2 + A lambda, 0, 1) for some lambda, which Newton steps find: each solves the
-    equations for the multipliers that the last one left inside.
+    The one next to the middle is alpha = c clip(1/2 + A lambda, 0, 1) for some lambda, which
+    Newton steps find: each solves the equations for the weights that the last one left inside.
     """
-    point, small = np.zeros(len(rest)), TUNING.fits * float(costs @ np.abs(rows).sum(axis=1))
+    point, small = np.zeros(len(rest)), 1e-14 * float(costs @ np.abs(rows).sum(axis=1))
     last = np.inf
-    for _ in range(TUNING.fitting_steps):
+    for _ in range(14):
         share = rows @ point
         share += 0.5
         alpha = np.minimum(np.maximum(share, 0.0), 1.0)
@@ -123,12 +110,12 @@ def fitting(rows: Matrix, rest: Vector, costs: Vector) -> Vector | None:
         left = float(np.abs(short).max(initial=0.0))
         if left <= small:
             return np.asarray(alpha)
-        if not left < TUNING.falls * last:
+        if not left < 0.75 * last:  # there are none
             return None
         last = left
         some = rows.take(inside, axis=0)
         normal = (some.T * costs.take(inside)) @ some
-        normal.flat[:: len(rest) + 1] += TUNING.ridge * (normal.trace() + 1e-300)
+        normal.flat[:: len(rest) + 1] += 1e-11 * (normal.trace() + 1e-300)
         step, info = lapack.dposv(normal, short)[1:]
         if info != 0:
             return None

@@ -7,7 +7,7 @@ import pytest
 
 from lincent.problems.centralization import lcc_program
 from lincent.solvers.lp import interior_point
-from lincent.solvers.lp.ruler import TUNING, _differ, ruler_of
+from lincent.solvers.lp.screening import TUNING, _differ, metric_at
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
 
@@ -27,25 +27,25 @@ def data(columns, seed=0, rows=2000):
     return X, y
 
 
-def ruler_at_optimum(X, y, seed=0):
+def metric_at_optimum(X, y, seed=0):
     program = program_of(X, y)
     beta = interior_point.solve(program, Controls(tol=1e-3)).certificate.beta
-    return program, ruler_of(program, beta, 0.3, np.random.default_rng(seed))
+    return program, metric_at(program, beta, 0.3, np.random.default_rng(seed))
 
 
-def test_rows_of_about_one_size_need_no_ruler():
-    _, ruler = ruler_at_optimum(*data(5))
-    assert ruler.columns is None
-    assert np.all(ruler.spread > 0)
+def test_rows_of_about_one_size_need_no_metric():
+    _, metric = metric_at_optimum(*data(5))
+    assert metric.columns is None
+    assert np.all(metric.spread > 0)
 
 
 @pytest.mark.parametrize("columns", [5, 40])
 def test_a_row_far_out_is_as_large_as_it_is_far(columns):
     X, y = data(columns)
     X[:20] *= 50.0
-    program, ruler = ruler_at_optimum(X, y)
-    assert ruler.columns.shape[1] == min(columns, TUNING.columns)
-    sizes = program.rows.sizes(ruler.columns)
+    program, metric = metric_at_optimum(X, y)
+    assert metric.columns.shape[1] == min(columns, TUNING.metric_columns)
+    sizes = program.rows.sizes(metric.columns)
     assert np.median(sizes) == pytest.approx(1.0, rel=0.3)
     assert np.median(sizes[:20]) > 20.0
 
@@ -54,23 +54,23 @@ def test_units_of_columns_do_not_matter():
     X, y = data(6)
     X[:20] *= 50.0
     units = 10.0 ** np.linspace(-3, 3, 6)
-    program, ruler = ruler_at_optimum(X, y)
+    program, metric = metric_at_optimum(X, y)
     # The same optimum in other units, for the same sizes.
     beta = interior_point.solve(program, Controls(tol=1e-3)).certificate.beta
     other = program_of(X * units, y)
-    scaled = ruler_of(other, beta / units, 0.3, np.random.default_rng(0))
+    scaled = metric_at(other, beta / units, 0.3, np.random.default_rng(0))
     np.testing.assert_allclose(
-        other.rows.sizes(scaled.columns), program.rows.sizes(ruler.columns), rtol=1e-6
+        other.rows.sizes(scaled.columns), program.rows.sizes(metric.columns), rtol=1e-6
     )
-    np.testing.assert_allclose(scaled.spread * units, ruler.spread, rtol=1e-6)
+    np.testing.assert_allclose(scaled.spread * units, metric.spread, rtol=1e-6)
 
 
 def test_columns_that_say_nothing_do_no_harm():
     X, y = data(4)
     X = np.hstack([X, X[:, :1], np.ones((len(X), 1))])
     X[:20, 1] = 80.0
-    _, ruler = ruler_at_optimum(X, y)
-    assert np.all(np.isfinite(ruler.spread))
+    _, metric = metric_at_optimum(X, y)
+    assert np.all(np.isfinite(metric.spread))
 
 
 def covariance(program, beta, share):
@@ -91,32 +91,32 @@ def covariance(program, beta, share):
 
 @pytest.mark.parametrize("share", [0.05, 0.3])
 def test_sizes_and_spread_are_those_of_the_covariance(share):
-    """As many columns as the ruler has are measured exactly."""
+    """As many columns as the metric has are measured exactly."""
     X, y = data(6, rows=600)
     X[:10] *= 30.0
     program = program_of(X, y)
     beta = interior_point.solve(program, Controls(tol=1e-6)).certificate.beta
-    ruler = ruler_of(program, beta, share, np.random.default_rng(0))
+    metric = metric_at(program, beta, share, np.random.default_rng(0))
     _, S = covariance(program, beta, share)
     A = program.rows.dense()
     size = np.sqrt(np.einsum("ij,ij->i", A @ S, A))
     np.testing.assert_allclose(
-        program.rows.sizes(ruler.columns), size / np.median(size), rtol=1e-5, atol=1e-12
+        program.rows.sizes(metric.columns), size / np.median(size), rtol=1e-5, atol=1e-12
     )
     np.testing.assert_allclose(
-        ruler.spread, np.sqrt(S.diagonal()) / np.median(size), rtol=1e-5, atol=1e-12
+        metric.spread, np.sqrt(S.diagonal()) / np.median(size), rtol=1e-5, atol=1e-12
     )
-    np.testing.assert_array_equal(ruler.scale, program.rows.column_scale())
+    np.testing.assert_array_equal(metric.scale, program.rows.column_scale())
 
 
 def test_where_rows_are_alike_the_spread_is_that_of_their_leverage():
-    program, ruler = ruler_at_optimum(*data(5, rows=600))
+    program, metric = metric_at_optimum(*data(5, rows=600))
     A, costs = program.rows.dense(), program.costs
     moment = A.T @ ((costs / costs.sum())[:, None] * A)
     inverse = np.linalg.inv(moment)
     leverage = np.sqrt(np.einsum("ij,ij->i", A @ inverse, A))
     wanted = np.sqrt(inverse.diagonal()) / np.median(leverage)
-    np.testing.assert_allclose(ruler.spread, wanted, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(metric.spread, wanted, rtol=1e-6, atol=1e-12)
 
 
 def test_a_thousandth_of_the_rows_may_be_large_before_they_differ():
@@ -132,7 +132,7 @@ def test_a_thousandth_of_the_rows_may_be_large_before_they_differ():
     assert _differ(np.array([1.0, 1.0, 3.0]))
 
 
-def test_a_random_ruler_measures_to_about_a_quarter():
+def test_a_random_metric_measures_to_about_a_quarter():
     X, y = data(40)
     X[:20] *= 50.0
     program = program_of(X, y)
@@ -142,8 +142,8 @@ def test_a_random_ruler_measures_to_about_a_quarter():
     exact = np.sqrt(np.einsum("ij,ij->i", A @ S, A))
     errors = []
     for seed in range(20):
-        ruler = ruler_of(program, beta, 0.3, np.random.default_rng(seed))
-        errors.append(program.rows.sizes(ruler.columns) / (exact / np.median(exact)))
+        metric = metric_at(program, beta, 0.3, np.random.default_rng(seed))
+        errors.append(program.rows.sizes(metric.columns) / (exact / np.median(exact)))
     errors = np.array(errors)
     assert np.sqrt(np.mean(errors**2)) == pytest.approx(1.0, abs=0.1)
     assert np.std(errors) == pytest.approx(0.25, abs=0.06)
@@ -152,6 +152,6 @@ def test_a_random_ruler_measures_to_about_a_quarter():
 def test_a_matrix_that_says_nothing_leaves_the_scale_of_the_columns():
     program = program_of(*data(4))
     nothing = replace(program, costs=np.full(2000, np.nan))
-    ruler = ruler_of(nothing, np.zeros(4), 0.3, np.random.default_rng(0))
-    assert ruler.columns is None
-    np.testing.assert_array_equal(ruler.spread, 1.0 / program.rows.column_scale())
+    metric = metric_at(nothing, np.zeros(4), 0.3, np.random.default_rng(0))
+    assert metric.columns is None
+    np.testing.assert_array_equal(metric.spread, 1.0 / program.rows.column_scale())
