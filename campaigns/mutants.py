@@ -56,11 +56,12 @@ MORE_TESTS = {
     "problems/regularized.py": ["solvers/newton/test_ridge.py", "solvers/newton/test_lasso.py"],
     "problems/hinge.py": ["solvers/hinge"],
     "problems/squared_hinge.py": ["solvers/hinge"],
-    "solvers/lp/crossover.py": ["solvers/lp/test_margin_exchanges.py"],
-    "solvers/lp/interior_point.py": ["solvers/lp/test_choose.py"],
-    "solvers/lp/highs.py": ["solvers/lp/test_choose.py"],
-    "solvers/lp/scaling.py": ["solvers/lp/test_choose.py"],
-    "solvers/lp/working_set.py": ["solvers/lp/test_null_space.py"],
+    "solvers/lp/tableau.py": ["solvers/lp/test_path.py"],
+    "solvers/lp/interior_point.py": ["solvers/lp/test_dispatch.py"],
+    "solvers/lp/screening.py": ["solvers/lp/test_sample.py", "solvers/lp/test_metric.py"],
+    "solvers/lp/highs.py": ["solvers/lp/test_dispatch.py"],
+    "solvers/lp/scaling.py": ["solvers/lp/test_dispatch.py"],
+    "solvers/lp/sparse/hinges.py": ["solvers/lp/sparse/test_null_space.py"],
 }
 """Beside the test file of the same name."""
 NOT_JUDGED = "not judged yet"
