@@ -60,7 +60,7 @@ def one_size(rows):
         f"| {rows:,} | {auto[0]:.1f} ({auto[1]:.1f}) | {boosting[0]:.1f} ({boosting[1]:.1f}) "
         f"| {auto[0] / boosting[0]:.1f} ({auto[1] / boosting[1]:.1f}) | {1e6 * auto[1] / rows:.0f} "
         f"| {memory:.1f} | {100 * auto[2]:.1f}, {100 * auto[3]:.1f} "
-        f"| {100 * boosting[2]:.1f}, {100 * boosting[3]:.1f} | {len(model.members_)} "
+        f"| {100 * boosting[2]:.1f}, {100 * boosting[3]:.1f} | {len(model.ensemble_)} "
         f"| {model.duality_gap_:.0e} |",
         flush=True,
     )

@@ -67,7 +67,7 @@ MEMBERS = {
     "AdditiveLCC": lambda: AdditiveLCC(n_resamples=0),
     "AdditiveLCCCV": lambda: AdditiveLCCCV(0, n_resamples=0),
     "KernelLCC(n_components=50)": lambda: KernelLCC(n_components=50, random_state=0),
-    "AutoLCC": lambda: AutoLCC(maps=["columns", "splines"], n_members=4),
+    "AutoLCC": lambda: AutoLCC(feature_maps=["columns", "splines"]),
 }
 BANDS = ("LCC", "LCCCV", "KernelLCC(n_components=50)")
 """Their sample and band, and what these cost the client, grow with the rows."""

@@ -63,7 +63,7 @@ MEMBERS = {
     "AdditiveLCC": AdditiveLCC(n_resamples=2),
     "AdditiveLCCCV": AdditiveLCCCV(n_resamples=2),
     "KernelLCC(n_components=50)": KernelLCC(n_components=50, random_state=0),
-    "AutoLCC": AutoLCC(maps=MAPS, n_members=4),
+    "AutoLCC": AutoLCC(feature_maps=MAPS),
 }
 
 
@@ -128,8 +128,8 @@ def blocks_of_labels(y):
 
 def objectives(model):
     """Those of all rules that the member has fitted."""
-    if hasattr(model, "members_"):
-        return np.array([member["objective"] for member in model.members_])
+    if hasattr(model, "ensemble_"):
+        return np.array([member["objective"] for member in model.ensemble_])
     found = getattr(model, "objectives_", None)
     return np.atleast_1d(model.objective_ if found is None else found)
 

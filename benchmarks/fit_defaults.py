@@ -74,7 +74,7 @@ def work(X, y):
     """The same table, read, judged, fitted and explained in this process, all imported."""
     with tempfile.TemporaryDirectory() as folder:
         table = written(X, y, folder)
-        fit_table(table, "y", params={"maps": ["columns"]})  # imports
+        fit_table(table, "y", params={"feature_maps": ["columns"]})  # imports
         before = spent(resource.RUSAGE_SELF)
         fit_table(table, "y")
         return spent(resource.RUSAGE_SELF) - before

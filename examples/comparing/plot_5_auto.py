@@ -30,19 +30,19 @@ y = np.where(risk + 0.5 * rng.normal(size=m) > 2, "ill", "well")
 table.loc[rng.random(m) < 0.2, "dose"] = np.nan
 X_train, X_test, y_train, y_test = train_test_split(table, y, stratify=y, random_state=0)
 model = AutoLCC().fit(X_train, y_train)
-print(f"honest score (AUC): {model.honest_score_:.3f}")
+print(f"nested-CV score (AUC): {model.nested_score_:.3f}")
 print(f"held-out rows right: {model.score(X_test, y_test):.3f}")
 
 # %%
 # What was tried, and who votes
 # -----------------------------
-results = pd.DataFrame({k: model.cv_results_[k] for k in ("map", "C", "score", "weight")})
-best = results.groupby("map")["score"].max().sort_values()
+results = pd.DataFrame(model.cv_results_)
+best = results.groupby("param_feature_map")["mean_test_score"].max().sort_values()
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 3.8), layout="constrained")
 left.barh(best.index, best, color="#0072B2")
 left.set(xlabel="AUC of held-out folds, best C", xlim=(best.min() - 0.02, best.max() + 0.005))
-members = pd.DataFrame(model.members_).groupby("map")["weight"].sum().sort_values()
-right.barh(members.index, members, color="#007A5A")
+weights = pd.DataFrame(model.ensemble_).groupby("feature_map")["weight"].sum().sort_values()
+right.barh(weights.index, weights, color="#007A5A")
 right.set_xlabel("weight in the vote")
 plt.show()
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
-from lincent.estimators.auto_search import Costs
-from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.auto_candidates import TrainingRows
+from lincent.estimators.joint_fit import Costs
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(300, 3))

@@ -8,8 +8,8 @@ import pytest
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_rows import AdditiveRows
 from lincent.estimators.additive_terms import Terms
-from lincent.estimators.auto_search import Costs
-from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.auto_candidates import TrainingRows
+from lincent.estimators.joint_fit import Costs
 from lincent.problems.joint import SeparateLoss
 from lincent.solvers.newton.joint import Design, solve_path
 
@@ -75,7 +75,7 @@ def resolved(seen, C, seed):
     one, rng = seen.problem, np.random.default_rng(seed)
     for _ in range(COUNT):
         weight = rng.gamma(one.rows.weight)
-        coupling = one.costs.coupling(one.rows.codes, weight)
+        coupling = one.costs.loss(one.rows.codes, weight)
         design = Design(seen.features, one.rows.codes, weight)
         yield solve_path(design, coupling, [C * weight.sum()], 1e-9, 200)[0].rules
 

@@ -90,7 +90,7 @@ def test_the_method_keeps_its_name_and_words():
         StructuredLCC(3),
         AdditiveLCC(n_resamples=0, probability="sigmoid"),
         KernelLCC(n_components=10, random_state=0),
-        AutoLCC(maps=["columns"], cv=2),
+        AutoLCC(feature_maps=["columns"], cv=2),
     ],
     ids=lambda model: type(model).__name__,
 )

@@ -1,4 +1,4 @@
-"""AutoLCC: what it chooses, what it says about itself, tables, limits, interrupts."""
+"""AutoLCC: what it chooses, its scores, tables, limits, interrupts."""
 
 import numpy as np
 import pandas as pd
@@ -27,28 +27,32 @@ def frame(m=150, seed=0):
     return table, y
 
 
-def test_a_curved_border_is_found_and_members_are_certified():
+def test_a_curved_border_is_found_and_ensemble_are_certified():
     X, y = ring()
     model = AutoLCC().fit(X, y)
     assert model.score(X, y) > 0.98
-    assert model.honest_score_ > 0.99
+    assert model.nested_score_ > 0.99
     assert model.duality_gap_ <= 1e-9
-    assert max(member["duality_gap"] for member in model.members_) == model.duality_gap_
-    assert sum(member["weight"] for member in model.members_) == pytest.approx(1.0)
-    assert "columns" not in {member["map"] for member in model.members_}  # no line separates
+    assert max(one["duality_gap"] for one in model.ensemble_) == model.duality_gap_
+    assert sum(one["weight"] for one in model.ensemble_) == pytest.approx(1.0)
+    assert "columns" not in {one["feature_map"] for one in model.ensemble_}  # no line separates
 
 
-def test_cv_results_tell_what_was_tried():
+def test_cv_results_have_all_candidates(monkeypatch):
+    monkeypatch.setattr(auto, "ENSEMBLE_SIZE", 3)
     X, y = two()
-    model = AutoLCC(n_members=3).fit(X, y)
+    model = AutoLCC().fit(X, y)
     table = model.cv_results_
-    assert {len(column) for column in table.values()} == {len(table["map"])}
-    assert np.count_nonzero(table["weight"]) == len(model.members_) == 3
-    dropped = table["folds"] == 1
+    assert {len(column) for column in table.values()} == {len(table["params"])}
+    assert np.count_nonzero(table["weight"]) == len(model.ensemble_) == 3
+    dropped = table["n_folds"] == 1
     assert dropped.any()
     assert not table["weight"][dropped].any()
-    whole = np.where(dropped, -np.inf, table["score"])
+    whole = np.where(dropped, -np.inf, table["mean_test_score"])
     assert table["weight"][whole.argmax()] > 0
+    assert model.best_index_ == whole.argmax()
+    assert model.best_score_ == whole.max()
+    assert model.best_params_ == table["params"][model.best_index_]
 
 
 def test_one_seed_one_result_whatever_the_order_and_the_jobs():
@@ -63,7 +67,7 @@ def test_one_seed_one_result_whatever_the_order_and_the_jobs():
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-7)
 
 
-def test_weights_are_repetitions():
+def test_weights_are_frequencies():
     X, y = two(120)
     w = np.random.default_rng(0).integers(0, 3, len(y))
     weighted = AutoLCC().fit(X, y, w)
@@ -73,7 +77,7 @@ def test_weights_are_repetitions():
     )
 
 
-def test_frames_with_gaps_and_words():
+def test_frames_with_missing_values_and_categories():
     table, y = frame()
     model = AutoLCC().fit(table, y)
     assert model.score(table, y) > 0.9
@@ -94,7 +98,7 @@ def test_many_classes():
     assert model.duality_gap_ <= 1e-9
 
 
-def test_probabilities_are_calibrated_on_unseen_rows():
+def test_probabilities_are_calibrated_out_of_fold():
     X, y = two(600, weights=[0.8])
     model = AutoLCC().fit(X[:400], y[:400])
     p = model.predict_proba(X[400:])[:, 1]
@@ -106,14 +110,14 @@ def test_probabilities_are_calibrated_on_unseen_rows():
     np.testing.assert_allclose(np.log(model.predict_proba(X)), model.predict_log_proba(X))
 
 
-def test_the_cut_follows_the_scorer():
+def test_the_threshold_follows_the_scorer():
     X, y = two(500, weights=[0.9], class_sep=0.5)
     even, many = AutoLCC().fit(X, y), AutoLCC(scoring="accuracy").fit(X, y)
     held_even, held_many = even.out_of_fold_scores_ > 0, many.out_of_fold_scores_ > 0
     assert accuracy_score(y, held_many) > accuracy_score(y, held_even)
     assert balanced_accuracy_score(y, held_even) > balanced_accuracy_score(y, held_many)
-    assert np.all(even.shift_ == 0.0)
-    assert many.honest_score_ == pytest.approx(accuracy_score(y, held_many), abs=0.05)
+    assert np.all(even._shift == 0.0)
+    assert many.nested_score_ == pytest.approx(accuracy_score(y, held_many), abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -122,20 +126,20 @@ def test_the_cut_follows_the_scorer():
 def test_scorers_of_all_kinds(scoring):
     X, y = (load_iris(return_X_y=True)) if scoring == "roc_auc_ovr" else two()
     assert np.isfinite(
-        AutoLCC(scoring=scoring, maps=["columns", "splines"]).fit(X, y).honest_score_
+        AutoLCC(scoring=scoring, feature_maps=["columns", "splines"]).fit(X, y).nested_score_
     )
 
 
-def test_the_honest_score_is_not_flattered_by_noise():
+def test_the_nested_score_is_not_flattered_by_noise():
     rng = np.random.default_rng(0)
-    honest = [
-        AutoLCC(random_state=k).fit(rng.normal(size=(80, 6)), np.arange(80) % 2).honest_score_
+    nested = [
+        AutoLCC(random_state=k).fit(rng.normal(size=(80, 6)), np.arange(80) % 2).nested_score_
         for k in range(4)
     ]
-    assert abs(np.mean(honest) - 0.5) < 0.12
+    assert abs(np.mean(nested) - 0.5) < 0.12
 
 
-def test_a_sample_stands_for_many_rows(monkeypatch):
+def test_candidates_are_compared_on_a_sample(monkeypatch):
     X, y = two(900)
     monkeypatch.setattr(auto, "SEARCH_ROWS", 300)
     model = AutoLCC().fit(X, y)
@@ -148,7 +152,7 @@ def test_a_time_limit_ends_the_search():
     X, y = two()
     with pytest.warns(Warning, match="not certified"):
         model = AutoLCC(time_limit=1e-6).fit(X, y)
-    assert set(model.cv_results_["folds"]) == {1}
+    assert set(model.cv_results_["n_folds"]) == {1}
     assert model.score(X, y) > 0.7
 
 
@@ -159,10 +163,10 @@ def test_an_interrupt_leaves_it_unfitted(monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(auto, "run_search", interrupted)
+    monkeypatch.setattr(auto, "search_folds", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    assert not hasattr(model, "members_")
+    assert not hasattr(model, "ensemble_")
 
 
 def test_bad_input_leaves_the_fitted_model():
@@ -173,35 +177,43 @@ def test_bad_input_leaves_the_fitted_model():
     assert model.score(X, y) > 0.8
 
 
-def test_verbose_tells_each_fold(capsys):
+def test_verbose_prints_each_fold(capsys):
     X, y = two(80)
-    AutoLCC(verbose=1, maps=["columns"]).fit(X, y)
-    told = capsys.readouterr().out
-    assert "fold 4 of 4" in told
-    assert "duality gap" in told
+    AutoLCC(verbose=1, feature_maps=["columns"]).fit(X, y)
+    printed = capsys.readouterr().out
+    assert "fold 4 of 4" in printed
+    assert "duality gap" in printed
 
 
-def test_pixels_are_seen_in_their_common_unit():
+def test_pixels_are_scaled_to_their_common_unit():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 16, (120, 6)).astype(float)
     X[:, 3] = (rng.random(120) < 0.05) * 16.0  # rarely lit: standardized, it would be all there is
-    model = AutoLCC(maps=["even landmarks 1"]).fit(X, X[:, 0] + X[:, 1] > 15)
-    assert "even" in model.views_
-    assert {member["map"] for member in model.members_} == {"even landmarks 1"}
+    model = AutoLCC(feature_maps=["even landmarks 1"]).fit(X, X[:, 0] + X[:, 1] > 15)
+    assert "even" in model._factors
+    assert {one["feature_map"] for one in model.ensemble_} == {"even landmarks 1"}
     with pytest.raises(ValueError, match="one unit"):
-        AutoLCC(maps=["even landmarks 1"]).fit(X * [1, 10, 100, 1e3, 1e4, 1e5], X[:, 0] > 7)
+        AutoLCC(feature_maps=["even landmarks 1"]).fit(X * [1, 10, 100, 1e3, 1e4, 1e5], X[:, 0] > 7)
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
-        ({"maps": ["nowhere"]}, "choose among"),
-        ({"n_members": 0}, "n_members"),
         ({"margin_range": (1.0, 1.0)}, "corner"),
         ({"time_limit": -1}, "time_limit"),
     ],
 )
-def test_unusable_parameters(wrong, told):
+def test_unusable_parameters(wrong, message):
     X, y = two(40)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         AutoLCC(**wrong).fit(X, y)
+
+
+def test_feature_importances_follow_the_informative_columns():
+    table, y = frame(300)
+    model = AutoLCC(feature_maps=["columns", "splines", "centers"]).fit(table, y)
+    importances = model.feature_importances_
+    assert importances.sum() == pytest.approx(1.0)
+    assert importances.shape == (3,)
+    assert importances.argmin() == 2  # noise
+    assert not hasattr(model, "coef_")

@@ -1,13 +1,12 @@
-"""More rows than members are fitted to at first: the best few are those of all rows."""
+"""More samples than the ensemble is fitted to: the best few are fitted to all of them."""
 
 import numpy as np
 import pytest
 
 from lincent import AutoLCC
-from lincent.estimators import auto, auto_large
-from lincent.estimators.auto_members import fit_path
-from lincent.estimators.auto_search import Costs
-from lincent.estimators.portfolio import MAPS
+from lincent.estimators import auto, joint_fit
+from lincent.estimators.auto_candidates import FEATURE_MAPS
+from lincent.estimators.joint_fit import Costs, fit_path
 
 
 @pytest.fixture
@@ -15,8 +14,9 @@ def small_samples(monkeypatch):
     """Sizes at which 900 rows are many."""
     monkeypatch.setattr(auto, "SEARCH_ROWS", 150)
     monkeypatch.setattr(auto, "FIT_ROWS", 300)
-    monkeypatch.setattr(auto_large, "JUDGES", 300)
-    monkeypatch.setattr(auto_large, "READ_ROWS", 128)
+    monkeypatch.setattr(auto, "COMPARED_ROWS", 300)
+    monkeypatch.setattr(joint_fit, "READ_ROWS", 128)
+    monkeypatch.setattr(auto, "READ_ROWS", 128)
 
 
 def table(classes=2, m=900, seed=0):
@@ -28,23 +28,24 @@ def table(classes=2, m=900, seed=0):
 
 
 def model(**settings):
-    return AutoLCC(maps=["columns", "splines", "landmarks 1"], **settings)
+    return AutoLCC(feature_maps=["columns", "splines", "landmarks 1"], **settings)
 
 
 def from_scratch(found, X, y):
-    """The rules of the members, solved on all rows at once and in memory."""
-    Z, codes = (X - found.center_) / found.scale_, np.searchsorted(found.classes_, y)
+    """Solve the models of the ensemble on all samples at once and in memory."""
+    Z, codes = (X - found._center) / found._scale, np.searchsorted(found.classes_, y)
     weight = np.ones(len(y))
     shares = np.full(len(found.classes_), 1.0 / len(found.classes_))
-    coupling = Costs(shares, (-1.0, 3.0)).coupling(codes, weight)
-    for member in found.members_:
+    loss = Costs(shares, (-1.0, 3.0)).loss(codes, weight)
+    for one in found.ensemble_:
         parts = [
-            Z if name == "columns" else found.blocks_[name].apply(Z) for name in MAPS[member["map"]]
+            Z if name == "columns" else found._blocks[name]._transform(Z)
+            for name in FEATURE_MAPS[one["feature_map"]]
         ]
         path = fit_path(
             np.concatenate(parts, axis=1),
-            coupling,
-            [member["C"] * len(y)],
+            loss,
+            [one["C"] * len(y)],
             1e-11,
             500,
             lambda: False,
@@ -53,18 +54,18 @@ def from_scratch(found, X, y):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_members_are_those_of_all_rows(small_samples, classes):
+def test_ensemble_are_those_of_all_rows(small_samples, classes):
     X, y = table(classes)
     found = model().fit(X, y)
-    assert 1 <= len(found.members_) <= auto_large.FEW
+    assert 1 <= len(found.ensemble_) <= auto.N_FEW
     assert found.duality_gap_ <= found.tol
-    assert sum(found.cv_results_["weight"] > 0) == len(found.members_)
+    assert sum(found.cv_results_["weight"] > 0) == len(found.ensemble_)
     total = found.decision_function(X).reshape(len(X), -1)
-    # Scores are means of the members', each in a unit of its own: a combination of these solutions.
+    # Decision values are means over models, each normalized: a combination of these solutions.
     columns = []
     for parts, rules in from_scratch(found, X, y):
         scores = np.concatenate(parts, axis=1) @ rules[:-1] + rules[-1]
-        if classes > 2:  # what all rules have in common says nothing
+        if classes > 2:  # what all outputs have in common is arbitrary
             scores = scores - scores.mean(axis=1, keepdims=True)
         columns.append(scores.reshape(-1))
     if classes > 2:
@@ -75,18 +76,18 @@ def test_members_are_those_of_all_rows(small_samples, classes):
     assert np.all(amounts > 0)
 
 
-def test_rows_that_choose_are_not_among_those_fitted_to_first(small_samples):
+def test_samples_that_choose_are_held_out(small_samples):
     X, y = table()
     found = model().fit(X, y)
-    judges = np.isfinite(found.out_of_fold_scores_)
-    assert auto_large.JUDGES // 2 <= judges.sum() <= auto_large.JUDGES
-    assert np.isfinite(found.out_of_fold_probabilities_[judges]).all()
+    held_out = np.isfinite(found.out_of_fold_scores_)
+    assert auto.COMPARED_ROWS // 2 <= held_out.sum() <= auto.COMPARED_ROWS
+    assert np.isfinite(found.out_of_fold_probabilities_[held_out]).all()
     again = model().fit(X[::-1], y[::-1])
-    np.testing.assert_array_equal(np.isfinite(again.out_of_fold_scores_)[::-1], judges)
+    np.testing.assert_array_equal(np.isfinite(again.out_of_fold_scores_)[::-1], held_out)
     np.testing.assert_allclose(again.decision_function(X), found.decision_function(X), atol=1e-6)
 
 
-def test_a_weight_of_two_is_a_repeated_row(small_samples):
+def test_weights_are_frequencies(small_samples):
     X, y = table()
     weight = 1.0 + (np.arange(len(y)) % 3 == 0)
     rows = np.repeat(np.arange(len(y)), weight.astype(int))
@@ -94,18 +95,18 @@ def test_a_weight_of_two_is_a_repeated_row(small_samples):
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-6)
 
 
-def test_a_class_without_further_rows_leaves_the_members_of_the_sample(small_samples):
+def test_a_class_without_further_rows_leaves_the_ensemble_of_the_sample(small_samples):
     X, y = table()
     y[10:22] = 2  # all of them are in every sample
     found = model().fit(X, y)
-    assert len(found.members_) == auto.MEMBERS_MANY
+    assert len(found.ensemble_) == auto.ENSEMBLE_SIZE_JOINT
 
 
-def test_the_cut_is_that_of_the_few(small_samples):
+def test_the_threshold_is_that_of_the_few(small_samples):
     X, y = table()
     y = (y + (X[:, 1] > 0.3) > 1).astype(int)
     found = model(scoring="f1").fit(X, y)
     plain = model().fit(X, y)
-    assert found.shift_.shape == plain.shift_.shape == (1,)
-    assert plain.shift_[0] == 0.0
+    assert found._shift.shape == plain._shift.shape == (1,)
+    assert plain._shift[0] == 0.0
     assert found.score(X, y) > 0.6

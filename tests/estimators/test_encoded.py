@@ -16,7 +16,7 @@ M, N = 300, 3
 MODELS = {
     "additive": lambda: AdditiveLCC(interactions=1, n_resamples=0),
     "monotone": lambda: AdditiveLCC(n_resamples=0, monotonic_cst=[1, 0, -1]),
-    "auto": lambda: AutoLCC(maps=["splines", "centers", "relevant landmarks 1"], cv=2),
+    "auto": lambda: AutoLCC(feature_maps=["splines", "centers", "relevant landmarks 1"], cv=2),
 }
 
 

@@ -10,7 +10,7 @@ X, Y = load_iris(return_X_y=True)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("model", [AdditiveLCC(n_resamples=0), AutoLCC(maps=["columns"])])
+@pytest.mark.parametrize("model", [AdditiveLCC(n_resamples=0), AutoLCC(feature_maps=["columns"])])
 def test_labels_and_decisions_are_those_of_the_scores(model, classes):
     rows = Y > 0 if classes == 2 else Y >= 0
     model.fit(X[rows], Y[rows])
@@ -23,9 +23,9 @@ def test_labels_and_decisions_are_those_of_the_scores(model, classes):
 
 def test_a_cut_that_was_moved_moves_labels_and_not_probabilities():
     rows = Y > 0
-    model = AutoLCC(maps=["columns"]).fit(X[rows], Y[rows])
+    model = AutoLCC(feature_maps=["columns"]).fit(X[rows], Y[rows])
     decisions, chances = model.decision_function(X), model.predict_proba(X)
-    model.shift_ = model.shift_ + 1.0
+    model._shift = model._shift + 1.0
     np.testing.assert_allclose(model.decision_function(X), decisions + 1.0)
     np.testing.assert_array_equal(model.predict_proba(X), chances)
     np.testing.assert_allclose(model.predict_log_proba(X), np.log(chances))

@@ -33,7 +33,7 @@ MEMBERS = {
     "AdditiveLCC": lambda: AdditiveLCC(n_resamples=0),
     "AdditiveLCCCV": lambda: AdditiveLCCCV(0, n_knots=3, cv=2, n_resamples=0),
     "KernelLCC": lambda: KernelLCC(n_components=10, random_state=0),
-    "AutoLCC": lambda: AutoLCC(maps=["columns", "splines"], n_members=2, cv=2),
+    "AutoLCC": lambda: AutoLCC(feature_maps=["columns", "splines"], cv=2),
 }
 
 

@@ -39,7 +39,7 @@ def everybody():
 rng = np.random.default_rng(0)
 X = rng.standard_normal((120, 4))
 y = (X[:, 0] + rng.standard_normal(120) > 0).astype(int)
-for kind in (EndlessLCC(), EndlessLCCCV(margins=3), EndlessAutoLCC(maps=["columns"])):
+for kind in (EndlessLCC(), EndlessLCCCV(margins=3), EndlessAutoLCC(feature_maps=["columns"])):
     model = around(kind, sys.argv[1])
     os.environ[BEGUN] = str(Path(tempfile.mkdtemp()) / "begun")
     threading.Thread(target=once_begun, args=(0.5, everybody), daemon=True).start()

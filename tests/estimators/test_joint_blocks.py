@@ -5,7 +5,7 @@ import pytest
 
 from lincent import AdditiveLCC
 from lincent.estimators import joint_blocks
-from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.auto_candidates import TrainingRows
 from lincent.estimators.problem import open_training
 from lincent.sources.hashing import row_hashes
 from lincent.tables.weighted import mean_and_deviation

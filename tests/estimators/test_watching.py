@@ -69,7 +69,8 @@ EVERY = [
     LCC(), LCC(probability="sigmoid"), LCCCV(margins=2, cv=2), FQCC(), KernelLCC(),
     KernelLCC(norm="l1"), RegularizedLCC(), RegularizedLCC(multi_class="native"),
     RegularizedLCC(norm="l1"), RegularizedLCCCV(), StructuredLCC(n_centers=2),
-    AdditiveLCCCV(cv=2), AutoLCC(maps=["columns"]), lincent.paper.baselines.RegularizedLDA(),
+    AdditiveLCCCV(cv=2), AutoLCC(feature_maps=["columns"]),
+    lincent.paper.baselines.RegularizedLDA(),
     lincent.paper.baselines.TwinSVC(), lincent.paper.baselines.DiscriminativeLeastSquares(),
 ]  # fmt: skip
 

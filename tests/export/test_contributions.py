@@ -118,7 +118,7 @@ def test_a_cut_on_the_score_is_honored_without_probabilities(make_table):
 
 
 def test_what_is_no_sum_says_so(make_table):
-    auto = fit_table(make_table(120), "churn", params={"maps": ["centers"]})
+    auto = fit_table(make_table(120), "churn", params={"feature_maps": ["centers"]})
     with pytest.raises(AppError, match="AutoLCC is no sum over the columns"):
         predict_table(auto, make_table(20), contributions=True)
     many = fit_table(make_table(120, classes=3), "churn", method="quick")

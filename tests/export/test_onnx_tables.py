@@ -77,7 +77,11 @@ def test_monotone_curves():
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
     "settings",
-    [{"scoring": "accuracy"}, {"categorical_features": [4]}, {"maps": ["splines + centers"]}],
+    [
+        {"scoring": "accuracy"},
+        {"categorical_features": [4]},
+        {"feature_maps": ["splines + centers"]},
+    ],
     ids=str,
 )
 def test_auto(settings, classes):
@@ -87,8 +91,8 @@ def test_auto(settings, classes):
 def test_auto_with_columns_of_one_unit():
     y = training(2)[1]
     X = np.random.default_rng(2).normal(y[:, None], [1.0, 1.2, 0.8, 1.0, 1.0])
-    model = AutoLCC(maps=["even landmarks 1"]).fit(X, y)
-    assert "even" in model.views_
+    model = AutoLCC(feature_maps=["even landmarks 1"]).fit(X, y)
+    assert "even" in model._factors
     compare(model, unseen())
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lincent.features.relevance import LEAST, relevance
+from lincent.features.relevance import MIN_WEIGHT, mutual_relevance_weights
 
 
 def sample(m=400):
@@ -15,8 +15,8 @@ def sample(m=400):
 
 def test_noise_is_short_and_a_spread_without_a_slope_is_seen():
     Z, codes = sample()
-    found = relevance(Z, codes, np.ones(len(codes)))
-    assert found[2] == LEAST
+    found = mutual_relevance_weights(Z, codes, np.ones(len(codes)))
+    assert found[2] == MIN_WEIGHT
     assert min(found[:2]) > 0.7
 
 
@@ -24,14 +24,16 @@ def test_weights_are_repetitions_in_any_order():
     Z, codes = sample()
     counts = np.arange(len(codes)) % 3
     order = np.random.default_rng(1).permutation(counts.sum())
-    repeated = relevance(
+    repeated = mutual_relevance_weights(
         np.repeat(Z, counts, axis=0)[order], np.repeat(codes, counts)[order], np.ones(len(order))
     )
-    np.testing.assert_allclose(relevance(Z, codes, counts.astype(float)), repeated, atol=2e-6)
+    np.testing.assert_allclose(
+        mutual_relevance_weights(Z, codes, counts.astype(float)), repeated, atol=2e-6
+    )
 
 
 def test_where_nothing_is_known_all_columns_are_alike():
     Z, _ = sample(60)
     codes = np.tile([0, 1], 30)
     Z[1::2] = Z[::2]  # both classes have the same rows
-    np.testing.assert_array_equal(relevance(Z, codes, np.ones(60)), np.ones(3))
+    np.testing.assert_array_equal(mutual_relevance_weights(Z, codes, np.ones(60)), np.ones(3))

@@ -65,11 +65,11 @@ def test_scores_are_the_rules_on_the_features(kind, columns):
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(200, 3))
     model = kind() if kind is SplineFeatures else kind(20, include_columns=columns)
-    model.learn(Z, (Z[:, 0] > 0).astype(int), np.ones(200), 0)
-    features = model.apply(Z)
+    model._fit(Z, (Z[:, 0] > 0).astype(int), np.ones(200), 0)
+    features = model._transform(Z)
     coef = rng.normal(size=(features.shape[1], 2))
     np.testing.assert_allclose(
-        model.scores(Z, coef), features @ coef, atol=1e-9 * np.abs(features).max()
+        model._scores(Z, coef), features @ coef, atol=1e-9 * np.abs(features).max()
     )
 
 

@@ -26,7 +26,7 @@ from lincent.inspection import (  # noqa: E402
 )
 
 CHEAP = {
-    "AutoLCC": {"maps": ["columns"]},
+    "AutoLCC": {"feature_maps": ["columns"]},
     "AdditiveLCC": {"n_resamples": 2},
     "AdditiveLCCCV": {"n_resamples": 2, "interactions": 0},
     "StructuredLCCCV": {"Cs": (0.1, 1.0)},

@@ -80,7 +80,7 @@ def test_too_few_rows_have_no_curve(make_table):
 
 
 def test_a_search_shows_its_candidates(make_table):
-    model = fit_table(make_table(120), "churn", params={"maps": ["columns", "splines"]})
+    model = fit_table(make_table(120), "churn", params={"feature_maps": ["columns", "splines"]})
     tried = model.summary["tuning"]["maps"]
     assert {setting["map"] for setting in tried} == {"columns", "splines"}
     assert sum(setting["weight"] for setting in tried) == pytest.approx(1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lincent._errors import AppError
-from lincent.estimators import auto, auto_large
+from lincent.estimators import auto
 from lincent.export.storage import load_model
 from lincent.tables.infer import ColumnOptions
 from lincent.tables.read import DEFAULT_READ
@@ -103,18 +103,17 @@ def test_methods_that_choose(tmp_path, monkeypatch, little_memory, method):
 @pytest.mark.parametrize("rows", [400, 1_200], ids=["few rows", "many rows"])
 def test_the_portfolio_is_that_of_memory(tmp_path, monkeypatch, rows):
     """Chosen by rows unseen, and fitted to all, where there are many."""
-    for name, count in (("SEARCH_ROWS", 200), ("FIT_ROWS", 400), ("JUDGES", 600)):
+    for name, count in (("SEARCH_ROWS", 200), ("FIT_ROWS", 400), ("COMPARED_ROWS", 600)):
         monkeypatch.setattr(auto, name, count)
-    monkeypatch.setattr(auto_large, "JUDGES", 600)
-    path, settings = write(tmp_path, m=rows), {"maps": ["columns", "splines"], "cv": 2}
+    path, settings = write(tmp_path, m=rows), {"feature_maps": ["columns", "splines"], "cv": 2}
     plain = fit_table(path, "label", method="auto", params=settings)
     monkeypatch.setattr(large_file, "available_memory", lambda: 1000.0)
     model = fit_table(path, "label", method="auto", params=settings)
     members = [
-        [(member["map"], member["C"], member["objective"]) for member in one.pipeline[-1].members_]
+        [(m["feature_map"], m["C"], m["objective"]) for m in one.pipeline[-1].ensemble_]
         for one in (model, plain)
     ]
-    assert (len(members[0]) <= auto_large.FEW) == (rows == 1_200)
+    assert (len(members[0]) <= auto.N_FEW) == (rows == 1_200)
     for one, other in zip(*members, strict=True):
         assert one[:2] == other[:2]
         assert one[2] == pytest.approx(other[2], rel=1e-9)

@@ -10,7 +10,7 @@ from lincent.tables.read import read_table
 from lincent.tables.schema import to_frame
 from lincent.workflow import fit_table
 
-QUICK = {"maps": ["columns", "splines", "centers"], "n_members": 3}
+QUICK = {"feature_maps": ["columns", "splines", "centers"]}
 
 
 def table(seed, m, classes=2):

@@ -19,12 +19,12 @@ from lincent.estimators.additive_data import AdditiveBlocks
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
 from lincent.estimators.answers import where_rows_live
-from lincent.estimators.auto_search import Costs
+from lincent.estimators.auto_candidates import TrainingRows
 from lincent.estimators.choices import Calibrated
 from lincent.estimators.encoded import of_encoded_rows
 from lincent.estimators.encoded_model import EncodedModel
 from lincent.estimators.joint_blocks import sample_of_blocks
-from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.joint_fit import Costs
 from lincent.estimators.probabilities import Probabilities, Unseen, check_probability
 from lincent.estimators.problem import in_blocks, in_parts
 from lincent.estimators.regularized import check_hinge_range

@@ -12,15 +12,15 @@ from lincent._lazy import public
 from lincent.estimators.additive import AdditiveModel
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
-from lincent.estimators.auto_choice import Rows, measure_of
-from lincent.estimators.auto_search import NATIVE_TOL, SEARCH_TOL, totals_for
+from lincent.estimators.auto_candidates import TrainingRows
 from lincent.estimators.choices import Calibrated
 from lincent.estimators.encoded_model import EncodedModel
-from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.joint_fit import search_tolerance, total_costs
 from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import BlockTraining
 from lincent.estimators.validation import check_choice, check_nonnegative
 from lincent.model_selection.folds import make_folds, number_of_folds
+from lincent.model_selection.scoring import Labels, make_metric
 
 FOLDS = 4
 SMOOTHINGS = (0.01, 0.1, 1.0)
@@ -165,10 +165,10 @@ class AdditiveLCCCV(Probabilities, AdditiveModel, EncodedModel):
         rows = rows if self._own_folds else problem.rows
         cv = FOLDS if self.cv is None else self.cv
         folds = make_folds(cv, rows.Z, rows.codes, rows.weight, 1, seed)
-        measure = measure_of(self.scoring, self.classes_)
-        labels = Rows(rows.codes, rows.weight, len(self.classes_))
-        Cs = totals_for(len(self.classes_)) / rows.weight.sum()
-        tol = SEARCH_TOL if len(self.classes_) == 2 else NATIVE_TOL
+        measure = make_metric(self.scoring, self.classes_)
+        labels = Labels(rows.codes, rows.weight, len(self.classes_))
+        Cs = total_costs(len(self.classes_)) / rows.weight.sum()
+        tol = search_tolerance(len(self.classes_))
         tried: list[tuple[float, float, float, int]] = []
         scores: dict[tuple[float, float, int], np.ndarray] = {}
 
@@ -177,7 +177,9 @@ class AdditiveLCCCV(Probabilities, AdditiveModel, EncodedModel):
             for smoothing, by_cost in zip(smoothings, unseen, strict=True):
                 for cost, found in zip(Cs.tolist(), by_cost, strict=True):
                     there = np.flatnonzero(np.isfinite(found[:, 0]))
-                    tried.append((measure(found[there], labels[there]), cost, smoothing, pairs))
+                    tried.append(
+                        (measure(found[there], labels.subset(there)), cost, smoothing, pairs)
+                    )
                     scores[tried[-1][1:]] = found
 
         attempt(SMOOTHINGS)

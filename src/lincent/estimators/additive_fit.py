@@ -10,7 +10,7 @@ import numpy as np
 from lincent import _progress
 from lincent.estimators.additive_rows import AdditiveRows, Weighed
 from lincent.estimators.additive_terms import Terms
-from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.auto_candidates import TrainingRows
 from lincent.model_selection.folds import Split
 from lincent.solvers.newton.joint import JointSolution
 from lincent.tables.weighted import merged

@@ -22,8 +22,8 @@ from functools import cached_property
 import numpy as np
 
 from lincent.estimators.additive_terms import Terms
-from lincent.estimators.auto_search import Costs
-from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.auto_candidates import TrainingRows
+from lincent.estimators.joint_fit import Costs
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.joint import (
     Design,
@@ -55,7 +55,7 @@ class Weighed:
 
     @property
     def coupling(self) -> SeparateLoss | JointLoss:
-        return self.costs.coupling(self.rows.codes, self.rows.weight)
+        return self.costs.loss(self.rows.codes, self.rows.weight)
 
 
 class AdditiveRows:
@@ -181,7 +181,7 @@ class AdditiveRows:
             coupling = _side_by_side(self.coupling, costs, weights)
         else:  # the total of the costs goes with the weight
             share = weights[0].sum() / self.problem.total
-            plain = costs.coupling(self.coupling.codes, weights[0])
+            plain = costs.loss(self.coupling.codes, weights[0])
             assert isinstance(plain, JointLoss)
             coupling = replace(plain, cost=plain.cost * share)
         found = solve_near(
@@ -198,7 +198,7 @@ class AdditiveRows:
     def _held_band(self, C: float, rules: np.ndarray, drawn: np.ndarray) -> np.ndarray:
         out = np.empty((len(drawn), *rules.shape))
         for k, weight in enumerate(drawn):
-            coupling = self.problem.costs.coupling(self.coupling.codes, weight)
+            coupling = self.problem.costs.loss(self.coupling.codes, weight)
             assert isinstance(coupling, SeparateLoss)
             design, scale = Design(self.features, coupling.codes, weight), C * float(weight.sum())
             out[k] = solve_nonnegative(

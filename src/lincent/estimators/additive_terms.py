@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.features.monotone import IncreasingCurve, learn_increasing
-from lincent.features.splines import ColumnCurve, learn_curve
+from lincent.features.splines import ColumnCurve, IncreasingCurve, learn_curve, learn_increasing
 from lincent.sources.source import namespace_of
 from lincent.tables.weighted import sample_by_key
 

@@ -57,5 +57,5 @@ def _there(model: Any, answer: Answer, X: Any) -> np.ndarray | None:
 
 def _features(model: Any) -> int:
     """How many features a row has, of which parts are made."""
-    rules = model.coef_.values() if isinstance(model.coef_, dict) else [model.coef_]
-    return sum(len(rule) for rule in rules)
+    coef = getattr(model, "_coef", None)
+    return len(model.coef_) if coef is None else sum(len(part) for part in coef.values())

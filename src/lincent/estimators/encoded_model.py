@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from lincent.estimators import dispatch
 from lincent.estimators.answers import score, where_rows_live
-from lincent.estimators.auto_choice import hard_labels
+from lincent.estimators.auto_candidates import TrainingRows
 from lincent.estimators.classifier import whole_or_nothing
 from lincent.estimators.encoded import of_encoded_rows
 from lincent.estimators.joint_blocks import plain_encoder
-from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.multiclass import pick
 from lincent.estimators.problem import BlockTraining, open_training
 from lincent.estimators.validation import check_count, check_positive, read_labels, refuse_namespace
 from lincent.estimators.watching import CallbackSupportMixin, with_callbacks
@@ -143,7 +143,7 @@ class EncodedModel(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             The classes.
         """
         scores = self._moved(self._rows_scores(X))
-        return np.asarray(self.classes_[hard_labels(scores)])
+        return np.asarray(self.classes_[pick(flat(scores))])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

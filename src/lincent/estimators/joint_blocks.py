@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lincent.estimators.auto_search import Costs
-from lincent.estimators.portfolio import TrainingRows
+from lincent.estimators.auto_candidates import TrainingRows
+from lincent.estimators.joint_fit import Costs
 from lincent.estimators.problem import BlockTraining
 from lincent.solvers.newton import in_place
 from lincent.solvers.newton.joint import JointSolution
@@ -74,6 +74,6 @@ def fit_in_blocks(
     limits: Limits,
 ) -> list[JointSolution]:
     """The rules for each C (per row) over all rows."""
-    faces, weight = costs.faces(training.totals), float(training.totals.sum())
+    faces, weight = costs.loss_structure(training.totals), float(training.totals.sum())
     read, scales = training.joint_reader(mapping, faces), [C * weight for C in Cs]
     return in_place.solve_joint_path(read, faces, scales, starts, training.shape[0], *limits)

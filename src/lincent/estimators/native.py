@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.auto_members import fit_path
 from lincent.estimators.direction import Direction
 from lincent.estimators.discriminators import Cut
+from lincent.estimators.joint_fit import fit_path
 from lincent.estimators.problem import HostTraining
 from lincent.estimators.validation import ClassCosts, check_finite
 from lincent.problems.arrays import Certificate

@@ -183,7 +183,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     names, X = [output.full_name for output in operator.outputs], operator.inputs[0].full_name
     found = task_scores(g, model, X)
     wide = g.wide()
-    moved = wide.node("Add", found, wide.constant(model.shift_)) if auto else found
+    moved = wide.node("Add", found, wide.constant(model._shift)) if auto else found
     shown = wide.node("Mul", wide.real_numbers(moved), wide.constant(1.0 / wanted.unit))
     index = _decide(g, model, g.real_numbers(shown), names[1])
     if _has_probabilities(model):
@@ -198,7 +198,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 
 def _write_probabilities(g: Graph, model: Any, found: str, name: str) -> None:
     if isinstance(model, AutoLCC):
-        chances = softmax_probabilities(g.wide(), model.calibrator_, found)
+        chances = softmax_probabilities(g.wide(), model._calibration, found)
     elif isinstance(calibration := model._chances(), JointCalibration):
         chances = _joint_probabilities(g.wide(), model, calibration, found)
     else:

@@ -1,6 +1,6 @@
 """Curves of columns as an ONNX sub-graph: a few pieces per column, added up.
 
-Every curve of ``features.splines`` and ``features.monotone`` is a sum of pieces
+Every curve of ``features.splines`` is a sum of pieces
 
     clip((z - at) * unit, low, high) ^ power,      power 1, 2 or 3
 
@@ -21,8 +21,7 @@ import numpy as np
 
 from lincent.estimators.additive_terms import PAIR_TERMS, Curve, Terms
 from lincent.export.onnx_graph import Graph
-from lincent.features.monotone import IncreasingCurve
-from lincent.features.splines import LEAST_SPREAD, ColumnCurve
+from lincent.features.splines import LEAST_SPREAD, ColumnCurve, IncreasingCurve
 
 NEAR = 1e-3
 """A value is a level if it is nearer than this share of the levels' smallest distance: the columns

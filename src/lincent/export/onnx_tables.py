@@ -15,7 +15,7 @@ import numpy as np
 from lincent._errors import AppError
 from lincent.estimators.additive import AdditiveModel
 from lincent.estimators.auto import AutoLCC
-from lincent.estimators.portfolio import COLUMNS
+from lincent.estimators.auto_candidates import COLUMNS
 from lincent.estimators.softmax import Softmax
 from lincent.export.contributions import Contributions
 from lincent.export.onnx_curves import curve_scores, term_scores
@@ -99,16 +99,16 @@ def encoded_table(
 
 def _portfolio(g: Graph, model: AutoLCC, encoded: str) -> str:
     """The blocks' features times their coefficients, block by block."""
-    Z = g.node("Sub", encoded, g.constant(model.center_))
-    Z = g.node("Div", Z, g.constant(model.scale_))
-    total = g.constant(model.intercept_)
-    for name, coef in model.coef_.items():
-        factors = model.views_.get(name.split()[0])
+    Z = g.node("Sub", encoded, g.constant(model._center))
+    Z = g.node("Div", Z, g.constant(model._scale))
+    total = g.constant(model._intercept)
+    for name, coef in model._coef.items():
+        factors = model._factors.get(name.split()[0])
         seen = Z if factors is None else g.node("Mul", Z, g.constant(factors))
         if name == COLUMNS:
             part = g.node("MatMul", seen, g.constant(coef))
         else:
-            part = _block(g, model.blocks_[name], seen, coef)
+            part = _block(g, model._blocks[name], seen, coef)
         total = g.node("Add", part, total)
     return total
 
@@ -116,7 +116,11 @@ def _portfolio(g: Graph, model: AutoLCC, encoded: str) -> str:
 def _block(g: Graph, block: Any, Z: str, coef: np.ndarray) -> str:
     if isinstance(block, SplineFeatures):
         return curve_scores(g, block.curves_, block.smoothing, Z, coef)
-    assert isinstance(block, LocalCenters | KernelLandmarks)
+    if not isinstance(block, LocalCenters | KernelLandmarks):
+        raise ValueError(
+            "An AutoLCC with feature maps of its own cannot be exported: fit it without "
+            "feature_maps, or keep the fitted estimator (joblib.dump)."
+        )
     points = block.centers_ if isinstance(block, LocalCenters) else block.landmarks_
     distance = g.squared_distances(Z, points)
     near = g.node("Exp", g.node("Mul", distance, g.constant(-block.gamma / block.variance_)))

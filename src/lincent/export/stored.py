@@ -10,8 +10,7 @@ from lincent.estimators.calibration import Sigmoid, Steps
 from lincent.estimators.discriminators import Cut, Nearest
 from lincent.estimators.probabilities import JointCalibration, SeparateCalibration
 from lincent.estimators.softmax import Softmax
-from lincent.features.monotone import IncreasingCurve
-from lincent.features.splines import ColumnCurve
+from lincent.features.splines import ColumnCurve, IncreasingCurve
 from lincent.tables.encoder import EncodedColumn, TableEncoder
 
 __all__ = [

@@ -1,8 +1,7 @@
-"""Maps of rows to features, on which the classifiers are linear."""
+"""Feature maps as transformers, on which the classifiers are linear."""
 
-from lincent.features.kernel_landmarks import KernelLandmarks
-from lincent.features.local_centers import LocalCenters
-from lincent.features.spline_features import SplineFeatures
+from lincent.features.rbf_features import KernelLandmarks, LocalCenters
+from lincent.features.splines import SplineFeatures
 from lincent.features.tree_leaves import TreeLeaves
 from lincent.tables.encoder import TableEncoder
 

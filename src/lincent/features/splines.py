@@ -17,18 +17,29 @@ so that an L2 term on the coefficients of these features is an L2 term on the cu
 
 A column with few values gets an indicator for each value beside itself instead; one with two values
 is left alone.
+
+Increasing curves of one column are combinations with coefficients of at least zero.  The slope is
+linear between the knots and constant beyond them,
+
+    f'(x) = sum_j c_j hat_j(x),      f(x) = sum_j c_j g_j(x),      g_j(x) = integral of hat_j to x,
+
+so f is increasing exactly if every c_j >= 0, smooth (its slope is continuous), and linear beyond
+the outer knots.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 
+from lincent.features.transformer import FeatureMap, check_least
+from lincent.sources.hashing import row_hashes
 from lincent.sources.source import namespace_of
-from lincent.tables.weighted import quantiles
+from lincent.tables.weighted import quantiles, sample_by_key
 
 FEW_VALUES = 8
 """A column with so many different values gets indicators: a curve through them says no more."""
@@ -166,3 +177,152 @@ def _slow_to_fast(
     terms = unit[:, None] * vectors / np.sqrt(values)
     terms *= np.where(terms[0] < 0, -1.0, 1.0)
     return np.concatenate([-line @ terms, terms]), values[0] / values
+
+
+# Increasing curves.
+
+
+@dataclass(frozen=True)
+class IncreasingCurve:
+    """The g_j of one column, each of mean zero and a common scale; ``way`` -1 turns them round."""
+
+    knots: np.ndarray
+    centers: np.ndarray
+    scale: float
+    way: float
+
+    @property
+    def width(self) -> int:
+        return len(self.knots)
+
+    def names(self, name: str) -> list[str]:
+        return [f"{name} slope {j + 1}" for j in range(self.width)]
+
+    def factors(self, smoothing: float) -> np.ndarray:
+        """What smoothing multiplies each feature by: it has no part in them."""
+        return np.ones(self.width)
+
+    def values(self, column: Any, smoothing: float) -> Any:
+        """The features of these values, where the values are."""
+        centers = namespace_of(column).send(self.centers)
+        return self.way * (integrated_hats(column, self.knots) - centers) / self.scale
+
+
+def integrated_hats(x: Any, knots: np.ndarray) -> Any:
+    """All g_j at all x."""
+    place = namespace_of(x)
+    if len(knots) == 1:
+        return x[:, None] - place.send(knots)
+    steps = np.diff(knots)
+    # The share of each interval that x has passed; both ends go on beyond the outer knots.
+    lengths = place.send(steps)
+    inside = ((x[:, None] - place.send(knots[:-1])) / lengths).clip(0.0, 1.0)
+    rising = lengths * inside**2 / 2
+    falling = lengths * inside - rising
+    out = place.empty((len(x), len(knots)))
+    out[:, 1:] = rising
+    out[:, 0] = (x - float(knots[0])).clip(None, 0.0)
+    out[:, :-1] += falling
+    out[:, -1] += (x - float(knots[-1])).clip(0.0, None)
+    return out
+
+
+def learn_increasing(
+    column: np.ndarray, weight: np.ndarray, n_knots: int, way: float
+) -> IncreasingCurve:
+    """Knots at quantiles of a sample."""
+    knots = np.unique(quantiles(column, weight, np.linspace(OUTER, 1 - OUTER, n_knots)))
+    values = integrated_hats(column, knots)
+    share = weight / weight.sum()
+    centers = share @ values
+    spread = float(np.sqrt((share @ (values - centers) ** 2).sum()))
+    return IncreasingCurve(knots, centers, spread if spread > 1e-12 else 1.0, way)
+
+
+# The transformer.
+
+
+class SplineFeatures(FeatureMap):
+    """Natural cubic splines on quantile knots, column by column.
+
+    Each column stays, in units of its standard deviation, and is joined by its bends: uncorrelated
+    curves of unit variance, the slowest first, linear beyond the outer knots. Columns with at most
+    eight values get an indicator per value instead, and so do categories; a column with missing
+    values gets an indicator for them.
+
+    Parameters
+    ----------
+    n_knots : int, default=6
+        Knots per column, at equally spaced quantiles from 2 to 98 percent; at least 3.
+    smoothing : float, default=0.0
+        How much an L2 term on the features' coefficients penalizes the curvature of the curve,
+        beside the curve itself.
+    categorical_features : array-like of bool, int or str, default=None
+        Further columns to read as categories, beside text and categorical columns of a frame.
+    random_state : int, RandomState instance or None, default=0
+        Draws the 10,000 rows on which knots are placed, if there are more.
+
+    Attributes
+    ----------
+    curves_ : list
+        The fitted curve of each encoded column.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    See Also
+    --------
+    sklearn.preprocessing.SplineTransformer : B-splines, for numbers without gaps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lincent.features import SplineFeatures
+    >>> X = np.linspace(0, 1, 50)[:, None]
+    >>> SplineFeatures(n_knots=4).fit(X).get_feature_names_out()
+    array(['x0', 'x0 bend 1', 'x0 bend 2'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        n_knots: int = 6,
+        smoothing: float = 0.0,
+        *,
+        categorical_features: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_knots = n_knots
+        self.smoothing = smoothing
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def _check_params(self) -> None:
+        check_least("n_knots", self.n_knots, 3)
+        if not np.isfinite(self.smoothing) or self.smoothing < 0:
+            raise ValueError(
+                f"smoothing={self.smoothing!r} is not usable: give a finite number of at least 0."
+            )
+
+    def _fit(
+        self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
+    ) -> SplineFeatures:
+        rows, counts = sample_by_key(row_hashes(Z, seed), weight)
+        self.curves_: list[ColumnCurve] = [
+            learn_curve(column, counts, self.n_knots) for column in Z[rows].T
+        ]
+        return self
+
+    def _transform(self, Z: Any) -> Any:
+        out = namespace_of(Z).empty((len(Z), sum(curve.width for curve in self.curves_)))
+        for curve, part, column in zip(self.curves_, self.parts, Z.T, strict=True):
+            out[:, part] = curve.values(column, self.smoothing)
+        return out
+
+    @property
+    def parts(self) -> list[slice]:
+        """Which features belong to each encoded column."""
+        ends = np.cumsum([0] + [curve.width for curve in self.curves_])
+        return [slice(low, high) for low, high in itertools.pairwise(ends)]
+
+    def _names(self, columns: list[str]) -> list[str]:
+        pairs = zip(self.curves_, columns, strict=True)
+        return [name for curve, column in pairs for name in curve.names(column)]

@@ -1,8 +1,9 @@
-"""What the maps share: the contract of a transformer around a pure function of encoded rows.
+"""Base of the feature maps: a transformer around a pure function of encoded samples.
 
-``fit`` reads the table (``tables.encoder``), learns from the encoded rows and keeps small arrays;
-``transform`` encodes and maps, block by block, so memory beyond the answer does not grow with the
-number of rows.  An estimator that has encoded its rows already uses ``learn`` and ``apply``.
+``fit`` encodes the table (``tables.encoder``), fits the encoded samples and keeps small arrays;
+``transform`` encodes and maps, block by block, so that memory beyond the result does not grow with
+the number of samples.  An estimator that has encoded its samples already uses ``_fit``,
+``_transform`` and ``_scores``.
 """
 
 from __future__ import annotations
@@ -23,83 +24,42 @@ from lincent.tables.weighted import check_weights
 BLOCK_ROWS = 1024
 
 
-class RowMap(TransformerMixin, BaseEstimator):
-    """A transformer that maps rows one by one.
+class FeatureMap(TransformerMixin, BaseEstimator):
+    """Base of transformers that map samples one by one.
 
     Subclasses have the parameters ``categorical_features`` and ``random_state``.
     """
 
-    def learn(self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int) -> Self:
-        """Fit to encoded rows.
-
-        Parameters
-        ----------
-        Z : ndarray
-            Encoded rows.
-        codes : ndarray or None
-            The class of each row; None where there are none.
-        weight : ndarray
-            Weights of the rows.
-        seed : int
-            Draws and starts follow from it.
-
-        Returns
-        -------
-        self
-            The fitted map.
-        """
+    def _fit(self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int) -> Self:
+        """Fit to encoded samples, class codes and frequency weights."""
         raise NotImplementedError
 
-    def apply(self, Z: Any) -> Any:
-        """The features of encoded rows, where the rows are.
-
-        Parameters
-        ----------
-        Z : ndarray, torch or CuPy array
-            Encoded rows.
-
-        Returns
-        -------
-        ndarray, torch or CuPy array
-            The features of the rows.
-        """
+    def _transform(self, Z: Any) -> Any:
+        """Return the features of encoded samples, in the array namespace of ``Z``."""
         raise NotImplementedError
 
-    def scores(self, Z: Any, coef: np.ndarray) -> Any:
-        """What linear rules on the features say of encoded rows.
-
-        Parameters
-        ----------
-        Z : ndarray
-            Encoded rows.
-        coef : ndarray of shape (n_features_out, n_rules)
-            The rules.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_rules)
-            The scores.
-        """
-        return self.apply(Z) @ namespace_of(Z).send(coef)
+    def _scores(self, Z: Any, coef: np.ndarray) -> Any:
+        """Return the decision values of linear models on the features, one for each column."""
+        return self._transform(Z) @ namespace_of(Z).send(coef)
 
     def _names(self, columns: list[str]) -> list[str]:
-        """Names of the features, given those of the encoded columns."""
+        """Return the names of the features, given those of the encoded columns."""
         raise NotImplementedError
 
     def _check_params(self) -> None:
-        """Raise a sentence for any unusable parameter."""
+        """Raise an error for any unusable parameter."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the map.
+        """Fit the feature map.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Missing values and, in a frame, text and categories are accepted.
         y : array-like of shape (n_samples,), default=None
-            Class labels, where the map needs them.
+            Class labels, where the feature map needs them.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; any nonnegative numbers.
+            Frequency weights; any nonnegative numbers.
 
         Returns
         -------
@@ -113,34 +73,34 @@ class RowMap(TransformerMixin, BaseEstimator):
         self.encoder_ = TableEncoder(scale=False)
         Z = self.encoder_.fit_columns(table, weight)
         seed = int(check_random_state(self.random_state).randint(2**31))
-        return self.learn(Z, codes, weight, seed)
+        return self._fit(Z, codes, weight, seed)
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray | None:
         return None
 
     def transform(self, X: Any) -> np.ndarray:
-        """The features of each row.
+        """Return the features of each sample.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
+            Samples.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features_out)
-            One column per feature of the map.
+            One column per feature.
         """
         check_is_fitted(self)
         table = named_columns(self, X, self._categorical(), reset=False)
-        return by_blocks(self.apply, self.encoder_.encode(table))
+        return by_blocks(self._transform, self.encoder_.encode(table))
 
     def _categorical(self) -> list[bool]:
-        """Columns that were categories in ``fit`` are read as such in any table."""
+        """Return which columns are categories: those of ``fit``, in any table."""
         return self.encoder_.categorical
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the features.
+        """Return the names of the features.
 
         Parameters
         ----------
@@ -163,7 +123,7 @@ class RowMap(TransformerMixin, BaseEstimator):
 
 
 def by_blocks(function: Any, Z: np.ndarray, rows: int = BLOCK_ROWS) -> np.ndarray:
-    """A pure function of rows here, applied to a block at a time."""
+    """Apply a pure function of samples in memory to a block at a time."""
     if len(Z) <= rows:
         return np.asarray(function(Z))
     first = function(Z[:rows])
@@ -174,25 +134,19 @@ def by_blocks(function: Any, Z: np.ndarray, rows: int = BLOCK_ROWS) -> np.ndarra
     return out
 
 
-def check_width(gamma: Any) -> None:
-    """A number above zero."""
-    if not isinstance(gamma, numbers.Real) or not 0 < float(gamma) < np.inf:
-        raise ValueError(f"gamma={gamma!r} is not usable: give a finite number above 0.")
-
-
 def check_least(name: str, value: Any, least: int) -> None:
-    """A whole number of at least ``least``."""
+    """Raise an error unless ``value`` is an integer of at least ``least``."""
     if not isinstance(value, numbers.Integral) or value < least:
         raise ValueError(f"{name}={value!r} is not usable: give at least {least}.")
 
 
-def class_numbers(estimator: Any, y: Any, n_samples: int) -> np.ndarray:
-    """The class number of each row."""
+def class_codes(estimator: Any, y: Any, n_samples: int) -> np.ndarray:
+    """Return the class code of each sample."""
     name = type(estimator).__name__
     if y is None:
         raise ValueError(
-            f"{name} requires y to be passed, but the target y is None: it looks for the centers "
-            "of each class."
+            f"{name} requires y to be passed, but the target y is None: it fits the centers of "
+            "each class."
         )
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)

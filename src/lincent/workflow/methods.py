@@ -91,17 +91,17 @@ def search_summary(classifier: Any) -> dict[str, Any]:
         scores = results["mean_test_score"].reshape(-1, len(classifier.Cs_)).max(axis=0)
         points = [[float(c), float(s)] for c, s in zip(classifier.Cs_, scores, strict=True)]
         return {"tuning": {"parameter": "C", "points": points}}
-    if "map" in results:
+    if "param_feature_map" in results:
         candidates = [
             {
-                "map": str(results["map"][k]),
-                "C": float(results["C"][k]),
-                "score": float(results["score"][k]),
-                "folds": int(results["folds"][k]),
+                "map": str(results["param_feature_map"][k]),
+                "C": float(results["param_C"][k]),
+                "score": float(results["mean_test_score"][k]),
+                "folds": int(results["n_folds"][k]),
                 "weight": float(results["weight"][k]),
             }
-            for k in np.argsort(results["rank"])
-            if np.isfinite(results["score"][k])
+            for k in np.argsort(results["rank_test_score"])
+            if np.isfinite(results["mean_test_score"][k])
         ]
         return {"tuning": {"maps": candidates}}
     return {}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.estimators.auto_search import Costs
+from lincent.estimators.joint_fit import Costs
 from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.newton import in_place, joint, ridge
 from lincent.solvers.newton.evaluation import class_means
@@ -117,9 +117,9 @@ def solved(*here, most=200, late=False):
 @pytest.mark.parametrize("begin", ["zero", "sample"])
 def test_the_same_optimum_and_certificate(classes, begin):
     X, y, weight, costs, total = problem(classes)
-    loss = costs.coupling(y, weight)
+    loss = costs.loss(y, weight)
     expected = joint.solve_path(joint.Design(X, y, weight), loss, SCALES, 1e-10, 200)
-    structure, reads = costs.faces(total), []
+    structure, reads = costs.loss_structure(total), []
 
     def read(points):
         reads.append(len(points))
@@ -128,7 +128,7 @@ def test_the_same_optimum_and_certificate(classes, begin):
     starts = [np.zeros((X.shape[1] + 1, structure.rules))] * len(SCALES)
     if begin == "sample":
         some = slice(400)
-        part = costs.coupling(y[some], weight[some])
+        part = costs.loss(y[some], weight[some])
         design = joint.Design(X[some], y[some], weight[some])
         starts = [s.rules for s in joint.solve_path(design, part, SCALES, 1e-4, 50)]
     found = solved(read, structure, SCALES, starts, len(y))
@@ -142,7 +142,7 @@ def test_the_same_optimum_and_certificate(classes, begin):
 
 def test_time_and_steps_end_a_walk_with_a_valid_gap():
     X, y, weight, costs, total = problem(3)
-    structure = costs.faces(total)
+    structure = costs.loss_structure(total)
 
     def read(points):
         return [joint_sums(X, y, weight, structure, point) for point in points]
@@ -167,9 +167,9 @@ def test_time_and_steps_end_a_walk_with_a_valid_gap():
 def test_a_share_of_the_samples_is_enough_for_steps(classes, samples, monkeypatch):
     """Where it says too little, as one sample for each feature does, more are asked."""
     X, y, weight, costs, total = problem(classes, m=6_000, n=5)
-    loss, design = costs.coupling(y, weight), joint.Design(X, y, weight)
+    loss, design = costs.loss(y, weight), joint.Design(X, y, weight)
     expected = joint.solve_path(design, loss, SCALES, 1e-10, 200)
-    structure, shares = costs.faces(total), []
+    structure, shares = costs.loss_structure(total), []
 
     def read(points):
         shares.append(max(point.share for point in points))

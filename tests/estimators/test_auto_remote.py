@@ -1,4 +1,4 @@
-"""AutoLCC on blocks, batches, sparse and device arrays: chosen on a sample, fitted to all rows."""
+"""AutoLCC on blocks, batches, sparse and device arrays: chosen on a sample, fitted to all."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold
 
 import lincent
 from lincent import AutoLCC
-from lincent.estimators import auto, auto_large, auto_members
+from lincent.estimators import auto, joint_fit
 from lincent.sources.dask.schedule import GraphRequest
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
@@ -15,6 +15,14 @@ dask = pytest.importorskip("dask")
 
 M, N = 500, 4
 MAPS = ["columns", "splines", "centers", "landmarks 1"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_ensembles():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(auto, "ENSEMBLE_SIZE", 3)
+        patch.setattr(auto, "ENSEMBLE_SIZE_JOINT", 3)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +41,7 @@ def make(classes=2, m=M):
 
 
 def model(**how):
-    return AutoLCC(**({"maps": MAPS, "n_members": 3, "cv": 2} | how))
+    return AutoLCC(**({"feature_maps": MAPS, "cv": 2} | how))
 
 
 def batches(X, y):
@@ -62,16 +70,16 @@ def reference(request):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_the_same_members_everywhere(reference, place):
+def test_the_same_ensemble_everywhere(reference, place):
     X, y, plain = reference
     found = model().fit(*PLACES[place](X, y))
-    assert [(m["map"], m["C"]) for m in found.members_] == [
-        (m["map"], m["C"]) for m in plain.members_
+    assert [(m["feature_map"], m["C"]) for m in found.ensemble_] == [
+        (m["feature_map"], m["C"]) for m in plain.ensemble_
     ]
     assert found.duality_gap_ <= 1e-9
-    objectives = [[m["objective"] for m in model.members_] for model in (found, plain)]
+    objectives = [[m["objective"] for m in model.ensemble_] for model in (found, plain)]
     np.testing.assert_allclose(*objectives, rtol=1e-9)
-    assert found.honest_score_ == pytest.approx(plain.honest_score_, abs=1e-9)
+    assert found.nested_score_ == pytest.approx(plain.nested_score_, abs=1e-9)
     np.testing.assert_allclose(found.predict_proba(X), plain.predict_proba(X), atol=1e-4)
     np.testing.assert_array_equal(found.predict(X), plain.predict(X))
     rows = PLACES[place](X, y)[0]
@@ -92,33 +100,34 @@ def test_weights():
 @pytest.fixture
 def small_samples(monkeypatch):
     """Sizes at which 500 rows are many."""
-    for name, count in (("FIT_ROWS", 150), ("SEARCH_ROWS", 150), ("JUDGES", 200)):
+    for name, count in (("FIT_ROWS", 150), ("SEARCH_ROWS", 150), ("COMPARED_ROWS", 200)):
         monkeypatch.setattr(auto, name, count)
-    monkeypatch.setattr(auto_large, "JUDGES", 200)
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_of_many_rows_others_choose_the_few_that_are_fitted_to_all(small_samples, reference, place):
+def test_of_many_samples_others_choose_the_few_that_are_fitted_to_all(
+    small_samples, reference, place
+):
     X, y, _ = reference
     plain, found = model().fit(X, y), model().fit(*PLACES[place](X, y))
-    assert len(plain.members_) <= auto_large.FEW
-    assert [(m["map"], m["C"]) for m in found.members_] == [
-        (m["map"], m["C"]) for m in plain.members_
+    assert len(plain.ensemble_) <= auto.N_FEW
+    assert [(m["feature_map"], m["C"]) for m in found.ensemble_] == [
+        (m["feature_map"], m["C"]) for m in plain.ensemble_
     ]
-    objectives = [[m["objective"] for m in one.members_] for one in (found, plain)]
+    objectives = [[m["objective"] for m in one.ensemble_] for one in (found, plain)]
     np.testing.assert_allclose(*objectives, rtol=1e-9)
     assert found.duality_gap_ <= 1e-9
-    assert found.honest_score_ == pytest.approx(plain.honest_score_, abs=1e-9)
+    assert found.nested_score_ == pytest.approx(plain.nested_score_, abs=1e-9)
     np.testing.assert_array_equal(found.predict(X), plain.predict(X))
     np.testing.assert_allclose(found.predict_proba(X), plain.predict_proba(X), atol=1e-4)
 
 
-def test_where_others_cannot_choose_all_members_are_fitted_to_all_rows(small_samples, monkeypatch):
+def test_where_others_cannot_choose_all_ensemble_are_fitted_to_all_rows(small_samples, monkeypatch):
     """Begun on a sample, certified on all: better there than those of the sample."""
-    monkeypatch.setattr(auto, "judges_of", lambda *_: None)
+    monkeypatch.setattr(auto, "COMPARED_ROWS", 10_000)  # there are not as many
     X, y, _ = make()
     objectives = []
-    fit = auto_members.fit_in_blocks
+    fit = auto.fit_in_blocks
 
     def watched(training, mapping, costs, Cs, starts, limits):
         begin = fit(training, mapping, costs, Cs, starts, limits._replace(max_iter=0))
@@ -126,23 +135,23 @@ def test_where_others_cannot_choose_all_members_are_fitted_to_all_rows(small_sam
         objectives.append([[one.objective[0] for one in path] for path in (begin, found)])
         return found
 
-    monkeypatch.setattr(auto_members, "fit_in_blocks", watched)
+    monkeypatch.setattr(auto, "fit_in_blocks", watched)
     models = [model().fit(da.from_array(X, chunks=(c, N)), y) for c in (M, 77)]
     np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
-    assert len(models[0].members_) == 3
+    assert len(models[0].ensemble_) == 3
     assert models[0].duality_gap_ <= 1e-9
     for before, after in objectives:
         assert np.all(np.array(after) < np.array(before))
 
 
-def test_where_sums_are_too_large_members_stay_those_of_the_sample(monkeypatch):
-    monkeypatch.setattr(auto_members, "MOST_SUM_BYTES", 0)
+def test_where_sums_are_too_large_ensemble_stay_those_of_the_sample(monkeypatch):
+    monkeypatch.setattr(joint_fit, "MAX_SUM_BYTES", 0)
     X, y, _ = make()
     found = model().fit(da.from_array(X, chunks=(170, N)), y)
     np.testing.assert_array_equal(found.predict(X), model().fit(X, y).predict(X))
 
 
-def test_all_maps_ask_in_the_same_reads(monkeypatch):
+def test_all_feature_maps_share_the_passes_over_the_data(monkeypatch):
     reads, original = [], GraphRequest.read_all
 
     def counted(self, requests, halt):
@@ -151,20 +160,21 @@ def test_all_maps_ask_in_the_same_reads(monkeypatch):
 
     monkeypatch.setattr(GraphRequest, "read_all", counted)
     X, y, _ = make()
-    model(n_members=6).fit(da.from_array(X, chunks=(170, N)), y)
+    monkeypatch.setattr(auto, "ENSEMBLE_SIZE", 6)
+    model().fit(da.from_array(X, chunks=(170, N)), y)
     assert reads[0] == {"survey"}
     assert reads[1] == {"sample"}
     assert len(reads) <= 9
 
 
 @pytest.mark.parametrize(
-    ("how", "sentence"),
+    ("how", "message"),
     [
         ({"categorical_features": [1]}, "categorical_features needs X as a table in memory"),
         ({"cv": KFold(3)}, "no positions to index"),
     ],
 )
-def test_what_needs_memory_says_so(how, sentence):
+def test_what_needs_memory_is_refused(how, message):
     X, y, _ = make()
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=message):
         model(**how).fit(da.from_array(X, chunks=(170, N)), y)

@@ -1,0 +1,355 @@
+"""Feature maps among which AutoLCC chooses.
+
+A feature map is a concatenation of blocks, fitted transformers that feature maps share: a block is
+fitted once to some training samples and applied once to any samples, whichever feature maps use it.
+Which one is best varies over data sets: landmarks suit smooth decision boundaries in few features,
+splines skewed features, plain features wide data with little noise.  Transformers of the user are
+blocks as well, each a feature map of its own.
+
+Blocks get features normalized by their standard deviation, or further weighted by factors that the
+first word of their name selects.  Where all features have the same unit (pixels, channels, votes),
+the standard deviation of a feature tells how much it matters, and "even" blocks get them in that
+common unit; such feature maps are candidates on such data only.  "relevant" blocks get features the
+larger, the more they depend on the class (``features.relevance``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
+from lincent.features.relevance import mutual_relevance_weights
+from lincent.features.transformer import BLOCK_ROWS, FeatureMap, by_blocks
+from lincent.sources.array_namespace import HOST
+from lincent.sources.source import Kind, dense_rows, kind_of, namespace_of
+from lincent.tables.weighted import merged, shares_of_classes
+
+COLUMNS, SPLINES = "columns", "splines"
+EVEN, RELEVANT = "even", "relevant"
+N_LANDMARKS, N_LANDMARKS_JOINT = 300, 800
+"""For two classes and for more, where each has a fraction of them.  Half as many in a search."""
+N_CENTERS = 300
+"""Local centers of all classes together, at most 30 for each."""
+COMMON_UNIT = 0.5
+"""Features have one unit if this fraction of them has at least this fraction of the largest
+range."""
+
+
+def _landmarks(gamma: float) -> Callable[[int, bool], FeatureMap]:
+    def make(n_classes: int, searching: bool) -> FeatureMap:
+        count, fraction = (N_LANDMARKS, 0.5) if n_classes == 2 else (N_LANDMARKS_JOINT, 1.0)
+        if searching:
+            count, fraction = count // 2, max(fraction / 2, 0.5)
+        return KernelLandmarks(count, gamma, max_share=fraction, include_columns=False)
+
+    return make
+
+
+BLOCKS: dict[str, Callable[[int, bool], FeatureMap]] = {
+    "splines": lambda n_classes, searching: SplineFeatures(5, 0.05),
+    "centers": lambda n_classes, searching: LocalCenters(
+        max(2, min(30, N_CENTERS // n_classes)), 1.0, include_columns=False
+    ),
+    "landmarks 0.3": _landmarks(0.3),
+    "landmarks 1": _landmarks(1.0),
+    "landmarks 3": _landmarks(3.0),
+    "even landmarks 1": _landmarks(1.0),
+    "relevant landmarks 0.3": _landmarks(0.3),
+    "relevant landmarks 1": _landmarks(1.0),
+    "relevant landmarks 3": _landmarks(3.0),
+}
+"""From the number of classes, and whether this is for a search, to an unfitted block."""
+FEATURE_MAPS: dict[str, tuple[str, ...]] = {
+    "columns": (COLUMNS,),
+    "splines": ("splines",),
+    "centers": (COLUMNS, "centers"),
+    "splines + centers": ("splines", "centers"),
+    "landmarks 0.3": (COLUMNS, "landmarks 0.3"),
+    "landmarks 1": (COLUMNS, "landmarks 1"),
+    "landmarks 3": (COLUMNS, "landmarks 3"),
+    "splines + landmarks 1": ("splines", "landmarks 1"),
+    "splines + landmarks 3": ("splines", "landmarks 3"),
+    "even landmarks 1": ("even landmarks 1",),
+    "relevant landmarks 0.3": ("relevant landmarks 0.3",),
+    "relevant landmarks 1": ("relevant landmarks 1",),
+    "relevant landmarks 3": ("relevant landmarks 3",),
+}
+BINARY_ONLY = ("splines + centers", "splines + landmarks 3")
+"""Candidates for two classes only: never among the best for more, where a fit costs more."""
+
+
+def check_feature_maps(feature_maps: Any) -> tuple[list[str] | None, dict[str, Any]]:
+    """Return the names of the candidates (None: those that suit the data) and own transformers."""
+    if feature_maps is None:
+        return None, {}
+    whole = not isinstance(feature_maps, Mapping)
+    entries = list(feature_maps if whole else feature_maps.items())
+    own = dict(entry for entry in entries if not isinstance(entry, str))
+    for name, transformer in own.items():
+        taken = not name or name in FEATURE_MAPS or name.split()[0] in (EVEN, RELEVANT)
+        if taken or not hasattr(transformer, "transform"):
+            raise ValueError(
+                f"feature_maps has {name!r}: {transformer!r}, which is not usable: give a "
+                "transformer with fit and transform under a name of its own (the names in use are "
+                f"{', '.join(map(repr, FEATURE_MAPS))})."
+            )
+    names = [entry if isinstance(entry, str) else entry[0] for entry in entries]
+    if not names or not set(names) <= {*FEATURE_MAPS, *own}:
+        raise ValueError(
+            f"feature_maps={feature_maps!r} is not usable: choose among "
+            f"{', '.join(map(repr, FEATURE_MAPS))}, or give transformers by name."
+        )
+    return names if whole else None, own
+
+
+def suitable_maps(common: np.ndarray | None, n_features: int) -> list[str]:
+    """Return the names of the built-in feature maps for such data."""
+    unsuitable = {EVEN} if common is None else set()
+    if n_features == 1:
+        unsuitable.add(RELEVANT)
+    return [name for name in FEATURE_MAPS if name.split()[0] not in unsuitable]
+
+
+def common_units(ranges: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
+    """Return factors from features normalized by ``scale`` to a common unit, if they have one.
+
+    ``ranges`` are the differences of the largest and the smallest value of each feature.
+    """
+    wide = ranges >= COMMON_UNIT * max(float(ranges.max()), 1e-300)
+    if len(ranges) < 2 or np.mean(wide) < COMMON_UNIT or np.allclose(scale, scale[0]):
+        return None
+    return np.asarray(scale / np.sqrt(np.mean(scale**2)))
+
+
+def scaled_for(name: str, Z: Any, factors: Mapping[str, np.ndarray]) -> Any:
+    """Return the samples with the features weighted for a block."""
+    own = factors.get(name.split()[0])
+    return Z if own is None else Z * namespace_of(Z).send(own)
+
+
+class TransformerMap(FeatureMap):
+    """A transformer of the user as a block; it is fitted to class codes and frequency weights."""
+
+    def __init__(self, transformer: Any) -> None:
+        self.transformer = transformer
+
+    def _fit(
+        self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
+    ) -> TransformerMap:
+        self.transformer_ = clone(self.transformer)
+        weighted = has_fit_parameter(self.transformer_, "sample_weight")
+        self.transformer_.fit(Z, codes, **({"sample_weight": weight} if weighted else {}))
+        return self
+
+    def _transform(self, Z: Any) -> Any:
+        place = namespace_of(Z)
+        features = self.transformer_.transform(np.asarray(place.fetch(Z)))
+        features = dense_rows(features) if kind_of(features) is Kind.SPARSE else features
+        return place.send(np.asarray(features, dtype=np.float64).reshape(len(Z), -1))
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Encoded samples with hashes (of their values), class codes and weights."""
+
+    Z: np.ndarray
+    keys: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+    units: np.ndarray | None
+
+    def __getitem__(self, index: np.ndarray) -> TrainingRows:
+        return TrainingRows(
+            self.Z[index], self.keys[index], self.codes[index], self.weight[index], self.units
+        )
+
+    def merged(self) -> TrainingRows:
+        """Return the unique samples in the order of their hashes, with total weights."""
+        everything = np.arange(len(self.codes))
+        index, weight = merged(everything, self.keys, self.codes, self.weight)
+        return replace(self[index], weight=weight)
+
+    def sample(self, count: int, totals: Sequence[float] | None = None) -> np.ndarray:
+        """Return the indices of about ``count`` unique samples, stratified by class weight.
+
+        Drawn by hash, so duplicates stay together and the order of the samples does not matter.
+        ``totals`` are the weights of the classes where these samples are drawn themselves.
+        """
+        used = self.weight > 0
+        classes = [np.flatnonzero(used & (self.codes == k)) for k in np.unique(self.codes)]
+        unique = [np.unique(self.keys[rows]) for rows in classes]
+        weights = totals or [float(self.weight[rows].sum()) for rows in classes]
+        counts = shares_of_classes([len(hashes) for hashes in unique], weights, count)
+        drawn = [
+            rows[self.keys[rows] <= hashes[some - 1]]
+            for rows, hashes, some in zip(classes, unique, counts, strict=True)
+            if some
+        ]
+        return np.sort(np.concatenate(drawn))
+
+
+@dataclass(frozen=True)
+class BlockMapping:
+    """From numeric samples, wherever they are stored, to the features of a feature map."""
+
+    center: np.ndarray
+    scale: np.ndarray
+    factors: Mapping[str, np.ndarray]
+    blocks: Sequence[tuple[str, FeatureMap | None]]
+    width: int
+
+    @property
+    def columns(self) -> int:
+        return len(self.center)
+
+    def __call__(self, X: Any) -> Any:
+        place = namespace_of(X)
+        Z = (dense_rows(X) - place.send(self.center)) / place.send(self.scale)
+        parts = []
+        for name, block in self.blocks:
+            own = scaled_for(name, Z, self.factors)
+            if block is not None:
+                own = by_blocks(block._transform, own) if place is HOST else block._transform(own)
+            parts.append(own)
+        return place.beside(parts)
+
+
+class FeatureBlocks:
+    """Blocks fitted to some training samples.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+        Samples that blocks are fitted to.
+    seed : int
+        Seeds landmarks and k-means.
+    own : dict, default={}
+        Transformers of the user by name.
+    cache : bool, default=True
+        Whether features are kept for the next feature map.
+    searching : bool, default=False
+        Whether blocks have half the size.
+    shared : SharedFeatures, default=None
+        Blocks that all folds of a search have in common.
+    """
+
+    def __init__(
+        self,
+        rows: TrainingRows,
+        seed: int,
+        own: Mapping[str, Any] | None = None,
+        *,
+        cache: bool = True,
+        searching: bool = False,
+        shared: SharedFeatures | None = None,
+    ) -> None:
+        self.Z, self.codes, self.weight, self.seed = rows.Z, rows.codes, rows.weight, seed
+        self.factors = {} if rows.units is None else {EVEN: rows.units}
+        self.own = own or {}
+        self.fitted: dict[str, FeatureMap] = {}
+        self._cache, self._searching, self._shared = cache, searching, shared
+        self._cached: dict[tuple[str, int, str], np.ndarray] = {}
+        self._widths: dict[str, int] = {}
+
+    def names(self, feature_map: str) -> tuple[str, ...]:
+        """Return the names of the blocks of a feature map."""
+        return (feature_map,) if feature_map in self.own else FEATURE_MAPS[feature_map]
+
+    def is_shared(self, name: str) -> bool:
+        """Return whether a block is fitted without class codes, once for all folds of a search."""
+        with_codes = name == "centers" or name.startswith(RELEVANT) or name in self.own
+        return self._shared is not None and name != COLUMNS and not with_codes
+
+    def block(self, name: str) -> FeatureMap:
+        """Return the fitted block of this name."""
+        if self.is_shared(name):
+            assert self._shared is not None
+            return self._shared.blocks.block(name)
+        if name not in self.fitted:
+            if name in self.own:
+                block: FeatureMap = TransformerMap(self.own[name])
+            else:
+                block = BLOCKS[name](int(self.codes.max()) + 1, self._searching)
+            if name.startswith(RELEVANT) and RELEVANT not in self.factors:
+                weights = mutual_relevance_weights(self.Z, self.codes, self.weight)
+                self.factors[RELEVANT] = weights
+            Z = scaled_for(name, self.Z, self.factors)
+            self.fitted[name] = block._fit(Z, self.codes, self.weight, self.seed)
+        return self.fitted[name]
+
+    def mapping(self, feature_map: str, center: np.ndarray, scale: np.ndarray) -> BlockMapping:
+        """Return a feature map as a function of samples before they are centered and scaled."""
+        names = self.names(feature_map)
+        width = sum(self.width(name) for name in names)
+        blocks = [(name, None if name == COLUMNS else self.block(name)) for name in names]
+        return BlockMapping(center, scale, self.factors, blocks, width)
+
+    def features(
+        self,
+        feature_map: str,
+        Z: np.ndarray,
+        dtype: type = np.float64,
+        positions: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return the features of samples, which have these positions in ``SharedFeatures``."""
+        names = self.names(feature_map)
+        widths = np.cumsum([0] + [self.width(name) for name in names])
+        out = np.empty((len(Z), widths[-1]), dtype=dtype)
+        for name, low, high in zip(names, widths[:-1], widths[1:], strict=True):
+            if positions is not None and self.is_shared(name):
+                assert self._shared is not None
+                out[:, low:high] = self._shared.features(name, positions)
+            else:
+                self.fill(out[:, low:high], name, Z)
+        return out
+
+    def width(self, name: str) -> int:
+        """Return the number of features of a block."""
+        if name not in self._widths:
+            one = self.Z[:1]
+            if name != COLUMNS:
+                block = self.block(name)  # first: it brings its factors
+                one = block._transform(scaled_for(name, one, self.factors))
+            self._widths[name] = int(one.shape[1])
+        return self._widths[name]
+
+    def fill(self, out: np.ndarray, name: str, Z: np.ndarray) -> None:
+        """Write the features of a block to ``out``, some samples at a time."""
+        key = (name, id(Z), out.dtype.char)
+        if key in self._cached:
+            out[:] = self._cached[key]
+            return
+        for start in range(0, len(Z), BLOCK_ROWS):
+            part = slice(start, start + BLOCK_ROWS)
+            rows = scaled_for(name, Z[part], self.factors)
+            out[part] = rows if name == COLUMNS else self.block(name)._transform(rows)
+        if self._cache and name != COLUMNS:
+            self._cached[key] = out.copy()
+
+
+class SharedFeatures:
+    """Blocks without class codes: fitted once, and applied once, for all folds of a search.
+
+    Held-out samples take part as they do in the scales of the features: by their values.  Each
+    unique sample is mapped once.
+    """
+
+    def __init__(self, rows: TrainingRows, seed: int) -> None:
+        self.blocks, self.seed = FeatureBlocks(rows.merged(), seed, searching=True), seed
+        _, first, unique = np.unique(rows.keys, return_index=True, return_inverse=True)
+        self._Z, self._unique = rows.Z[first], unique.reshape(-1)
+        self._features: dict[str, np.ndarray] = {}
+
+    def features(self, name: str, positions: np.ndarray) -> np.ndarray:
+        """Return the features of a block for some samples, in single precision."""
+        if name not in self._features:
+            out = np.empty((len(self._Z), self.blocks.width(name)), dtype=np.float32)
+            self.blocks.fill(out, name, self._Z)
+            self._features[name] = out
+        return self._features[name][self._unique[positions]]

@@ -1,0 +1,138 @@
+"""Selection of an ensemble, its threshold and its nested-CV score."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+from lincent.model_selection.scoring import Labels, make_metric, scores_labels
+from lincent.model_selection.selection import (
+    ScoredCandidate,
+    best_candidates,
+    choose_shift,
+    mean_scores,
+    nested_score,
+    select,
+    select_few,
+)
+
+RNG = np.random.default_rng(0)
+CODES = (RNG.random(300) < 0.2).astype(int)
+LABELS = Labels(CODES, np.ones(300), 2)
+CLASSES = np.array(["no", "yes"])
+FOLDS = np.array_split(RNG.permutation(300), 5)
+
+
+def candidate(quality, shift=0.0, name="columns"):
+    scores = (quality * (2 * CODES - 1) + RNG.normal(size=300) + shift)[:, None]
+    return ScoredCandidate.of(name, 1.0, scores, LABELS.weight)
+
+
+def test_metric_is_that_of_the_scorer():
+    scores = candidate(1.0).scores
+    assert make_metric(None, CLASSES)(scores, LABELS) == pytest.approx(roc_auc_score(CODES, scores))
+    hard = make_metric("balanced_accuracy", CLASSES)(scores, LABELS)
+    assert hard == pytest.approx(balanced_accuracy_score(CODES, scores[:, 0] > 0))
+    weight = RNG.uniform(0.5, 2, 300)
+    weighted = make_metric("roc_auc", CLASSES)(scores, Labels(CODES, weight, 2))
+    assert weighted == pytest.approx(roc_auc_score(CODES, scores, sample_weight=weight))
+
+
+def test_more_classes_are_scored_by_balanced_likelihood():
+    codes = np.arange(90) % 3
+    right = np.eye(3)[codes]
+    metric, rows = make_metric(None, np.arange(3)), Labels(codes, np.ones(90), 3)
+    assert metric(right + 0.3 * RNG.normal(size=(90, 3)), rows) > metric(
+        RNG.normal(size=(90, 3)), rows
+    )
+    assert metric(np.zeros((90, 3)), rows) == pytest.approx(np.log(1 / 3))
+
+
+def test_auc_of_one_class_is_one_half():
+    assert (
+        make_metric(None, CLASSES)(np.ones((3, 1)), Labels(np.ones(3, int), np.ones(3), 2)) == 0.5
+    )
+
+
+def test_scorers_of_labels_are_recognized():
+    assert scores_labels("accuracy", CLASSES)
+    assert not scores_labels("roc_auc", CLASSES)
+    assert not scores_labels(None, CLASSES)
+
+
+def test_ties_go_to_the_first_candidate():
+    assert best_candidates(np.array([0.5, 0.9, 0.9, 0.1]), 3) == [1, 2, 0]
+    one, two = candidate(1.0), candidate(1.0)
+    mixed = mean_scores([one, two], [0, 1])
+    np.testing.assert_allclose(mixed, (one.scores / one.deviation + two.scores / two.deviation) / 2)
+
+
+def test_threshold_is_moved_only_where_it_is_off():
+    metric = make_metric("balanced_accuracy", CLASSES)
+    off = candidate(1.5, shift=3.0).scores
+    shift = choose_shift(off, LABELS, FOLDS, metric)
+    assert shift[0] < -1.5
+    assert metric(off + shift, LABELS) > metric(off, LABELS) + 0.1
+    # Another threshold can be better by chance; it must be by more than the error of the gain.
+    noise = RNG.normal(size=(300, 1))
+    assert abs(choose_shift(noise, LABELS, FOLDS, metric)[0]) < 3.0
+
+
+def test_nested_score_of_noise_is_not_that_of_the_luckiest():
+    metric = make_metric(None, CLASSES)
+    lucky, nested = [], []
+    for _ in range(10):
+        candidates = [candidate(0.0) for _ in range(30)]
+        lucky.append(max(metric(s.scores, LABELS) for s in candidates))
+        nested.append(nested_score(candidates, LABELS, FOLDS, metric, 1, False))
+    assert np.mean(lucky) > 0.57
+    assert np.mean(nested) < np.mean(lucky) - 0.03
+
+
+def scored_candidates(n_folds=4):
+    """Return candidates of two C for three feature maps, the last evaluated on one fold."""
+    codes, fold = np.arange(120) % 2, np.arange(120) % 4
+    candidates, evaluated = [], []
+    for name, quality in (("columns", 1.0), ("splines", 2.0), ("centers", 0.1)):
+        for C in (1 / 120, 10 / 120):
+            scores = (quality * (2 * codes - 1) + RNG.normal(size=120))[:, None]
+            done = 1 if name == "centers" else n_folds
+            scores[fold >= done] = np.nan
+            candidates.append(ScoredCandidate.of(name, C, scores, np.ones(120)))
+            evaluated.append(done)
+    folds = [np.flatnonzero(fold == k) for k in range(4)]
+    return candidates, np.array(evaluated), folds, Labels(codes, np.ones(120), 2)
+
+
+def test_the_best_candidates_are_selected_and_dropped_ones_are_not():
+    *found, labels = scored_candidates()
+    metric = make_metric(None, np.arange(2))
+    selection = select(*found, labels, metric, 2, shift=False)
+    assert [selection.candidates[k].feature_map for k in selection.chosen] == ["splines"] * 2
+    assert selection.by_feature_map().keys() == {"splines"}
+    table = selection.cv_results()
+    assert table["weight"].sum() == pytest.approx(1.0)
+    assert table["rank_test_score"][selection.chosen].max() <= 2
+    assert table["rank_test_score"].max() >= 5
+    np.testing.assert_array_equal(table["n_folds"], [4, 4, 4, 4, 1, 1])
+    assert table["params"][1] == {"feature_map": "columns", "C": 10 / 120}
+    assert not selection.shift.any()
+    assert metric(selection.scores, labels) >= selection.nested_score > 0.9
+
+
+@pytest.mark.parametrize("n_folds", [1, 2])
+def test_samples_that_were_not_held_out_take_no_part(n_folds):
+    *found, labels = scored_candidates(n_folds)
+    selection = select(*found, labels, make_metric(None, np.arange(2)), 1, shift=False)
+    np.testing.assert_array_equal(selection.samples, np.flatnonzero(np.arange(120) % 4 < n_folds))
+    assert len(selection.scores) == len(selection.samples)
+    assert np.isnan(selection.nested_score) == (n_folds == 1)
+
+
+def test_few_candidates_are_selected_forward():
+    metric = make_metric(None, CLASSES)
+    candidates = [candidate(q, name=name) for q, name in ((0.2, "columns"), (1.0, "splines"))]
+    selection = select(candidates, np.ones(2), FOLDS, LABELS, metric, 2, shift=False)
+    few, chosen = select_few(selection, candidates, FOLDS, LABELS, metric, 1, shift=True)
+    assert chosen == few.chosen == [1]
+    np.testing.assert_allclose(few.scores, candidates[1].scores / candidates[1].deviation)
+    assert select_few(selection, candidates[1:], FOLDS, LABELS, metric, 2, False)[1] == [0]
