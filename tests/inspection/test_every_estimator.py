@@ -120,7 +120,7 @@ def test_coefficients_have_names_and_order():
     drawn = [text.get_text() for text in found.ax_.get_yticklabels()]
     assert drawn == list(frame["column"][:3])
     assert "speaks for 1" in found.ax_.get_xlabel()
-    with pytest.raises(ValueError, match="problem=1 is not there"):
+    with pytest.raises(ValueError, match="problem=1 does not exist"):
         CoefficientsDisplay.from_estimator(pipeline, problem=1)
 
 

@@ -99,8 +99,8 @@ class CoefficientsDisplay(Display):
         coef = line_coefficients(model, cls.__name__, instead)
         if not 0 <= problem < len(coef):
             raise ValueError(
-                f"problem={problem!r} is not there: this model has {len(coef)} binary subproblems, "
-                "counted from 0."
+                f"problem={problem!r} does not exist: this model has {len(coef)} binary "
+                "subproblems, counted from 0."
             )
         if feature_names is None:
             feature_names = _names(estimator, model)

@@ -24,11 +24,11 @@ def columns(*titles: str) -> tuple[Heading, ...]:
     >>> columns("Set", "Rank#|1 is best")[1]
     Heading(title='Rank', number=True, hint='1 is best')
     """
-    found = []
+    headings = []
     for given in titles:
         title, _, hint = given.partition("|")
-        found.append(Heading(title.removesuffix("#"), title.endswith("#"), hint))
-    return tuple(found)
+        headings.append(Heading(title.removesuffix("#"), title.endswith("#"), hint))
+    return tuple(headings)
 
 
 @dataclass(frozen=True)

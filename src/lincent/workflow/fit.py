@@ -18,7 +18,6 @@ from lincent._console import Progress, silent
 from lincent._errors import AppError, first_line
 from lincent.estimators.validation import plain
 from lincent.export.model import Model
-from lincent.export.onnx_tables import TABLE_MODELS
 from lincent.inspection.evaluation import (
     HeldOut,
     evaluate,
@@ -175,7 +174,9 @@ def _fit(
     """Return the fitted pipeline, the encoded rows, held-out predictions and warnings."""
     if table.groups is not None and "cv" in classifier.get_params(deep=False):
         classifier.set_params(cv=make_splits(table, random_state))
-    pipeline = table_pipeline(classifier, scale=not isinstance(classifier, TABLE_MODELS))
+    # Estimators that encode tables themselves also standardize.
+    encodes = "categorical_features" in classifier.get_params(deep=False)
+    pipeline = table_pipeline(classifier, scale=not encodes)
     n_rows, n_columns = table.frame.shape
     which = f"{n_rows} rows" if large is None else "all rows"
     progress(f"fitting {type(classifier).__name__} on {which}, {n_columns} columns", 0, 0)

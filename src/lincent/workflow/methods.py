@@ -37,7 +37,7 @@ METHODS = (*CLASSES, *PAPER_METHODS)
 
 def method_name(name: str) -> str:
     """Return the name of a method as it is listed, whatever its case."""
-    names = {known.lower(): known for known in METHODS}
+    names = {method.lower(): method for method in METHODS}
     if name.lower() not in names:
         hint = nearest(name, METHODS).replace("the columns are", "there are")
         raise AppError(f"The method {name!r} (--method) is not known: {hint}")
