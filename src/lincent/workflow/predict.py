@@ -88,16 +88,30 @@ def predict_file(
     Scored
         Counts of rows, classes and new categories.
     """
-    kind = _output_format(output, output_format)
+    if output_format not in (None, CSV, PARQUET):
+        raise AppError(
+            f"The format {output_format!r} (--output-format) is neither csv nor parquet."
+        )
+    if output_format is None:
+        output_format = CSV if is_stream(output) else format_from_name(output) or CSV
+        if output_format not in (CSV, PARQUET):
+            raise AppError(
+                f"{output}: predictions are written as CSV or Parquet: name such a file."
+            )
     check_output(output, force=force)
     run = Scored()
     started = time.perf_counter()
-    parts = contributions_of(model) if contributions else None
-    batches = _scored_batches(model, data, ids, keep_all, prefix, run, reading, parts)
+    sums = contributions_of(model) if contributions else None
+    batches = _scored_batches(
+        model, data, run, sums, ids=ids, keep_all=keep_all, prefix=prefix, reading=reading
+    )
     first = next(batches, None)
     if first is None:
         raise AppError("The table has no rows to score.")
-    with whole_file(output, force=force) as file, _writer(file, kind, first.schema) as writer:
+    with (
+        whole_file(output, force=force) as file,
+        _writer(file, output_format, first.schema) as writer,
+    ):
         writer.write_batch(first)
         progress(run.rows)
         for batch in batches:
@@ -105,18 +119,6 @@ def predict_file(
             progress(run.rows)
     run.seconds = time.perf_counter() - started
     return run
-
-
-def _output_format(path: str | os.PathLike[str], given: str | None) -> str:
-    """Return CSV or Parquet, as given or by the name; CSV where the name does not tell."""
-    if given is not None and given not in (CSV, PARQUET):
-        raise AppError(f"The format {given!r} (--output-format) is neither csv nor parquet.")
-    if given is not None or is_stream(path):
-        return given or CSV
-    kind = format_from_name(path) or CSV
-    if kind not in (CSV, PARQUET):
-        raise AppError(f"{path}: predictions are written as CSV or Parquet: name such a file.")
-    return kind
 
 
 def predict_table(
@@ -141,9 +143,8 @@ def predict_table(
         Class, score and probabilities of each row.
     """
     pa = arrow()
-    parts = contributions_of(model) if contributions else None
-    table, run = read_table(data), Scored()
-    batches = list(_scored_batches(model, table, None, keep_all, "", run, DEFAULT_READ, parts))
+    sums = contributions_of(model) if contributions else None
+    batches = list(_scored_batches(model, read_table(data), Scored(), sums, keep_all=keep_all))
     if not batches:
         raise AppError("The table has no rows to score.")
     table = pa.Table.from_batches(batches)
@@ -162,57 +163,49 @@ def predict_table(
 def _scored_batches(
     model: Model,
     data: Any,
-    ids: tuple[str, ...] | None,
-    keep_all: bool,
-    prefix: str,
     run: Scored,
+    contributions: Contributions | None = None,
+    *,
+    ids: tuple[str, ...] | None = None,
+    keep_all: bool = False,
+    prefix: str = "",
     reading: ReadOptions = DEFAULT_READ,
-    parts: Contributions | None = None,
 ) -> Iterator[Any]:
+    """Yield record batches of kept and new columns; count what was done in ``run``."""
+    pa, classes = arrow(), model.classifier.classes_
     for batch in read_batches(data, model.schema.csv_types(), reading):
-        kept = _kept(model, batch.data.schema.names, ids, keep_all)
-        new = model.score_batch(batch, run.new_categories, parts)
+        columns = batch.data.schema.names
+        if keep_all:
+            kept = columns
+        elif ids is None:
+            kept = [name for name in model.schema.ids if name in columns]
+        else:
+            kept = list(ids)
+            for name in kept:
+                if name not in columns:
+                    raise AppError(f"The table has no column {name!r} to keep.")
+        new = model.score_batch(batch, run.new_categories, contributions)
+        names = [prefix + name for name in new]
+        for name in names:
+            if name in kept:
+                raise AppError(
+                    f"The table has a column {name!r} already: give the new columns a --prefix."
+                )
         run.rows += batch.data.num_rows
-        run.unlikely += _unlikely(model, new)
         labels, counts = np.unique(new["class"], return_counts=True)
         run.classes.update({str(k): int(n) for k, n in zip(labels, counts, strict=True)})
-        yield _join(batch.data, kept, new, prefix)
+        if model.has_probabilities:
+            by_class = [new[f"probability_{label}"] for label in model.classes]
+            likeliest = classes[np.argmax(by_class, axis=0)]
+            run.unlikely += int((likeliest != new["class"]).sum())
+        arrays = [batch.data.column(name) for name in kept]
+        arrays += [pa.array(values) for values in new.values()]
+        yield pa.RecordBatch.from_arrays(arrays, names=[*kept, *names])
 
 
-def _unlikely(model: Model, new: dict[str, np.ndarray]) -> int:
-    """Count the rows that are not of their most probable class."""
-    if not model.has_probabilities:
-        return 0
-    probabilities = np.stack([new[f"probability_{label}"] for label in model.classes], axis=1)
-    likely = model.classifier.classes_[probabilities.argmax(axis=1)]
-    return int((likely != new["class"]).sum())
-
-
-def _kept(model: Model, names: list[str], ids: tuple[str, ...] | None, keep_all: bool) -> list[str]:
-    if keep_all:
-        return names
-    if ids is None:
-        return [name for name in model.schema.ids if name in names]
-    for name in ids:
-        if name not in names:
-            raise AppError(f"The table has no column {name!r} to keep.")
-    return list(ids)
-
-
-def _join(batch: Any, kept: list[str], new: dict[str, np.ndarray], prefix: str) -> Any:
-    pa = arrow()
-    names = [prefix + name for name in new]
-    for name in names:
-        if name in kept:
-            raise AppError(
-                f"The table has a column {name!r} already: give the new columns a --prefix."
-            )
-    columns = [batch.column(name) for name in kept] + [pa.array(values) for values in new.values()]
-    return pa.RecordBatch.from_arrays(columns, names=kept + names)
-
-
-def _writer(file: Any, kind: str, schema: Any) -> Any:
-    if kind == CSV:
+def _writer(file: Any, format: str, schema: Any) -> Any:
+    """Return a writer of record batches."""
+    if format == CSV:
         from pyarrow import csv
 
         return csv.CSVWriter(file, schema)
