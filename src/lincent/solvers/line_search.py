@@ -19,11 +19,13 @@ class Bracket:
     """Safeguarded secant iteration for the zero of a nondecreasing slope.
 
     Begins with the (negative) slope at length zero.  The step is doubled until the slope is
-    positive; then follow secant steps, held away from the ends of the bracket, and bisection where
-    the same end has moved twice in a row.
+    positive; then follow secant steps, held away from the ends of the bracket by ``edge`` times its
+    width, and bisection where the same end has moved ``patience`` times in a row.
     """
 
     low_slope: float
+    edge: float = 0.05
+    patience: float = 2
     low: float = 0.0
     high: float = np.inf
     high_slope: float = np.inf
@@ -38,8 +40,10 @@ class Bracket:
             self.high, self.high_slope, self.moved = length, slope, min(self.moved, 0) - 1
         if self.high == np.inf:
             return 2.0 * length
-        share = self.low_slope / (self.low_slope - self.high_slope) if abs(self.moved) < 2 else 0.5
-        return self.low + min(max(share, 0.05), 0.95) * (self.high - self.low)
+        share = 0.5
+        if abs(self.moved) < self.patience:
+            share = self.low_slope / (self.low_slope - self.high_slope)
+        return self.low + min(max(share, self.edge), 1.0 - self.edge) * (self.high - self.low)
 
 
 def bisect_step(slope: Callable[[float], float], width: float, max_iter: int = 50) -> float:

@@ -383,7 +383,7 @@ class _Walk:
     def _length(self, move: Matrix, change: Matrix) -> tuple[Vector, _End]:
         """Return for each block a length at which the slope along the step has all but vanished."""
         start = self._inner(self.gradient, move)
-        brackets = [Bracket(float(slope)) for slope in start]
+        brackets = [Bracket(float(slope), edge=0.1, patience=np.inf) for slope in start]
         length = np.ones_like(start)
         end = self._end(length, move, change)
         for _ in range(30):
