@@ -30,6 +30,7 @@ from lincent.paper.baselines._base import (
     warn_unfinished,
     with_ones,
 )
+from lincent.problems.arrays import relative_gap
 from lincent.problems.hinge import HingeProgram, Quadratic
 from lincent.solvers.hinge import solve_hinge
 from lincent.solvers.solution import Controls
@@ -79,7 +80,9 @@ class LinearSVM(Hyperplanes, Classifier):
     ----------
     coef_ : ndarray of shape (n_problems, n_features)
     intercept_ : ndarray of shape (n_problems,)
-    objective_, dual_objective_, duality_gap_ : float or ndarray of shape (n_problems,)
+    objective_, dual_objective_ : float or ndarray of shape (n_problems,)
+    duality_gap_ : float
+        The largest relative duality gap, gap / max(1, abs(objective)), over the fitted problems.
         The certificate: the optimum lies between the two objectives.
     n_iter_ : int or ndarray of shape (n_problems,)
     classes_ : ndarray of shape (n_classes,)
@@ -159,5 +162,7 @@ class LinearSVM(Hyperplanes, Classifier):
     def _store_more(self, parts: list[_Hyperplane]) -> None:
         self.objective_ = one_or_all([part.objective for part in parts])
         self.dual_objective_ = one_or_all([part.dual_objective for part in parts])
-        self.duality_gap_ = one_or_all([part.objective - part.dual_objective for part in parts])
+        self.duality_gap_ = max(
+            relative_gap(part.objective - part.dual_objective, part.objective) for part in parts
+        )
         self.n_iter_ = one_or_all([part.iterations for part in parts])

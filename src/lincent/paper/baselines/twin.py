@@ -51,6 +51,7 @@ from lincent.paper.baselines._base import (
     warn_unfinished,
     with_ones,
 )
+from lincent.problems.arrays import relative_gap
 from lincent.problems.hinge import HingeProgram, Quadratic
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.hinge import solve_hinge
@@ -171,7 +172,9 @@ class TwinSVC(TwinPlanes, Classifier):
     plane_coef_ : ndarray of shape (n_problems, 2, n_features)
         The planes: of the negative class first, then of the positive.
     plane_intercept_ : ndarray of shape (n_problems, 2)
-    objective_, duality_gap_ : ndarray of shape (2,) or (n_problems, 2)
+    objective_, dual_objective_ : ndarray of shape (2,) or (n_problems, 2)
+    duality_gap_ : float
+        The largest relative duality gap, gap / max(1, abs(objective)), over the fitted planes.
     n_iter_ : int or ndarray of shape (n_problems,)
         Of the slower plane.
     classes_ : ndarray of shape (n_classes,)
@@ -245,7 +248,10 @@ class TwinSVC(TwinPlanes, Classifier):
 
     def _store_more(self, parts: list[tuple[Plane, Plane]]) -> None:
         gaps = np.array([[plane.gap for plane in pair] for pair in parts])
-        self.duality_gap_ = gaps[0] if len(parts) == 1 else gaps
+        self.dual_objective_ = self.objective_ - gaps.reshape(self.objective_.shape)
+        self.duality_gap_ = max(
+            relative_gap(plane.gap, plane.objective) for pair in parts for plane in pair
+        )
         self.n_iter_ = most_iterations(parts)
 
 
