@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lincent.export.storage import load_model
+from lincent.export.model_file import load_model
 
 GROUP = 50_000
 """Rows that are written, and later read, together."""

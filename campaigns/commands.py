@@ -165,8 +165,8 @@ def _imported() -> None:
     """Do once what the commands do, so that every module is there before the fork."""
     import lincent.cli
     from lincent._errors import AppError
-    from lincent.export.export import export_bytes
-    from lincent.export.storage import dump_model, parse_model
+    from lincent.export.code import export_bytes
+    from lincent.export.model_file import dump_model, parse_model
     from lincent.report.model_report import model_report
     from lincent.workflow import explain_model, fit_table, predict_table
 

@@ -89,7 +89,7 @@ def make() -> Path:
 
 
 def _model(classes: int = 2, dates: bool = False, text: bool = False, **settings: Any) -> bytes:
-    from lincent.export.storage import dump_model
+    from lincent.export.model_file import dump_model
     from lincent.workflow.fit import fit_table
 
     with warnings.catch_warnings():

@@ -13,11 +13,11 @@ import numpy as np
 
 from campaigns.outcome import Outcome
 from lincent._errors import AppError
-from lincent._files import PARTIAL, whole_file
+from lincent._files import PARTIAL, atomic_write, remove_partial
 
 KILLED = """
 import os, sys, builtins
-from lincent._files import whole_file
+from lincent._files import atomic_write
 left = int(sys.argv[2])
 def dies(real):
     def call(*given, **named):
@@ -29,7 +29,7 @@ def dies(real):
     return call
 for name in ("open", "write", "fsync", "replace", "rename", "chmod", "close"):
     setattr(os, name, dies(getattr(os, name)))
-with whole_file(sys.argv[1], force=True) as file:
+with atomic_write(sys.argv[1], force=True) as file:
     for _ in range(4):
         file.write(b"new " * 5000)
         file.flush()
@@ -53,17 +53,18 @@ def _killed(target: Path, exists: bool, place: int) -> Outcome:
     command = [sys.executable, "-c", KILLED, str(target), str(place)]
     done = subprocess.run(command, capture_output=True, env=os.environ, check=False)
     fault = _state(target, exists, finished=done.returncode == 0)
-    with whole_file(target, force=True) as file:  # the next write tidies up
+    with atomic_write(target, force=True) as file:
         file.write(NEW)
+    remove_partial(target.parent)
     left = [p.name for p in target.parent.iterdir() if p.name.endswith(PARTIAL)]
-    fault = fault or (f"{left} is left after the next write" if left else "")
+    fault = fault or (f"{left} is left after the clean-up" if left else "")
     return Outcome("killed" if done.returncode else "survived", fault)
 
 
 def _full(target: Path, exists: bool, place: int) -> Outcome:
     finished = False
     try:
-        with whole_file(target, force=True) as file:
+        with atomic_write(target, force=True) as file:
             for k in range(4):
                 if k == place - 1:
                     raise OSError(errno.ENOSPC, "No space left on device")

@@ -49,22 +49,22 @@ MOST_GROWTH = 1 << 28
 
 def model_file(data: bytes) -> bytes:
     """The model file that some bytes stand for."""
-    from lincent.export.storage import _digest
+    from lincent.export.model_file import _digest
 
     known = models.seeds()
     parts, text = known[(data[0] >> 1) % len(known)], data[1:]
     if data[0] % 2:
-        body, description = stored({"schema.json": text, **parts.arrays}), as_text(parts.header)
+        body, description = stored({"tree.json": text, **parts.arrays}), as_text(parts.header)
     else:
         tree = models.texts()[id(parts.tree)]
-        body, description = stored({"schema.json": tree, **parts.arrays}), text
+        body, description = stored({"tree.json": tree, **parts.arrays}), text
     try:
         header = json.loads(description)
         header["digest"] = _digest(header, body)
         description = as_text(header)
     except (ValueError, TypeError, RecursionError):
         pass  # no description: what is to be found out is how it is refused
-    return stored({"lincent.json": description, "model.skops": body})
+    return stored({"lincent.json": description, "model.zip": body})
 
 
 def table_file(data: bytes) -> dict[str, Any]:

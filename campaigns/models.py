@@ -49,8 +49,8 @@ def seeds() -> tuple[_Parts, ...]:
     found = []
     for data in corpus.model_files():
         outer = _members(data)
-        inner = _members(outer["model.skops"])
-        tree = json.loads(inner.pop("schema.json"))
+        inner = _members(outer["model.zip"])
+        tree = json.loads(inner.pop("tree.json"))
         found.append(_Parts(json.loads(outer["lincent.json"]), tree, inner))
     return tuple(found)
 
@@ -100,19 +100,19 @@ def draw(rng: np.random.Generator) -> tuple[_Parts, bytes]:
 
 
 def _together(parts: _Parts) -> bytes:
-    from lincent.export.storage import _digest
+    from lincent.export.model_file import _digest
 
     known = texts().get(id(parts.tree))
-    body = stored({"schema.json": known or as_text(parts.tree), **parts.arrays})
+    body = stored({"tree.json": known or as_text(parts.tree), **parts.arrays})
     header = dict(parts.header) if isinstance(parts.header, dict) else {}
     header["digest"] = _digest(header, body)
-    return stored({"lincent.json": as_text(header), "model.skops": body})
+    return stored({"lincent.json": as_text(header), "model.zip": body})
 
 
 def check(instance: dict[str, Any]) -> Outcome:
     """Read a file, and do with what it gives what one of the commands would do."""
     from lincent._errors import AppError
-    from lincent.export.storage import parse_model
+    from lincent.export.model_file import parse_model
 
     data = instance["data"]
     try:
@@ -144,14 +144,14 @@ def _scored(model: Any) -> None:
 
 
 def _as_sql(model: Any) -> None:
-    from lincent.export.export import export_bytes
+    from lincent.export.code import export_bytes
 
     export_bytes(model, "sql").decode()
 
 
 def _as_python(model: Any) -> None:
     """The module is run, and may define names and import two modules: nothing else."""
-    from lincent.export.export import export_bytes
+    from lincent.export.code import export_bytes
 
     made = export_bytes(model, "python").decode()
     space: dict[str, Any] = {}
@@ -161,11 +161,11 @@ def _as_python(model: Any) -> None:
 
 
 def _explained(model: Any) -> None:
-    from lincent.export.storage import described_by
+    from lincent.export.model_file import summary_errors
     from lincent.report.text import explanation_text
     from lincent.workflow.explain import explain_model
 
-    with described_by("f.lincent"):
+    with summary_errors("f.lincent"):
         text = explanation_text(explain_model(model))
     if not text.replace("\n", "").isprintable():
         raise AssertionError(f"control characters in {text!r}")

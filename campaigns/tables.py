@@ -209,6 +209,6 @@ def _scored(path: Path) -> None:
 
 @cache
 def _model() -> Any:
-    from lincent.export.storage import load_model
+    from lincent.export.model_file import load_model
 
     return load_model(corpus.make() / "quick.lincent")

@@ -31,7 +31,6 @@ MAY_IMPORT = {
 }
 MAY_IMPORT["solvers"] -= {"tables"}
 MAY_IMPORT["tables"] -= {"solvers"}
-MAY_IMPORT["export"] |= {"paper"}  # until their parts are in the layers below
 MAY_IMPORT["__init__"] = set().union(*LAYERS) - {"cli"}
 MAY_IMPORT["__main__"] = set().union(*LAYERS)
 

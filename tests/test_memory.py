@@ -8,18 +8,6 @@ import pytest
 
 from lincent import _memory
 
-VARIABLES = ("ARROW_DEFAULT_MEMORY_POOL", "MALLOC_ARENA_MAX", "OPENBLAS_NUM_THREADS")
-
-
-@pytest.fixture
-def started(monkeypatch):
-    """What the process would be replaced by, for an environment without settings."""
-    found = []
-    monkeypatch.setattr(os, "execve", lambda *how: found.append(how))
-    for name in VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    return found
-
 
 def test_a_sample_is_what_there_is_room_for(monkeypatch):
     monkeypatch.setattr(_memory, "available_memory", lambda: float("inf"))
@@ -31,25 +19,19 @@ def test_a_sample_is_what_there_is_room_for(monkeypatch):
     assert _memory.sample_entries(1_000) == 1_000
 
 
-def test_a_tight_limit_is_worth_a_second_start(monkeypatch, started):
-    monkeypatch.setattr(_memory, "_address_limit", lambda: 2.5 * 2**30)
-    monkeypatch.setenv("MALLOC_ARENA_MAX", "7")
-    _memory.spare_addresses()
-    (program, command, environment), *_ = started
-    assert program == command[0] == sys.executable
-    assert command[1:] == sys.orig_argv[1:]
-    found = [environment[name] for name in VARIABLES]
-    assert found == ["system", "7", "2"]  # a user's own word stands
-    for name in VARIABLES:
-        monkeypatch.setenv(name, "1")
-    _memory.spare_addresses()
-    assert len(started) == 1  # and no third
-
-
-def test_without_a_limit_nothing_is_started(monkeypatch, started):
+def test_libraries_reserve_less_under_a_small_limit(monkeypatch):
+    environment = {"OPENBLAS_NUM_THREADS": "7"}
+    monkeypatch.setattr(os, "environ", environment)
     monkeypatch.setattr(_memory, "_address_limit", lambda: float("inf"))
-    _memory.spare_addresses()
-    assert not started
+    _memory.reserve_less()
+    assert environment == {"OPENBLAS_NUM_THREADS": "7"}
+    monkeypatch.setattr(_memory, "_address_limit", lambda: 2.5 * 2**30)
+    _memory.reserve_less()
+    expected = {"OPENBLAS_NUM_THREADS": "7", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+    assert environment == expected  # variables of the user take precedence
+    del environment["OPENBLAS_NUM_THREADS"]
+    _memory.reserve_less()
+    assert environment["OPENBLAS_NUM_THREADS"] == "2"
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
@@ -74,7 +56,7 @@ except MemoryError as error:
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
 @pytest.mark.parametrize(
-    ("left", "said"), [(300 * 10**6, "True"), (10**7, "no room for the buffers of BLAS")]
+    ("left", "said"), [(300 * 10**6, "True"), (10**7, "too little memory for the buffers of BLAS")]
 )
 def test_blas_has_its_buffers_before_memory_is_short(left, said):
     """Else it would ask for them without end."""

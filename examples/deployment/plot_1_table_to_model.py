@@ -15,7 +15,7 @@ import pandas as pd
 
 from lincent._errors import AppError
 from lincent.export import load_model, save_model
-from lincent.export.storage import TRUSTED_TYPES
+from lincent.export.model_file import TRUSTED_TYPES
 from lincent.workflow import Model, explain_model, fit_table, predict_file, predict_table
 
 rng = np.random.default_rng(0)

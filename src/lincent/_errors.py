@@ -1,4 +1,4 @@
-"""The one kind of error that a person can set right, and how foreign text is shown."""
+"""The error that users can correct, and text of other origin in messages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 
 
 class AppError(ValueError):
-    """Something that the user can set right; its text is one sentence that says how."""
+    """An error that the user can correct; its message is one line that gives the remedy."""
 
 
-def need(package: str, extra: str, purpose: str) -> Any:
-    """Import an optional package, or say which extra brings it."""
+def import_optional(package: str, extra: str, purpose: str) -> Any:
+    """Import an optional package, or raise an error that names the extra."""
     try:
         return sys.modules.get(package) or importlib.import_module(package)
     except ImportError as error:
@@ -24,42 +24,41 @@ def need(package: str, extra: str, purpose: str) -> Any:
 
 
 def first_line(error: object, limit: int = 200) -> str:
-    """The message of another package's error, short enough for a sentence."""
+    """Return the message of another package's error on one line, truncated."""
     text = " ".join(str(error).split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def printable(text: str) -> str:
-    r"""Text for a terminal: what would steer it (escapes, direction marks) is spelled out.
+    r"""Return text for a terminal, with control characters (escapes, direction marks) escaped.
 
-    So is what has no sign of its own. Names of columns and classes come from files, and a file may
-    hold anything.
+    Names of columns and classes come from files, and a file may contain anything.
 
     Examples
     --------
     >>> printable("age\x1b[2J")
     'age\\x1b[2J'
     """
-    return "".join(c if c in "\n\t" or not _steers(c) else _spelled(c) for c in text)
+    return "".join(c if c in "\n\t" or not _is_control(c) else _escaped(c) for c in text)
 
 
-def _steers(character: str) -> bool:
+def _is_control(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")
 
 
-def _spelled(character: str) -> str:
+def _escaped(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode()
 
 
 def listed(names: Iterable[Any], count: int = 8) -> str:
-    """Some names, quoted, and how many more there are."""
+    """Return some names, quoted, and the number of the others."""
     names = [repr(name) for name in names]
     shown = ", ".join(names[:count])
     return shown if len(names) <= count else f"{shown} and {len(names) - count} more"
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
-    """What may have been meant by a name that is not there; else the names that are."""
+    """Return a hint for an unknown name: similar names, else all of them."""
     close = difflib.get_close_matches(name, names, 3, 0.5)
     if close:
         return f"did you mean {' or '.join(map(repr, close))}?"

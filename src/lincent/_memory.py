@@ -1,67 +1,69 @@
-"""How much memory the process may still take, and how to live with little.
+"""Estimate how much memory the process may still allocate.
 
-``ulimit -v`` counts addresses, used or not: a library that reserves a gigabyte to fill it later has
-taken a gigabyte.  So have the threads of BLAS, a buffer each, and the allocator of Arrow.
+``ulimit -v`` counts addresses, used or not: memory that a library reserves to fill it later counts,
+such as a buffer of BLAS for each thread and the memory pool of Arrow.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from functools import cache
 from pathlib import Path
 
-LITTLE = 8 * 2**30
-"""A limit on addresses below this many bytes is worth a second start."""
-BLAS_THREAD = 2**30
-"""Bytes of the limit for each thread of BLAS, which takes 40 MB of addresses in each of two copies
-of it (NumPy's and SciPy's)."""
-LATER = 60 * 10**6
-"""Bytes of the limit that libraries take with the first thread and rows."""
-BUFFERS = 2 * 2**25
-"""Bytes that BLAS takes with its first product, in both copies."""
-
+SMALL_LIMIT = 8 * 2**30  # bytes of address space below which libraries should reserve less
+LATER = 60 * 10**6  # bytes that libraries allocate with the first thread and rows
+BUFFERS = 2 * 2**25  # bytes that BLAS allocates with its first product, in NumPy and in SciPy
 LEAST = 250_000
 
 
 def available_memory() -> float:
     """Return the bytes that this process may still allocate; infinite where no limit is known."""
-    return min(_free(), _cgroup(), _address_space())
+    limits = [_fields(Path("/proc/meminfo")).get("MemAvailable", float("inf"))]
+    for folder, most, used in (  # control groups, version 2 or 1
+        ("/sys/fs/cgroup", "memory.max", "memory.current"),
+        ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ):
+        try:
+            limit, taken = ((Path(folder) / name).read_text().strip() for name in (most, used))
+            limits.append(float("inf") if limit == "max" else float(limit) - float(taken))
+            break
+        except (OSError, ValueError):
+            continue
+    if _address_limit() < float("inf"):
+        _allocate_buffers()
+        limits.append(_address_limit() - _size() - LATER)
+    return min(limits)
 
 
 def sample_entries(most: int) -> int:
-    """Numbers (eight bytes) in a sample that is solved here: ``most``, or an eighth of the room.
+    """Return the numbers (eight bytes) in a sample that is solved in memory.
 
-    Never fewer than ``LEAST``: a sample that says nothing costs reads without end.
+    ``most``, or an eighth of the available memory, but at least ``LEAST``: a sample that is too
+    small costs many passes over the data.
     """
     return int(min(most, max(LEAST, available_memory() / (8 * 8))))
 
 
-def spare_addresses() -> None:
-    """Begin the process anew where a limit leaves little, with libraries that reserve less.
+def reserve_less() -> None:
+    """Set defaults of the environment for a command under a small limit of the address space.
 
-    They ask the environment when they are loaded, which they are by now.
+    Libraries read them when they are imported.  Variables of the user take precedence.
     """
     limit = _address_limit()
-    wanted = {
-        "ARROW_DEFAULT_MEMORY_POOL": "system",  # Arrow's own takes a gigabyte at once
-        "MALLOC_ARENA_MAX": "1",  # else 64 MB for each thread
-        "OPENBLAS_NUM_THREADS": str(max(1, int(limit / BLAS_THREAD))) if limit < LITTLE else "",
-    }
-    missing = {name: value for name, value in wanted.items() if name not in os.environ}
-    if limit < LITTLE and missing:
-        command = [sys.executable, *sys.orig_argv[1:]]
-        os.execve(sys.executable, command, {**os.environ, **missing})  # noqa: S606 - itself, anew
+    if limit < SMALL_LIMIT:
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # Arrow's takes a gigabyte
+        # Each thread takes 40 MB of addresses in each of two copies of BLAS.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", str(max(1, int(limit / 2**30))))
 
 
 @cache
-def _take_buffers() -> None:
-    """Let BLAS take its buffers while a limit on addresses leaves room for them.
+def _allocate_buffers() -> None:
+    """Let BLAS allocate its buffers while the limit on addresses allows it.
 
-    Where OpenBLAS finds none it asks for it again without end, and nothing interrupts it.
+    OpenBLAS repeats a failed allocation without end, and cannot be interrupted.
     """
     if _address_limit() - _size() < BUFFERS:
-        raise MemoryError("the limit on addresses leaves no room for the buffers of BLAS")
+        raise MemoryError("the limit on addresses leaves too little memory for the buffers of BLAS")
     import numpy as np
     from scipy.linalg import cholesky
 
@@ -69,27 +71,8 @@ def _take_buffers() -> None:
     cholesky(np.eye(64))
 
 
-def _free() -> float:
-    found = _fields(Path("/proc/meminfo")).get("MemAvailable")
-    return float("inf") if found is None else found
-
-
-def _cgroup() -> float:
-    """What the control group of the process leaves, version 2 or 1."""
-    for folder, most, used in (
-        ("/sys/fs/cgroup", "memory.max", "memory.current"),
-        ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
-    ):
-        try:
-            limit, taken = ((Path(folder) / name).read_text().strip() for name in (most, used))
-            return float("inf") if limit == "max" else float(limit) - float(taken)
-        except (OSError, ValueError):
-            continue
-    return float("inf")
-
-
 def _address_limit() -> float:
-    """What ``ulimit -v`` says."""
+    """Return the limit of ``ulimit -v``."""
     try:
         import resource
 
@@ -99,21 +82,13 @@ def _address_limit() -> float:
     return float("inf") if limit == resource.RLIM_INFINITY else float(limit)
 
 
-def _address_space() -> float:
-    """What ``ulimit -v`` leaves."""
-    if _address_limit() == float("inf"):
-        return float("inf")
-    _take_buffers()
-    return _address_limit() - _size() - LATER
-
-
 def _size() -> float:
-    """Addresses that the process has."""
+    """Return the size of the address space of the process."""
     return _fields(Path("/proc/self/status")).get("VmSize", 0.0)
 
 
 def _fields(path: Path) -> dict[str, float]:
-    """``name: number kB`` lines in bytes."""
+    """Return ``name: number kB`` lines in bytes."""
     try:
         lines = path.read_text().splitlines()
     except OSError:

@@ -1,16 +1,14 @@
-"""How many threads BLAS may use: as many as pay, and never more than there are cores.
+"""Limit the number of BLAS and OpenMP threads to what is useful for the size of the data.
 
-BLAS hands small products to as many threads as there are cores, and threads that wait for the next
+BLAS uses as many threads for small products as there are cores, and threads that wait for the next
 product spin: a fit of a few milliseconds then costs ten times its processor time, and on a busy
-machine as much more wall time.  Threads pay where one product is long:
+machine as much more wall time.  A second thread is useful where one product is long:
 
     m rows by n columns       a weighted Gram matrix takes m n min(m, n) multiplications
-    a read of all rows        m n, and waits for memory rather than for the processor
+    a pass over all rows      m n, and waits for memory rather than for the processor
 
-The number of BLAS threads belongs to the process, not to a thread of ours.  Fits that run side by
-side therefore share one ledger: the smallest number that anyone asked for holds, and the number
-from before comes back when the last one has ended.  The number of OpenMP threads (for k-means) is
-each thread's own, and is set and given back there.
+The number of BLAS threads belongs to the process: of several fits in parallel threads only the
+first one sets it.  The number of OpenMP threads (for k-means) is that of the current thread.
 """
 
 from __future__ import annotations
@@ -19,136 +17,85 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+# Measured on 16 idle cores: 10,000 x 500 takes 1.41 s with one thread, 0.97 with two, 0.73 with
+# four and 2.66 with sixteen; 1,000,000 x 50 takes 0.49 s with one, 0.41 with two and 0.26 with
+# sixteen; 1,000,000 x 10 gains nothing.  More than two save little, and each costs a core.
 LONG_PRODUCT = 1e9
-"""Multiplications of a Gram matrix from which on a second thread pays.  Measured on 16 idle cores:
-10,000 x 500 takes 1.41 s with one thread, 0.97 with two, 0.73 with four, and 2.66 with sixteen."""
-LONG_READ = 2e7
-"""Entries from which on a second thread pays for reading all rows.  Measured there: 1,000,000 x 50
-takes 0.49 s with one thread, 0.41 with two, 0.26 with sixteen; 1,000,000 x 10 gains nothing."""
-MOST = 2
-"""Threads that a fit takes for itself.  More save little (see above) and each costs a whole core:
-sixteen spend 7.5 times the processor time of one.  Cores are for folds, classes and maps."""
+LONG_PASS = 2e7
+MOST_THREADS = 2
+
+_blas_lock = threading.RLock()
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on Linux
         return os.cpu_count() or 1
 
 
-def threads_that_pay(rows: int, columns: int) -> int:
-    """How many BLAS threads a fit of this size should have."""
+def useful_threads(rows: int, columns: int) -> int:
+    """Return how many BLAS threads a fit of this size should have."""
     product = float(rows) * columns * min(rows, columns)
-    if product < LONG_PRODUCT and float(rows) * columns < LONG_READ:
+    if product < LONG_PRODUCT and float(rows) * columns < LONG_PASS:
         return 1
-    return min(MOST, cores())
-
-
-@cache
-def _controller() -> Any:
-    """The BLAS libraries of the process; finding them takes a millisecond, so it is done once."""
-    from threadpoolctl import ThreadpoolController  # scikit-learn brings it
-
-    return ThreadpoolController()
+    return min(MOST_THREADS, cores())
 
 
 @cache
 def _libraries(user_api: str) -> list[Any]:
-    return list(_controller().select(user_api=user_api).lib_controllers)
+    """Return the controllers of the loaded libraries; loading them takes a millisecond."""
+    from threadpoolctl import ThreadpoolController  # a dependency of scikit-learn
 
-
-@dataclass
-class _Ledger:
-    """Who asked for how many threads, and what holds."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    asked: list[int] = field(default_factory=list)
-    before: list[int] = field(default_factory=list)
-
-    def holds(self, most: int) -> bool:
-        """Whether no more than so many threads are in use already."""
-        return min(self.asked, default=most + 1) <= most
-
-    def enter(self, most: int) -> None:
-        with self.lock:
-            libraries = _libraries("blas")
-            if not self.asked:
-                self.before = [library.get_num_threads() for library in libraries]
-            elif most >= min(self.asked):
-                self.asked.append(most)
-                return
-            self.asked.append(most)
-            self._apply(libraries)
-
-    def leave(self, most: int) -> None:
-        with self.lock:
-            self.asked.remove(most)
-            if self.asked and most >= min(self.asked):
-                return
-            self._apply(_libraries("blas"))
-
-    def _apply(self, libraries: list[Any]) -> None:
-        least = min(self.asked, default=None)
-        for library, before in zip(libraries, self.before, strict=True):
-            if before == 1:  # and stays so
-                continue
-            # Never more than there were: a user's own limit stands.
-            # threadpoolctl from 3.7 on lets only the first thread that came set the number, and
-            # ignores the others in silence; here the ledger's lock settles that.
-            setter = getattr(library, "_real_set_num_threads", library.set_num_threads)
-            setter(before if least is None else min(before, least))
-
-
-_ledger = _Ledger()
+    return list(ThreadpoolController().select(user_api=user_api).lib_controllers)
 
 
 @contextmanager
-def at_most(threads: int) -> Iterator[None]:
-    """BLAS and OpenMP use at most so many threads, whoever else asks for more at the same time."""
+def limit_threads(threads: int) -> Iterator[None]:
+    """Use at most so many threads for BLAS and OpenMP; a lower number stays."""
     threads = max(1, threads)
-    if _ledger.holds(threads):  # a part of a fit that is limited already
-        yield
-        return
-    _ledger.enter(threads)
-    openmp = [(library, library.get_num_threads()) for library in _libraries("openmp")]
-    openmp = [(library, before) for library, before in openmp if before > threads]
-    for library, _ in openmp:
-        library.set_num_threads(threads)
+    is_first = _blas_lock.acquire(blocking=False)  # true again for nested calls of one thread
+    lowered: list[tuple[Any, int]] = []
     try:
+        for library in (*(_libraries("blas") if is_first else ()), *_libraries("openmp")):
+            before = library.get_num_threads()
+            if before > threads:
+                lowered.append((library, before))
+                library.set_num_threads(threads)
         yield
     finally:
-        for library, before in openmp:
+        for library, before in lowered:
             library.set_num_threads(before)
-        _ledger.leave(threads)
+        if is_first:
+            _blas_lock.release()
 
 
-def for_size(rows: int, columns: int) -> Any:
-    """``at_most`` what pays for a fit of this size."""
-    return at_most(threads_that_pay(rows, columns))
+def limits_for_size(rows: int, columns: int) -> Any:
+    """Limit the threads to what is useful for a fit of this size."""
+    return limit_threads(useful_threads(rows, columns))
 
 
-def for_data(X: Any) -> Any:
-    """``for_size`` of what a user gave as X; a list of lists is little data."""
+def limits_for_data(X: Any) -> Any:
+    """Limit the threads to what is useful for X; a list of lists is a small problem."""
     shape = getattr(X, "shape", ())
-    known = len(shape) == 2 and all(isinstance(side, int) for side in shape)
-    return for_size(*shape) if known else at_most(cores() if shape else 1)
+    if len(shape) == 2 and all(isinstance(side, int) for side in shape):
+        return limits_for_size(*shape)
+    return limit_threads(cores() if shape else 1)
 
 
-def running(n_jobs: int | None) -> int:
-    """How many tasks run at the same time: what ``n_jobs`` says, or else joblib's setting."""
+def parallel_jobs(n_jobs: int | None) -> int:
+    """Return how many jobs run at the same time, by ``n_jobs`` or else by joblib's setting."""
     from joblib.parallel import get_active_backend
 
-    wanted: Any = get_active_backend()[1] if n_jobs is None else n_jobs
-    wanted = wanted if isinstance(wanted, int) else 1
-    return cores() + 1 + wanted if wanted < 0 else wanted
+    jobs: Any = get_active_backend()[1] if n_jobs is None else n_jobs
+    jobs = jobs if isinstance(jobs, int) else 1
+    return cores() + 1 + jobs if jobs < 0 else jobs
 
 
-def side_by_side(n_jobs: int | None, tasks: int) -> Any:
-    """``at_most`` the share of each of several tasks that run as threads at the same time."""
-    return at_most(cores() // max(1, min(running(n_jobs), tasks)))
+def share_cores(n_jobs: int | None, tasks: int) -> Any:
+    """Limit the threads of each of several tasks that run as threads at the same time."""
+    return limit_threads(cores() // max(1, min(parallel_jobs(n_jobs), tasks)))

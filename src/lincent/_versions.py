@@ -1,12 +1,10 @@
-"""Versions of what decides a result."""
+"""Versions of the packages that determine a result."""
 
 from __future__ import annotations
 
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
-
-from lincent._lazy import public
 
 DECIDING = ("lincent", "numpy", "scipy", "scikit-learn", "clarabel")
 OTHERS = (
@@ -16,12 +14,12 @@ OTHERS = (
 
 
 def lincent() -> str:
-    """The version of this package: what its front door says, not what was once installed."""
+    """Return ``lincent.__version__``; the installed metadata may be older."""
     return str(sys.modules["lincent"].__version__)
 
 
 def versions(names: tuple[str, ...] = DECIDING) -> dict[str, str]:
-    """Versions by package name, Python's first; "absent" for what is not installed."""
+    """Return versions by package name, Python's first; "absent" where not installed."""
     found = {"python": platform.python_version()}
     for name in names:
         try:
@@ -31,9 +29,8 @@ def versions(names: tuple[str, ...] = DECIDING) -> dict[str, str]:
     return found
 
 
-@public
 def show_versions() -> None:
-    """Print what a bug report should say: system, versions, threads.
+    """Print what a bug report should contain: system, versions, threads.
 
     Examples
     --------

@@ -164,7 +164,7 @@ def test_an_unknown_column_is_named():
 
 def test_model_files_name_known_types_only():
     skops = pytest.importorskip("skops.io")
-    from lincent.export.storage import TRUSTED_TYPES
+    from lincent.export.model_file import TRUSTED_TYPES
 
     X, y = curved(80)
     for model in (AdditiveLCC(interactions=1), AdditiveLCC(monotonic_cst=[0, 1, 0])):

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from lincent._errors import AppError
+from lincent.export.code import export_bytes
 from lincent.export.contributions import contributions_of
-from lincent.export.export import export_bytes
 from lincent.workflow import fit_table, predict_table
 from support.graphs import answers_of
 

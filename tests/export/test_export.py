@@ -10,7 +10,7 @@ import lincent
 import lincent.paper.baselines
 from lincent._errors import AppError
 from lincent.export import export_model
-from lincent.export.export import export_bytes
+from lincent.export.code import export_bytes
 from lincent.tables.read import read_table
 from lincent.tables.schema import to_frame
 from lincent.workflow import fit_table, predict_table
@@ -126,10 +126,10 @@ def test_what_onnx_cannot_say(name, settings, labels, word):
 
 
 def test_onnx_has_every_public_classifier():
-    from lincent.export.onnx import BASELINES, OWN
+    from lincent.estimators.registry import BASELINES, ESTIMATORS
 
     named = {name for name, _ in LINEAR}
-    assert {kind.__name__ for kind in (*OWN, *BASELINES)} == named
+    assert {*ESTIMATORS, *BASELINES} == named
     public = {*lincent.__all__, *lincent.paper.baselines.__all__}
     classes = {n for n in public if hasattr(getattr(lincent, n, None), "fit")}
     assert classes <= named
@@ -178,11 +178,11 @@ def test_nearest_with_too_many_rows_is_refused(monkeypatch):
     pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
     from skl2onnx import to_onnx
 
-    from lincent.export import onnx_scores
+    from lincent.export import expression
     from lincent.export.onnx import register_converters
 
     register_converters()
-    monkeypatch.setattr(onnx_scores, "MOST_POINTS", 100)
+    monkeypatch.setattr(expression, "MOST_POINTS", 100)
     X, y = blobs(2)
     model = lincent.LCC(discriminator="nearest").fit(X, y)
     with pytest.raises(AppError, match="150 training rows, above 100"):

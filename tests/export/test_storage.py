@@ -12,7 +12,15 @@ import pytest
 import lincent
 from lincent._errors import AppError
 from lincent.export import load_model, save_model
-from lincent.export.storage import BODY, HEADER, TRUSTED_TYPES, dump_model, parse_model
+from lincent.export.model_file import (
+    BODY,
+    HEADER,
+    TREE,
+    TRUSTED_TYPES,
+    dump_model,
+    dump_tree,
+    parse_model,
+)
 from lincent.workflow import fit_table, predict_table
 from support.model_files import pack, repack
 
@@ -181,7 +189,7 @@ def test_newer_format(model):
         header = json.loads(archive.read(HEADER))
     header["format"] = 99
     refused(repack(data, **{HEADER: json.dumps(header).encode()}), "format 99", "upgrade")
-    header["format"], header["lincent"] = 1, 'x"""\nimport os'
+    header["format"], header["lincent"] = 2, 'x"""\nimport os'
     refused(repack(data, **{HEADER: json.dumps(header).encode()}), "no version")
 
 
@@ -189,32 +197,21 @@ def test_pickle_as_the_body(model):
     refused(repack(dump_model(model), **{BODY: pickle.dumps(Malice())}), "damaged")
 
 
-def test_malicious_skops_types(model):
+def test_malicious_types(model):
     """Types that would run code when rebuilt, with a right digest: refused by their name."""
-    import functools
-
-    import skops.io
-
-    harmless = skops.io.dumps(functools.partial(print, "x"))
-    refused(repack(dump_model(model), **{BODY: harmless}), "refused")
-
-    reference = {"__class__": "system", "__module__": "os", "__loader__": "FunctionNode",
-                 "content": {"module_path": "os", "function": "system"}, "__id__": 1,
-                 "protocol": 2, "_skops_version": "0.16.0"}  # fmt: skip
-    planted = pack({"schema.json": json.dumps(reference).encode()})
-    refused(repack(dump_model(model), **{BODY: planted}))
-
-    with_reduce = {"__class__": "Popen", "__module__": "subprocess", "__loader__": "ObjectNode",
-                   "content": None, "__id__": 1, "protocol": 2,
-                   "_skops_version": "0.16.0"}  # fmt: skip
-    planted = pack({"schema.json": json.dumps(with_reduce).encode()})
-    refused(repack(dump_model(model), **{BODY: planted}), "subprocess.Popen")
+    for planted, words in (
+        ({"kind": "object", "class": "functools.partial", "content": {}}, "functools.partial"),
+        ({"kind": "function", "class": "os.system", "content": {"function": "system"}}, "damaged"),
+        ({"kind": "object", "class": "os.system", "content": {}}, "refused"),
+        ({"kind": "object", "class": "subprocess.Popen", "content": None}, "subprocess.Popen"),
+        ({"kind": "object", "class": ["os"], "content": None}, "refused"),
+    ):
+        body = pack({TREE: json.dumps(planted).encode()})
+        refused(repack(dump_model(model), **{BODY: body}), words)
 
 
-def test_trusted_objects_that_are_no_model(model):
-    import skops.io
-
-    refused(repack(dump_model(model), **{BODY: skops.io.dumps({"a": 1})}), "not a fitted")
+def test_objects_that_are_no_model(model):
+    refused(repack(dump_model(model), **{BODY: dump_tree({"a": 1})}), "not a fitted")
 
 
 def test_commands_say_it_in_one_sentence(files, lincent):

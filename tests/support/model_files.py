@@ -4,7 +4,7 @@ import io
 import json
 import zipfile
 
-from lincent.export.storage import BODY, HEADER, _digest, pack_model
+from lincent.export.model_file import BODY, HEADER, TREE, _digest, dump_tree, pack_model
 
 
 def unzip(data):
@@ -30,9 +30,7 @@ def repack(data, **members):
 
 def unchecked(model):
     """The file of a model that lincent would refuse to store."""
-    import skops.io
-
-    return pack_model(model, skops.io.dumps(model.pipeline))
+    return pack_model(model, dump_tree(model.pipeline))
 
 
 def with_header(data, change):
@@ -45,6 +43,6 @@ def with_header(data, change):
 def with_tree(data, change):
     """The file with the tree of its model changed by a function."""
     inner = unzip(unzip(data)[BODY])
-    tree = json.loads(inner["schema.json"])
+    tree = json.loads(inner[TREE])
     change(tree)
-    return repack(data, **{BODY: pack(inner | {"schema.json": json.dumps(tree).encode()})})
+    return repack(data, **{BODY: pack(inner | {TREE: json.dumps(tree).encode()})})

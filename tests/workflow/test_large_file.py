@@ -9,7 +9,7 @@ import pytest
 
 from lincent._errors import AppError
 from lincent.estimators import auto
-from lincent.export.storage import load_model
+from lincent.export.model_file import load_model
 from lincent.tables.infer import ColumnOptions
 from lincent.tables.read import DEFAULT_READ
 from lincent.workflow import large_file

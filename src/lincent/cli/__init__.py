@@ -25,7 +25,7 @@ def main() -> None:
     from lincent import _memory
     from lincent.cli.options import INTERRUPTED
 
-    _memory.spare_addresses()
+    _memory.reserve_less()
     try:
         make_app()()
     except SystemExit as leaving:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lincent import _console
-from lincent._files import STREAM, check_output, whole_file
+from lincent._files import STREAM, atomic_write, check_output
 from lincent.cli import options
 from lincent.tables.formats import check_exists
 
@@ -36,13 +36,13 @@ def explain(
         if output is not None:
             check_output(output, force=force)
         check_exists(model)
-        from lincent.export.storage import described_by, load_model
+        from lincent.export.model_file import load_model, summary_errors
         from lincent.report.text import explanation_text
         from lincent.workflow.explain import explain_model
 
         loaded, html = load_model(model), ""
         reading = options.read_options(format, separator, encoding, decimal, sheet)
-        with described_by(model):
+        with summary_errors(model):
             explanation = explain_model(loaded, data, reading=reading)
             if output is not None:
                 from lincent.report.model_report import model_report
@@ -50,7 +50,7 @@ def explain(
                 html = model_report(explanation | {"model": model})
             text = "" if json else explanation_text(explanation)
         if output is not None:
-            with whole_file(output, force=force) as file:
+            with atomic_write(output, force=force) as file:
                 file.write(html.encode())
         if output == STREAM:
             return

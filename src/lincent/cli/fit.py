@@ -10,7 +10,7 @@ import typer
 
 from lincent import _console
 from lincent._errors import AppError
-from lincent._files import STREAM, check_output, is_stream, whole_file
+from lincent._files import STREAM, atomic_write, check_output, is_stream
 from lincent.cli import options
 from lincent.tables.formats import check_exists
 
@@ -112,7 +112,7 @@ def fit(
         reading = options.read_options(format, separator, encoding, decimal, sheet)
         with _console.progress_bar(quiet) as progress:
             progress("reading " + ("standard input" if data == STREAM else data), 0, 0)
-            from lincent.export.storage import save_model
+            from lincent.export.model_file import save_model
             from lincent.workflow.explain import explain_model
             from lincent.workflow.fit import fit_table
 
@@ -129,7 +129,7 @@ def fit(
             html = model_report(explain_model(model) | {"model": output}).encode()
         save_model(model, output, force=force)
         if page is not None:
-            with whole_file(page, force=force) as file:
+            with atomic_write(page, force=force) as file:
                 file.write(html)
         for warning in model.summary["warnings"]:
             log(warning)

@@ -44,7 +44,7 @@ def predict(
     with options.errors_as_messages():
         check_exists(model)
         check_exists(data)
-        from lincent.export.storage import load_model
+        from lincent.export.model_file import load_model
         from lincent.workflow.predict import predict_file
 
         loaded = load_model(model)

@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lincent._lazy import public
 from lincent.estimators.additive_data import AdditiveBlocks
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
@@ -284,7 +283,6 @@ class AdditiveModel(BaseEstimator):
         return x, Z
 
 
-@public
 class AdditiveLCC(Probabilities, AdditiveModel, EncodedModel):
     """Centralization on splines per column: a model that can be read curve by curve.
 

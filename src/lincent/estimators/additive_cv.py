@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from lincent._lazy import public
 from lincent.estimators.additive import AdditiveModel
 from lincent.estimators.additive_fit import AdditiveProblem
 from lincent.estimators.additive_terms import Terms
@@ -29,7 +28,6 @@ COLUMNS_FOR_PAIRS = 60
 """With more columns no pairs are looked for: there are thousands."""
 
 
-@public
 class AdditiveLCCCV(Probabilities, AdditiveModel, EncodedModel):
     """AdditiveLCC with C, the smoothing of the curves and pairs of columns by cross-validation.
 

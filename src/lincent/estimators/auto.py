@@ -21,7 +21,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from lincent import _progress, _threads
-from lincent._lazy import public
 from lincent.estimators.auto_candidates import (
     BINARY_ONLY,
     COLUMNS,
@@ -90,7 +89,6 @@ REFERENCE_ROWS = 32
 """Samples at which ``feature_importances_`` is computed."""
 
 
-@public
 class AutoLCC(Probabilities, EncodedModel):
     """Classifier with automatic choice of features and regularization, for tables of any kind.
 
@@ -393,7 +391,7 @@ class AutoLCC(Probabilities, EncodedModel):
                 outer = blocks.features(name, held_out, np.float32, test)
                 return path_scores(inner, outer, loss, totals[positions])
 
-            with _threads.side_by_side(self.n_jobs, len(kept)):
+            with _threads.share_cores(self.n_jobs, len(kept)):
                 items = enumerate(kept.items())
                 jobs = (delayed(of_map)(number, *item) for number, item in items)
                 values = list(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs))

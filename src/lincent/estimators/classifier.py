@@ -60,7 +60,7 @@ def whole_or_nothing(model: Any, X: Any, y: Any = None) -> Iterator[None]:
     put on the estimator stays in either case.  Arithmetic that fails is told in a sentence.  Where
     ``fit`` is ``with_callbacks``, the callbacks of the estimator are told of its steps.
     """
-    with watching(model, X, y), _as_it_was(model), _threads.for_data(X):
+    with watching(model, X, y), _as_it_was(model), _threads.limits_for_data(X):
         yield
 
 

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.exceptions import EfficiencyWarning
 
-from lincent._lazy import public
 from lincent.estimators.choices import Calibrated, Rule, SolverName, Strategy
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.direction import (
@@ -54,7 +53,6 @@ MATRICES = 4
 SECONDS_AT_LARGE = 120.0
 
 
-@public
 class KernelLCC(Probabilities, ProjectedLine, Classifier):
     """Kernel centralization classifier.
 

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from lincent._lazy import public
 from lincent.estimators.choices import SolverName
 from lincent.estimators.problem import DeviceTraining, HostTraining, TwoClass, tasks
 from lincent.estimators.validation import (
@@ -69,7 +68,6 @@ class LCCPath:
     classes: np.ndarray
 
 
-@public
 def lcc_path(
     X: Any,
     y: Any,

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from lincent._lazy import public
 from lincent.estimators.choices import Calibrated, Rule, SolverName, Strategy
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.direction import (
@@ -37,7 +36,6 @@ class LinearLine:
         return midpoints(self)
 
 
-@public
 class LCC(Probabilities, LinearLine, ProjectedLine, Classifier):
     """Linear centralization classifier.
 

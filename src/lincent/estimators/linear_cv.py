@@ -23,7 +23,6 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from lincent import _progress
-from lincent._lazy import public
 from lincent.estimators import multiclass
 from lincent.estimators.choices import Calibrated, SolverName, Strategy
 from lincent.estimators.classifier import Classifier, ProjectedLine
@@ -110,7 +109,6 @@ class FittedCandidate(ClassifierMixin, BaseEstimator):
         return self.calibration.probability(self._task_scores(X))
 
 
-@public
 class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     """Linear centralization classifier with its margin chosen by cross-validation.
 

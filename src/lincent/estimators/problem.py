@@ -690,9 +690,9 @@ def sampled_centers(training: BlockTraining, n_centers: int, seed: int) -> Cente
 
 
 def _on_threads(jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
-    if len(jobs) == 1 or _threads.running(n_jobs) == 1:
+    if len(jobs) == 1 or _threads.parallel_jobs(n_jobs) == 1:
         return [job() for job in jobs]
-    with _threads.side_by_side(n_jobs, len(jobs)):
+    with _threads.share_cores(n_jobs, len(jobs)):
         return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(job)() for job in jobs))
 
 

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent._lazy import public
 from lincent.estimators.choices import Calibrated, Rule, SolverName, Strategy
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.direction import (
@@ -39,7 +38,6 @@ ORDINARY = (2.0**-7, 2.0**20)
 """Distances of centers at which data is solved as it is."""
 
 
-@public
 class FQCC(Probabilities, ProjectedLine, Classifier):
     """Fully quadratic centralization classifier.
 

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lincent._lazy import public
 from lincent.estimators.choices import Calibrated, StrategyOrNative
 from lincent.estimators.classifier import Classifier, ProjectedLine
 from lincent.estimators.direction import (
@@ -63,7 +62,6 @@ def check_hinge_range(margin_range: Any) -> tuple[float, float]:
     return low, high
 
 
-@public
 class RegularizedLCC(Probabilities, ProjectedLine, Classifier):
     """Regularized linear centralization classifier.
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from lincent._lazy import public
 from lincent.estimators.choices import Calibrated, Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.direction import project_all
@@ -15,7 +14,6 @@ from lincent.estimators.problem import Training
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 
 
-@public
 class RegularizedLCCCV(Probabilities, FoldEnsemble, Classifier):
     """RegularizedLCC with C by cross-validation: a linear ensemble of all folds and values of C.
 

@@ -9,7 +9,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lincent._lazy import public
 from lincent.estimators.answers import where_rows_live
 from lincent.estimators.choices import Calibrated, Strategy
 from lincent.estimators.classifier import Classifier
@@ -26,7 +25,6 @@ from lincent.sources.array_namespace import HOST
 from lincent.sources.source import Kind, namespace_of
 
 
-@public
 class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifier):
     r"""Linear centralization on features extended by the similarity to local centers.
 

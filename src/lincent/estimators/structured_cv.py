@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from lincent._lazy import public
 from lincent.estimators.choices import Calibrated, Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.probabilities import Probabilities
@@ -20,7 +19,6 @@ DEFAULT_GAMMA, DEFAULT_C = 1.0, 0.1
 """The defaults of StructuredLCC."""
 
 
-@public
 class StructuredLCCCV(Probabilities, FoldEnsemble, Classifier):
     """StructuredLCC with kernel width and C by cross-validation.
 

@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any
 
 from lincent._errors import AppError
-from lincent._files import remove_abandoned, whole_file, write_whole
+from lincent._files import atomic_write, remove_partial, write_file
 from lincent._versions import versions
 from lincent.model_selection.experiment import (
     DIED,
@@ -101,7 +101,7 @@ def _parquet() -> tuple[Any, Any]:
 
 def _write(rows: Iterable[dict[str, Any]], path: Path) -> None:
     pyarrow, schema = _parquet()
-    with whole_file(path, force=True) as sink:
+    with atomic_write(path, force=True) as sink:
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows), schema=schema), sink)
 
 
@@ -138,7 +138,6 @@ def _compact(
 def lock_folder(folder: Path) -> Iterator[None]:
     """Hold a folder for one writer; the operating system releases it when the process ends."""
     (folder / PARTS).mkdir(parents=True, exist_ok=True)
-    remove_abandoned(folder / PARTS)
     with open(folder / PARTS / "lock", "w") as lock:
         try:
             import fcntl
@@ -150,6 +149,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
             raise FolderInUseError(
                 f"Another run writes to {folder}: wait for it, or choose another folder with -o."
             ) from error
+        remove_partial(folder / PARTS)
         yield
     with contextlib.suppress(OSError):  # the parts of an unfinished experiment stay
         (folder / PARTS / "lock").unlink(missing_ok=True)
@@ -424,9 +424,9 @@ class ExperimentResult:
         names = ("kind", "problems", "methods", "missing", "config")
         record = {name: getattr(self, name) for name in names}
         if self.plot_data:
-            write_whole(Path(folder) / PLOT_DATA, json.dumps(self.plot_data) + "\n")
+            write_file(Path(folder) / PLOT_DATA, json.dumps(self.plot_data) + "\n")
         text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-        return write_whole(Path(folder) / RECORD, text)
+        return write_file(Path(folder) / RECORD, text)
 
 
 def load_result(folder: PathLike) -> ExperimentResult:

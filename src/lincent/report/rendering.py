@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from lincent._files import write_whole
+from lincent._files import write_file
 from lincent.report.blocks import Block, Item, Page, Table
 
 
@@ -58,8 +58,8 @@ def render_markdown(page: Page) -> str:
 def write_page(page: Page, folder: Path) -> tuple[Path, Path]:
     """Write report.html and report.md, each atomically."""
     folder.mkdir(parents=True, exist_ok=True)
-    html = write_whole(folder / "report.html", render_html(page))
-    markdown = write_whole(folder / "report.md", render_markdown(page))
+    html = write_file(folder / "report.html", render_html(page))
+    markdown = write_file(folder / "report.md", render_markdown(page))
     return html, markdown
 
 

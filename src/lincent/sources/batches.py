@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from lincent._lazy import public
 from lincent.sources.shared_reads import (
     ENCODE,
     BlockError,
@@ -74,7 +73,6 @@ class Target:
         return np.concatenate([np.asarray(y).reshape(-1) for _, y, _ in self.batches.start()])
 
 
-@public
 def batches(
     data: Any,
     *,

@@ -162,7 +162,7 @@ def run_concurrently(jobs: Sequence[Callable[[], T]], threads: int) -> list[T]:
     # The Dask client of this thread, and its barrier, are those of the others, too.
     context = contextvars.copy_context()
     context.run(_current.set, barrier)
-    with _threads.side_by_side(threads, threads):
+    with _threads.share_cores(threads, threads):
         running: list[threading.Thread] = []
         try:
             for k in range(threads):

@@ -108,7 +108,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     @classmethod
     def for_numbers(cls, names: Iterable[Any]) -> TableEncoder:
-        """Return a fitted encoder for columns of numbers without missing values."""
+        """Return a fitted encoder for columns of numbers without missing values.
+
+        Parameters
+        ----------
+        names : iterable of str
+            The names of the columns.
+
+        Returns
+        -------
+        TableEncoder
+            The encoder, which leaves all numbers unchanged.
+        """
         encoder = cls(scale=False)
         encoder.columns_ = [EncodedColumn(str(name), None, 0.0, False) for name in names]
         encoder.missing_ = MISSING
@@ -223,7 +234,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def fit_columns(self, table: NamedColumns, weight: np.ndarray) -> np.ndarray:
         """Learn the encoding of each column and return the encoded rows, in one pass.
 
-        Rows of weight zero do not count.
+        Parameters
+        ----------
+        table : NamedColumns
+            The columns of the training rows.
+        weight : ndarray of shape (n_samples,)
+            How often each row counts.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+            The encoded rows, not scaled.
         """
         columns = table.read()
         counted = weight > 0
@@ -256,9 +277,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self.encode(table, columns)
 
     def encode(self, table: NamedColumns, columns: list[np.ndarray] | None = None) -> np.ndarray:
-        """Return the rows as a float64 array without missing values.
+        """Encode rows without scaling.
 
-        ``columns`` is the result of ``table.read()`` where it is available.
+        Parameters
+        ----------
+        table : NamedColumns
+            The columns of the rows.
+        columns : list of ndarray, default=None
+            The result of ``table.read()`` where it is available.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+            The rows as float64 without missing values.
         """
         if self.plain and table.matrix is not None and not np.isnan(table.matrix).any():
             return np.asarray(table.matrix, dtype=np.float64)
@@ -307,7 +338,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
 
     def renamed(self, names: Any) -> list[str]:
-        """Return the names of the encoded columns for a table with these names."""
+        """Return the names of the encoded columns for other names of the columns.
+
+        Parameters
+        ----------
+        names : iterable of str
+            One name for each column of the table.
+
+        Returns
+        -------
+        list of str
+            One name for each encoded column.
+        """
         pairs = zip(self.columns_, names, strict=True)
         return [name for column, given in pairs for name in replace(column, name=str(given)).names]
 

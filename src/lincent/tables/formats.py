@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from lincent._errors import AppError, first_line, listed, need
+from lincent._errors import AppError, first_line, import_optional, listed
 from lincent._files import is_stream, reason
 
 CSV, PARQUET, ARROW, EXCEL, JSON = "csv", "parquet", "arrow", "excel", "json"
@@ -52,8 +52,8 @@ class TableError(AppError):
 
 def arrow() -> Any:
     """Import pyarrow, and pandas, or raise an error that names the extra."""
-    need("pandas", "app", "Reading tables")
-    return need("pyarrow", "app", "Reading tables")
+    import_optional("pandas", "app", "Reading tables")
+    return import_optional("pyarrow", "app", "Reading tables")
 
 
 # Column names.
@@ -291,7 +291,7 @@ def only_objects(data: bytes) -> bool:
 
 def read_excel(file: Any, name: str, sheet: str | None) -> tuple[Any, str, int]:
     """Return a sheet as a table, its title, and the number of sheets."""
-    openpyxl = need("openpyxl", "app", "Reading a workbook")
+    openpyxl = import_optional("openpyxl", "app", "Reading a workbook")
     try:
         with closing(openpyxl.load_workbook(file, read_only=True, data_only=True)) as book:
             titles = list(book.sheetnames)

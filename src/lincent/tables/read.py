@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from lincent._errors import AppError, first_line, need
+from lincent._errors import AppError, first_line, import_optional
 from lincent._memory import available_memory, sample_entries
 from lincent.tables import formats
 from lincent.tables.formats import (
@@ -134,7 +134,7 @@ def read_batches(
         if source.format == CSV:
             dialect = _dialect(source, options, source.head)
             table = UserTable(None, source.name, 2, replace(options, decimal=dialect.decimal))
-            batches = need("pyarrow.csv", "app", "Reading tables").open_csv(
+            batches = import_optional("pyarrow.csv", "app", "Reading tables").open_csv(
                 source.stream, **_csv_options(source, dialect, types)
             )
         elif source.format == PARQUET:
@@ -212,7 +212,7 @@ def _read_csv(source: OpenedTable, options: ReadOptions) -> UserTable:
         invalid.append(row)
         return "skip"
 
-    table = need("pyarrow.csv", "app", "Reading tables").read_csv(
+    table = import_optional("pyarrow.csv", "app", "Reading tables").read_csv(
         io.BytesIO(data), **_csv_options(source, dialect, {}, skip)
     )
     if invalid:

@@ -13,7 +13,7 @@ import numpy as np
 
 from lincent._console import silent
 from lincent._errors import AppError
-from lincent._files import check_output, is_stream, whole_file
+from lincent._files import atomic_write, check_output, is_stream
 from lincent.export.contributions import Contributions, contributions_of
 from lincent.export.model import Model
 from lincent.sources.source import package_of
@@ -109,7 +109,7 @@ def predict_file(
     if first is None:
         raise AppError("The table has no rows to score.")
     with (
-        whole_file(output, force=force) as file,
+        atomic_write(output, force=force) as file,
         _writer(file, output_format, first.schema) as writer,
     ):
         writer.write_batch(first)

@@ -27,6 +27,3 @@ __all__ = [
     "hard_auc",
     "paper_settings",
 ]
-
-for _name in __all__:
-    globals()[_name].__module__ = __name__  # where users and model files find it

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from lincent._files import write_whole
+from lincent._files import write_file
 from lincent.paper.datasets.generators import generate
 from lincent.paper.datasets.packages import carriers_of, find_package, read_package
 from lincent.paper.datasets.registry import (
@@ -318,6 +318,6 @@ def write_cache(entry: Entry, table: DataTable) -> Path:
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     if entry.groups_file and table.groups is not None:
-        write_whole(folder / entry.groups_file, groups_text(table.groups.tolist()))
-    write_whole(folder / entry.file, canonical_text(table))
+        write_file(folder / entry.groups_file, groups_text(table.groups.tolist()))
+    write_file(folder / entry.file, canonical_text(table))
     return folder / entry.file

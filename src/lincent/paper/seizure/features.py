@@ -36,7 +36,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from lincent._files import remove_abandoned, write_whole
+from lincent._files import remove_partial, write_file
 from lincent.paper.seizure.events import find_events
 from lincent.paper.seizure.recordings import (
     ICTAL,
@@ -281,7 +281,7 @@ def write_part(path: Path, part: FeaturePart) -> None:
     np.savez(buffer, **{item.name: getattr(part, item.name) for item in fields(part)})
     payload = buffer.getvalue()
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, hashlib.sha256(payload).digest() + payload)
+    write_file(path, hashlib.sha256(payload).digest() + payload)
 
 
 def read_part(path: Path) -> FeaturePart | None:
@@ -477,7 +477,7 @@ def _home(cache: str | os.PathLike[str] | None, subject: str) -> Path | None:
         return None
     home = Path(cache).expanduser() / settings_key(kind="fft", low=LOW, high=HIGH) / subject
     home.mkdir(parents=True, exist_ok=True)
-    remove_abandoned(home)
+    remove_partial(home)
     return home
 
 

@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lincent._files import whole_file
+from lincent._files import atomic_write
 from lincent.paper.datasets.registry import DatasetNotFoundError
 
 ICTAL, INTERICTAL, TEST = "ictal", "interictal", "test"
@@ -449,6 +449,6 @@ def write_segment(
     variables["channels"] = fields  # type: ignore[assignment]
     if latency is not None:
         variables["latency"] = np.array([float(latency)])
-    with whole_file(path, force=True) as sink:
+    with atomic_write(path, force=True) as sink:
         savemat(sink, variables, long_field_names=True, oned_as="row")
     return Path(path)

@@ -155,7 +155,7 @@ def solve(
     if program.one_point:
         return _only_point(program, controls)
     # As a subproblem of a large problem this is a small one.
-    with _threads.for_size(*program.shape):
+    with _threads.limits_for_size(*program.shape):
         merged = merge(program)
         if merged is not None:
             return merged.expand(_solve(merged.program, controls, start, boxed, enough))

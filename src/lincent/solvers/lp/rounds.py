@@ -66,7 +66,7 @@ def solve_subproblem(program: Program, controls: Controls, start: Vector | None 
     """
     rows, steps = program.rows, 0
     if simplex.is_applicable(*program.shape) and not (rows.sparse or rows.is_remote):
-        with _threads.for_size(*program.shape):
+        with _threads.limits_for_size(*program.shape):
             solution = simplex.solve(program, controls, start)
         if solution.status is Status.OPTIMAL:
             return solution
