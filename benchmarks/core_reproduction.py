@@ -107,7 +107,7 @@ def table(rows):
 
 def page(rows, splits):
     worst = max(abs(difference) for row in rows for difference in row.differences)
-    verdict = "All fourteen" if all(row.reproduced for row in rows) else "NOT all fourteen"
+    share = "All fourteen" if all(row.reproduced for row in rows) else "NOT all fourteen"
     return f"""# LCC reproduces the paper
 
 {CITATION}: the appendix table of the seven tabular sets.
@@ -118,7 +118,7 @@ mean ± standard deviation over the splits; the paper's figure and ours minus th
 
 {table(rows)}
 
-{verdict} figures are within {ALLOWED} points of the printed ones; the largest difference is
+{share} figures are within {ALLOWED} points of the printed ones; the largest difference is
 {worst:.2f} points. The paper's splits are not known, so equality is not to be expected. The printed
 table says 32 features for IS; 33 (34 less the constant one) are used here.
 

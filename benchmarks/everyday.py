@@ -103,8 +103,8 @@ def tuning():
         searches.append(search)
     searches += [ratios(*data)[1] for data in searched()]
     for name, found, bar in (("path", paths, PATH_BAR), ("LCCCV", searches, SEARCH_BAR)):
-        verdict = "met" if max(found) <= bar else "MISSED"
-        print(f"bar {name} <= {bar:g} x one fit on all data: {max(found):.1f} at worst, {verdict}")
+        result = "met" if max(found) <= bar else "MISSED"
+        print(f"bar {name} <= {bar:g} x one fit on all data: {max(found):.1f} at worst, {result}")
 
 
 def ratios(name, X, y):

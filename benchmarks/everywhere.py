@@ -161,7 +161,7 @@ def cell(model, make, X, y, expected, predicted):
 
 @contextmanager
 def two_processes(wanted):
-    """A cluster of two worker processes, where it is wanted; elsewhere threads read blocks."""
+    """A cluster of two worker processes, where it is wanted; otherwise threads read blocks."""
     if not wanted:
         yield None
         return

@@ -118,7 +118,9 @@ def main():
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one general fit")
     parser.add_argument("--sets", default=",".join(paper.SETS))
-    parser.add_argument("--json", type=Path, help="keep the figures, for --from-json elsewhere")
+    parser.add_argument(
+        "--json", type=Path, help="keep the figures, for --from-json on another machine"
+    )
     parser.add_argument("--from-json", type=Path, help="write the page from figures kept before")
     parser.add_argument("--no-page", action="store_true", help="print only")
     options = parser.parse_args()

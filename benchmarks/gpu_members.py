@@ -64,7 +64,7 @@ def rows_of(m, n, dtype, device, library):
 
 
 def free_memory(library):
-    """Give back what libraries keep, or one would have no room for the other."""
+    """Free the memory that libraries keep, so that the next one has enough."""
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()

@@ -76,11 +76,11 @@ def with_warts(rng, frame):
             values = frame[name]
             likely = rng.uniform(0.005, 0.25)
             if pd.api.types.is_numeric_dtype(values) and rng.random() < 0.3:
-                gone = values > values.quantile(1 - likely)  # not at random
+                missing = values > values.quantile(1 - likely)  # not at random
             else:
-                gone = rng.random(n) < likely
+                missing = rng.random(n) < likely
             mark = "?" if rng.random() < 0.4 else None
-            frame[name] = values.astype(object).where(~gone, mark)
+            frame[name] = values.astype(object).where(~missing, mark)
     if rng.random() < 0.5:
         frame.insert(0, "no", np.arange(n) + rng.integers(1, 1000))
     if rng.random() < 0.5:

@@ -26,9 +26,9 @@ from pathlib import Path
 import numpy as np
 
 BAR = 1.0
-SHAPES = {"tall": (300_000, 100), "wide": (2_000, 6_000), "middling": (5_822, 85)}
+SHAPES = {"tall": (300_000, 100), "wide": (2_000, 6_000), "medium": (5_822, 85)}
 ESTIMATORS = {"LCC, tall": ("LCC()", "tall"), "LCC, wide": ("LCC()", "wide"),
-              "LCCCV": ("LCCCV()", "middling"), "AutoLCC": ("AutoLCC()", "middling")}  # fmt: skip
+              "LCCCV": ("LCCCV()", "medium"), "AutoLCC": ("AutoLCC()", "medium")}  # fmt: skip
 PLACES = {
     "alone": "{0}",
     # A step that takes no time: an interrupt of scikit-learn's scaler leaves it half fitted.
@@ -106,7 +106,7 @@ def of_an_estimator(model, shape, after):
 
 def of_a_command(words, after):
     with tempfile.TemporaryDirectory() as folder:
-        rows, columns = SHAPES["middling"]
+        rows, columns = SHAPES["medium"]
         rng = np.random.default_rng(0)
         X = rng.normal(size=(rows, columns))
         table = np.column_stack([X, X[:, 0] + rng.normal(size=rows) > 0])

@@ -80,7 +80,7 @@ def main_table(board, tables):
     return "\n".join(lines)
 
 
-def verdict(board):
+def summary(board):
     """What holds and what does not, in sentences that follow from the numbers."""
     lines = []
     for where, tables in board.tables():
@@ -185,7 +185,7 @@ def set_table(table, about):
 
 
 def section(board, name, about):
-    text = [f"## {board.title}", verdict(board)]
+    text = [f"## {board.title}", summary(board)]
     if name == "two":
         text += [READABLE, additive_lines(board), "### Time"]
         text.append(time_line(board, about))
@@ -249,7 +249,7 @@ Stratified 70/30 splits, the same for all methods; constant columns dropped, col
 the training part, text as indicators; sets above 1,500 rows cut to that. *hard* is balanced
 accuracy, which for two classes is the area under the ROC curve of the hard labels; *AUC* is that of
 the scores (many classes: the mean of one against the rest, of probabilities where a method has
-them and of decisions elsewhere); both in percent. "balanced" means
+them and of decisions of the other methods); both in percent. "balanced" means
 `class_weight="balanced"` (LDA: equal priors); "tuned" means a grid search inside the training part,
 by score AUC (many classes: balanced accuracy): 7 values of C for LogisticRegression and LinearSVC,
 7 shrinkages for LDA (5 folds), 16 pairs of C and gamma for SVC-RBF, 3 leaf sizes for the forests of

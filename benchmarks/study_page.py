@@ -155,7 +155,7 @@ def today(result):
     hard_gap = (hard["LogReg-bal"] - hard["LCC"]).mean()
     score_gap = (score["LogReg-bal"] - score["LCC"]).mean()
     return [
-        "## All methods at defaults, and the honest reading",
+        "## All methods at defaults, and how to read them",
         "Hard-label AUC on held-out rows by each method's own rule (DEL by its larger regression, "
         "not by the paper's column mean), and the AUC of the continuous score.",
         table(["", "rank", "mean", "rank, score AUC", "score AUC", *sets], rows),

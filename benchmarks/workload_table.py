@@ -16,7 +16,7 @@ import numpy as np
 from workload_ratios import GROUPS, Record
 
 COLUMNS = (
-    "data / rival", "median (bar)", "worst (bar)", "worst / median seed", "reads",
+    "data / competitor", "median (bar)", "worst (bar)", "worst / median seed", "reads",
     "memory beside X", "seeds", "not certified", "by HiGHS",
 )  # fmt: skip
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"

@@ -6,9 +6,9 @@ are forked from a process that has imported everything, which is fifty times as 
 each:
 
     exit code 0 (done), 1 (done, not certified) or 2 (refused); no signal, no traceback
-    refused: one sentence on the error stream, and no output; done: the output is there
+    refused: one error message on the error stream, and no output; done: the output is there
     nothing that steers a terminal on either stream
-    no file made, changed or removed but the output, here or elsewhere; no process, no connection
+    no file made, changed or removed but the output, in this folder or another; no process, no connection
     at most 1 GB of memory
 """
 

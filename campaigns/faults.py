@@ -120,7 +120,7 @@ def _disturbed(fault: str, place: int) -> Iterator[None]:
 
     def wrapped(real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
-            # A step that is not a number comes from arithmetic in a solver; elsewhere these
+            # A step that is not a number comes from arithmetic in a solver; in other places these
             # functions choose among numbers and cannot make one.
             where = sys._getframe(1).f_code.co_filename
             if INSIDE not in where or (fault == "nan" and "solvers" not in where):

@@ -42,7 +42,7 @@ MOST_SAVED, KEEP_EVERY = 5, 20.0
 LONGEST = 1 << 17
 DEADLY = "deadly-"
 MEMORY = 2048
-"""Megabytes, above which the fuzzer is started anew: it keeps all that it found in memory."""
+"""Megabytes, above which the fuzzer is restarted: it keeps all that it found in memory."""
 MOST_GROWTH = 1 << 28
 """Bytes by which a single input may raise the most that the process has held."""
 

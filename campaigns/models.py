@@ -1,4 +1,4 @@
-"""Model files changed in every way: refused in a sentence, or a model that answers.
+"""Model files changed in every way: refused with a message, or a model that answers.
 
 A file is taken apart and changed at one of four levels (bytes, description, tree, arrays), and put
 together again with a right digest, so that nothing stops at the digest.  Changes that reach new

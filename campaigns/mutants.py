@@ -4,7 +4,7 @@
     python -m campaigns.mutants --share 1 --only problems/proof.py,solvers/lp/dispatch.py
     python -m campaigns.mutants --again --only programs
 
-Changes are made in the syntax tree: an operator or a comparison is exchanged, a number moved, a
+Changes are made in the syntax tree: an operator or a comparison is swapped, a number moved, a
 branch turned round, ``min`` and ``max`` swapped.  Tests run in a fork of a process that imported
 everything but this package, which reads the changed file in place of the true one; so a mutant
 costs what its tests cost.  A mutant that hangs counts as noticed.  Mutants of all files are tried
@@ -172,15 +172,15 @@ class _Finder:
 
 
 def import_everything_else() -> None:
-    """All that the tests import, but for the package and the tests: a fork imports those anew."""
+    """All that the tests import, but for the package and the tests: a fork imports those again."""
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     import pytest
 
     import lincent.paper.baselines  # noqa: F401
 
-    rooms = [str(ROOT / "tests" / room) for room in ("programs", "solvers/lp")]
+    folders = [str(ROOT / "tests" / name) for name in ("problems", "solvers/lp")]
     with open(os.devnull, "w") as null, redirect_stdout(null), redirect_stderr(null):
-        pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", *rooms])
+        pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", *folders])
     ours = (str(SOURCE), str(ROOT / "tests"))
     for name, module in list(sys.modules.items()):
         if (getattr(module, "__file__", None) or "").startswith(ours):

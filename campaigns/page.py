@@ -26,7 +26,7 @@ PROMISES = {
     "models": (
         "A model file is data",
         "Model files of sixteen methods, changed at random (bytes, description, tree, arrays) with "
-        "a right digest: refused in one sentence, or a model that scores, explains itself or "
+        "a right digest: refused with one message, or a model that scores, explains itself or "
         "exports. What reaches new lines of the package is changed further.",
     ),
     "tables": (
@@ -52,7 +52,7 @@ PROMISES = {
     "faults": (
         "A fault costs nothing",
         "A failing factorization, NaN in a step, a lack of memory, a signal at every hundredth "
-        "line: the right model, a warning, or an exception that leaves the estimator as it was.",
+        "line: the right model, a warning, or an exception that restores the state of the estimator.",
     ),
     "cluster": (
         "A block that fails is no wrong answer",
@@ -124,12 +124,12 @@ def _mutants(found: dict[str, Any]) -> list[str]:
         + again,
         "",
     ]
-    for room in sorted({name.rpartition("/")[0] for name in found}):
-        files = {name: entry for name, entry in found.items() if name.rpartition("/")[0] == room}
+    for folder in sorted({name.rpartition("/")[0] for name in found}):
+        files = {name: entry for name, entry in found.items() if name.rpartition("/")[0] == folder}
         tried = sum(entry["mutants"] for entry in files.values())
         killed = sum(entry["killed"] for entry in files.values())
         lines += [
-            f"`{room}/`: {killed} of {tried} noticed, **{killed / max(tried, 1):.1%}** "
+            f"`{folder}/`: {killed} of {tried} noticed, **{killed / max(tried, 1):.1%}** "
             f"({_drawn(files)}).",
             "",
             "| file | changes | tried | noticed | last count |",
@@ -159,7 +159,7 @@ def _survivors(name: str, entry: dict[str, Any]) -> list[str]:
 
 
 def main() -> int:
-    """Write the page, after the counts of a run elsewhere were added."""
+    """Write the page, after the counts of a run on another machine were added."""
     parser = argparse.ArgumentParser(prog="campaigns.page", description=__doc__)
     parser.add_argument("--add", type=Path, help="counts of a run on another machine")
     given = parser.parse_args()

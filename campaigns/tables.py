@@ -1,4 +1,4 @@
-"""Tables written in every way and then damaged: read, or refused in a sentence.
+"""Tables written in every way and then damaged: read, or refused with a message.
 
 A table goes through what is behind the commands: it is read and judged as `fit` does, or read in
 batches and scored as `predict` does.  Bytes that reach new lines of the package are kept and

@@ -44,7 +44,7 @@ class Fit:
 
 
 class FitSparse:
-    """Sparse rows, which are never made dense as a whole."""
+    """Sparse samples, which are never all made dense."""
 
     params = ["text-like", "uniform sparse"]
     param_names = ["kind"]

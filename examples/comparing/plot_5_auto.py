@@ -49,7 +49,7 @@ plt.show()
 # %%
 # The same numbers for another rule
 # ---------------------------------
-# What AutoLCC makes of gaps and words by itself, :class:`lincent.features.TableEncoder` makes for
+# What AutoLCC does with missing values and categories, :class:`lincent.features.TableEncoder` makes for
 # any classifier.
 line = make_pipeline(TableEncoder(), RegularizedLCC()).fit(X_train, y_train)
 print(", ".join(line[0].get_feature_names_out()))

@@ -44,7 +44,7 @@ print(len(TRUSTED_TYPES), "types of ours may be in a model file; nothing else is
 try:
     fit_table(table, "leavers")
 except AppError as error:
-    print("A wrong name is one sentence:", error)
+    print("A wrong name gives this message:", error)
 
 # %%
 # Score a frame, or a file in batches

@@ -2,7 +2,7 @@
 Far outliers: LCC and FQCC
 ==========================
 
-A few rows with the wrong label, far out, pull on LCC in proportion to their distance. In
+A few rows with the wrong label, far out, affect LCC in proportion to their distance. In
 :class:`lincent.FQCC` a row beyond the wrong center costs no more for being further out.
 """
 

@@ -1,6 +1,6 @@
 """
-What do the paper's rivals see?
-===============================
+What do the paper's baselines see?
+==================================
 
 The seven methods that the paper compares with, and a plain minimax probability machine, on one
 small plane problem; each with the settings that the paper uses for it.

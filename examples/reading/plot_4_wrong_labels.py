@@ -29,7 +29,7 @@ print("flipped labels among the first 12:", int(np.isin(order[:12], flipped).sum
 # %%
 # The first sixteen, as pictures
 # ------------------------------
-# The title has the label as it was given; red where it had been changed.
+# The title has the given label; red where it had been changed.
 figure, axes = plt.subplots(2, 8, figsize=(11, 3.2), layout="constrained")
 for ax, k in zip(axes.ravel(), order, strict=False):
     ax.imshow(X[k].reshape(8, 8), cmap="gray_r")

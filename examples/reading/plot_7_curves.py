@@ -3,7 +3,7 @@ What does a tumor's size say, all other things equal?
 =====================================================
 
 :class:`lincent.AdditiveLCC` draws a curve for each column; :class:`lincent.AdditiveLCCCV` chooses
-how smooth. The bands hold 80 percent of the curves fitted to rows drawn anew.
+how smooth. The bands hold 80 percent of the curves fitted to bootstrap samples.
 """
 
 import matplotlib.pyplot as plt
