@@ -264,7 +264,7 @@ def _side_by_side(todo: Sequence[Cell], deadline: float, clock: str, jobs: int) 
     places: Queue[list[int]] = context.Queue()
     for place in _places(jobs):
         places.put(place)
-    # A competing method that does not end (liblinear on columns of many scales) cannot be interrupted: the
+    # A method that does not end (liblinear on columns of many scales) cannot be interrupted: the
     # pool is ended with it, and what the others have found is kept.
     with context.Pool(jobs, _settle, (places,)) as pool:
         found = pool.imap_unordered(_measured, [(cell, deadline, clock) for cell in todo])

@@ -165,7 +165,7 @@ def repeated_rows(rng: np.random.Generator, m: int, n: int) -> Data:
 
 
 def outlier_rows(rng: np.random.Generator, m: int, n: int) -> Data:
-    """One row in a thousand (at least three) is up to 100 standard deviations out in all features."""
+    """One row in a thousand (at least three) is 100 standard deviations out in all features."""
     X, y = two_classes(rng, m, n)
     far = rng.permutation(m)[: max(3, m // 1000)]
     X[far] *= FARTHEST ** rng.uniform(0.5, 1.0, len(far))[:, None]

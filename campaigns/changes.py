@@ -56,7 +56,7 @@ def paths(tree: Any) -> list[Path]:
 def json_changed(tree: Any, places: list[Path], rng: np.random.Generator) -> Any:
     """The tree with one entry changed; what is not on the way to it is shared, not copied.
 
-    Places may be those of a tree that this one was made from: where one does not exist, nothing changes.
+    Places may be those of a tree this one was made from: where one is missing, nothing changes.
     """
     path = places[rng.integers(len(places))]
     what = rng.integers(4)

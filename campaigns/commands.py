@@ -8,7 +8,7 @@ each:
     exit code 0 (done), 1 (done, not certified) or 2 (refused); no signal, no traceback
     refused: one error message on the error stream, and no output; done: the output is there
     nothing that steers a terminal on either stream
-    no file made, changed or removed but the output, in this folder or another; no process, no connection
+    no file made, changed or removed but the output, in any folder; no process, no connection
     at most 1 GB of memory
 """
 

@@ -52,7 +52,7 @@ PROMISES = {
     "faults": (
         "A fault costs nothing",
         "A failing factorization, NaN in a step, a lack of memory, a signal at every hundredth "
-        "line: the right model, a warning, or an exception that restores the state of the estimator.",
+        "line: the right model, a warning, or an exception and the restored state.",
     ),
     "cluster": (
         "A block that fails is no wrong answer",
@@ -117,13 +117,15 @@ def _mutants(found: dict[str, Any]) -> list[str]:
         )
     )
     lines = [
-        "## The tests notice a changed program",
+        "## The tests detect a changed program",
         "",
         "`python -m campaigns.mutants` changes one operator, comparison or number at a time and "
         "runs the tests of that file. Where not all changes were tried, they were drawn at random."
         + again,
         "",
     ]
+    if not found:
+        lines += ["Not counted since the modules were merged.", ""]
     for folder in sorted({name.rpartition("/")[0] for name in found}):
         files = {name: entry for name, entry in found.items() if name.rpartition("/")[0] == folder}
         tried = sum(entry["mutants"] for entry in files.values())

@@ -137,7 +137,7 @@ MODULES = (
     ),
     Module(
         "lincent.paper.baselines",
-        "Rivals",
+        "Baselines",
         "The seven methods that the paper compares with, and a plain minimax probability machine.",
         (
             Group(
@@ -233,7 +233,7 @@ MODULES = (
                 ("find_events", "by_recording", "split_groups", "EventShuffleSplit"),
             ),
             Group(
-                "Stand-ins",
+                "Substitutes",
                 ("make_synthetic_features", "synthetic_seconds", "write_synthetic", "write_bonn"),
             ),
         ),

@@ -75,7 +75,7 @@ def test_no_trace_of_a_machine(site, page):
     assert re.findall(r"(?<![\w.])/(?:work|root|home|Users)/[\w./]*", text) == []
 
 
-def test_nothing_is_loaded_from_elsewhere(site, page):
+def test_nothing_is_loaded_from_other_hosts(site, page):
     tags = [*soup(page).find_all("script", src=True), *soup(page).find_all("img", src=True)]
     tags += list(soup(page).find_all("link", rel="stylesheet"))
     sources = [tag.get("src") or tag.get("href") for tag in tags]

@@ -30,4 +30,4 @@ for (name, beta), (plane, line) in zip(directions.items(), axes.T, strict=True):
         line.axvline(z[y == k].mean(), color=COLORS[k], lw=2)
     line.axvline(np.mean([z[y == k].mean() for k in (0, 1)]), color="k", ls="--", lw=1)
     bare(line)
-    line.set_xlabel("rows on that line, and the cut")
+    line.set_xlabel("samples on that line, and the threshold")

@@ -5,7 +5,7 @@ from figure_style import GREEN, GREY, INK
 
 BOXES = {
     "start": (0.5, 0.93, "A table with a class to predict"),
-    "try": (0.17, 0.72, "No wish to choose?"),
+    "try": (0.17, 0.72, "Automatic?"),
     "read": (0.5, 0.72, "Must people read it?"),
     "paper": (0.85, 0.72, "Is it about the paper?"),
     "auto": (0.17, 0.44, "AutoLCC\nlincent fit"),

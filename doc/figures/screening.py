@@ -1,4 +1,4 @@
-"""Which rows matter: those near the kink. The others are counted in sums."""
+"""Which samples matter: those near the hinge breakpoint. The others enter as sums."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -2,7 +2,7 @@
 Does a fit in blocks find the same rule?
 ========================================
 
-A Dask array is read block by block, on threads here and in production on a cluster. What comes out is
+A Dask array is read block by block, on threads here, on a cluster in production. The result is
 the same optimum, to the last digits, because only the reading differs.
 """
 

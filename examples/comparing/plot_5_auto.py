@@ -49,8 +49,8 @@ plt.show()
 # %%
 # The same numbers for another rule
 # ---------------------------------
-# What AutoLCC does with missing values and categories, :class:`lincent.features.TableEncoder` makes for
-# any classifier.
+# What AutoLCC does with missing values and categories, :class:`lincent.features.TableEncoder` does
+# for any classifier.
 line = make_pipeline(TableEncoder(), RegularizedLCC()).fit(X_train, y_train)
 print(", ".join(line[0].get_feature_names_out()))
 print(f"one line, held-out rows right: {line.score(X_test, y_test):.3f}")

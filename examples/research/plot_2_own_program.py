@@ -3,8 +3,8 @@ How do I try a loss of my own?
 ==============================
 
 LCC honors weights exactly, so a program that is not linear can be solved as a sequence of weighted
-ones: fit, look how far each row is out, weight distant rows less, fit again. This is a robust loss in
-ten lines; :class:`lincent.FQCC` is the paper's.
+ones: fit, look how far each row is out, weight distant ones less, fit again. This is a robust loss
+in ten lines; :class:`lincent.FQCC` is the paper's.
 """
 
 import matplotlib.pyplot as plt

@@ -226,7 +226,7 @@
   stage.addEventListener("focus", draw);
   stage.addEventListener("blur", draw);
 
-  function anew() {
+  function restart() {
     const sizes = ["blue", "orange"].map((name) => Number(get(`play-${name}`).value));
     ["blue", "orange"].forEach((name, k) => { get(`play-${name}-value`).textContent = sizes[k]; });
     const outliers = Number(get("play-outliers").value);
@@ -234,13 +234,13 @@
     cloud(sizes, outliers);
     draw();
   }
-  ["play-blue", "play-orange", "play-outliers", "play-seed"].forEach((id) => get(id).addEventListener("input", anew));
+  ["play-blue", "play-orange", "play-outliers", "play-seed"].forEach((id) => get(id).addEventListener("input", restart));
   ["play-margin", "play-c"].forEach((id) => get(id).addEventListener("input", draw));
   METHODS.forEach((method) => get(`play-show-${method.id}`).addEventListener("change", draw));
   get("play-new").addEventListener("click", () => {
     get("play-seed").value = Number(get("play-seed").value) + 1;
-    anew();
+    restart();
   });
-  anew();
+  restart();
   window.LincentPlay = { points: () => points, draw };
 })();

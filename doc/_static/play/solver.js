@@ -31,12 +31,12 @@
    *
    * `start` must be a corner of the feasible region; sign(d) is one. */
   function walk(g, rows, C, s, d, start) {
-    const kinks = rows.map((k) => ({ normal: k, at: s, row: true }));
+    const breakpoints = rows.map((k) => ({ normal: k, at: s, row: true }));
     const walls = [
       { normal: [1, 0], at: -1 }, { normal: [0, 1], at: -1 },
       { normal: [-1, 0], at: -1 }, { normal: [0, -1], at: -1 }, { normal: d, at: s },
     ];
-    const lines = kinks.concat(walls).filter((line) => norm(line.normal) > 0);
+    const lines = breakpoints.concat(walls).filter((line) => norm(line.normal) > 0);
     lines.forEach((line) => { line.slack = TOLERANCE * (norm(line.normal) + Math.abs(line.at)); });
     let point = start;
     for (let step = 0; step < 500; step += 1) {
