@@ -25,7 +25,7 @@ def test_the_merged_program_has_every_row_once_and_all_the_cost():
     assert merged.program.costs.sum() == pytest.approx(program.costs.sum())
 
 
-def test_the_answer_is_that_of_the_rows_as_they_were():
+def test_the_answer_is_that_of_the_original_rows():
     program = repeated()
     merged = duplicate_rows.merge(program)
     rng = np.random.default_rng(0)

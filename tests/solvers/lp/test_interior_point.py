@@ -335,7 +335,7 @@ def test_so_many_steps_close_the_gap(shape, most, monkeypatch):
 
 
 def test_the_vertex_saves_the_last_steps(monkeypatch):
-    """Exchanges from a first guess on little data, equations on more, and every digit."""
+    """Pivots from a first guess on small problems, equations on larger ones, and every digit."""
     for shape, tuning, most in (((60, 5), {}, 3), ((400, 8), {"tableau_entries": 0}, 13)):
         program = random_program(*shape)
         monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, **tuning))
@@ -406,7 +406,7 @@ def test_an_end_before_the_optimum_is_named_and_bounded(controls, status, monkey
     assert answer.objective == pytest.approx(primal_value(program, answer.beta))
 
 
-def test_a_stall_is_rescued_by_the_vertex_or_by_exchanges(monkeypatch):
+def test_a_stall_is_rescued_by_the_vertex_or_by_pivots(monkeypatch):
     program = random_program(60, 5)
     for without, steps in (("vertex", 4), ("_cross", 10)):
         with monkeypatch.context() as patch:
@@ -484,7 +484,7 @@ def corner_with_a_flat_column():
 
 
 @pytest.mark.parametrize("entries", [(40 + 2 * 4) * 4, (40 + 2 * 4) * 4 - 1])
-def test_a_corner_is_left_and_flat_columns_are_found_by_exchanges(entries, monkeypatch):
+def test_a_corner_is_left_and_flat_columns_are_found_by_pivots(entries, monkeypatch):
     program = corner_with_a_flat_column()
     monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, rescue_entries=entries))
     found = interior_point.solve(program, Controls())
@@ -550,7 +550,7 @@ def test_a_stall_far_out_goes_on_from_there_with_a_box_that_absorbs(boxed, monke
             asked.append((start, absorb, raised))
 
     def drive(program, controls, point, enough=0.0, *, hurry=False):
-        assert hurry == (len(asked) == 1 and not boxed)  # nobody waits for what begins anew
+        assert hurry == (len(asked) == 1 and not boxed)  # a second start is not waited for
         return Solution(Status.STALLED, answer_with(next(gaps)), 3, "")
 
     monkeypatch.setattr(interior_point, "InteriorPoint", Point)
@@ -646,7 +646,7 @@ def test_a_drive_ends_with_the_gap_the_vertex_the_patience_or_the_time(monkeypat
     assert (found.certificate, found.iterations) == (vertices[2], 2)
     found, _, _ = driven(monkeypatch, [1e-12], vertices=[answer_with(1e-10)])
     assert found.relative_gap == pytest.approx(1e-12, rel=1e-3)
-    # Fifteen steps in which the gap does not halve; each time it does they are counted anew.
+    # Fifteen steps in which the gap does not halve; each time it does the count restarts.
     found, point, _ = driven(monkeypatch, [0.5] * 99)
     assert (found.status, point.steps, point.stalled) == (Status.STALLED, 16, True)
     found, point, _ = driven(monkeypatch, [0.5] * 10 + [0.2] * 99)
@@ -674,7 +674,7 @@ def test_a_drive_ends_with_the_gap_the_vertex_the_patience_or_the_time(monkeypat
 
 
 @pytest.mark.parametrize("less", [0, 1])
-def test_little_data_is_that_of_a_small_tableau(less, monkeypatch):
+def test_small_problems_are_those_of_a_small_tableau(less, monkeypatch):
     m, n = 60, 5
     changed = replace(TUNING, tableau_entries=(m + 2 * n) * n - less, small=m * n - less)
     monkeypatch.setattr(interior_point, "TUNING", changed)
@@ -708,7 +708,7 @@ def watched(monkeypatch):
     return point, asked
 
 
-def test_vertices_are_looked_for_by_exchanges_where_they_are_cheap(watched):
+def test_vertices_are_sought_by_pivots_where_they_are_cheap(watched):
     point, asked = watched
     mu = point.mu()
 
@@ -724,7 +724,7 @@ def test_vertices_are_looked_for_by_exchanges_where_they_are_cheap(watched):
     assert looked(1e-3, 1e-9, 0.0) == [True]
     assert looked(1e-10, 1e-9, 0.0) == [False]
     assert looked(0.02, 1e-9, 0.0) == []
-    # A rough answer is not worth exchanges.
+    # A rough answer is not worth pivots.
     assert looked(1e-3, 1e-5, 1.1 * mu) == [True]
     assert looked(1e-6, 1e-5, 1.1 * mu) == [True]
 
@@ -746,7 +746,7 @@ def test_the_best_of_what_is_near_rescues_a_stall(watched, entries, monkeypatch)
     assert point.rescue(old, 1e-9, stalled=True) is (best if crosses else better)
     assert point.rescue(old, 1e-9, stalled=False) is better
     assert point.rescue(old, 0.25, stalled=True) is better
-    # A rough answer, that of a sample, is not worth exchanges.
+    # A rough answer, that of a sample, is not worth pivots.
     assert point.rescue(old, 1e-5, stalled=True) is better
     point.told = {"vertex": best, "cross": better}
     assert point.rescue(old, 1e-9, stalled=True) is best
@@ -755,15 +755,15 @@ def test_the_best_of_what_is_near_rescues_a_stall(watched, entries, monkeypatch)
     assert point.rescue(old, 1e-9, stalled=False) is better
 
 
-def test_exchanges_begin_with_the_stiffest_hinges(program, monkeypatch):
+def test_pivots_begin_with_the_heaviest_hinges(program, monkeypatch):
     point, asked = InteriorPoint(program), []
     monkeypatch.setattr(interior_point, "crossover", lambda *given: asked.append(given))
     point._cross()
-    (given, beta, stiffness, most), n = asked[0], program.shape[1]
+    (given, beta, weight, most), n = asked[0], program.shape[1]
     p, xi, low, high, q = blocks(point, point.P)
     alpha, rest, z_low, z_high, t = blocks(point, point.Z)
     wanted = [1 / (p / alpha + xi / rest), z_low / low, z_high / high, t / q]
-    np.testing.assert_allclose(stiffness, np.concatenate(wanted), rtol=1e-12)
+    np.testing.assert_allclose(weight, np.concatenate(wanted), rtol=1e-12)
     assert (given, most) == (program, 5 * n + 20)
     assert beta is point.beta
 

@@ -163,7 +163,7 @@ def test_wrong_shortcut_is_not_taken(monkeypatch):
     )
 
 
-def test_time_limit_of_a_path_is_honest():
+def test_time_limit_of_a_path_is_kept():
     X, y = noisy(3000, 20)
     with pytest.warns(ConvergenceWarning, match="points of the path are not certified"):
         path = lcc_path(X, y, time_limit=1e-9)
@@ -235,10 +235,10 @@ def test_what_does_not_scale_is_what_the_sides_of_the_box_add():
     np.testing.assert_array_equal(last.projected, program.rows.dot(answer.beta))
 
 
-def test_rows_undecided_are_those_that_the_kink_passes():
+def test_undecided_rows_are_those_that_the_margin_passes():
     program, last = visited()
     for margin in (1.9, 1.2, 3.0):
-        low, high = sorted((2 * margin - 2.0, 2.0))  # as far beyond the new kink as the old one
+        low, high = sorted((2 * margin - 2.0, 2.0))  # as far beyond the new margin as the old one
         passed = (last.projected >= low) & (last.projected <= high)
         assert paths._undecided(at_margin(program, margin), last) == np.count_nonzero(passed)
     assert paths._undecided(program, last) == 100  # other costs: half of all
@@ -262,13 +262,13 @@ def test_a_solution_scales_where_the_box_does_not_act(share):
     assert paths._scaled(at_margin(boxed_program, 2.0), boxed_last, 1e-9).relative_gap <= 1e-12
 
 
-def test_a_gap_that_is_foreseen_is_looked_at_up_to_a_hundred_times_the_tolerance():
+def test_an_expected_gap_is_certified_up_to_a_hundred_times_the_tolerance():
     program, last = visited()
     other = at_margin(program, 1.9999)
     size = max(1.0, abs(last.certificate.objective))
-    foreseen = abs((1 - 1.9999 / 2.0) * last.box_term) / size
-    assert paths._scaled(other, last, 1.1 * foreseen / paths.TRIED_GAP) is not None
-    assert paths._scaled(other, last, 0.9 * foreseen / paths.TRIED_GAP) is None
+    expected = abs((1 - 1.9999 / 2.0) * last.box_term) / size
+    assert paths._scaled(other, last, 1.1 * expected / paths.TRIED_GAP) is not None
+    assert paths._scaled(other, last, 0.9 * expected / paths.TRIED_GAP) is None
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -420,7 +420,7 @@ def test_large_or_sparse_programs_are_left_to_others():
     def program(m, n):
         return lcc_program(DenseRows(np.zeros((m, n))), np.ones(n), np.ones(m), 0.1)
 
-    assert MarginPivots.is_applicable(program(100, 5), 100)  # calls are what counts
+    assert MarginPivots.is_applicable(program(100, 5), 100)  # calls dominate
     assert MarginPivots.is_applicable(program(4000, 5), 2)
     assert not MarginPivots.is_applicable(program(4000, 5), 3)  # Newton steps pass many at once
     assert MarginPivots.is_applicable(program(20, 5), 20)  # where there are rows to sum up
@@ -433,7 +433,7 @@ def test_large_or_sparse_programs_are_left_to_others():
         (3000, 10, 5, True),
         (3001, 10, 5, False),  # too many entries
         (3000, 10, 6, False),  # too many rows turn
-        (600, 10, 600, True),  # so few entries that calls are what counts
+        (600, 10, 600, True),  # so small that calls dominate
         (601, 10, 601, False),
         (300, 65, 5, False),  # too many columns
         (319, 64, 319, True),  # so few rows that steps have nothing to sum up

@@ -39,7 +39,7 @@ def test_a_part_is_a_sample_of_the_sample():
     assert rows.subset(10_000, np.random.default_rng(1)) is rows
 
 
-def test_fewer_rows_below_the_kink_leave_fewer_undecided():
+def test_fewer_violating_rows_leave_fewer_undecided():
     doubts = [undecided(10_000, 10, 2000, below) for below in (0.0, 0.01, 0.25, 0.5)]
     assert doubts[0] == 30
     assert doubts[0] < doubts[1] < doubts[2] == doubts[3]

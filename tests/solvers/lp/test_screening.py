@@ -1,4 +1,4 @@
-"""Screening finds the optimum of the whole, in a handful of reads, without a copy."""
+"""Screening finds the optimum of the whole, in a handful of passes, without a copy."""
 
 import tracemalloc
 from dataclasses import replace
@@ -264,7 +264,7 @@ def test_a_sample_pays_from_so_many_rows_on(n, sparse, most):
     assert screening.is_applicable(most + 1, n, sparse=sparse)
 
 
-def test_rows_in_doubt_after_a_sample_are_those_that_chance_leaves_so():
+def test_undecided_rows_after_a_sample_are_those_of_sampling_error():
     program = program_from(*normal(9_000, 3))
     m, n = program.shape
     whole = program.rows.all_rows(program.costs, program.margin)
@@ -373,7 +373,7 @@ def test_a_second_sample_is_drawn_where_it_is_larger_than_the_first_and_small(mo
     assert drawn(monkeypatch, 20_000, 2, repeated=True, on_host=False) == 1_857
 
 
-def test_where_most_rows_are_in_doubt_all_of_them_are_solved_at_once(monkeypatch):
+def test_where_most_rows_are_undecided_all_of_them_are_solved_at_once(monkeypatch):
     assert drawn(monkeypatch, 20_000, 2, undecided=10_000) == 1_857
     assert drawn(monkeypatch, 20_000, 2, undecided=10_001) == "all rows"
     assert drawn(monkeypatch, 20_000, 2, undecided=10_001, on_host=False) == 1_857
@@ -435,7 +435,7 @@ def test_the_whole_is_approached_by_way_of_a_second_sample(monkeypatch):
 
 
 def test_thousands_of_tied_rows_are_certified_here():
-    """One-hot columns whose combinations seldom repeat: most rows are on the kink."""
+    """One-hot columns whose combinations seldom repeat: most rows are active."""
     rng = np.random.default_rng(3)
     levels = rng.integers(0, 5, (20_000, 6))
     X = np.concatenate([levels[:, [k]] == np.arange(5) for k in range(6)], axis=1).astype(float)

@@ -178,7 +178,7 @@ def test_scales_of_columns_do_not_matter_to_the_steps():
         (20_000, 30, False),  # a copy of the rows would be held
         (20_000, 8, False),  # screening reads less
         (1_000_000, 2, False),
-        (5_000, 100, False),  # too many columns for exchanges
+        (5_000, 100, False),  # too many columns for pivots
         (20, 10, False),  # separable: the optimum is at the box
     ],
 )
@@ -234,7 +234,7 @@ def test_a_solve_from_a_given_point_stands_there():
 
 
 @np.errstate(all="ignore")  # as ``solve`` has it
-def test_exchanges_begin_at_the_corner_where_classes_are_far_apart():
+def test_pivots_begin_at_the_vertex_where_classes_are_far_apart():
     far = program_of(*far_apart(600, 8))
     near = simplex.BandPoint(far, None)
     near.approach(Controls())
@@ -245,7 +245,7 @@ def test_exchanges_begin_at_the_corner_where_classes_are_far_apart():
         assert mixed.in_the_box() is mixed.beta
 
 
-def test_so_many_steps_and_exchanges(monkeypatch):
+def test_so_many_steps_and_pivots(monkeypatch):
     """Over all kinds and shapes: a step more in each would be noticed here."""
     made, steps, rounds = [], [], []
     certificate = tableau.Tableau.certificate

@@ -16,28 +16,28 @@ def solved(seed=0, m=60, n=5):
 
 
 def active(program, answer):
-    kink = np.abs(program.rows.dot(answer.beta) - program.margin) < 1e-9
+    on = np.abs(program.rows.dot(answer.beta) - program.margin) < 1e-9
     free = (answer.beta > program.lower + 1e-9) & (answer.beta < program.upper - 1e-9)
     touches = abs(program.difference @ answer.beta - program.separation) < 1e-9
-    return kink, free, bool(touches)
+    return on, free, bool(touches)
 
 
 def test_the_right_guess_gives_all_digits():
     for seed in range(5):
         program, answer = solved(seed)
-        kink, free, touches = active(program, answer)
+        on, free, touches = active(program, answer)
         rng = np.random.default_rng(seed)
         beta = answer.beta + 1e-4 * free * rng.normal(size=len(free))
-        alpha = np.clip(answer.alpha + 1e-4 * kink * rng.normal(size=len(kink)), 0, program.costs)
-        found = vertex.to_vertex(program, beta, alpha, answer.t, kink, free, touches)
+        alpha = np.clip(answer.alpha + 1e-4 * on * rng.normal(size=len(on)), 0, program.costs)
+        found = vertex.to_vertex(program, beta, alpha, answer.t, on, free, touches)
         assert found.relative_gap <= 1e-12
         np.testing.assert_allclose(found.beta, answer.beta, atol=1e-9)
 
 
 def test_a_wrong_guess_is_judged_by_its_gap():
     program, answer = solved()
-    kink, free, touches = active(program, answer)
-    wrong = np.roll(kink, 1)
+    on, free, touches = active(program, answer)
+    wrong = np.roll(on, 1)
     found = vertex.to_vertex(program, answer.beta, answer.alpha, answer.t, wrong, free, touches)
     assert found.relative_gap > 1e-6
     assert found.dual_objective <= answer.objective + 1e-9
@@ -98,33 +98,31 @@ def test_a_vertex_meets_its_equations_and_leaves_the_rest(touches):
     free = np.arange(n) > 0
     beta = program.feasible(np.full(n, 0.02))
     alpha = program.costs / 2
-    kink = np.zeros(len(alpha), dtype=bool)
+    on = np.zeros(len(alpha), dtype=bool)
     # Rows whose equations have a solution near by, so that nothing is cut off afterwards.
     distance = np.abs(program.rows.dot(beta) - program.margin)
-    kink[np.argsort(distance)[: n - 1 - touches]] = True
-    found = vertex.to_vertex(program, beta, alpha, 5.0, kink, free, touches)
+    on[np.argsort(distance)[: n - 1 - touches]] = True
+    found = vertex.to_vertex(program, beta, alpha, 5.0, on, free, touches)
     # What ``certify`` changes: a point outside the box, a multiplier beyond its bounds, and a point
     # that rounding leaves short of the separation, which this is not.
     assert np.abs(found.beta).max() < 1.0
     np.testing.assert_array_equal(found.beta[~free], beta[~free])
-    np.testing.assert_allclose(program.rows.dot(found.beta)[kink], program.margin, atol=1e-12)
-    np.testing.assert_array_equal(found.alpha[~kink], alpha[~kink])
+    np.testing.assert_allclose(program.rows.dot(found.beta)[on], program.margin, atol=1e-12)
+    np.testing.assert_array_equal(found.alpha[~on], alpha[~on])
     if touches:
         assert program.difference @ found.beta == pytest.approx(program.separation, rel=1e-12)
     step = found.beta - beta
-    assert np.linalg.matrix_rank(program.rows.dense()[kink][:, free]) == np.count_nonzero(kink)
+    assert np.linalg.matrix_rank(program.rows.dense()[on][:, free]) == np.count_nonzero(on)
     assert np.abs(step).max() > 1e-6
 
 
 def test_multipliers_of_a_vertex_are_stationary_in_the_free_columns():
     for seed in range(4):
         program, answer = solved(seed)
-        kink, free, touches = active(program, answer)
+        on, free, touches = active(program, answer)
         rng = np.random.default_rng(seed)
-        wrong = np.clip(answer.alpha + 0.1 * kink * rng.normal(size=len(kink)), 0, program.costs)
-        found = vertex.to_vertex(
-            program, answer.beta, wrong, answer.t + touches, kink, free, touches
-        )
+        wrong = np.clip(answer.alpha + 0.1 * on * rng.normal(size=len(on)), 0, program.costs)
+        found = vertex.to_vertex(program, answer.beta, wrong, answer.t + touches, on, free, touches)
         rest = program.linear - program.rows.tdot(found.alpha) - found.t * program.difference
         np.testing.assert_allclose(rest[free], 0.0, atol=1e-10)
 
@@ -132,8 +130,8 @@ def test_multipliers_of_a_vertex_are_stationary_in_the_free_columns():
 def test_a_guess_without_equations_is_judged_as_it_is():
     program, answer = solved()
     nothing, none = np.zeros(len(answer.alpha), dtype=bool), np.zeros(len(answer.beta), dtype=bool)
-    kink, free, _ = active(program, answer)
-    for case in ((kink, none, True), (nothing, free, False)):
+    on, free, _ = active(program, answer)
+    for case in ((on, none, True), (nothing, free, False)):
         found = vertex.to_vertex(program, answer.beta, answer.alpha, answer.t, *case)
         np.testing.assert_array_equal(found.beta, answer.beta)
         assert found.objective == pytest.approx(answer.objective)
@@ -145,11 +143,11 @@ def test_a_guess_without_equations_is_judged_as_it_is():
 
 def test_the_largest_system_is_still_solved(monkeypatch):
     program, answer = solved()
-    kink, free, touches = active(program, answer)
-    size = (np.count_nonzero(kink) + 1) * np.count_nonzero(free)
+    on, free, touches = active(program, answer)
+    size = (np.count_nonzero(on) + 1) * np.count_nonzero(free)
     for limit, tried in ((size, True), (size - 1, False)):
         monkeypatch.setattr(vertex, "LARGEST_SYSTEM", limit)
-        arguments = (program, answer.beta, answer.alpha, answer.t, kink, free, touches)
+        arguments = (program, answer.beta, answer.alpha, answer.t, on, free, touches)
         assert (vertex.to_vertex(*arguments) is not None) == tried
 
 

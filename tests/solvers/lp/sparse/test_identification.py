@@ -50,7 +50,7 @@ def awkward(kind):
         X[::7] = 0.0
     elif kind == "repeated rows":
         X = X[rng.integers(0, 120, 800)]
-    elif kind == "far rows":
+    elif kind == "outlying rows":
         X[::100] *= 1000.0
     elif kind == "scales":
         X *= 10.0 ** rng.uniform(-3, 3, 40)
@@ -63,7 +63,7 @@ KINDS = [
     "one-hot",
     "zero rows",
     "repeated rows",
-    "far rows",
+    "outlying rows",
     "scales",
 ]
 
@@ -79,7 +79,7 @@ def test_awkward_data_is_certified_or_handed_on(kind):
     assert answer.dual_objective <= best.objective + slack
     assert answer.objective >= best.dual_objective - slack
     assert (solution.status is Status.OPTIMAL) == (solution.relative_gap <= 1e-9)
-    if kind not in ("repeated rows", "far rows", "scales"):
+    if kind not in ("repeated rows", "outlying rows", "scales"):
         assert solution.status is Status.OPTIMAL
 
 
@@ -194,7 +194,7 @@ def test_what_is_named_is_finished_where_it_is_near(
 @pytest.mark.parametrize(
     ("m", "spare", "between"), [(90, 5, 0), (90, 0, 0), (90, 0, 40), (25, 5, 0)]
 )
-def test_a_start_has_the_rows_most_in_doubt_and_the_sides_that_are_near(m, spare, between):
+def test_a_start_has_the_least_decided_rows_and_the_sides_that_are_near(m, spare, between):
     program = overlapping(m, 20, 1)
     near = near_by(program, 1e-3)
     near.between = between

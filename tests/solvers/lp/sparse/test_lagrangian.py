@@ -27,7 +27,7 @@ from support.programs import overlapping, wide
 MANY = Controls(tol=1e-6, max_iter=5_000)
 
 
-def test_the_hinges_in_doubt_shrink_towards_the_columns():
+def test_the_undecided_hinges_shrink_towards_the_columns():
     program = overlapping(3000, 80, 2)
     near = identify_rows(program, Controls(), 1.1 * 80)
     assert near.between <= 1.1 * 80 + 1
@@ -86,7 +86,7 @@ def test_multipliers_and_gradient_are_those_of_the_quadratics(held):
     np.testing.assert_allclose(now.gradient, gradient, atol=1e-12)
     between = (alpha > 0) & (alpha < program.costs)
     np.testing.assert_array_equal(now.inside, np.flatnonzero(between))
-    # The curvature of a column over all rows, and of as many as will be on the kink.
+    # The curvature of a column over all rows, and of as many as will be active.
     curve = program.rows.column_scale() ** 2 * program.costs.sum()
     np.testing.assert_allclose(model.curvature, curve, atol=1e-12)
     np.testing.assert_allclose(model.side_weight, curve * 12 / 300, atol=1e-12)
@@ -214,7 +214,7 @@ def test_what_is_certified_is_true_and_either_side_may_be_the_better():
     assert late.dual_objective == pytest.approx(dual_value(program, late.alpha, late.t))
 
 
-def test_doubt_orders_rows_by_their_distance_from_a_kink():
+def test_rows_are_ordered_by_their_distance_from_a_breakpoint():
     costs = np.full(5, 2.0)
     share = np.array([0.5, 0.1, 0.9, 0.0, 1.0])
     missed = np.array([0.0, 0.0, 0.0, -3.0, 4.0])

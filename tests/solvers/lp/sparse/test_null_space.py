@@ -121,7 +121,7 @@ def rounds_of(near, **options):
 
 
 def test_a_round_is_the_optimum_of_its_working_set(near, monkeypatch):
-    """The restricted dual by HiGHS; the point is on the kinks of what is between its bounds."""
+    """The restricted dual by HiGHS; hinges between their bounds are active."""
     steps = []
 
     def counted(*given):
@@ -144,7 +144,7 @@ def test_a_round_is_the_optimum_of_its_working_set(near, monkeypatch):
     dual, top = rounds.dual[index], hinges.top[index]
     inside = (dual > 1e-9) & (dual < top - 1e-9)
     np.testing.assert_allclose((M @ rounds.point)[inside], hinges.at[index][inside], atol=1e-9)
-    # Beyond its kink only at zero, missed only at the top.
+    # Beyond its breakpoint only at zero, violated only at the top.
     off = M @ rounds.point - hinges.at[index]
     assert np.all(off[dual <= 1e-9] >= -1e-9)
     assert np.all(off[(dual > 1e-9) & ~inside] <= 1e-9)
@@ -287,7 +287,7 @@ def test_a_matrix_that_is_not_positive_is_handed_on(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_interior_point_and_the_exchanges_find_the_optimum(seed):
+def test_the_interior_point_and_the_pivots_find_the_optimum(seed):
     N, value, high, gain = random_program(seed)
     best = reference(N, value, high, gain)
     assert best is not None  # a program that says something
@@ -388,7 +388,7 @@ def test_rows_that_join_give_the_optimum_of_the_larger_program(seed):
     assert all_gain @ (vertex.value - all_value) == pytest.approx(best, abs=1e-7)
 
 
-def test_the_clock_ends_the_exchanges():
+def test_the_clock_ends_the_pivots():
     N, value, high, gain = random_program(0, rows=400, k=60)
     vertex = Vertex(N, value, high, gain, np.ones(len(N)), 10.0)
     assert not vertex.descend(10_000, Controls(deadline=0.0))
@@ -414,7 +414,7 @@ def penalized(vertex, gain, value, price):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_every_exchange_descends_to_the_best_point_of_its_line(seed):
+def test_every_pivot_descends_to_the_best_point_of_its_line(seed):
     """And the inverse stays that of the rows at their bounds, the values those of a point."""
     N, value, high, gain = random_program(seed, rows=60, k=10)
     rng = np.random.default_rng(seed)
@@ -446,8 +446,8 @@ def test_every_exchange_descends_to_the_best_point_of_its_line(seed):
     assert not vertex.multipliers()[off].any()
 
 
-def test_so_many_exchanges_from_a_guess_that_knows_the_bounds():
-    """The firmest rows are the first guess: from those of the optimum nothing is exchanged."""
+def test_so_many_pivots_from_a_guess_that_knows_the_bounds():
+    """The firmest rows are the first guess: from those of the optimum no pivot is made."""
     counts = []
     for seed in range(6):
         N, value, high, gain = random_program(seed, rows=60, k=10)
@@ -476,7 +476,7 @@ def test_a_subgradient_is_that_of_the_penalized_objective():
     np.testing.assert_allclose(G, 7.0 * (wanted @ N) - N.T @ gain, atol=1e-12)
 
 
-def test_a_line_without_an_end_and_too_few_exchanges_are_told():
+def test_a_line_without_an_end_and_too_few_pivots_are_reported():
     rng = np.random.default_rng(1)
     N = np.linalg.qr(rng.standard_normal((12, 3)))[0]
     nowhere = np.full(12, np.inf)
@@ -489,7 +489,7 @@ def test_a_line_without_an_end_and_too_few_exchanges_are_told():
     assert short.pivots == 2
 
 
-def test_the_inverse_is_formed_anew_after_so_many_exchanges(monkeypatch):
+def test_the_inverse_is_recomputed_after_so_many_pivots(monkeypatch):
     N, value, high, gain = random_program(0, rows=60, k=10)
     monkeypatch.setattr(null_space, "REFRESH", 4)
     vertex = Vertex(N, value, high, gain, np.ones(60), 10.0)
