@@ -39,23 +39,24 @@ def conjugate_gradients(
         Inner product.  One that returns an array solves independent systems in lockstep, whose
         columns ``b`` has side by side.
     """
-    x = np.zeros_like(b) if x is None else x
-    residual = b
-    direction = scaled = precondition(residual)
-    size = inner(residual, scaled)
+    x, residual = np.zeros_like(b) if x is None else x.copy(), b.copy()
+    direction = precondition(residual).copy()  # which may return its argument
+    size = inner(residual, direction)
+    single = b.ndim == 1  # plain numbers then: calls count in small systems
     for _ in range(max_iter):
         if done(residual, size):
             break
         product = multiply(direction)
         curvature = inner(direction, product)
-        if not np.any(curvature > 0.0):
+        if not (curvature > 0.0 if single else np.any(curvature > 0.0)):
             break
-        length = size / np.maximum(curvature, 1e-300)
-        x = x + length * direction
-        residual = residual - length * product
+        length = size / (curvature if single else np.maximum(curvature, 1e-300))
+        x += length * direction
+        residual -= length * product
         scaled = precondition(residual)
         previous, size = size, inner(residual, scaled)
-        direction = scaled + size / np.maximum(previous, 1e-300) * direction
+        direction *= size / (previous if single else np.maximum(previous, 1e-300))
+        direction += scaled
     return x
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lincent.solvers.lp import interior_point, screening
+from lincent.solvers.lp.interior_point import discriminant_start
 from lincent.solvers.lp.screening import TUNING, Sample, undecided
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
@@ -98,3 +99,70 @@ def test_half_of_a_few_rows_distinct_is_not_many(monkeypatch):
     assert not some.repeats(np.random.default_rng(1))
     monkeypatch.setattr(screening, "TUNING", replace(TUNING, sketch_rows=30))
     assert some.repeats(np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("kind", ["overlapping", "noise", "separable"])
+def test_newton_steps_come_as_near_as_chance_allows(kind, monkeypatch):
+    whole, rows = sampled(kind)
+    best = interior_point.solve(whole, Controls()).certificate.objective
+    # What the optimum of one half of the rows costs on the whole is chance.
+    half = Sample(whole, whole.rows.take(np.arange(750)), 2 * whole.costs[:750])
+    other = whole.feasible(half.optimum(Controls())[0])
+    chance = whole.primal(other, whole.rows.dot(other)) - best
+    monkeypatch.setattr(Sample, "optimum", lambda self, controls: pytest.fail("not needed"))
+    beta, steps = rows.near_optimum(Controls(), np.random.default_rng(0))
+    value = whole.primal(beta, whole.rows.dot(beta))
+    assert 1 <= steps <= 12
+    assert value - best <= max(2 * chance, 0.02 * abs(best))
+
+
+def test_where_the_steps_do_not_settle_the_sample_is_solved(monkeypatch):
+    whole, rows = sampled("overlapping")
+    monkeypatch.setattr(screening, "approach", lambda program, all_rows, near, *rest: (near, 0))
+    beta, _ = rows.near_optimum(Controls(), np.random.default_rng(0))
+    best = interior_point.solve(whole, Controls()).certificate.objective
+    assert whole.primal(beta, whole.rows.dot(beta)) <= best + 2e-3 * abs(best)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.4])
+def test_the_discriminant_is_the_best_of_some_points_of_its_direction(shift):
+    whole = program("overlapping", 400, 5)
+    whole = replace(whole, lower=whole.lower + shift, upper=whole.upper + shift)
+    A, costs = whole.rows.dense(), whole.costs
+    ridge = np.diag(1e-2 * costs.sum() * whole.rows.column_scale() ** 2)
+    direction = np.linalg.solve(A.T @ (costs[:, None] * A) + ridge, whole.difference)
+    middle, half = (whole.lower + whole.upper) / 2, (whole.upper - whole.lower) / 2
+    direction *= 0.9 / np.abs(direction / half).max()
+    points = [middle + length * direction for length in 10.0 ** -np.arange(0.0, 6.5, 0.5)]
+    best = min(points, key=lambda beta: primal_value(whole, beta))
+    start, missed = discriminant_start(whole, whole.rows.column_scale())
+    np.testing.assert_allclose(start, best, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(missed, whole.margin - A @ start, atol=1e-12)
+
+
+def test_columns_without_an_entry_are_left_to_the_interior_point():
+    whole = program("noise", 400, 5)
+    empty = replace(whole, rows=DenseRows(whole.rows.dense() * np.nan))
+    with pytest.raises(ArithmeticError):
+        discriminant_start(empty, np.ones(5))
+
+
+def test_a_band_that_is_as_small_as_asked_needs_no_interior_point(monkeypatch):
+    whole, rows = sampled("overlapping")
+    few = []
+
+    def approach(program, all_rows, near, wanted, *rest):
+        few.append((near.band, wanted))
+        return replace(near, band=wanted), 5
+
+    monkeypatch.setattr(screening, "approach", approach)
+    monkeypatch.setattr(Sample, "optimum", lambda self, controls: pytest.fail("not needed"))
+    beta, steps = rows.near_optimum(Controls(), np.random.default_rng(0))
+    m, n = whole.shape
+    start = discriminant_start(whole, whole.rows.column_scale())[0]
+    start = whole.feasible(start)
+    missed = whole.rows.dot(start) < whole.margin
+    below = whole.costs[missed].sum() / whole.costs.sum()
+    assert few == [(m // 2, undecided(m, n, m, below))]
+    np.testing.assert_array_equal(beta, start)
+    assert steps == 5

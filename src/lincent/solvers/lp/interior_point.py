@@ -268,6 +268,29 @@ def _drive(
     return Solution(status, answer, max(iteration, 1), NAME, scale=point.column_scale)
 
 
+def discriminant_start(program: Program, scale: Vector) -> tuple[Vector, Vector]:
+    """Return the best point along inv(A'CA) d, and s - A beta there."""
+    rows = program.rows
+    ridge = 1e-2 * float(program.costs.sum()) * scale**2
+    normal = normal_equations(program, program.costs, 1e-300, ridge)
+    nothing = np.zeros(program.shape[0])
+    direction = normal.step(nothing, 0.0, program.difference)[0]
+    middle = (program.lower + program.upper) / 2
+    half = (program.upper - program.lower) / 2
+    direction *= 0.9 / float(np.max(np.abs(direction) / half))
+    along = rows.dot(direction)
+    base = program.margin - rows.dot(middle) if middle.any() else program.margin
+    slope = float(program.linear @ direction)
+    values = LENGTHS * slope
+    step = max(1, TUNING.small // len(along))
+    for start in range(0, len(LENGTHS), step):
+        part = slice(start, start + step)
+        missed = np.maximum(base - LENGTHS[part, None] * along, 0.0)
+        values[part] += missed @ program.costs
+    length = LENGTHS[int(np.argmin(values))]
+    return middle + length * direction, base - length * along
+
+
 class InteriorPoint:
     """The iterate of one solve, and the steps that move it."""
 
@@ -322,7 +345,7 @@ class InteriorPoint:
         """
         program = self.program
         if start is None:
-            self.beta, missed = self._discriminant()
+            self.beta, missed = discriminant_start(program, self.column_scale)
         else:
             middle = (program.lower + program.upper) / 2
             self.beta = middle + 0.99 * (start - middle)
@@ -369,28 +392,6 @@ class InteriorPoint:
         smaller = np.maximum(scale**2 / larger, 1e-3 * scale)
         Z[low] = np.where(rest > 0, smaller + rest, smaller)
         Z[high] = np.where(rest > 0, smaller, smaller - rest)
-
-    def _discriminant(self) -> tuple[Vector, Vector]:
-        """Return the best point along inv(A'CA) d, and s - A beta there."""
-        program, rows = self.program, self.program.rows
-        ridge = 1e-2 * float(program.costs.sum()) * self.column_scale**2
-        normal = normal_equations(program, program.costs, 1e-300, ridge)
-        nothing = np.zeros(program.shape[0])
-        direction = normal.step(nothing, 0.0, program.difference)[0]
-        middle = (program.lower + program.upper) / 2
-        half = (program.upper - program.lower) / 2
-        direction *= 0.9 / float(np.max(np.abs(direction) / half))
-        along = rows.dot(direction)
-        base = program.margin - rows.dot(middle) if middle.any() else program.margin
-        slope = float(program.linear @ direction)
-        values = LENGTHS * slope
-        step = max(1, TUNING.small // len(along))
-        for start in range(0, len(LENGTHS), step):
-            part = slice(start, start + step)
-            missed = np.maximum(base - LENGTHS[part, None] * along, 0.0)
-            values[part] += missed @ program.costs
-        length = LENGTHS[int(np.argmin(values))]
-        return middle + length * direction, base - length * along
 
     def residuals(self) -> None:
         """Set the residuals of the three linear conditions, and the products for a certificate."""
