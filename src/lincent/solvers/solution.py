@@ -1,4 +1,4 @@
-"""What every solver returns, and the controls every solver obeys."""
+"""The result of every solver, and the controls that every solver obeys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True)
 class Solution:
-    """A certified answer: the certificate is computed from the problem, whoever solved it."""
+    """A point with its duality-gap certificate, which is computed from the problem alone."""
 
     status: Status
     certificate: Certificate
@@ -34,43 +34,42 @@ class Solution:
     solver: str
     message: str = ""
     scale: Vector | None = None
-    """The size of the columns, where the solver has learned it."""
+    """The scale of the features, where the solver has computed it."""
 
     @property
     def relative_gap(self) -> float:
         return self.certificate.relative_gap
 
     def certified(self, tol: float) -> bool:
-        """Whether the gap, rounding included, is proved to be within ``tol``."""
+        """Return whether the relative gap, rounding included, is at most ``tol``."""
         return self.relative_gap <= tol
 
 
 def not_begun(n: int) -> Solution:
-    """What is known of a program of n columns whose turn came after the deadline: nothing."""
+    """Return the solution of a problem of n features that the deadline left unsolved."""
     nothing = Certificate(np.full(n, np.nan), np.empty(0), np.nan, np.nan, np.nan)
     return Solution(Status.TIME_LIMIT, nothing, 0, "none", "not begun before the deadline")
 
 
 def silent(line: str) -> None:
-    """Say nothing."""
+    """Log nothing."""
 
 
 class Watch(Protocol):
-    """Sees the points that a solve proves, and may end it there."""
+    """Observes the certified points of a solve, and may end it."""
 
     stopped: bool
 
     def reached(self, objective: float, gap: float) -> None:
-        """A point with this objective is proved to this relative gap."""
+        """Note a point with this objective and this certified relative gap."""
 
 
 @dataclass(frozen=True)
 class Controls:
-    """When to stop and whom to tell.
+    """When to stop, where to log (``tell``), and who observes.
 
-    ``watch`` is for the whole program: a solver of a part of it, or of a sample, has none.
-    ``start`` is a point (beta and t) to begin at, for solvers that begin at one: it changes the way
-    to the optimum, not the place.
+    ``watch`` is for the whole problem: a solver of a subproblem, or of a subsample, has none.
+    ``start`` is a point (beta and t) for a warm start; it does not affect the optimum.
     """
 
     tol: float = 1e-9
@@ -81,13 +80,13 @@ class Controls:
     start: tuple[np.ndarray, float] | None = None
 
     def reached(self, where: str, objective: float, gap: float, more: str = "") -> None:
-        """Tell of a point, and show it to the watch."""
+        """Log a point, and show it to the observer."""
         self.tell(f"{where}: objective {objective:.10e}  gap {gap:.1e}{more}")
         if self.watch is not None:
             self.watch.reached(objective, gap)
 
     def out_of_time(self, ahead: float = 0.0) -> bool:
-        """Whether the deadline has passed, or will have in ``ahead`` seconds, or a watch stops."""
+        """Return whether the deadline is over in ``ahead`` seconds, or the observer stops."""
         if self.watch is not None and self.watch.stopped:
             return True
         return time.monotonic() + ahead >= self.deadline
