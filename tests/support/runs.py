@@ -5,7 +5,7 @@ import numpy as np
 from lincent.paper.study import paper
 
 
-def made(offset=None, runs=20, sets=paper.SETS, methods=paper.METHODS, procedure="holdout"):
+def make_runs(offset=None, runs=20, sets=paper.SETS, methods=paper.METHODS, procedure="holdout"):
     """A table of runs whose means are the paper's numbers, plus an offset per method in points."""
     import pandas
 

@@ -21,7 +21,7 @@ import numpy as np
 from lincent._console import duration
 from lincent.model_selection.experiment import METRICS
 from lincent.model_selection.runner import ExperimentResult
-from lincent.model_selection.statistics import compare_pairs, summarize
+from lincent.model_selection.statistics import compare_pairs, pivot, summarize
 from lincent.report.blocks import (
     Bullets,
     Code,
@@ -132,17 +132,17 @@ class Comparison:
 
 def comparison_page(result: ExperimentResult) -> Page:
     """Return the report of a comparison."""
-    found = Comparison(result)
-    config, problem = result.config, found.problem
-    sections = [_scores(found)]
-    if len(found.pairs):
-        sections.append(_differences(found))
-    sections.append(_times(found))
-    if found.best:
-        sections.append(_code(found))
-    sections += [_data(found), settings_section(result, _command(result))]
+    comparison = Comparison(result)
+    config, problem = result.config, comparison.problem
+    sections = [_scores(comparison)]
+    if len(comparison.pairs):
+        sections.append(_differences(comparison))
+    sections.append(_times(comparison))
+    if comparison.best:
+        sections.append(_code(comparison))
+    sections += [_data(comparison), settings_section(result, _command(result))]
     by_group = " by group" if problem["grouped"] else ""
-    nested = found.procedure == "nested"
+    nested = comparison.procedure == "nested"
     facts = (
         ("Rows × columns", f"{problem['rows']} × {problem['columns']}"),
         ("Classes", class_counts(problem)),
@@ -151,8 +151,8 @@ def comparison_page(result: ExperimentResult) -> Page:
         ("Wall time", wall_time(result)),
     )
     title = f"Which classifier for {problem['name']}?"
-    lead = _lead(found) if found.best else None
-    return Page(title, found.answer(), lead, facts, tuple(sections), footer(result))
+    lead = _lead(comparison) if comparison.best else None
+    return Page(title, comparison.answer(), lead, facts, tuple(sections), footer(result))
 
 
 def write_report(result: ExperimentResult, folder: str | os.PathLike[str]) -> tuple[Path, Path]:
@@ -160,28 +160,31 @@ def write_report(result: ExperimentResult, folder: str | os.PathLike[str]) -> tu
     return write_page(comparison_page(result), Path(folder))
 
 
-def _lead(found: Comparison) -> Figure:
-    percent = "" if found.metric == "mcc" else ", percent"
-    methods, colors = list(found.scored["method"]), dict.fromkeys(found.near, "near")
-    colors[found.best] = "best"
-    mean, sd = (found.scale * found.scored[name].fillna(0) for name in ("mean", "sd"))
-    marks = [colors.get(method, "far") for method in methods]
-    label = f"{found.title} on held-out rows{percent}"
-    svg = _dots("scores", methods, (mean - sd, mean + sd), mean, marks, label)
-    digits = 3 if found.metric == "mcc" else 1
+def _lead(comparison: Comparison) -> Figure:
+    scale, title, scored = comparison.scale, comparison.title, comparison.scored
+    digits, percent = (3, "") if comparison.metric == "mcc" else (1, ", percent")
+    marks = dict.fromkeys(comparison.near, "near") | {comparison.best: "best"}
+    colors = [marks.get(method, "far") for method in scored["method"]]
+    mean, sd = (scale * scored[name].fillna(0) for name in ("mean", "sd"))
+    label = f"{title} on held-out rows{percent}"
+    svg = _dots("scores", scored["method"], (mean - sd, mean + sd), mean, colors, label)
+
+    def best(line: Any) -> str:
+        return "best" if line.method == comparison.best else ""
+
     table = tabulated(
-        found.lines.itertuples(),
-        ("Method", lambda line: text(line.method, _best(line, found))),
-        ("Mean#", lambda line: number(found.scale * line.mean, digits, mark=_best(line, found))),
-        ("SD#|standard deviation over splits", lambda line: number(found.scale * line.sd, digits)),
+        comparison.lines.itertuples(),
+        ("Method", lambda line: text(line.method, best(line))),
+        ("Mean#", lambda line: number(scale * line.mean, digits, mark=best(line))),
+        ("SD#|standard deviation over splits", lambda line: number(scale * line.sd, digits)),
         ("Splits#", lambda line: number(line.runs, 0)),
         ("Status", lambda line: text(line.reason or "ok", "bad wrap" if line.reason else "quiet")),
     )
     caption = (
-        f"Mean {found.title} over splits with one standard deviation. Strong blue: the best. Light "
-        "blue: cannot be distinguished from it. Gray: behind by a real difference."
+        f"Mean {title} over splits with one standard deviation. Strong blue: the best. Light blue: "
+        "cannot be distinguished from it. Gray: behind by a real difference."
     )
-    return Figure("scores", svg, f"{found.title} of every method", caption, table)
+    return Figure("scores", svg, f"{title} of every method", caption, table)
 
 
 def _dots(name: str, methods: Any, ends: Any, values: Any, colors: Any, label: str) -> str:
@@ -200,28 +203,19 @@ def _dots(name: str, methods: Any, ends: Any, values: Any, colors: Any, label: s
         return to_svg(figure, name)
 
 
-def _best(line: Any, found: Comparison) -> str:
-    return "best" if line.method == found.best else ""
-
-
-def _scores(found: Comparison) -> Section:
+def _scores(comparison: Comparison) -> Section:
     # Of two classes the hard-label AUC is the balanced accuracy, and would be shown twice.
-    twice = {"paper_auc"} | ({"hard_auc"} if len(found.problem["classes"]) == 2 else set())
-    metrics = [name for name in METRICS if name not in twice - {found.metric}]
-    frame, name = found.result.frame, found.problem["name"]
-    means = {
-        metric: summarize(frame, name, f"test_{metric}", found.procedure).set_index("method")[
-            "mean"
-        ]
-        for metric in metrics
-    }
+    twice = {"paper_auc"} | ({"hard_auc"} if len(comparison.problem["classes"]) == 2 else set())
+    metrics = [name for name in METRICS if name not in twice - {comparison.metric}]
+    frame, name = comparison.result.frame, comparison.problem["name"]
+    table = {m: pivot(frame, name, f"test_{m}", comparison.procedure).mean() for m in metrics}
     rows = []
-    for line in found.lines.itertuples():
+    for line in comparison.lines.itertuples():
         cells = [text(line.method)]
         for metric in metrics:
-            value = means[metric][line.method]
+            value = table[metric].get(line.method, np.nan)
             scale, digits = (1.0, 3) if metric == "mcc" else (100.0, 1)
-            mark = "best" if value == means[metric].max() else ""
+            mark = "best" if value == table[metric].max() else ""
             cells.append(number(scale * value, digits, mark=mark))
         failed = f"{line.failed} failed" if line.failed else "ok"
         cells.append(text(failed, "bad" if line.failed else "quiet", line.reason))
@@ -233,24 +227,24 @@ def _scores(found: Comparison) -> Section:
     blocks: list[Any] = [Table(head, tuple(rows), caption), note("auc")]
     failures = tuple(
         f"{line.method}: {line.failed} of {line.failed + line.runs} splits, {line.reason}"
-        for line in found.lines.itertuples()
+        for line in comparison.lines.itertuples()
         if line.reason
     )
     if failures:
         reasons = Paragraph("Marked runs, with the first reason of each method:")
         blocks += [reasons, Bullets(failures)]
-    if found.result.missing:
-        missing = tuple(f"{name}: {reason}" for name, reason in found.result.missing)
+    if comparison.result.missing:
+        missing = tuple(f"{name}: {reason}" for name, reason in comparison.result.missing)
         blocks += [Paragraph("Not run:"), Bullets(missing)]
     return Section("all-scores", "All scores", tuple(blocks))
 
 
-def _differences(found: Comparison) -> Section:
-    scale, best, pairs = found.scale, found.best, list(found.pairs.itertuples())
+def _differences(comparison: Comparison) -> Section:
+    scale, best, pairs = comparison.scale, comparison.best, list(comparison.pairs.itertuples())
     interval = "95 % interval, corrected for overlapping splits"
 
     def points(value: float) -> Item:
-        return number(scale * value, 3 if found.metric == "mcc" else 2, signed=True)
+        return number(scale * value, 3 if comparison.metric == "mcc" else 2, signed=True)
 
     table = tabulated(
         pairs,
@@ -267,12 +261,12 @@ def _differences(found: Comparison) -> Section:
         ("Won / tied / lost", lambda pair: f"{pair.wins} / {pair.ties} / {pair.losses}"),
         caption=f"{best} against each other method.",
     )
-    mean, low, high = (scale * found.pairs[name] for name in ("mean", "low", "high"))
+    mean, low, high = (scale * comparison.pairs[name] for name in ("mean", "low", "high"))
     finite = np.isfinite(low)
     ends = (low.where(finite, mean), high.where(finite, mean))
-    colors = np.where(found.pairs["real"], "best", "far")
-    label = f"{best} minus method, {found.title}{found.unit}"
-    svg = _dots("differences", found.pairs["method"], ends, mean, colors, label)
+    colors = np.where(comparison.pairs["real"], "best", "far")
+    label = f"{best} minus method, {comparison.title}{comparison.unit}"
+    svg = _dots("differences", comparison.pairs["method"], ends, mean, colors, label)
     caption = (
         f"How far each method is behind {best}, split by split, with corrected 95 % intervals. "
         "Blue: real after Holm's correction. Gray: could be chance."
@@ -281,42 +275,42 @@ def _differences(found: Comparison) -> Section:
     return Section("differences", "Is the difference real?", (drawn, table, note("real")))
 
 
-def _times(found: Comparison) -> Section:
-    lines = found.lines[np.isfinite(found.lines["seconds"])].sort_values("seconds", kind="stable")
+def _times(comparison: Comparison) -> Section:
+    lines = comparison.lines.dropna(subset="seconds").sort_values("seconds", kind="stable")
     values, colors = lines["seconds"].clip(lower=1e-5), ["s1"] * len(lines)
     ends, label = (values.min() / 1.5, values), "median time of one fit, logarithmic"
     svg = _dots("times", lines["method"], ends, values, colors, label)
-    what = "choice of parameters included" if found.procedure == "nested" else "one fit"
+    what = "choice of parameters included" if comparison.procedure == "nested" else "one fit"
     table = tabulated(
-        found.lines.itertuples(),
+        comparison.lines.itertuples(),
         ("Method", lambda line: line.method),
         ("Median fit#", lambda line: seconds(line.seconds)),
         ("Fits#", lambda line: number(line.runs, 0)),
     )
     caption = (
         f"Median time of a fit ({what}), one thread. A fit that exceeds "
-        f"{found.config['time_limit']:g} s is stopped and marked."
+        f"{comparison.config['time_limit']:g} s is stopped and marked."
     )
     drawn = Figure("times", svg, "Median time of one fit", caption, table)
     return Section("times", "How long each took", (drawn,))
 
 
-def _code(found: Comparison) -> Section:
+def _code(comparison: Comparison) -> Section:
     intro = "These lines fit the winner on all rows. They run unchanged."
-    if found.method["family"] == "own":
+    if comparison.method["family"] == "own":
         intro = "The winner is your own method; these lines need its class to be importable."
-    if found.chosen:
+    if comparison.chosen:
         intro += " The parameters are those chosen most often inside the training parts."
-    code = winner_lines(found.method, found.problem, found.config, found.chosen)
+    code = winner_lines(comparison.method, comparison.problem, comparison.config, comparison.chosen)
     blocks: list[Any] = [Paragraph(intro), Code(code)]
-    if found.command():
+    if comparison.command():
         same = Paragraph("The same from the command line, with a held-out score:")
-        blocks += [same, Code(found.command())]
+        blocks += [same, Code(comparison.command())]
     return Section("code", "The winner, ready to run", tuple(blocks))
 
 
-def _data(found: Comparison) -> Section:
-    problem, counts = found.problem, found.problem["classes"]
+def _data(comparison: Comparison) -> Section:
+    problem, counts = comparison.problem, comparison.problem["classes"]
     total, largest = sum(counts.values()), max(counts.values())
     ratio = largest / min(counts.values())
     table = tabulated(
@@ -374,10 +368,10 @@ def winner_lines(
     module, name = public_import(settings["class"])
     values = settings["params"] | dict(chosen or {})
     arguments = ", ".join(f"{key}={value!r}" for key, value in values.items())
-    made = Verbatim(f"from {module} import {name}", f"{name}({arguments})")
+    estimator = Verbatim(f"from {module} import {name}", f"{name}({arguments})")
     if "schema" in config and config["data"] != "in memory":
         schema, reading = Schema.from_json(config["schema"]), ReadOptions(**config["reading"])
-        return program(schema, config["data"], reading, table_pipeline(made))
+        return program(schema, config["data"], reading, table_pipeline(estimator))
     imports, call = config["preparation"]
     source = ["", "# X: your features, y: your classes"]
     if not config["target"] and config["data"] != "in memory":
@@ -388,9 +382,9 @@ def winner_lines(
             "X, y = data.data, data.target",
         ]
     lines = [
-        *sorted({*imports, made.imports, "from sklearn.pipeline import make_pipeline"}),
+        *sorted({*imports, estimator.imports, "from sklearn.pipeline import make_pipeline"}),
         *source,
-        f"model = make_pipeline({call}, {made.call})",
+        f"model = make_pipeline({call}, {estimator.call})",
         "model.fit(X, y)",
         "print(model.predict(X[:5]))",
     ]
@@ -493,14 +487,20 @@ def settings_section(result: ExperimentResult, command: str) -> Section:
 
 def summary_lines(result: ExperimentResult) -> list[str]:
     """Return the answer of a comparison for a terminal."""
-    found = Comparison(result)
-    width = max((len(method) for method in found.lines["method"]), default=6)
-    lines = [*found.answer(), ""]
-    for line in found.lines.itertuples():
+    comparison = Comparison(result)
+    width = max((len(method) for method in comparison.lines["method"]), default=6)
+    lines = [*comparison.answer(), ""]
+    for line in comparison.lines.itertuples():
         score = f"      – {line.reason[:80]}"
         if np.isfinite(line.mean):
-            score = f"{found.scale * line.mean:7.2f} ± {found.scale * line.sd:.2f}"
-        mark = "*" if line.method == found.best else "~" if line.method in found.near else " "
+            score = f"{comparison.scale * line.mean:7.2f} ± {comparison.scale * line.sd:.2f}"
+        mark = (
+            "*"
+            if line.method == comparison.best
+            else "~"
+            if line.method in comparison.near
+            else " "
+        )
         lines.append(f" {mark} {line.method:<{width}} {score}")
     lines.append(" * best   ~ cannot be distinguished from it")
     return lines + [f"Not run: {name}: {reason}" for name, reason in result.missing]
@@ -508,19 +508,19 @@ def summary_lines(result: ExperimentResult) -> list[str]:
 
 def summary_dict(result: ExperimentResult) -> dict[str, Any]:
     """Return the winner, every method's mean, and how far each is behind, for a program."""
-    found = Comparison(result)
+    comparison = Comparison(result)
     return {
-        "metric": found.metric,
-        "winner": found.best or None,
-        "not_told_apart": found.near,
+        "metric": comparison.metric,
+        "winner": comparison.best or None,
+        "not_told_apart": comparison.near,
         "means": {
             line.method: {"mean": line.mean, "sd": line.sd, "runs": line.runs}
-            for line in found.scored.itertuples()
+            for line in comparison.scored.itertuples()
         },
         "behind": {
             pair.method: {"by": pair.mean, "low": pair.low, "high": pair.high, "real": pair.real}
-            for pair in found.pairs.itertuples()
+            for pair in comparison.pairs.itertuples()
         },
         "roles": result.config["roles"],
-        "fit": found.command(),
+        "fit": comparison.command(),
     }

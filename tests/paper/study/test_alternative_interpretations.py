@@ -22,7 +22,7 @@ from lincent.paper.study.alternative_interpretations import (  # noqa: E402
     make_interpretation,
 )
 from lincent.paper.study.compare_with_paper import agreements  # noqa: E402
-from support.runs import made  # noqa: E402
+from support.runs import make_runs  # noqa: E402
 
 RNG = np.random.default_rng(0)
 Y = np.repeat(["no", "yes"], [30, 20])
@@ -92,8 +92,8 @@ def test_plan_has_every_interpretation_of_the_methods_and_the_narrow_set():
 
 def table(shift):
     """SMP 2 points too high on PR, and an interpretation that moves it by ``shift``."""
-    taken = made({"SMP": 2.0})
-    other = made({"SMP": 2.0 + shift}, methods=("SMP",), procedure=PROCEDURE)
+    taken = make_runs({"SMP": 2.0})
+    other = make_runs({"SMP": 2.0 + shift}, methods=("SMP",), procedure=PROCEDURE)
     other = other[other["split"] < 8].assign(method="SMP/1e-4")
     return pandas.concat([taken, other], ignore_index=True)
 
@@ -114,7 +114,7 @@ def test_a_deviation_is_explained_by_a_measurement_or_not_at_all():
         explanation(table(+1.0), cell)
         == "unexplained, none of 1 other interpretations comes nearer"
     )
-    assert explanation(made(), cell) == "unexplained"
+    assert explanation(make_runs(), cell) == "unexplained"
     told = explanation(table(-1.5), cell)
     assert told.startswith("measured: with a ridge of 1e-4 instead of 1e-8 it is ")
     assert told.endswith("on 8 splits")

@@ -22,7 +22,7 @@ from lincent.paper.study.compare_with_paper import (  # noqa: E402
     rank_rows,
     tuned_scores,
 )
-from support.runs import folds, made  # noqa: E402
+from support.runs import folds, make_runs  # noqa: E402
 
 
 def by_claim(frame):
@@ -49,7 +49,7 @@ def significant(frame, row, method):
 def noisy():
     """Methods with noise of their own, so that some differences are significant and some not."""
     rng = np.random.default_rng(1)
-    frame = made(runs=12)
+    frame = make_runs(runs=12)
     for part in ("train", "test"):
         frame[f"{part}_paper_auc"] += rng.normal(0, 0.03, len(frame))
     frame["fit_seconds"] *= rng.lognormal(0, 0.5, len(frame))
@@ -58,7 +58,7 @@ def noisy():
 
 @pytest.mark.parametrize("row", ["train", "test", "time"])
 def test_wins_and_losses_are_recomputed(noisy, row):
-    found = by_claim(noisy)
+    result = by_claim(noisy)
     word = {"train": "in training", "test": "on test", "time": "in time"}[row]
     seen = 0
     for method in paper.BASELINES:
@@ -66,7 +66,7 @@ def test_wins_and_losses_are_recomputed(noisy, row):
             continue
         (item,) = [
             item
-            for claim, item in found.items()
+            for claim, item in result.items()
             if claim.startswith(f"LCC against {method} {word}")
         ]
         won, lost = significant(noisy, row, method)
@@ -92,11 +92,11 @@ def test_ranks_at_defaults_are_recomputed(noisy):
 def test_ranks_with_tuning():
     rng = np.random.default_rng(2)
     scores = {(s, m): float(rng.uniform(0.7, 0.9)) for s in paper.SETS for m in paper.METHODS}
-    frame = pandas.concat([made(runs=3), folds(scores)], ignore_index=True)
+    frame = pandas.concat([make_runs(runs=3), folds(scores)], ignore_index=True)
     table = pandas.Series(scores).unstack()
     expected = (100 * table).round(2).rank(axis=1, ascending=False).mean()
-    found = mean_ranks(tuned_scores(frame, paper.SETS))
-    assert found == pytest.approx(expected[list(found)].to_dict())
+    result = mean_ranks(tuned_scores(frame, paper.SETS))
+    assert result == pytest.approx(expected[list(result)].to_dict())
     (item,) = [i for c, i in by_claim(frame).items() if "tuned parameters" in c]
     assert item.holds == (expected.idxmin() == "LCC")
     assert item.theirs.startswith("LCC 3.57, place 1 of 8")
@@ -104,12 +104,12 @@ def test_ranks_with_tuning():
 
 def test_untied_constants_are_a_second_reading_of_the_same_claim():
     scores = {(s, m): 0.8 - 0.01 * k for s in paper.SETS for k, m in enumerate(paper.METHODS)}
-    tied = pandas.concat([made(runs=2), folds(scores)], ignore_index=True)
+    tied = pandas.concat([make_runs(runs=2), folds(scores)], ignore_index=True)
     claims = [claim for claim in by_claim(tied) if "procedure 2" in claim]
     assert claims == ["LCC has the best mean rank with tuned parameters (procedure 2)"]
     apart = folds({(s, "TSV-untied"): 0.9 for s in paper.SETS})
-    found = by_claim(pandas.concat([tied, apart], ignore_index=True))
-    one, two = (item for claim, item in found.items() if "procedure 2" in claim)
+    result = by_claim(pandas.concat([tied, apart], ignore_index=True))
+    one, two = (item for claim, item in result.items() if "procedure 2" in claim)
     assert one.holds
     assert not two.holds
     assert two.ours == "LCC 2.00, place 2 of 8; first TSV 1.00"
@@ -117,10 +117,10 @@ def test_untied_constants_are_a_second_reading_of_the_same_claim():
 
 def test_forms_of_centralization():
     codes = ("LCC", "FQCC", "LCC-1NN", "LCC-1SV")
-    same = by_claim(made({"LCC-1NN": -1.0, "LCC-1SV": -0.5}, methods=codes))
+    same = by_claim(make_runs({"LCC-1NN": -1.0, "LCC-1SV": -0.5}, methods=codes))
     assert same["FQCC and LCC do not differ significantly in training or on test"].holds
     assert same["Of the discriminators the nearer center (LCC-Dist) is best"].holds
-    frame = made({"FQCC": 2.0, "LCC-1NN": 1.0}, methods=codes)
+    frame = make_runs({"FQCC": 2.0, "LCC-1NN": 1.0}, methods=codes)
     frame.loc[frame["method"] == "FQCC", "fit_seconds"] *= 7
     apart = by_claim(frame)
     differ = apart["FQCC and LCC do not differ significantly in training or on test"]
@@ -139,7 +139,9 @@ def test_the_best_width_is_that_of_the_splits_that_score():
         for params, scores in (('{"gamma": 1.0}', (0.9, 0.8)), ('{"gamma": 4.0}', (0.99, 0.98)))
         for k, score in enumerate(scores)
     ]  # fmt: skip
-    frame = pandas.concat([made(sets=("BC",), runs=3), pandas.DataFrame(rows)], ignore_index=True)
+    frame = pandas.concat(
+        [make_runs(sets=("BC",), runs=3), pandas.DataFrame(rows)], ignore_index=True
+    )
     best = best_width(frame, "Jain")
     assert (best.params, best.runs) == ('{"gamma": 4.0}', 2)
     assert best.test == pytest.approx(0.985)
@@ -150,39 +152,39 @@ def test_the_best_width_is_that_of_the_splits_that_score():
 
 
 def test_what_was_not_run_is_not_concluded():
-    assert conclusions(made(sets=("BC",), methods=("LDA", "SVM"))) == []
-    few = by_claim(made(sets=("BC", "GR"), methods=("LCC", "SVM")))
+    assert conclusions(make_runs(sets=("BC",), methods=("LDA", "SVM"))) == []
+    few = by_claim(make_runs(sets=("BC", "GR"), methods=("LCC", "SVM")))
     assert all(claim.startswith("LCC against SVM") for claim in few)
     assert {item.ours.split(" of ")[1] for item in few.values()} == {"2"}
 
 
 def test_the_papers_own_numbers_agree_with_themselves():
-    cells = agreements(made())
+    cells = agreements(make_runs())
     assert len(cells) == 112
     assert all(cell.within_points and cell.within_error for cell in cells)
     assert max(abs(cell.difference) for cell in cells) < 1e-9
 
 
 def test_an_offset_is_found_where_it_is():
-    cells = agreements(made({"TSV": 1.6, "SVM": 1.4}))
+    cells = agreements(make_runs({"TSV": 1.6, "SVM": 1.4}))
     assert {cell.method for cell in cells if not cell.within_points} == {"TSV"}
     assert {cell.method for cell in cells if not cell.within_error} == {"TSV", "SVM"}
 
 
 def test_error_combines_both_numbers_of_runs():
-    cell = agreements(made(), sets=("BC",))[0]
-    frame = made()
+    cell = agreements(make_runs(), sets=("BC",))[0]
+    frame = make_runs()
     values = 100 * frame[(frame["dataset"] == "BC") & (frame["method"] == "LCC")]["train_paper_auc"]
     assert cell.error == pytest.approx(values.std(ddof=1) * np.sqrt(1 / 20 + 1 / 50))
 
 
 def test_missing_sets_and_methods_are_left_out_not_invented():
-    cells = agreements(made(sets=("BC", "GR"), methods=("LCC", "SVM")))
+    cells = agreements(make_runs(sets=("BC", "GR"), methods=("LCC", "SVM")))
     assert len(cells) == 2 * 2 * 2
 
 
 def test_compact_table_counts_significant_sets_and_turns_time_round():
-    wins = count_wins(made(), ("LDA", "SVM", "FQCC"), paper.SETS)
+    wins = count_wins(make_runs(), ("LDA", "SVM", "FQCC"), paper.SETS)
     # Same noise for all methods: every difference of the printed means is significant.
     assert wins["test", "LDA"] == (6, 1, 7)
     assert wins["time", "SVM"] == (7, 0, 7)
@@ -190,7 +192,7 @@ def test_compact_table_counts_significant_sets_and_turns_time_round():
 
 
 def test_failed_runs_do_not_count():
-    frame = made(sets=("BC",))
+    frame = make_runs(sets=("BC",))
     frame.loc[frame["method"] == "SVM", ["status", "error"]] = ["failed", "ValueError: no"]
     last = summarize(frame, "BC", "test_paper_auc").iloc[-1]
     assert last["method"] == "SVM"
@@ -202,7 +204,7 @@ def test_failed_runs_do_not_count():
 
 
 def test_pairs_have_sign_size_and_correction():
-    frame = made(sets=("GC",), methods=("LCC", "SMP"))
+    frame = make_runs(sets=("GC",), methods=("LCC", "SMP"))
     (pair,) = compare_pairs(frame, "GC", "SMP", "test_paper_auc").itertuples()
     assert pair.method == "LCC"
     assert 100 * pair.mean == pytest.approx(90.67 - 87.03)
@@ -221,7 +223,7 @@ def test_mean_ranks_of_the_printed_table():
 
 
 def test_methods_on_fewer_splits_are_named():
-    frame = pandas.concat([made(methods=("LCC", "SVM")), made(methods=("DLS",), runs=3)])
+    frame = pandas.concat([make_runs(methods=("LCC", "SVM")), make_runs(methods=("DLS",), runs=3)])
     assert methods_with_fewer_splits(frame) == ["DLS"]
 
 
@@ -240,13 +242,13 @@ Q = (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164)
 @pytest.mark.parametrize("k", [3, 4, 8, 10])
 def test_friedman_with_the_critical_difference_of_demsar(k):
     table = pandas.DataFrame(np.round(np.random.default_rng(k).random((14, k)), 1))
-    found = friedman(table)
-    assert found.critical_difference == pytest.approx(
+    result = friedman(table)
+    assert result.critical_difference == pytest.approx(
         Q[k - 2] * np.sqrt(k * (k + 1) / (6 * 14)), abs=0.003
     )
-    assert found.statistic == pytest.approx(stats.friedmanchisquare(*table.to_numpy().T).statistic)
-    assert sum(found.ranks.values()) == pytest.approx(k * (k + 1) / 2)
-    assert found.nemenyi.shape == (k, k)
+    assert result.statistic == pytest.approx(stats.friedmanchisquare(*table.to_numpy().T).statistic)
+    assert sum(result.ranks.values()) == pytest.approx(k * (k + 1) / 2)
+    assert result.nemenyi.shape == (k, k)
 
 
 def test_the_best_method_has_the_smallest_rank():

@@ -68,12 +68,12 @@ def test_a_report_reads_the_table_and_nothing_else(folder, page, monkeypatch):
 
 
 def test_conclusions_of_the_page_are_those_of_the_rows(folder, page):
-    found = conclusions(load_result(folder).frame)
-    assert len(found) >= 20
+    claims = conclusions(load_result(folder).frame)
+    assert len(claims) >= 20
     (section,) = [section for section in page.sections if section.name == "conclusions"]
     shown = [[item.text for item in row] for row in section.blocks[1].rows]
     assert shown == [
-        [item.claim, item.theirs, item.ours, "yes" if item.holds else "no"] for item in found
+        [item.claim, item.theirs, item.ours, "yes" if item.holds else "no"] for item in claims
     ]
 
 

@@ -26,30 +26,30 @@ def root(tmp_path_factory):
 @pytest.fixture(scope="module")
 def result(root, tmp_path_factory):
     folder = tmp_path_factory.mktemp("out")
-    found = reproduce_seizure(
+    outcome = reproduce_seizure(
         root, runs=3, methods=["LCC", "LDA"], folder=folder, cache=folder / "cache"
     )
-    found.save(folder)
-    return found, folder
+    outcome.save(folder)
+    return outcome, folder
 
 
 def test_wins_and_losses_are_those_of_the_printed_marks():
     other = {}
-    for row, counts in paper.COMPACT_SEIZURE.items():
-        for method, printed in counts.items():
+    for row, table in paper.COMPACT_SEIZURE.items():
+        for method, printed in table.items():
             marks = [paper.printed(code, row, method).versus_lcc for code in CODES]
-            found = (marks.count("worse"), marks.count("better"))
-            if found != printed:
-                other[row, method] = found
+            counts = (marks.count("worse"), marks.count("better"))
+            if counts != printed:
+                other[row, method] = counts
     # The compact table prints 11 (1) for the time of DEL; its appendix marks it slower on all 12.
     assert other == {("time", "DEL"): (12, 0)}
 
 
 def test_all_runs_are_on_whole_events(result, root):
-    found, _ = result
-    assert found.kind == "seizure"
-    assert set(found.frame["dataset"]) == {"Subject1", "Synthetic_Dog_1"}
-    assert (found.frame["status"] == "ok").all()
+    outcome, _ = result
+    assert outcome.kind == "seizure"
+    assert set(outcome.frame["dataset"]) == {"Subject1", "Synthetic_Dog_1"}
+    assert (outcome.frame["status"] == "ok").all()
     features = extract_features(root / "Dog_1")
     problem = seizure_problem(features)
     for number in range(3):
@@ -71,7 +71,7 @@ def test_the_rule_for_interictal_segments_is_part_of_the_key(root):
 
 
 def test_report_sets_subjects_beside_the_paper_and_substitutes_apart(result):
-    found, folder = result
+    outcome, folder = result
     _, markdown = write_page(seizure_page(load_result(folder)), folder)
     text = markdown.read_text("utf-8").replace("\\", "")
     assert "Subject1 test" in text
@@ -82,7 +82,7 @@ def test_report_sets_subjects_beside_the_paper_and_substitutes_apart(result):
     assert "Subject2, Subject3" in text  # what is missing
     substitute = text.split("Synthetic substitute: Synthetic_Dog_1")[-1].split("\n## ")[0]
     assert "(95" not in substitute
-    summary = "\n".join(summary_lines(found))
+    summary = "\n".join(summary_lines(outcome))
     assert "Synthetic substitutes, not the paper's data: Synthetic_Dog_1" in summary
     assert "(95.20)" in summary
 
@@ -96,11 +96,11 @@ def test_some_subjects_and_lenient(root):
     try:
         with pytest.raises(ValueError, match=r"Dog_1_interictal_segment_9.mat"):
             reproduce_seizure(root, **settings)
-        found = reproduce_seizure(root, lenient=True, log=lines.append, **settings)
+        outcome = reproduce_seizure(root, lenient=True, log=lines.append, **settings)
     finally:
         broken.write_bytes(content)
-    assert [problem["name"] for problem in found.problems] == ["Subject1"]
-    assert any("1 files were skipped" in note for note in found.problems[0]["notes"])
+    assert [problem["name"] for problem in outcome.problems] == ["Subject1"]
+    assert any("1 files were skipped" in note for note in outcome.problems[0]["notes"])
     assert any("Dog_1_interictal_segment_9.mat" in line for line in lines)
 
 
