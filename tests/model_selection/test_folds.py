@@ -1,4 +1,4 @@
-"""Folds dealt by the values of rows, and what cv may be."""
+"""Hash-based folds, and the forms of cv."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def held_values(X, folds):
     return [{tuple(row) for row in X[held]} for _, held in folds]
 
 
-def test_every_row_is_held_out_once_in_each_repeat():
+def test_every_sample_is_held_out_once_in_each_repeat():
     folds = make_folds(4, X, CODES, ONES, 2, seed=0)
     assert len(folds) == 8
     for repeat in (folds[:4], folds[4:]):
@@ -33,14 +33,14 @@ def test_every_row_is_held_out_once_in_each_repeat():
     assert held_values(X, folds[:4]) != held_values(X, folds[4:])
 
 
-def test_neither_order_nor_repetition_changes_who_is_held_out():
+def test_neither_order_nor_duplication_changes_the_folds():
     order = RNG.permutation(np.repeat(np.arange(60), 2))
     once = held_values(X, make_folds(None, X, CODES, ONES, 1, seed=5))
     twice = make_folds(None, X[order], CODES[order], np.ones(120), 1, seed=5)
     assert sorted(map(sorted, held_values(X[order], twice))) == sorted(map(sorted, once))
 
 
-def test_rows_without_weight_take_no_part():
+def test_samples_without_weight_take_no_part():
     weight = np.where(np.arange(60) < 12, 0.0, 1.0)
     for cv in (3, KFold(3)):
         for train, held in make_folds(cv, X, CODES, weight, 1, seed=0):
@@ -48,32 +48,32 @@ def test_rows_without_weight_take_no_part():
 
 
 @pytest.mark.parametrize(
-    ("cv", "told"),
+    ("cv", "message"),
     [
         (1, "at least 2 folds"),
         ([], "gives no folds"),
         ([(np.flatnonzero(CODES > 0), np.arange(3))], "no row of class number 0"),
     ],
 )
-def test_folds_that_cannot_be_used(cv, told):
-    with pytest.raises(ValueError, match=told):
+def test_unusable_folds(cv, message):
+    with pytest.raises(ValueError, match=message):
         make_folds(cv, X, CODES, ONES, 1, seed=0)
 
 
-def test_masks_are_as_good_as_places():
+def test_masks_are_as_good_as_indices():
     mask = np.arange(60) < 40
     ((train, held),) = make_folds([(mask, ~mask)], X, CODES, ONES, 1, seed=0)
     np.testing.assert_array_equal(train, np.arange(40))
     np.testing.assert_array_equal(held, np.arange(40, 60))
 
 
-def test_rows_elsewhere_have_no_places():
+def test_remote_samples_have_no_positions():
     assert number_of_folds(None, remote=True) == 5
     with pytest.raises(ValueError, match="have no positions to index"):
         number_of_folds(KFold(3), remote=True)
 
 
-def test_stratified_folds_look_at_the_smallest_class():
+def test_stratified_folds_depend_on_the_smallest_class():
     assert stratified_folds(None, np.array([100, 3])) == 3
     assert stratified_folds(None, np.array([100, 1])) == 2
     assert stratified_folds(StratifiedKFold(4), np.array([10, 10])) == 4
@@ -84,7 +84,7 @@ def test_stratified_folds_look_at_the_smallest_class():
             stratified_folds(cv, np.array([10, 10]))
 
 
-def test_one_number_per_row():
+def test_one_fold_number_per_sample():
     numbers = np.array([0, 1, -1])
     np.testing.assert_array_equal(fold_numbers(PredefinedSplit(numbers), 3), numbers)
     assert fold_numbers(5, 3) is None

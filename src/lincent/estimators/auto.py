@@ -64,6 +64,7 @@ from lincent.model_selection.selection import (
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.joint import Design, solve_path
 from lincent.solvers.solution import silent
+from lincent.sources.hashing import row_hashes
 from lincent.sources.source import Kind, kind_of, namespace_of
 from lincent.tables.weighted import Columns, mean_and_deviation, merged
 
@@ -361,7 +362,8 @@ class AutoLCC(Probabilities, EncodedModel):
         n_classes = len(self.classes_)
         joint = n_classes > 2
         cv = (N_SPLITS_JOINT if joint else N_SPLITS) if self.cv is None else self.cv
-        folds = make_folds(cv, data.Z, data.codes, data.weight, 1, shared.seed)
+        hashes = row_hashes(data.Z, shared.seed)
+        folds = make_folds(cv, data.Z, data.codes, data.weight, 1, shared.seed, hashes)
         labels = Labels(data.codes, data.weight, n_classes)
         totals, log = total_costs(n_classes), print if self.verbose else silent
         shape = (len(totals), len(data.Z), n_classes if joint else 1)
@@ -377,7 +379,8 @@ class AutoLCC(Probabilities, EncodedModel):
             kept = everything if kept is None else kept
             index, weight = merged(train, data.keys, data.codes, data.weight)
             rows = replace(data[index], weight=weight)
-            blocks = FeatureBlocks(rows, shared.seed, own, searching=True, shared=shared)
+            common = {"searching": True, "shared": shared, "hashes": hashes[index]}
+            blocks = FeatureBlocks(rows, shared.seed, own, **common)
             loss = costs.loss(rows.codes, weight.astype(np.float32))
             held_out = data.Z[test]
 

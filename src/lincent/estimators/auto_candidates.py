@@ -27,6 +27,7 @@ from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
 from lincent.features.relevance import mutual_relevance_weights
 from lincent.features.transformer import BLOCK_ROWS, FeatureMap, by_blocks
 from lincent.sources.array_namespace import HOST
+from lincent.sources.hashing import row_hashes
 from lincent.sources.source import Kind, dense_rows, kind_of, namespace_of
 from lincent.tables.weighted import merged, shares_of_classes
 
@@ -140,7 +141,12 @@ class TransformerMap(FeatureMap):
         self.transformer = transformer
 
     def _fit(
-        self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
+        self,
+        Z: np.ndarray,
+        codes: np.ndarray | None,
+        weight: np.ndarray,
+        seed: int,
+        hashes: np.ndarray | None = None,
     ) -> TransformerMap:
         self.transformer_ = clone(self.transformer)
         weighted = has_fit_parameter(self.transformer_, "sample_weight")
@@ -237,6 +243,8 @@ class FeatureBlocks:
         Whether blocks have half the size.
     shared : SharedFeatures, default=None
         Blocks that all folds of a search have in common.
+    hashes : ndarray, default=None
+        Hashes of the samples, where they are computed already.
     """
 
     def __init__(
@@ -248,8 +256,10 @@ class FeatureBlocks:
         cache: bool = True,
         searching: bool = False,
         shared: SharedFeatures | None = None,
+        hashes: np.ndarray | None = None,
     ) -> None:
         self.Z, self.codes, self.weight, self.seed = rows.Z, rows.codes, rows.weight, seed
+        self._hashes = {} if hashes is None else {"": hashes}
         self.factors = {} if rows.units is None else {EVEN: rows.units}
         self.own = own or {}
         self.fitted: dict[str, FeatureMap] = {}
@@ -279,8 +289,12 @@ class FeatureBlocks:
             if name.startswith(RELEVANT) and RELEVANT not in self.factors:
                 weights = mutual_relevance_weights(self.Z, self.codes, self.weight)
                 self.factors[RELEVANT] = weights
-            Z = scaled_for(name, self.Z, self.factors)
-            self.fitted[name] = block._fit(Z, self.codes, self.weight, self.seed)
+            Z, factors = scaled_for(name, self.Z, self.factors), name.split()[0]
+            factors = factors if factors in self.factors else ""
+            if factors not in self._hashes:
+                self._hashes[factors] = row_hashes(Z, self.seed)
+            hashes = self._hashes[factors]
+            self.fitted[name] = block._fit(Z, self.codes, self.weight, self.seed, hashes)
         return self.fitted[name]
 
     def mapping(self, feature_map: str, center: np.ndarray, scale: np.ndarray) -> BlockMapping:

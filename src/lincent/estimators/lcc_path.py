@@ -1,4 +1,4 @@
-"""``lcc_path``: the solutions of one two-class problem at many margins and costs."""
+"""``lcc_path``: the solutions of one binary problem at many margins and costs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PAPER_MARGINS = 2.0 ** np.arange(-7, 8)
 
 @dataclass(frozen=True)
 class LCCPath:
-    """Solutions of a two-class problem by cost and margin.
+    """Solutions of a binary problem by C and margin.
 
     Attributes
     ----------
@@ -83,21 +83,21 @@ def lcc_path(
     random_state: Any = None,
     verbose: int = 0,
 ) -> LCCPath:
-    """Exact LCC solutions along the margin, each warm-started from the last and certified.
+    """Compute exact LCC solutions along the margin, each warm-started and certified.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        The rows; also a torch or CuPy array, which stays on its device.
+        Samples; also a torch or CuPy array, which stays on its device.
     y : array-like of shape (n_samples,)
         Two classes.
     margins : array-like, default=None
         The margins, in any order. None is the paper's grid, 2**-7 to 2**7. Margins above the
         largest feasible one are reported, not solved.
     Cs : array-like, default=(2.0,)
-        Costs of a unit of slack.
+        Values of C, the paper's λ on the sum of slacks.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows; a weight of two is a repeated row.
+        Frequency weights; any nonnegative numbers.
     class_weight : dict, "balanced" or None, default=None
         Factors on the costs of each class, as in :class:`lincent.LCC`.
     solver : str, default='auto'
@@ -107,7 +107,7 @@ def lcc_path(
     max_iter : int, default=200
         As in :class:`LCC`.
     time_limit : float, default=None
-        Seconds for the whole path. Points whose turn comes later are NaN.
+        Seconds for the whole path; points not solved in time are NaN.
     random_state : object, default=None
         As in :class:`LCC`.
     verbose : int, default=0
@@ -157,7 +157,7 @@ def lcc_path(
 
 
 class _Columns(BaseEstimator):
-    """Whom scikit-learn's validation tells how many columns there are."""
+    """Receives the number of features from scikit-learn's validation."""
 
     _accept_sparse = "csr"
 

@@ -1,6 +1,6 @@
 """LCCCV: LCC with its margin, cost and discriminator chosen by cross-validation.
 
-Each fold follows the path of margins (see ``solvers.lp.path``), so that a grid of margins costs a
+Each fold solves a path over the margin (see ``solvers.lp.path``), so that a grid of margins costs a
 few solves and not one each.  Margins are relative: fractions of the largest feasible margin of the
 problem at hand, the sum of absolute differences of the class centers.  At the fraction 1 a single
 point is feasible, the signs of those differences; small fractions leave the box constraints
@@ -112,8 +112,8 @@ class FittedCandidate(ClassifierMixin, BaseEstimator):
 class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     """Linear centralization classifier with its margin chosen by cross-validation.
 
-    Every fold follows the exact path of margins, which costs a few solves for the whole grid; the
-    chosen candidate is then fitted to all samples.
+    Every fold solves the exact path over the margin, which costs a few solves for the whole grid;
+    the chosen candidate is then fitted to all samples.
 
     Parameters
     ----------
@@ -410,7 +410,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
                     gaps[k], scaled[k] = np.nan, False
                 else:
                     gaps[k] = max(gaps[k], direction.solution.relative_gap)
-                    # Scaled as a whole; the folds of a calibration may not be.
+                    # All of it is scaled; the folds of a calibration may not be.
                     scaled[k] &= direction.solution.solver == SCALED and not calibrate
         models = [
             None

@@ -155,7 +155,7 @@ class RegularizedLCCCV(Probabilities, FoldEnsemble, Classifier):
         """
         return self._fit(X, y, sample_weight)
 
-    def _feature_maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
+    def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
         return [None], None
 
     def _set_model(

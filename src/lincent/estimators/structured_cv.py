@@ -9,9 +9,9 @@ import numpy as np
 from lincent.estimators.choices import Calibrated, Strategy
 from lincent.estimators.classifier import Classifier
 from lincent.estimators.probabilities import Probabilities
-from lincent.estimators.problem import Training
+from lincent.estimators.problem import HostTraining, Training
 from lincent.estimators.validation import check_count, check_positive
-from lincent.features.clusters import CenterSet
+from lincent.features.clusters import CenterSet, find_local_centers
 from lincent.features.similarity import Extension, local_scores
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 
@@ -188,8 +188,12 @@ class StructuredLCCCV(Probabilities, FoldEnsemble, Classifier):
     def _map_params(self) -> list[dict[str, Any]]:
         return [{"gamma": gamma} for gamma in (None, *self.gammas)]
 
-    def _feature_maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
-        local = part.local_centers(self.n_centers, seed)
+    def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
+        if isinstance(part, HostTraining) and hashes is not None:
+            samples = part.X, part.codes, part.weight
+            local = find_local_centers(*samples, self.n_centers, seed, hashes)
+        else:
+            local = part.local_centers(self.n_centers, seed)
         whitenings = [local.whitening(gamma) for gamma in self.gammas]
         maps = [
             Extension(local.centers, gamma / local.variance, whitening)

@@ -1,15 +1,15 @@
 """Local centers: k-means in each class.
 
 In each class k-means finds k = min(K, weight of the class / 4) local centers c_1 .. c_q (q over all
-classes).  As features they are ``features.similarity``; a linear rule on psi = [x ; psi(x)] is
-x.beta + k(x).p - cut with pulls p = sqrt(v) G^(-1/2) times its second part: each local center pulls
-the rows near it to one side.
+classes).  As features they are ``features.similarity``; a linear model on psi = [x ; psi(x)] is
+x.beta + k(x).p - t with coefficients p = sqrt(v) G^(-1/2) times its second part: each local center
+moves the decision values of the samples around it.
 
-k-means runs on the distinct rows in the order of their keys, with their total weights: repetition
-and weight are the same, and the order of the rows does not matter.  In a class with more than
-``SAMPLE_ROWS`` distinct rows it runs on that many, the first by key, which is a random sample, and
-mini-batch k-means over all rows goes on from there.  (Begun there it ends lower than from a start
-of its own, and lower than the sample alone; its cost is linear in the number of rows.)
+k-means runs on the unique samples in the order of their hashes, with total weights: weights are
+frequencies, and the order of the samples does not matter.  In a class with more than
+``SAMPLE_ROWS`` unique samples it runs on that many, the first by hash, which is a random sample,
+and mini-batch k-means over all samples continues from there.  (This ends lower than from a start of
+its own, and lower than the sample alone; its cost is linear in the number of samples.)
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from lincent.tables.weighted import SAMPLE_ROWS
 
 BATCH_ROWS = 4_096
 BATCH_ROUNDS = 3
-"""Mini-batch k-means reads the rows at most so often."""
+"""Passes of mini-batch k-means over the samples, at most."""
 ROWS_PER_CENTER = 4
 FULL_ENTRIES = 2**24
-"""Sparse rows up to this size are clustered as full ones: the centers are then the same."""
+"""Sparse data up to this size is clustered as dense: the centers are then the same."""
 
 
 @dataclass(frozen=True)
 class CenterSet:
-    """Local centers of all classes, and the unit of distance."""
+    """Local centers of all classes, and the total variance that normalizes distances."""
 
     centers: np.ndarray
     classes: np.ndarray
@@ -42,46 +42,51 @@ class CenterSet:
     variance: float
 
     def distances(self, X: np.ndarray) -> np.ndarray:
-        """|x - c_j|^2 / v for all rows and centers."""
+        """Return |x - c_j|^2 / v for all samples and centers."""
         return squared_distances(X, self.centers) / self.variance
 
     def whitening(self, gamma: float) -> np.ndarray:
-        """sqrt(v) G^(-1/2)."""
+        """Return sqrt(v) G^(-1/2)."""
         return whitening(self.centers, gamma / self.variance, self.variance)
 
 
 def find_local_centers(
-    X: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_centers: int, seed: int
+    X: np.ndarray,
+    codes: np.ndarray,
+    weight: np.ndarray,
+    n_centers: int,
+    seed: int,
+    hashes: np.ndarray | None = None,
 ) -> CenterSet:
-    """k-means in each class."""
-    keys = row_hashes(X, seed)
-    found = []
+    """Return the centroids of k-means in each class."""
+    hashes = row_hashes(X, seed) if hashes is None else hashes
+    local = []
     for code in range(int(codes.max()) + 1):
         rows = np.flatnonzero((codes == code) & (weight > 0))
         if not rows.size:
             continue
-        centers, sizes = _cluster(X, keys, weight, rows, n_centers, seed)
-        found.append((centers, np.full(len(centers), code), sizes))
-    centers, classes, sizes = (np.concatenate(part) for part in zip(*found, strict=True))
+        centers, sizes = _cluster(X, hashes, weight, rows, n_centers, seed)
+        local.append((centers, np.full(len(centers), code), sizes))
+    centers, classes, sizes = (np.concatenate(part) for part in zip(*local, strict=True))
     return CenterSet(centers, classes, sizes, total_variance(X, weight))
 
 
 def _cluster(
     X: np.ndarray,
-    keys: np.ndarray,
+    hashes: np.ndarray,
     weight: np.ndarray,
     rows: np.ndarray,
     n_centers: int,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    _, first, kind = np.unique(keys[rows], return_index=True, return_inverse=True)
+    _, first, kind = np.unique(hashes[rows], return_index=True, return_inverse=True)
     counts = np.bincount(kind.reshape(-1), weights=weight[rows])
     k = max(1, min(n_centers, int(counts.sum() / ROWS_PER_CENTER), len(first)))
-    points = X[rows[first]]  # a copy of these rows, sparse where X is
+    points = X[rows[first]]  # a copy of these samples, sparse where X is
     if kind_of(X) is not Kind.SPARSE:
         points = np.ascontiguousarray(points)
     elif points.shape[0] * points.shape[1] <= FULL_ENTRIES:
-        points = points.toarray()  # k-means takes other ways on sparse rows
+        points = points.toarray()  # k-means uses other algorithms on sparse data
     points = points.astype(np.float64, copy=False)
     return _with_sizes(points, counts, k, seed)
 
@@ -101,9 +106,9 @@ def centers_of_sample(
     n_centers: int,
     seed: int,
 ) -> CenterSet:
-    """The same from different rows of each class in the order of their keys, and their weights.
+    """Return the same from unique samples of each class in the order of their hashes.
 
-    ``totals`` is the weight of all rows of each class, of which a sample has a part.
+    ``counts`` are their weights, ``totals`` the weights of the classes they are drawn from.
     """
     found = []
     for code, (rows, count) in enumerate(zip(points, counts, strict=True)):
@@ -119,7 +124,7 @@ def centers_of_sample(
 def _means(
     points: np.ndarray, counts: np.ndarray, k: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The centers of k-means, and the one nearest to each point."""
+    """Return the centers of k-means, and the nearest center of each point."""
     from sklearn.cluster import KMeans, MiniBatchKMeans  # late: as long to import as lincent
 
     some = slice(SAMPLE_ROWS)

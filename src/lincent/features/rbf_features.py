@@ -123,9 +123,15 @@ class KernelLandmarks(RBFFeatures):
             )
 
     def _fit(
-        self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
+        self,
+        Z: np.ndarray,
+        codes: np.ndarray | None,
+        weight: np.ndarray,
+        seed: int,
+        hashes: np.ndarray | None = None,
     ) -> KernelLandmarks:
-        rows, counts = sample_by_key(row_hashes(Z, seed), weight)
+        hashes = row_hashes(Z, seed) if hashes is None else hashes
+        rows, counts = sample_by_key(hashes, weight)
         some = Z[rows]
         self.variance_ = total_variance(some, counts)
         self.landmarks_ = some[: max(1, min(self.n_landmarks, int(self.max_share * len(some))))]
@@ -209,10 +215,15 @@ class LocalCenters(RBFFeatures):
         return class_codes(self, y, n_samples)
 
     def _fit(
-        self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
+        self,
+        Z: np.ndarray,
+        codes: np.ndarray | None,
+        weight: np.ndarray,
+        seed: int,
+        hashes: np.ndarray | None = None,
     ) -> LocalCenters:
         groups = np.zeros(len(Z), dtype=np.intp) if codes is None else codes
-        local = find_local_centers(Z, groups, weight, self.n_centers, seed)
+        local = find_local_centers(Z, groups, weight, self.n_centers, seed, hashes)
         self.centers_, self.center_classes_, self.sizes_ = local.centers, local.classes, local.sizes
         self.variance_ = local.variance
         self.whitening_ = local.whitening(self.gamma)

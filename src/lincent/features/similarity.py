@@ -1,14 +1,14 @@
-"""Similarity to points as features: what local centers and landmarks have in common.
+"""Gaussian kernel similarity to points, whitened: features of local centers and landmarks.
 
-With points c_1 .. c_q, v the total variance of the rows (the number of columns, if these are
+With points c_1 .. c_q, v the total variance of the samples (the number of features, if these are
 standardized) and a width g,
 
     k(x)_j = exp(-g |x - c_j|^2 / v),     G_jl = exp(-g |c_j - c_l|^2 / v)
     psi(x) = sqrt(v) G^(-1/2) k(x)                       (eigenvalues of G floored at 1e-6)
 
 so that psi is, like x, of total variance about v, and uncorrelated in the geometry of the points.
-Any root of G^-1 gives the same inner products and so the same L2-regularized rules; where there are
-many points the triangular one is used, with 1e-6 added to G: a tenth of the work.
+Any root of G^-1 gives the same inner products and so the same L2-regularized models; where there
+are many points the triangular one is used, with 1e-6 added to G: a tenth of the work.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CACHED_ENTRIES = 2**17
 
 
 def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
-    """|x - c_j|^2, from centered data so that little is lost to rounding; sparse rows stay so."""
+    """Return |x - c_j|^2, from centered data so that little is lost to rounding."""
     if kind_of(X) is Kind.SPARSE:
         distances = np.asarray(X @ (-2.0 * points.T))
         distances += np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1)
@@ -45,38 +45,39 @@ def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
 
 
 def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
-    """k(x), with scale = g / v, where the rows are; here in parts that stay in the cache from
-    product to exponential.
+    """Return k(x), with scale = g / v, in the array namespace of ``X``.
+
+    In memory in parts that stay in the cache from product to exponential.
     """
     if kind_of(X) is Kind.DEVICE:
         return near_there(X, points, scale, namespace_of(X))
-    near = np.empty((X.shape[0], len(points)))
+    kernel = np.empty((X.shape[0], len(points)))
     step = max(1, CACHED_ENTRIES // max(1, len(points)))
     if kind_of(X) is Kind.SPARSE:
         for start in range(0, X.shape[0], step):
             part = squared_distances(X[start : start + step], points)
             part *= -scale
-            np.exp(part, out=near[start : start + step])
-        return near
+            np.exp(part, out=kernel[start : start + step])
+        return kernel
     left, right = _factors(X, points, scale)
     for start in range(0, X.shape[0], step):
-        _exponentials(left[start : start + step], right, near[start : start + step])
-    return near
+        _exponentials(left[start : start + step], right, kernel[start : start + step])
+    return kernel
 
 
 def similarity_sums(X: np.ndarray, points: np.ndarray, scale: float, w: np.ndarray) -> np.ndarray:
-    """k(x).w of every row: no more than a part of k in the cache is ever there."""
+    """Return k(x).w of every sample; only a part of k, in the cache, is held at a time."""
     left, right = _factors(X, points, scale)
     step = min(len(left), max(1, CACHED_ENTRIES // max(1, len(points))))
-    room, sums = np.empty((step, len(points))), np.empty(len(left))
+    buffer, sums = np.empty((step, len(points))), np.empty(len(left))
     for start in range(0, len(left), step):
         rows = left[start : start + step]
-        np.dot(_exponentials(rows, right, room[: len(rows)]), w, out=sums[start : start + step])
+        np.dot(_exponentials(rows, right, buffer[: len(rows)]), w, out=sums[start : start + step])
     return sums
 
 
 def _factors(X: np.ndarray, points: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """-scale |x - c|^2 is one product: of (x, |x|^2, 1) and (2 scale c, -scale, -scale |c|^2)."""
+    """Return the factors of -scale |x - c|^2: (x, |x|^2, 1), (2 scale c, -scale, -scale |c|^2)."""
     origin, n = points.mean(axis=0), points.shape[1]
     left, right = np.ones((X.shape[0], n + 2)), np.full((len(points), n + 2), -scale)
     np.subtract(X, origin, out=left[:, :n])
@@ -94,7 +95,7 @@ def _exponentials(left: np.ndarray, right: np.ndarray, out: np.ndarray) -> np.nd
 
 
 def whitening(points: np.ndarray, scale: float, variance: float) -> np.ndarray:
-    """sqrt(v) G^(-1/2)."""
+    """Return sqrt(v) G^(-1/2)."""
     G = similarity(points, points, scale)
     values, vectors = np.linalg.eigh((G + G.T) / 2)
     size = np.sqrt(variance) / np.sqrt(np.maximum(values, FLOOR))
@@ -102,7 +103,7 @@ def whitening(points: np.ndarray, scale: float, variance: float) -> np.ndarray:
 
 
 def triangular_whitening(points: np.ndarray, scale: float, variance: float) -> np.ndarray:
-    """sqrt(v) L'^-1 with G + 1e-6 I = L L'."""
+    """Return sqrt(v) L'^-1 with G + 1e-6 I = L L'."""
     G = similarity(points, points, scale)
     G.flat[:: len(G) + 1] += FLOOR
     factor = cholesky(G, lower=True, check_finite=False)
@@ -111,7 +112,7 @@ def triangular_whitening(points: np.ndarray, scale: float, variance: float) -> n
 
 
 def total_variance(X: Any, weight: np.ndarray) -> float:
-    """The sum of the columns' variances; 1 if there is none."""
+    """Return the sum of the variances of the features; 1 if there is none."""
     share = weight / weight.sum()
     if kind_of(X) is Kind.SPARSE:
         mean = np.asarray(share @ X)
@@ -125,7 +126,7 @@ def total_variance(X: Any, weight: np.ndarray) -> float:
 
 
 def entry_variance(X: Any, weight: np.ndarray) -> float:
-    """The variance over all entries, rows counted by weight."""
+    """Return the variance over all entries, samples weighted."""
     share = weight / (weight.sum() * X.shape[1])
     if kind_of(X) is Kind.SPARSE:
         mean = float(np.sum(share @ X))
@@ -137,7 +138,7 @@ def entry_variance(X: Any, weight: np.ndarray) -> float:
 
 
 def extended(X: Any, similarity: np.ndarray, whitening: np.ndarray) -> Any:
-    """psi(x) from x and exp(-g distances); sparse columns stay sparse beside the full ones."""
+    """Return psi(x) from x and exp(-g distances); sparse features stay sparse."""
     m, n = X.shape
     if kind_of(X) is Kind.SPARSE:
         return sp.csr_array(sp.hstack([X, sp.csr_array(similarity @ whitening)], format="csr"))
@@ -149,7 +150,7 @@ def extended(X: Any, similarity: np.ndarray, whitening: np.ndarray) -> Any:
 
 @dataclass(frozen=True)
 class Extension:
-    """psi(x) = [x ; sqrt(v) G^(-1/2) k(x)] for rows that are mapped where they are."""
+    """The mapping psi(x) = [x ; sqrt(v) G^(-1/2) k(x)], in the array namespace of x."""
 
     points: np.ndarray
     scale: float
@@ -166,20 +167,20 @@ class Extension:
     def __call__(self, X: Any) -> Any:
         place = namespace_of(X)
         if place is not HOST:
-            near = near_there(X, self.points, self.scale, place)
-            return place.beside([X, near @ place.send(self.whitening)])
+            kernel = near_there(X, self.points, self.scale, place)
+            return place.beside([X, kernel @ place.send(self.whitening)])
         X = X.astype(np.float64, copy=False)
         return extended(X, similarity(X, self.points, self.scale), self.whitening)
 
 
 def near_there(X: Any, points: np.ndarray, scale: Any, place: Any) -> Any:
-    """k(x) of rows on a device, in float64; ``scale`` is a number, or one for each point."""
+    """Return k(x) on a device, in float64; ``scale`` is a number, or one for each point."""
     xp = place.xp
     origin = points.mean(axis=0)
-    rows, there = X - place.send(origin), place.send(points - origin)
-    distances = rows @ (-2.0 * there.T)
+    rows, centered = X - place.send(origin), place.send(points - origin)
+    distances = rows @ (-2.0 * centered.T)
     distances += xp.sum(rows * rows, axis=1)[:, None]
-    distances += xp.sum(there * there, axis=1)
+    distances += xp.sum(centered * centered, axis=1)
     return xp.exp(-scale * distances.clip(0.0, None))
 
 
@@ -189,15 +190,15 @@ def local_scores(
     intercept: np.ndarray,
     centers: np.ndarray,
     scales: np.ndarray,
-    pulls: np.ndarray,
+    local: np.ndarray,
 ) -> np.ndarray:
-    """x.linear + intercept + sum over widths and centers of pull * exp(-scale |x - c|^2).
+    """Return x.linear + intercept + sum over widths and centers of coef * exp(-scale |x - c|^2).
 
-    ``linear`` is (tasks, columns), ``scales`` (widths, centers), ``pulls`` tasks by both.
-    Rows are taken in blocks, so that memory beyond the result does not grow with their number.
+    ``linear`` is (problems, features), ``scales`` (widths, centers), ``local`` problems by both.
+    Computed in blocks, so that memory beyond the result does not grow with the number of samples.
     """
     if kind_of(X) is Kind.DEVICE:
-        return _local_scores_there(X, linear, intercept, centers, scales, pulls)
+        return _local_scores_on_device(X, linear, intercept, centers, scales, local)
     scores = np.empty((X.shape[0], len(linear)))
     for start in range(0, X.shape[0], BLOCK_ROWS):
         part = slice(start, start + BLOCK_ROWS)
@@ -205,20 +206,20 @@ def local_scores(
         block = np.asarray(rows @ linear.T) + intercept
         distances = squared_distances(rows, centers)
         for width, scale in enumerate(scales):
-            block += np.exp(-scale * distances) @ pulls[:, width].T
+            block += np.exp(-scale * distances) @ local[:, width].T
         scores[part] = block
     return scores
 
 
-def _local_scores_there(
+def _local_scores_on_device(
     X: Any,
     linear: np.ndarray,
     intercept: np.ndarray,
     centers: np.ndarray,
     scales: np.ndarray,
-    pulls: np.ndarray,
+    local: np.ndarray,
 ) -> np.ndarray:
-    """The same for rows on a device, which are mapped there."""
+    """Return the same for samples on a device, where they are mapped."""
     from lincent.sources.device import parts_of
 
     place = namespace_of(X)
@@ -227,7 +228,7 @@ def _local_scores_there(
         rows = place.doubles(X[part])
         block = rows @ place.send(linear.T) + place.send(intercept)
         for width, scale in enumerate(scales):
-            near = near_there(rows, centers, place.send(scale), place)
-            block += near @ place.send(pulls[:, width].T)
+            kernel = near_there(rows, centers, place.send(scale), place)
+            block += kernel @ place.send(local[:, width].T)
         scores[part] = place.fetch(block)
     return scores

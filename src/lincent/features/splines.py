@@ -1,19 +1,19 @@
-"""Cubic splines per column: curves that a linear rule can use.
+"""Splines of single features, as a basis for linear models.
 
-A column x in units of its deviation, with knots k_1 < .. < k_q at quantiles, is given the natural
-cubic splines on these knots: cubic between them, linear beyond the first and the last.  Of their
-q dimensions one is constant, one is x itself, and q - 2 are curved.  The curved ones are made
-uncorrelated with 1 and x, and among themselves such that, over the training rows,
+A feature x, normalized by its standard deviation, with knots k_1 < .. < k_q at quantiles, is given
+the natural cubic splines on these knots: cubic between them, linear beyond the outer ones.  Of
+their q dimensions one is constant, one is x itself, and q - 2 are curved.  The curved ones are made
+uncorrelated with 1 and x, and among themselves such that, over the training samples,
 
     mean psi_j psi_l = [j = l],      integral psi_j'' psi_l'' = [j = l] roughness_j * unit
 
-(Demmler and Reinsch, 1975): psi_1 is the slowest bend, psi_2 the next.  The unit of roughness is
-that of the slowest bend, whatever the units and the skew of the column.  A feature is
+(Demmler and Reinsch, 1975): psi_1 is the slowest term, psi_2 the next.  Roughness is relative
+to that of the slowest term, whatever the scale and the skew of the feature.  A feature is
 
     psi_j / sqrt(1 + smoothing * roughness_j)
 
 so that an L2 term on the coefficients of these features is an L2 term on the curve plus
-``smoothing`` times its squared curvature, and the solver need not know.
+``smoothing`` times its squared curvature: the solver needs no change.
 
 A column with few values gets an indicator for each value beside itself instead; one with two values
 is left alone.
@@ -42,9 +42,9 @@ from lincent.sources.source import namespace_of
 from lincent.tables.weighted import quantiles, sample_by_key
 
 FEW_VALUES = 8
-"""A column with so many different values gets indicators: a curve through them says no more."""
+"""A feature with so many unique values gets indicators: a curve through them has no more."""
 LEAST_SPREAD = 0.05
-"""Indicators are centered, and scaled as if their value had at least this share of the rows."""
+"""Indicators are centered, and scaled as if their value had at least this frequency."""
 ROUNDING = 1e-9
 OUTER = 0.02
 """The outer knots are at this quantile and at one minus it: outliers are on the linear part."""
@@ -52,7 +52,7 @@ OUTER = 0.02
 
 @dataclass(frozen=True)
 class ColumnCurve:
-    """The features of one column: itself, then curved terms or indicators."""
+    """The basis of one feature: itself, then curved terms or indicators."""
 
     mean: float
     deviation: float
@@ -72,12 +72,12 @@ class ColumnCurve:
         return [name, *bends, *(f"{name}={level:g}" for level in self.levels)]
 
     def factors(self, smoothing: float) -> np.ndarray:
-        """What smoothing multiplies each feature by."""
+        """Return the factor of each term for a smoothing parameter."""
         bends = 1.0 / np.sqrt(1.0 + smoothing * self.roughness)
         return np.concatenate([[1.0], bends, np.ones(len(self.levels))])
 
     def values(self, column: Any, smoothing: float) -> Any:
-        """The features of these values, one row each, where the values are."""
+        """Return the terms of these values, in their array namespace."""
         place = namespace_of(column)
         out = place.empty((len(column), self.width))
         x = (column - self.mean) / self.deviation
@@ -93,7 +93,7 @@ class ColumnCurve:
 
 
 def natural(x: Any, knots: np.ndarray) -> Any:
-    """1, x and the q - 2 natural cubic splines on the knots (Hastie et al., 2009, 5.4).
+    """Return 1, x and the q - 2 natural cubic splines on the knots (Hastie et al., 2009, 5.4).
 
     Beyond the last knot they are continued by their slope: far out the cubes would cancel.  Each
     is made for all values at once: few knots make short rows, which are slow to go along.
@@ -114,7 +114,7 @@ def natural(x: Any, knots: np.ndarray) -> Any:
 
 
 def curvature(knots: np.ndarray) -> np.ndarray:
-    """The integrals of the products of second derivatives of the curved splines."""
+    """Return the integrals of products of second derivatives of the curved splines."""
     reach = knots[-1] - knots[0]
     # Second derivatives are linear between knots, and zero at the outer two.
     ramps = 6.0 * np.maximum(knots[:, None] - knots, 0.0) / reach**3
@@ -126,7 +126,7 @@ def curvature(knots: np.ndarray) -> np.ndarray:
 
 
 def learn_curve(column: np.ndarray, weight: np.ndarray, n_knots: int) -> ColumnCurve:
-    """Knots and terms from the values of a sample."""
+    """Fit knots and terms to the values of a sample."""
     share = weight / weight.sum()
     mean = float(share @ column)
     deviation = float(np.sqrt(share @ (column - mean) ** 2))
@@ -161,7 +161,7 @@ def _no_terms() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _slow_to_fast(
     x: np.ndarray, share: np.ndarray, knots: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The curved terms in the order of their roughness, as coefficients on ``natural``."""
+    """Return the curved terms by increasing roughness, as coefficients on ``natural``."""
     design = natural(x, knots)
     root = np.sqrt(share)[:, None]
     straight, bent = design[:, :2] * root, design[:, 2:] * root
@@ -199,17 +199,17 @@ class IncreasingCurve:
         return [f"{name} slope {j + 1}" for j in range(self.width)]
 
     def factors(self, smoothing: float) -> np.ndarray:
-        """What smoothing multiplies each feature by: it has no part in them."""
+        """Return factors of one: smoothing has no effect on increasing terms."""
         return np.ones(self.width)
 
     def values(self, column: Any, smoothing: float) -> Any:
-        """The features of these values, where the values are."""
+        """Return the terms of these values, in their array namespace."""
         centers = namespace_of(column).send(self.centers)
         return self.way * (integrated_hats(column, self.knots) - centers) / self.scale
 
 
 def integrated_hats(x: Any, knots: np.ndarray) -> Any:
-    """All g_j at all x."""
+    """Return all g_j at all x."""
     place = namespace_of(x)
     if len(knots) == 1:
         return x[:, None] - place.send(knots)
@@ -230,7 +230,7 @@ def integrated_hats(x: Any, knots: np.ndarray) -> Any:
 def learn_increasing(
     column: np.ndarray, weight: np.ndarray, n_knots: int, way: float
 ) -> IncreasingCurve:
-    """Knots at quantiles of a sample."""
+    """Fit knots at quantiles of a sample."""
     knots = np.unique(quantiles(column, weight, np.linspace(OUTER, 1 - OUTER, n_knots)))
     values = integrated_hats(column, knots)
     share = weight / weight.sum()
@@ -245,10 +245,10 @@ def learn_increasing(
 class SplineFeatures(FeatureMap):
     """Natural cubic splines on quantile knots, column by column.
 
-    Each column stays, in units of its standard deviation, and is joined by its bends: uncorrelated
-    curves of unit variance, the slowest first, linear beyond the outer knots. Columns with at most
-    eight values get an indicator per value instead, and so do categories; a column with missing
-    values gets an indicator for them.
+    Each column stays, normalized by its standard deviation, and is joined by curved terms:
+    uncorrelated, of unit variance, the slowest first, linear beyond the outer knots. Columns
+    with at most eight values get an indicator per value instead, and so do categories; a column
+    with missing values gets an indicator for them.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ class SplineFeatures(FeatureMap):
     categorical_features : array-like of bool, int or str, default=None
         Further columns to read as categories, beside text and categorical columns of a frame.
     random_state : int, RandomState instance or None, default=0
-        Draws the 10,000 rows on which knots are placed, if there are more.
+        Seeds the draw of 10,000 samples on which knots are placed, if there are more.
 
     Attributes
     ----------
@@ -271,7 +271,7 @@ class SplineFeatures(FeatureMap):
 
     See Also
     --------
-    sklearn.preprocessing.SplineTransformer : B-splines, for numbers without gaps.
+    sklearn.preprocessing.SplineTransformer : B-splines, without missing values.
 
     Examples
     --------
@@ -303,9 +303,15 @@ class SplineFeatures(FeatureMap):
             )
 
     def _fit(
-        self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int
+        self,
+        Z: np.ndarray,
+        codes: np.ndarray | None,
+        weight: np.ndarray,
+        seed: int,
+        hashes: np.ndarray | None = None,
     ) -> SplineFeatures:
-        rows, counts = sample_by_key(row_hashes(Z, seed), weight)
+        hashes = row_hashes(Z, seed) if hashes is None else hashes
+        rows, counts = sample_by_key(hashes, weight)
         self.curves_: list[ColumnCurve] = [
             learn_curve(column, counts, self.n_knots) for column in Z[rows].T
         ]
@@ -319,7 +325,7 @@ class SplineFeatures(FeatureMap):
 
     @property
     def parts(self) -> list[slice]:
-        """Which features belong to each encoded column."""
+        """Which terms belong to each encoded column."""
         ends = np.cumsum([0] + [curve.width for curve in self.curves_])
         return [slice(low, high) for low, high in itertools.pairwise(ends)]
 

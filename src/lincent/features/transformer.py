@@ -30,8 +30,18 @@ class FeatureMap(TransformerMixin, BaseEstimator):
     Subclasses have the parameters ``categorical_features`` and ``random_state``.
     """
 
-    def _fit(self, Z: np.ndarray, codes: np.ndarray | None, weight: np.ndarray, seed: int) -> Self:
-        """Fit to encoded samples, class codes and frequency weights."""
+    def _fit(
+        self,
+        Z: np.ndarray,
+        codes: np.ndarray | None,
+        weight: np.ndarray,
+        seed: int,
+        hashes: np.ndarray | None = None,
+    ) -> Self:
+        """Fit to encoded samples, class codes and frequency weights.
+
+        ``hashes`` are those of the samples for ``seed``, where they are computed already.
+        """
         raise NotImplementedError
 
     def _transform(self, Z: Any) -> Any:

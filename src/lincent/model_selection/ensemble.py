@@ -379,8 +379,11 @@ class FoldEnsemble:
     _n_repeats: int
     """Repetitions of the folds, for binary problems of at most ``REPEATED_SAMPLES`` samples."""
 
-    def _feature_maps(self, part: Training, seed: int) -> tuple[list[Any], Any]:
-        """Return the map of each candidate (None: the features), and what ``_set_model`` needs."""
+    def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
+        """Return the map of each candidate (None: the features), and what ``_set_model`` needs.
+
+        ``hashes`` are those of the samples, or None.
+        """
         raise NotImplementedError
 
     def _map_params(self) -> list[dict[str, Any]]:
@@ -425,7 +428,10 @@ class FoldEnsemble:
         if joint and (default := self._default_candidate()) is not None:
             position = int(np.searchsorted(grid.values(weight), default[1]))
             grid = replace(grid, default=(default[0], position, default[1]))
-        folds, made = self._evaluate_folds(training, todo, grid, seed, joint)
+        few = len(training.classes) == 2 and training.shape[0] <= REPEATED_SAMPLES
+        data = hash_training_folds(training, model.cv, self._n_repeats if few else 1, seed)
+        hashes = data.hashes
+        folds, made = self._evaluate_folds(data, todo, grid, seed, joint)
         results = pool(folds, len(todo))
         weights = self._weigh(results, todo, grid, weight, joint)
         if refitted:
@@ -433,7 +439,7 @@ class FoldEnsemble:
             used = used if joint else np.ones_like(used)
 
             def refit() -> tuple[Models, Any]:
-                maps, own = self._feature_maps(training, seed)
+                maps, own = self._feature_maps(training, seed, hashes)
                 return fit_models(training, maps, todo, grid, used), own
 
             [(models, own)] = training.each([refit], None)
@@ -448,12 +454,10 @@ class FoldEnsemble:
             self._calibrate(results, weights, training)
 
     def _evaluate_folds(
-        self, training: Training, todo: list[Task], grid: Grid, seed: int, joint: bool
+        self, data: TrainingFolds, todo: list[Task], grid: Grid, seed: int, joint: bool
     ) -> tuple[list[tuple[Models, Any]], list[Any]]:
         """Return models and held-out samples of each fold, and what made the feature maps."""
         model: Any = self
-        few = len(training.classes) == 2 and training.shape[0] <= REPEATED_SAMPLES
-        data = hash_training_folds(training, model.cv, self._n_repeats if few else 1, seed)
 
         def evaluate(split: int, used: np.ndarray | None) -> Any:
             if split and grid.fit.controls.out_of_time():
@@ -465,7 +469,8 @@ class FoldEnsemble:
                     f"A training part of cv has no row of class number {int(missing[0])}; give "
                     "folds in which every class is present, or fewer folds."
                 )
-            maps, made = self._feature_maps(part, seed)
+            hashes = None if data.hashes is None else data.hashes[data.splits[split][0]]
+            maps, made = self._feature_maps(part, seed, hashes)
             if used is None:
                 used = np.ones((len(maps), len(grid.values(1.0))), dtype=bool)
             models = fit_models(part, maps, todo, grid, used)
@@ -483,7 +488,7 @@ class FoldEnsemble:
         done = search_folds(
             data.n_splits,
             evaluate,
-            lambda jobs: training.each(jobs, model.n_jobs),
+            lambda jobs: data.training.each(jobs, model.n_jobs),
             prune if joint else None,
         )
         finished = [one for one in done if one is not None]

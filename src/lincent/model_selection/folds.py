@@ -2,9 +2,9 @@
 
 Hash-based folds assign samples by a hash of their feature values instead of their position: the
 split is invariant to the order of the samples and to chunking, duplicated samples share a fold, and
-a sample weight of two is equivalent to a duplicated sample (``sources.hashing`` has the rule, which
-Dask blocks and batches use as well).  Any scikit-learn splitter, an array with the test fold of
-each sample or an iterable of (train, test) pairs can be given instead.
+sample weights are frequency weights (``sources.hashing`` has the rule, which Dask blocks and
+batches use as well).  Any scikit-learn splitter, an array with the test fold of each sample or an
+iterable of (train, test) pairs can be given instead.
 """
 
 from __future__ import annotations

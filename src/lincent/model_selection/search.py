@@ -84,7 +84,8 @@ class LinearModels:
 class IndexFolds:
     """Folds of training data in memory or on a device.
 
-    ``compared`` marks the samples on which candidates of an ensemble are compared.
+    ``compared`` marks the samples on which candidates of an ensemble are compared; ``hashes`` are
+    those of all samples, by which hash-based folds were made.
     """
 
     def __init__(
@@ -92,8 +93,10 @@ class IndexFolds:
         training: HostTraining | DeviceTraining,
         splits: list[Split],
         compared: np.ndarray | None = None,
+        hashes: np.ndarray | None = None,
     ) -> None:
         self.training, self.splits, self.compared = training, splits, compared
+        self.hashes = hashes
         self.n_splits = len(splits)
 
     def train(self, split: int) -> HostTraining | DeviceTraining:
@@ -130,6 +133,8 @@ class IndexFolds:
 
 class DaskFolds:
     """Folds of training data in Dask blocks or batches."""
+
+    hashes = None
 
     def __init__(
         self, training: DaskTraining, splits: list[tuple[Any, int]], assignment: Any = None
@@ -232,7 +237,7 @@ def hash_training_folds(training: Training, cv: Any, n_repeats: int, seed: int) 
     hashes = row_hashes(X, seed)
     splits = make_folds(cv, X, codes, weight, n_repeats, seed, hashes)
     compared = hash_assignment(hashes, codes, weight, N_SPLITS, seed).scored(hashes, codes)
-    return IndexFolds(training, splits, compared)
+    return IndexFolds(training, splits, compared, hashes)
 
 
 def search_folds(
