@@ -72,8 +72,8 @@ def solve(
     """
     controls = replace(controls, tol=0.99 * controls.tol)
     if _plain(program):
-        found = _best_of(program, solver, controls, rng)
-        return _proved(program, found, controls) if prove else found
+        solution = _best_of(program, solver, controls, rng)
+        return _certified(program, solution, controls) if prove else solution
     return _scaled(program, solver, controls, rng, prove)
 
 
@@ -101,25 +101,27 @@ def _scaled(program: Program, solver: str, controls: Controls, rng: Draws, prove
         return _solve(program, solver, controls, rng)
     controls = replace(controls, watch=None)  # in other units
 
-    def proof(found: Solution) -> Solution:
+    def recertify(solution: Solution) -> Solution:
         """Certify for the whole box, which may be larger than the one solved in."""
-        answer = found.certificate
+        answer = solution.certificate
         if scaled.near is not scaled.whole:
             answer = certify(scaled.whole, answer.beta, answer.alpha, answer.t)
         # In these units an objective below one may be a large one.
         small = replace(controls, tol=controls.tol * scaled.size(answer))
-        return _proved(scaled.whole, replace(found, certificate=answer), small)
+        return _certified(scaled.whole, replace(solution, certificate=answer), small)
 
-    found = proof(_solve(scaled.near, solver, controls, rng))
-    if scaled.held(found.certificate.beta):
-        other = proof(_solve(scaled.whole, solver, controls, rng))
-        found = min(found, other, key=lambda solution: solution.relative_gap)
-    return replace(found, certificate=scaled.back(found.certificate))
+    solution = recertify(_solve(scaled.near, solver, controls, rng))
+    if scaled.held(solution.certificate.beta):
+        other = recertify(_solve(scaled.whole, solver, controls, rng))
+        solution = min(solution, other, key=lambda solution: solution.relative_gap)
+    return replace(solution, certificate=scaled.back(solution.certificate))
 
 
-def _proved(program: Program, found: Solution, controls: Controls) -> Solution:
-    answer = certify_with_rounding(program, found.certificate, controls.tol, scale=found.scale)
-    return replace(found, certificate=answer)
+def _certified(program: Program, solution: Solution, controls: Controls) -> Solution:
+    answer = certify_with_rounding(
+        program, solution.certificate, controls.tol, scale=solution.scale
+    )
+    return replace(solution, certificate=answer)
 
 
 def _solve(program: Program, solver: str, controls: Controls, rng: Draws) -> Solution:
@@ -141,23 +143,22 @@ def _best_of(program: Program, solver: str, controls: Controls, rng: Draws) -> S
     for route in _routes(program, solver, rng):
         if controls.tell is not silent:
             controls.tell(f"route {route.name}: {route.reason}")
-        found = route.run(controls)
-        found = replace(found, message=found.message or route.reason)
-        gap = found.certificate.relative_gap
-        if gap > controls.tol and _only_rounding(program, found, controls):
-            return replace(found, status=Status.OPTIMAL)
+        solution = route.run(controls)
+        solution = replace(solution, message=solution.message or route.reason)
+        gap = solution.certificate.relative_gap
+        # A gap of rounding alone is removed by a certificate with more digits.
+        if (
+            gap > controls.tol
+            and _certified(program, solution, controls).relative_gap <= controls.tol
+        ):
+            return replace(solution, status=Status.OPTIMAL)
         if best is None or gap < best.relative_gap:
-            best = found
-        if gap <= controls.tol or found.status is Status.TIME_LIMIT or controls.out_of_time():
+            best = solution
+        if gap <= controls.tol or solution.status is Status.TIME_LIMIT or controls.out_of_time():
             break
-        controls.tell(f"{found.solver} ends at a gap of {found.relative_gap:.1e}, above tol")
+        controls.tell(f"{solution.solver} ends at a gap of {solution.relative_gap:.1e}, above tol")
     assert best is not None
     return best
-
-
-def _only_rounding(program: Program, found: Solution, controls: Controls) -> bool:
-    """Return whether a gap above ``tol`` is rounding, which more digits remove."""
-    return _proved(program, found, controls).relative_gap <= controls.tol
 
 
 @dataclass(frozen=True)
@@ -222,14 +223,14 @@ def _from_the_vertex(program: Program, shape: str) -> Iterator[Route]:
 
 def _by_columns(program: Program, shape: str) -> Iterator[Route]:
     """Yield identification of free features; on large data with few at the box, of rows."""
-    found: list[Solution] = []
+    solutions: list[Solution] = []
 
     def columns(controls: Controls) -> Solution:
-        found.append(identification.solve_columns(program.materialize(), controls))
-        return found[0]
+        solutions.append(identification.solve_columns(program.materialize(), controls))
+        return solutions[0]
 
     yield Route(identification.COLUMNS, shape, columns)
-    if min(program.shape) > PATIENT_SIDE and found[0].relative_gap > NEAR_ENOUGH:
+    if min(program.shape) > PATIENT_SIDE and solutions[0].relative_gap > NEAR_ENOUGH:
         reason = f"{shape}; the free features were not identified"
         yield Route(
             identification.ROWS,
@@ -256,18 +257,18 @@ def _in_units(
         linear=program.linear / unit,
         offset=program.offset / unit,
     )
-    found = _best_of(scaled, solver, replace(controls, watch=None), rng)
-    answer = found.certificate
+    solution = _best_of(scaled, solver, replace(controls, watch=None), rng)
+    answer = solution.certificate
     back = certify(program, answer.beta, np.asarray(answer.alpha) * unit, answer.t * unit)
-    return replace(found, certificate=back)
+    return replace(solution, certificate=back)
 
 
 def _no_point(program: Program) -> Solution:
     """Return that the margin is above the largest feasible one: there is nothing to solve."""
     m, n = program.shape
     nothing = certify(program, np.zeros(n), np.zeros(m), 0.0)
-    reach, asked = program.largest_separation, program.separation
-    message = f"d.beta reaches {reach:g} in the box, below the separation {asked:g}"
+    reach, separation = program.largest_separation, program.separation
+    message = f"d.beta reaches {reach:g} in the box, below the separation {separation:g}"
     return Solution(Status.INFEASIBLE, nothing, 0, "none", message)
 
 
@@ -276,10 +277,10 @@ def _without_free_rows(program: Program, solver: str, controls: Controls, rng: D
     costs = np.asarray(program.costs)
     index = np.flatnonzero(costs)
     reduced = replace(program, rows=program.rows.take(index), costs=costs[index])
-    found = _solve(reduced, solver, controls, rng)
+    solution = _solve(reduced, solver, controls, rng)
     alpha = np.zeros(program.shape[0])
-    alpha[index] = found.certificate.alpha
-    return replace(found, certificate=replace(found.certificate, alpha=alpha))
+    alpha[index] = solution.certificate.alpha
+    return replace(solution, certificate=replace(solution.certificate, alpha=alpha))
 
 
 def _hard(program: Program, solver: str, controls: Controls, rng: Draws) -> Solution:
@@ -293,10 +294,10 @@ def _hard(program: Program, solver: str, controls: Controls, rng: Draws) -> Solu
     controls = replace(controls, watch=None)  # of other objectives
     for power in range(PENALTY_STEPS):
         costs = np.where(hard, (1.0 + reach) * 100.0**power, program.costs)
-        found = _solve(replace(program, costs=costs), solver, controls, rng)
-        iterations += found.iterations
-        point = found.certificate
-        judged: Certificate = certify(program, point.beta, point.alpha, point.t)
-        if judged.relative_gap <= controls.tol:
-            return Solution(Status.OPTIMAL, judged, iterations, found.solver)
+        solution = _solve(replace(program, costs=costs), solver, controls, rng)
+        iterations += solution.iterations
+        point = solution.certificate
+        exact: Certificate = certify(program, point.beta, point.alpha, point.t)
+        if exact.relative_gap <= controls.tol:
+            return Solution(Status.OPTIMAL, exact, iterations, solution.solver)
     return highs.solve(program.materialize(), controls)

@@ -177,13 +177,13 @@ class Rounds:
             self.beta, self.objective, self.view = beta, value, checked.view
         elif np.isfinite(value) and value - self.objective > self.controls.tol * abs(value):
             lengths = np.array(TUNING.lengths)
-            there = checked.view or self.whole.look(beta, 0)
-            losses = self._best_view().along(there, lengths)
+            trial = checked.view or self.whole.look(beta, 0)
+            losses = self._best_view().along(trial, lengths)
             points = [self.beta + length * (beta - self.beta) for length in lengths]
             values = [program.value(b, float(v)) for b, v in zip(points, losses, strict=True)]
             best = int(np.argmin(values))
             if values[best] < self.objective:
-                between = self._best_view().between(there, float(lengths[best]), losses[best])
+                between = self._best_view().between(trial, float(lengths[best]), losses[best])
                 self.beta, self.objective, self.view = points[best], values[best], between
 
     def _best_view(self) -> EvaluatedRows:

@@ -339,10 +339,10 @@ class BandPoint:
         """Return the step of some coordinates, with d their part of the difference."""
         if len(gradient) == 0:
             return gradient
-        found, info = lapack.dposv(hessian, np.array([gradient, d]).T)[1:]
+        columns, info = lapack.dposv(hessian, np.array([gradient, d]).T)[1:]
         if info != 0:
             return None
-        step, away = np.negative(found[:, 0]), found[:, 1]
+        step, away = np.negative(columns[:, 0]), columns[:, 1]
         now = float(self.program.difference @ self.beta)
         short = self.program.separation - now - float(d @ step)
         self.t = 0.0
@@ -419,22 +419,22 @@ def _solve_band(program: Program, near: BandPoint, controls: Controls) -> Certif
         index = chosen.nonzero()[0]
         beyond = np.where(chosen, 0.0, near.multipliers())
         part = near.subproblem(index, beyond)
-        found = _by_interior_point(part, controls) if open_box else None
+        answer = _by_interior_point(part, controls) if open_box else None
         open_box = False
-        if found is None:
-            found = crossover(part, near.beta, near.hinge_weights(index, box), most, near.scale)
-        if found is None:
+        if answer is None:
+            answer = crossover(part, near.beta, near.hinge_weights(index, box), most, near.scale)
+        if answer is None:
             return None
-        there = program.margin - near.rows @ found.beta
-        wrong = ~chosen & ((there > 0.0) != (beyond > 0.0))
+        violation = program.margin - near.rows @ answer.beta
+        wrong = ~chosen & ((violation > 0.0) != (beyond > 0.0))
         count = np.count_nonzero(wrong)
         if controls.tell is not silent:
             controls.tell(f"pivots among {len(index)} rows: {count} others on the wrong side")
         if count == 0:
-            beyond[index] = found.alpha
-            return certify(program, found.beta, beyond, found.t)
+            beyond[index] = answer.alpha
+            return certify(program, answer.beta, beyond, answer.t)
         if count <= TUNING.few_wrong * len(index):
-            near.stand(found.beta, there)
+            near.stand(answer.beta, violation)
             chosen |= wrong
             box = near.beta
             continue
@@ -442,7 +442,7 @@ def _solve_band(program: Program, near: BandPoint, controls: Controls) -> Certif
         if hopeless or _late(controls):
             return None
         # Too far for a band of this size: only part of the way is a descent.
-        near.move(found.beta - near.beta, near.missed - there)
+        near.move(answer.beta - near.beta, near.missed - violation)
         band *= 3
         chosen, box = near.nearest(band), near.beta
     return None

@@ -94,8 +94,8 @@ def _newton(
 def _slope(
     model: Any, x: Vector, image: Vector, direction: Vector, along: Vector, length: float
 ) -> float:
-    there = x + length * direction, image - length * along
-    return float(model.slope(*there, direction, along))
+    trial = x + length * direction, image - length * along
+    return float(model.slope(*trial, direction, along))
 
 
 # ---------------------------------------------------------------------------------------- primal
