@@ -250,7 +250,7 @@ def report(profile: str, only: str) -> str:
             continue
         times, model = fit_times(case)
         own = times.pop("LCC")
-        gap = model.duality_gap_ / max(1.0, abs(model.objective_))
+        gap = model.duality_gap_
         memory = "" if "70 %" in name else "{:.0f} MiB (X: {:.0f})".format(*peak_memory(name))
         others = "; ".join(f"{m} {human(s)} ({own / s:.2f})" for m, s in times.items())
         lines.append(f"| {name} | {human(own)} | {gap:.0e} | {memory} | {others} |")

@@ -41,6 +41,12 @@ from lincent.sources.dense import DenseRows
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "family.md"
 
 
+class LineSearchFQCC(FQCC):
+    """FQCC that searches along lines for a lower point than the local optimum."""
+
+    _line_search = True
+
+
 def splits(X, y, count):
     """Parts of stratified 70/30 splits."""
     for train, test in StratifiedShuffleSplit(count, test_size=0.3, random_state=0).split(X, y):
@@ -152,10 +158,10 @@ def drift():
     for code in ("PR", "IS", "PD", "GR"):
         data = load_dataset(code)
         X = data.data[:, data.data.std(axis=0) > 0]
-        found = {"LCC": [], "FQCC": [], "FQCC(line_search=True)": []}
+        found = {"LCC": [], "FQCC": [], "FQCC with line search": []}
         for A, a, *_ in splits(X, data.target, 10):
             A = StandardScaler().fit_transform(A)
-            for name, model in zip(found, (LCC(), FQCC(), FQCC(line_search=True)), strict=True):
+            for name, model in zip(found, (LCC(), FQCC(), LineSearchFQCC()), strict=True):
                 line = model.fit(A, a).transform(A)[:, 0]
                 apart = np.ptp(model.centers_ @ model.coef_[0])
                 within = np.sqrt(np.mean([line[a == k].var() for k in model.classes_]))

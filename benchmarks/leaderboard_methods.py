@@ -96,7 +96,7 @@ def many_class_methods():
         "AutoLCC": AutoLCC(),
         "RegularizedLCC": RegularizedLCC(),
         "RegularizedLCC, one-vs-rest": RegularizedLCC(multi_class="ovr"),
-        "RegularizedLCC, native": RegularizedLCC(multi_class="native"),
+        "RegularizedLCC, native": RegularizedLCC(multi_class="joint"),
         "RegularizedLCCCV": RegularizedLCCCV(),
         "StructuredLCC": StructuredLCC(),
         "StructuredLCC, one-vs-one": StructuredLCC(multi_class="ovo"),

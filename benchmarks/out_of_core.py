@@ -161,7 +161,7 @@ def main():
         took = time.perf_counter() - begin
         workers = client.run(largest_memory)
     reads = len(re.findall(r"^read \d+", out.getvalue(), flags=re.M))
-    gap = model.duality_gap_ / max(1, abs(model.objective_))
+    gap = model.duality_gap_
     names = [
         "date", "model", "rows x columns", "format", "reads", "seconds", "objective",
         "relative gap", "largest worker MB", "client MB (before the fit)",

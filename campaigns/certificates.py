@@ -29,7 +29,8 @@ def check(instance: dict[str, Any]) -> Outcome:
         model = LCC(C=C, margin=margin).fit(X, sign, sample_weight=weight)
     warned = bool(caught)
     exact = ExactProgram.of_data(X, sign, weight, C * weight, margin)
-    value, gap = exact.primal(model.coef_[0]), Fraction(model.duality_gap_)
+    value, size = exact.primal(model.coef_[0]), max(1.0, abs(model.objective_))
+    gap = Fraction(model.duality_gap_ * size * (1 + 1e-15))
     unit = Fraction(min(1.0, float(np.abs(X).max()) or 1.0))
     asked = Fraction(model.tol) * max(unit, abs(value))
     faults = []

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from campaigns.outcome import Outcome
-from lincent.estimators.problem import TwoClass
+from lincent.estimators.problem import BinaryProblem
 from lincent.problems.centralization import Program
 from lincent.solvers.lp import dispatch
 from lincent.solvers.solution import Controls, Solution
@@ -76,10 +76,10 @@ def _shaped(
     return X, weight, share
 
 
-def problem_of(instance: dict[str, Any]) -> tuple[TwoClass, Program] | None:
+def problem_of(instance: dict[str, Any]) -> tuple[BinaryProblem, Program] | None:
     """The two-class problem and its program; None where the class centers coincide."""
     weight = instance["weight"]
-    problem = TwoClass(instance["X"], instance["sign"], weight, weight)
+    problem = BinaryProblem(instance["X"], instance["sign"], weight, weight)
     margin = instance.get("margin", instance["share"] * problem.largest_margin)
     if not 0 < margin <= problem.largest_margin < np.inf:
         return None
@@ -165,7 +165,7 @@ def _other_point(name: str, program: Program) -> np.ndarray | None:
 def _changed(
     change: str,
     instance: dict[str, Any],
-    problem: TwoClass,
+    problem: BinaryProblem,
     program: Program,
     found: Solution,
     rng: np.random.Generator,

@@ -297,7 +297,7 @@ WHERE_X_LIVES = re.compile(
 )
 ASKED_ELSEWHERE = {
     "sources/source.py": "kind_of and package_of, the functions that everyone else calls",
-    "estimators/dispatch.py": "which array library scikit-learn dispatches to",
+    "estimators/validation.py": "which array library scikit-learn dispatches to",
     "tables/formats.py": "which library a user's frame is of, in a package that knows no sources",
 }
 

@@ -156,7 +156,7 @@ def test_an_estimator_without_the_tag_does_not_pretend_to_dispatch(estimator, da
         KernelLCC(kernel="precomputed"),
         KernelLCC(n_components=5, kernel=np.dot),
         RegularizedLCC(norm="l1"),
-        RegularizedLCC(multi_class="native"),
+        RegularizedLCC(multi_class="joint"),
         LCC(probability="sigmoid"),
     ],
     ids=str,

@@ -38,10 +38,10 @@ VARIANTS = {
     ],
     "LinearSVM": [{"multi_class": "ovo"}],
     "RegularizedLCC": [
-        {"multi_class": "native"},
+        {"multi_class": "joint"},
         {"multi_class": "ovr", "probability": "sigmoid"},
         {"norm": "l1"},
-        {"norm": "linf", "margin_range": (0.01, 0.01), "fit_threshold": False},
+        {"norm": "linf", "margin_range": (0.01, 0.01), "fit_intercept": False},
     ],
     "RegularizedLDA": [{"shrinkage": 0.0}],
     "RegularizedLCCCV": [{"multi_class": "ovr"}],

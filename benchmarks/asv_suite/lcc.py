@@ -35,7 +35,7 @@ class Fit:
 
     def track_relative_gap(self, shape, kind):
         model = self.fitted()
-        return model.duality_gap_ / max(1.0, abs(model.objective_))
+        return model.duality_gap_
 
     def track_reads(self, shape, kind):
         with counted(len(self.X)) as reads:

@@ -26,8 +26,7 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from lincent._versions import show_versions
-    from lincent.estimators.additive import AdditiveLCC
-    from lincent.estimators.additive_cv import AdditiveLCCCV
+    from lincent.estimators.additive import AdditiveLCC, AdditiveLCCCV
     from lincent.estimators.auto import AutoLCC
     from lincent.estimators.kernel import KernelLCC
     from lincent.estimators.lcc_path import lcc_path

@@ -37,7 +37,7 @@ def test_contributions_add_up_and_the_optimum_is_certified(estimator):
         parts.sum(axis=1) + model.intercept_[0], model.decision_function(X)
     )
     np.testing.assert_allclose(parts.mean(axis=0), 0.0, atol=1e-9)
-    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert model.duality_gap_ <= 1e-9
     assert model.score(X, y) > 0.85
 
 
@@ -73,7 +73,7 @@ def test_smoothing_straightens():
     X, y = curved()
 
     def bend(smoothing):
-        curve = AdditiveLCC(smoothing=smoothing, n_resamples=0).fit(X, y).shape(0)["value"]
+        curve = AdditiveLCC(smoothing=smoothing).fit(X, y).shape(0)["value"]
         return np.abs(np.diff(curve, 2)).sum()
 
     assert bend(100.0) < bend(1.0) < bend(0.0)
@@ -85,7 +85,7 @@ def test_monotone_columns(way):
     model = AdditiveLCC(monotonic_cst=[way, 0, 0]).fit(X, y)
     steps = way * np.diff(model.shape(0)["value"])
     assert steps.min() >= -1e-12
-    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert model.duality_gap_ <= 1e-9
     far = np.zeros((2, 3))
     far[:, 0] = [-50.0, 50.0]
     assert way * np.diff(model.decision_function(far))[0] >= 0.0
@@ -102,7 +102,7 @@ def test_a_constraint_that_does_not_bind_costs_nothing_much():
 
 def test_monotone_by_name_and_errors():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    model = AdditiveLCC(monotonic_cst={"mean radius": -1}, n_resamples=0).fit(X, y)
+    model = AdditiveLCC(monotonic_cst={"mean radius": -1}).fit(X, y)
     assert np.diff(model.shape("mean radius")["value"]).max() <= 1e-12
     with pytest.raises(ValueError, match="which X has not"):
         AdditiveLCC(monotonic_cst={"nothing": 1}).fit(X, y)
@@ -182,7 +182,7 @@ def test_an_interrupt_leaves_what_others_put_on_the_model(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(AdditiveLCC, "_settle", interrupted)
+    monkeypatch.setattr(AdditiveLCC, "_select", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:, :3], y)
     assert model._of_others == "kept"

@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import AdditiveLCC
-from lincent.estimators.additive_data import TermsMap
-from lincent.estimators.additive_terms import Terms
+from lincent.estimators.additive_problem import Terms, TermsMap
 from support.labeled import noisy
 
 da = pytest.importorskip("dask.array")

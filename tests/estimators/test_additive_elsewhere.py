@@ -33,7 +33,7 @@ def make(classes=2, m=M):
 
 def assert_same(found, plain, X):
     np.testing.assert_allclose(found.objective_, plain.objective_, rtol=1e-9)
-    assert found.duality_gap_ <= 1e-9 * max(1.0, found.objective_)
+    assert found.duality_gap_ <= 1e-9
     assert found.term_names_.tolist() == plain.term_names_.tolist()
     np.testing.assert_allclose(found.means_, plain.means_, atol=1e-9)
     np.testing.assert_allclose(found.resampled_, plain.resampled_, atol=1e-4)
@@ -50,8 +50,8 @@ def test_the_same_curves_for_any_chunking(chunks, weighted, classes):
     X, y, weight = make(classes)
     weight = weight if weighted else None
     rows = da.from_array(X, chunks=(chunks, N))
-    model = AdditiveLCC(interactions=1, n_resamples=3)
-    plain = AdditiveLCC(interactions=1, n_resamples=3).fit(X, y, weight)
+    model = AdditiveLCC(interactions=1)
+    plain = AdditiveLCC(interactions=1).fit(X, y, weight)
     assert_same(model.fit(rows, y, weight), plain, X)
     np.testing.assert_array_equal(model.predict(rows).compute(), plain.predict(X))
     np.testing.assert_allclose(
@@ -61,8 +61,8 @@ def test_the_same_curves_for_any_chunking(chunks, weighted, classes):
 
 def test_a_search():
     X, y, _ = make()
-    plain = AdditiveLCCCV(interactions=1, cv=3, n_resamples=2).fit(X, y)
-    found = AdditiveLCCCV(interactions=1, cv=3, n_resamples=2)
+    plain = AdditiveLCCCV(interactions=1, cv=3).fit(X, y)
+    found = AdditiveLCCCV(interactions=1, cv=3)
     found.fit(da.from_array(X, chunks=(600, N)), y)
     assert_same(found, plain, X)
     np.testing.assert_allclose(found.cv_results_["score"], plain.cv_results_["score"])
@@ -72,8 +72,8 @@ def test_a_search():
 def test_a_sparse_matrix(kind):
     X, y, weight = make()
     X[::2, 1] = 0.0
-    plain = AdditiveLCC(n_resamples=2).fit(X, y, weight)
-    found = AdditiveLCC(n_resamples=2).fit(kind(X), y, weight)
+    plain = AdditiveLCC().fit(X, y, weight)
+    found = AdditiveLCC().fit(kind(X), y, weight)
     assert_same(found, plain, X)
     np.testing.assert_array_equal(found.predict(kind(X)), plain.predict(X))
 
@@ -86,7 +86,7 @@ def test_a_device_array(monkeypatch, kind, classes, dtype):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     monkeypatch.setattr("lincent.estimators.additive.SAMPLE_ROWS", 400)
     X, y, weight = make(classes)
-    plain = kind(interactions=1, n_resamples=2).fit(X, y, weight)
+    plain = kind(interactions=1).fit(X, y, weight)
     fetched, fetch = [], array_namespace.to_host
     monkeypatch.setattr(
         array_namespace,
@@ -95,7 +95,7 @@ def test_a_device_array(monkeypatch, kind, classes, dtype):
     )
     monkeypatch.setattr(device, "CONVERT_BYTES", 2**17)  # several parts
     rows = torch.asarray(X, dtype=getattr(torch, dtype))
-    found = kind(interactions=1, n_resamples=2).fit(rows, torch.asarray(y), weight)
+    found = kind(interactions=1).fit(rows, torch.asarray(y), weight)
     # The sample of each class, and sums; of all rows keys and labels, which are one number each.
     assert max(shape[0] for shape in fetched if len(shape) == 2) <= 400
     assert_same(found, plain, X)
@@ -107,7 +107,7 @@ def test_a_device_array(monkeypatch, kind, classes, dtype):
 def test_probabilities(kind):
     X, y, _ = make()
     rows = da.from_array(X, chunks=(600, N))
-    found, plain = (kind(probability="sigmoid", n_resamples=0).fit(x, y) for x in (rows, X))
+    found, plain = (kind(probability="sigmoid").fit(x, y) for x in (rows, X))
     expected = plain.predict_proba(X)
     np.testing.assert_allclose(found.predict_proba(rows).compute(), expected, atol=1e-6)
     assert not hasattr(found, "out_of_fold_scores_")
@@ -115,11 +115,11 @@ def test_probabilities(kind):
 
 def test_batches_and_sparse_blocks():
     X, y, _ = make()
-    plain = AdditiveLCC(n_resamples=2).fit(X, y)
+    plain = AdditiveLCC().fit(X, y)
     stream = lincent.batches(lambda: ((X[k::3], y[k::3]) for k in range(3)))
-    assert_same(AdditiveLCC(n_resamples=2).fit(stream, stream.target), plain, X)
+    assert_same(AdditiveLCC().fit(stream, stream.target), plain, X)
     rows = da.from_array(X, chunks=(600, N)).map_blocks(sp.csr_array)
-    assert_same(AdditiveLCC(n_resamples=2).fit(rows, y), plain, X)
+    assert_same(AdditiveLCC().fit(rows, y), plain, X)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -128,9 +128,9 @@ def test_a_sample_chooses_and_all_rows_fit(monkeypatch, classes):
     monkeypatch.setattr("lincent.estimators.additive.SAMPLE_ROWS", 400)
     X, y, weight = make(classes)
     X[:, 0] += 1e-6 * np.random.default_rng(1).standard_normal(M)
-    plain = AdditiveLCC(interactions=1, n_resamples=2).fit(X, y, weight)
+    plain = AdditiveLCC(interactions=1).fit(X, y, weight)
     for chunks in (M, 333):
-        found = AdditiveLCC(interactions=1, n_resamples=2)
+        found = AdditiveLCC(interactions=1)
         assert_same(found.fit(da.from_array(X, chunks=(chunks, N)), y, weight), plain, X)
 
 
@@ -141,7 +141,7 @@ def test_bands_of_a_sample_are_those_of_all_rows(monkeypatch):
     spread = []
     for rows in (8_000, 2_000):
         monkeypatch.setattr("lincent.estimators.additive.SAMPLE_ROWS", rows)
-        curve = AdditiveLCC(n_resamples=30).fit(X, y).shape(0)
+        curve = AdditiveLCC().fit(X, y).shape(0)
         spread.append(np.median(curve["high"] - curve["low"]))
     assert 0.6 < spread[1] / spread[0] < 1.6
 
@@ -155,7 +155,7 @@ def test_few_reads(monkeypatch):
 
     monkeypatch.setattr(GraphRequest, "read_all", counted)
     X, y, _ = make(m=12_000)
-    AdditiveLCC(n_resamples=0).fit(da.from_array(X, chunks=(3_000, N)), y)
+    AdditiveLCC().fit(da.from_array(X, chunks=(3_000, N)), y)
     assert reads[:3] == ["survey", "sample", "sums"]
     assert reads[-1] == "survey"
     assert len(reads) <= 8

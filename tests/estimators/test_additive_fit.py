@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from lincent.estimators.additive_fit import AdditiveProblem
-from lincent.estimators.additive_terms import Terms
+from lincent.estimators.additive_problem import AdditiveProblem, Terms
 from lincent.estimators.auto_candidates import TrainingRows
 from lincent.estimators.joint_fit import Costs
 

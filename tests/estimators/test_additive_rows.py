@@ -5,9 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lincent.estimators.additive_fit import AdditiveProblem
-from lincent.estimators.additive_rows import AdditiveRows
-from lincent.estimators.additive_terms import Terms
+from lincent.estimators.additive_problem import AdditiveProblem, AdditiveRows, Terms
 from lincent.estimators.auto_candidates import TrainingRows
 from lincent.estimators.joint_fit import Costs
 from lincent.problems.joint import SeparateLoss
@@ -39,7 +37,7 @@ def test_to_and_fro_is_every_setting_by_itself(shape, classes):
     one = problem(*shape, classes)
     terms = terms_of(one)
     there = {}
-    for s, k, rows, rules in one.seen_by(terms).to_and_fro(SMOOTHINGS, CS, 1e-10):
+    for s, k, rows, rules in one.seen_by(terms).alternating_path(SMOOTHINGS, CS, 1e-10):
         np.testing.assert_allclose(
             rows.features, replace(terms, smoothing=SMOOTHINGS[s]).apply(one.rows.Z), atol=1e-9
         )
@@ -57,7 +55,7 @@ def test_to_and_fro_is_every_setting_by_itself(shape, classes):
 def test_to_and_fro_with_a_monotone_column():
     one = problem()
     terms = terms_of(one, [0, 1, 0])
-    for s, k, _, rules in one.seen_by(terms).to_and_fro(SMOOTHINGS, CS, 1e-10):
+    for s, k, _, rules in one.seen_by(terms).alternating_path(SMOOTHINGS, CS, 1e-10):
         alone = one.seen_by(replace(terms, smoothing=SMOOTHINGS[s])).path([CS[k]])[0]
         assert np.all(rules[:-1][terms.held] >= 0)
         np.testing.assert_allclose(rules, alone.rules, atol=2e-4)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lincent.estimators.additive_terms import PAIR_TERMS, Terms, products
+from lincent.estimators.additive_problem import PAIR_TERMS, Terms, products
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(400, 3))

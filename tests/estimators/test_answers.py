@@ -14,7 +14,7 @@ from lincent import (
     StructuredLCC,
     batches,
 )
-from lincent.estimators.answers import where_rows_live
+from lincent.estimators.base import output_like_input
 from support.devices import torch_far_away  # noqa: F401
 from support.labeled import noisy
 
@@ -72,7 +72,7 @@ def test_device_arrays_stay_on_their_device(model):
 
 def test_the_method_keeps_its_name_and_words():
     class Model:
-        @where_rows_live
+        @output_like_input
         def answer(self, X):
             """What it says."""
             return X
@@ -85,10 +85,10 @@ def test_the_method_keeps_its_name_and_words():
     "made",
     [
         LCC(probability="sigmoid"),
-        RegularizedLCC(multi_class="native"),
+        RegularizedLCC(multi_class="joint"),
         RegularizedLCCCV((0.01, 0.1), cv=3),
         StructuredLCC(3),
-        AdditiveLCC(n_resamples=0, probability="sigmoid"),
+        AdditiveLCC(probability="sigmoid"),
         KernelLCC(n_components=10, random_state=0),
         AutoLCC(feature_maps=["columns"], cv=2),
     ],

@@ -127,7 +127,7 @@ def test_where_others_cannot_choose_all_ensemble_are_fitted_to_all_rows(small_sa
     monkeypatch.setattr(auto, "COMPARED_ROWS", 10_000)  # there are not as many
     X, y, _ = make()
     objectives = []
-    fit = auto.fit_in_blocks
+    fit = auto.fit_remote
 
     def watched(training, mapping, costs, Cs, starts, limits):
         begin = fit(training, mapping, costs, Cs, starts, limits._replace(max_iter=0))
@@ -135,7 +135,7 @@ def test_where_others_cannot_choose_all_ensemble_are_fitted_to_all_rows(small_sa
         objectives.append([[one.objective[0] for one in path] for path in (begin, found)])
         return found
 
-    monkeypatch.setattr(auto, "fit_in_blocks", watched)
+    monkeypatch.setattr(auto, "fit_remote", watched)
     models = [model().fit(da.from_array(X, chunks=(c, N)), y) for c in (M, 77)]
     np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
     assert len(models[0].ensemble_) == 3

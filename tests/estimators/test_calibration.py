@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from lincent.estimators.calibration import combine_probabilities, couple, fit_steps
+from lincent.estimators.calibration import combine_probabilities, fit_isotonic, pairwise_coupling
 from lincent.model_selection.folds import calibration_folds
 
 
@@ -23,7 +23,7 @@ def test_isotonic_is_scikit_learn_s():
     rng = np.random.default_rng(0)
     u = rng.normal(size=200)
     positive = u + rng.normal(size=200) > 0
-    steps = fit_steps(u, positive, np.ones(200), 2.0)
+    steps = fit_isotonic(u, positive, np.ones(200), 2.0)
     reference = IsotonicRegression(out_of_bounds="clip").fit(u, positive)
     grid = np.linspace(-4, 4, 101)
     np.testing.assert_allclose(steps.probability(2.0 * grid), reference.predict(grid))
@@ -33,7 +33,7 @@ def test_coupling_recovers_consistent_pairs():
     rng = np.random.default_rng(0)
     p = rng.dirichlet(np.ones(4), size=50)
     pairs = [p[:, j] / (p[:, i] + p[:, j]) for i in range(4) for j in range(i + 1, 4)]
-    np.testing.assert_allclose(couple(np.stack(pairs, axis=1), 4), p, atol=1e-5)
+    np.testing.assert_allclose(pairwise_coupling(np.stack(pairs, axis=1), 4), p, atol=1e-5)
 
 
 def test_no_class_wanted_is_even():

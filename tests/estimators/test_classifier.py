@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import lincent
 from lincent import LCC
-from lincent.estimators import watching
+from lincent.estimators import fit_callbacks
 from lincent.paper import baselines
 from lincent.solvers.lp import dispatch, interior_point
 from support.clock import Clock
@@ -49,8 +49,8 @@ class TestTimeLimit:
         assert len(steps) <= most
         message = str(caught[0].message)
         assert f"time_limit={limit} s" in message
-        assert f"duality gap of {model.duality_gap_:.3g}" in message
-        assert model.duality_gap_ > 1e-9 * abs(model.objective_)
+        assert f"relative duality gap of {model.duality_gap_:.1e}" in message
+        assert model.duality_gap_ > 1e-9
         assert np.isfinite(model.objective_)
         assert np.abs(model.coef_).max() <= 1
         assert (model.centers_[1] - model.centers_[0]) @ model.coef_[0] >= 0.01 * (1 - 1e-9)
@@ -85,13 +85,13 @@ class TestTimeLimit:
     def test_enough_time_is_silent(self):
         X, y = two_classes()
         model = LCC(time_limit=60.0).fit(X, y)
-        assert model.duality_gap_ <= 1e-9 * max(1.0, abs(model.objective_))
+        assert model.duality_gap_ <= 1e-9
 
 
 class TestIterationLimit:
     def test_warns_and_names_the_gap(self):
         X, y = two_classes(m=6000, n=300)  # too large for the fallback to be cheap, small for us
-        with pytest.warns(ConvergenceWarning, match=r"duality gap of .*relative"):
+        with pytest.warns(ConvergenceWarning, match="relative duality gap of"):
             model = LCC(max_iter=1, solver="interior-point", time_limit=2.0).fit(X, y)
         assert model.predict(X).shape == y.shape
 
@@ -231,7 +231,7 @@ class TestWholeOrNothing:
 def test_no_estimator_is_more_than_two_classes_above_scikit_learn():
     def depth(kind):
         # Where scikit-learn has no callbacks, a stand-in takes the place of its base.
-        if not kind.__module__.startswith("lincent") or kind is watching.CallbackSupportMixin:
+        if not kind.__module__.startswith("lincent") or kind is fit_callbacks.CallbackSupportMixin:
             return 0
         return 1 + max(depth(base) for base in kind.__bases__)
 

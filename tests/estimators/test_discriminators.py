@@ -7,7 +7,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from lincent import LCC
-from lincent.estimators.discriminators import svm_on_a_line
+from lincent.estimators.threshold import fit_svm_1d
 from support.samples import apart, two_classes, weights
 
 
@@ -30,7 +30,7 @@ def line(case):
 @pytest.mark.parametrize("case", range(30))
 def test_svm_is_as_good_as_scikit_learn_s(case):
     x, sign, costs = line(case)
-    w, b = svm_on_a_line(x, sign, costs)
+    w, b = fit_svm_1d(x, sign, costs)
     svc = SVC(kernel="linear", C=1.0, tol=1e-4).fit(x[:, None], sign, sample_weight=costs)
     theirs = hinge(x, sign, costs, svc.coef_[0, 0], svc.intercept_[0])
     ours = hinge(x, sign, costs, w, b)
@@ -44,7 +44,7 @@ def test_svm_is_as_good_as_scikit_learn_s(case):
 @pytest.mark.parametrize("case", range(100, 112))
 def test_svm_is_the_optimum_of_an_independent_modeler(case):
     x, sign, costs = line(case)
-    w, b = svm_on_a_line(x, sign, costs)
+    w, b = fit_svm_1d(x, sign, costs)
     v, c = cp.Variable(nonneg=True), cp.Variable()
     missed = cp.pos(1 - cp.multiply(sign, v * x + c))
     problem = cp.Problem(cp.Minimize(cp.square(v) / 2 + costs @ missed))

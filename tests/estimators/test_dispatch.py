@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import LCC
-from lincent.estimators import dispatch
+from lincent.estimators.base import numpy_copy
+from lincent.estimators.validation import is_foreign, to_numpy
 from support.devices import torch_far_away  # noqa: F401
 from support.labeled import noisy
 
@@ -14,20 +15,20 @@ from support.labeled import noisy
     "values", [None, 3.0, [1, 2], "abc", np.ones(3), sp.eye_array(2), np.int8(1)]
 )
 def test_what_is_no_array_of_another_library_stays_as_it_is(values):
-    assert not dispatch.is_foreign(values)
-    assert dispatch.in_numpy(values) is values
+    assert not is_foreign(values)
+    assert to_numpy(values) is values
 
 
 def test_tensors_come_here(torch_far_away):  # noqa: F811
-    found = dispatch.in_numpy(torch_far_away.asarray([1.0, 2.0]))
+    found = to_numpy(torch_far_away.asarray([1.0, 2.0]))
     assert isinstance(found, np.ndarray)
     np.testing.assert_array_equal(found, [1.0, 2.0])
 
 
 def test_arrays_of_a_device_that_numpy_does_not_know_come_here():
     strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
-    there = strict.asarray([1.0, 2.0], device=strict.DeviceNamespace("device1"))
-    found = dispatch.in_numpy(there)
+    there = strict.asarray([1.0, 2.0], device=strict.Device("device1"))
+    found = to_numpy(there)
     assert type(found) is np.ndarray
     np.testing.assert_array_equal(found, [1.0, 2.0])
 
@@ -37,7 +38,7 @@ def test_a_copy_in_numpy_leaves_the_model_as_it_is(torch_far_away):  # noqa: F81
     model = LCC().fit(X, y)
     there = LCC().fit(X, y)
     there.coef_ = torch_far_away.asarray(model.coef_)
-    copied = dispatch.numpy_copy(there)
+    copied = numpy_copy(there)
     np.testing.assert_array_equal(copied.predict(X), model.predict(X))
     assert isinstance(copied.coef_, np.ndarray)
     assert isinstance(there.coef_, torch_far_away.Tensor)

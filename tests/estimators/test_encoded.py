@@ -14,8 +14,8 @@ pytestmark = pytest.mark.usefixtures("torch_far_away")
 M, N = 300, 3
 
 MODELS = {
-    "additive": lambda: AdditiveLCC(interactions=1, n_resamples=0),
-    "monotone": lambda: AdditiveLCC(n_resamples=0, monotonic_cst=[1, 0, -1]),
+    "additive": lambda: AdditiveLCC(interactions=1),
+    "monotone": lambda: AdditiveLCC(monotonic_cst=[1, 0, -1]),
     "auto": lambda: AutoLCC(feature_maps=["splines", "centers", "relevant landmarks 1"], cv=2),
 }
 
@@ -71,7 +71,7 @@ def test_what_is_no_row_is_refused(fitted):
 def test_contributions_add_up_there():
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((200, 3)), rng.integers(0, 3, 200)
-    model = AdditiveLCC(n_resamples=0).fit(X, y)
+    model = AdditiveLCC().fit(X, y)
     parts = model.contributions(torch.asarray(X)).numpy()
     assert parts.shape == (200, 3, 3)
     expected = model.decision_function(X)

@@ -10,7 +10,7 @@ X, Y = load_iris(return_X_y=True)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("model", [AdditiveLCC(n_resamples=0), AutoLCC(feature_maps=["columns"])])
+@pytest.mark.parametrize("model", [AdditiveLCC(), AutoLCC(feature_maps=["columns"])])
 def test_labels_and_decisions_are_those_of_the_scores(model, classes):
     rows = Y > 0 if classes == 2 else Y >= 0
     model.fit(X[rows], Y[rows])

@@ -30,8 +30,8 @@ MEMBERS = {
     "RegularizedLCCCV": lambda: RegularizedLCCCV((0.01, 0.1), cv=2),
     "StructuredLCC": lambda: StructuredLCC(4),
     "StructuredLCCCV": lambda: StructuredLCCCV(3, Cs=(0.01, 0.1), cv=2),
-    "AdditiveLCC": lambda: AdditiveLCC(n_resamples=0),
-    "AdditiveLCCCV": lambda: AdditiveLCCCV(0, n_knots=3, cv=2, n_resamples=0),
+    "AdditiveLCC": lambda: AdditiveLCC(),
+    "AdditiveLCCCV": lambda: AdditiveLCCCV(0, n_knots=3, cv=2),
     "KernelLCC": lambda: KernelLCC(n_components=10, random_state=0),
     "AutoLCC": lambda: AutoLCC(feature_maps=["columns", "splines"], cv=2),
 }

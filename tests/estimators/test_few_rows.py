@@ -7,7 +7,7 @@ from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 
 from lincent import KernelLCC, RegularizedLCC
-from lincent.estimators import few_rows
+from lincent.estimators import kernel_problem
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def test_it_classifies_with_few_rows(moons):
     model = KernelLCC(norm="l1", C=5.0, gamma=1.0).fit(X, y)
     assert model.score(X, y) > 0.93
     assert len(model.support_) < 40
-    assert model.duality_gap_ <= 1e-9 * max(1.0, abs(model.objective_))
+    assert model.duality_gap_ <= 1e-9
     np.testing.assert_allclose(
         model.decision_function(X),
         rbf_kernel(X, model.support_vectors_, gamma=1.0) @ model.dual_coef_[0] + model.intercept_,
@@ -39,10 +39,10 @@ def test_it_is_the_regularized_form_on_the_columns_of_the_kernel(moons):
 def test_the_matrix_may_be_formed_or_not(monkeypatch, moons, kernel):
     X, y = moons
     formed = KernelLCC(norm="l1", kernel=kernel).fit(X, y)
-    monkeypatch.setattr(few_rows, "FORMED_ROWS", 50)
+    monkeypatch.setattr(kernel_problem, "FORMED_ROWS", 50)
     priced = KernelLCC(norm="l1", kernel=kernel, random_state=0).fit(X, y)
     assert priced.objective_ == pytest.approx(formed.objective_, rel=1e-8)
-    assert priced.duality_gap_ <= 1e-9 * abs(priced.objective_)
+    assert priced.duality_gap_ <= 1e-9
     np.testing.assert_allclose(priced.decision_function(X), formed.decision_function(X), atol=1e-4)
 
 

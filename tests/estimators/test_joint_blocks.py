@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from lincent import AdditiveLCC
-from lincent.estimators import joint_blocks
+from lincent.estimators import tabular
 from lincent.estimators.auto_candidates import TrainingRows
-from lincent.estimators.problem import open_training
+from lincent.estimators.base import open_training
 from lincent.sources.hashing import row_hashes
 from lincent.tables.weighted import mean_and_deviation
 
@@ -33,7 +33,7 @@ def test_the_same_rows_as_in_memory(count, place):
     y, weight = (rng.random(400) < 0.1).astype(int), rng.integers(0, 3, 400).astype(float)
     model = AdditiveLCC()
     training = open_training(model, PLACES[place](X), y, weight)
-    found = joint_blocks.sample_of_blocks(training, 7, count)
+    found = tabular.sample_of_remote(training, 7, count)
     data = TrainingRows(X, row_hashes(X, 7), y, weight, None)
     expected = data[data.sample(count)].merged()
     np.testing.assert_array_equal(found.rows.keys, expected.keys)
@@ -46,4 +46,4 @@ def test_the_same_rows_as_in_memory(count, place):
     assert np.any(counted.max(axis=0) < X.max(axis=0))
     np.testing.assert_array_equal(found.columns.low, counted.min(axis=0))
     np.testing.assert_array_equal(found.columns.high, counted.max(axis=0))
-    assert [c.name for c in joint_blocks.plain_encoder(model).columns] == ["x0", "x1", "x2"]
+    assert [c.name for c in tabular.plain_encoder(model).columns_] == ["x0", "x1", "x2"]

@@ -5,8 +5,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
-from lincent.estimators import kernels
-from lincent.estimators.kernels import ChosenRows, KernelFunction, KernelSource, kernel_width
+from lincent import KernelLCC
+from lincent.estimators import kernel_problem
+from lincent.estimators.kernel_problem import ChosenRows, KernelFunction, KernelSource, kernel_gamma
+from lincent.features.similarity import entry_variance
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 
@@ -17,7 +19,7 @@ def test_names_are_those_of_scikit_learn(name, kind):
     rows = kind(np.abs(X).round(3))
     found = KernelFunction(name, 0.5, 2.0, 1.0)(rows, rows[:5])
     extra = {k: v for k, v in (("gamma", 0.5), ("degree", 2.0), ("coef0", 1.0))
-             if k in kernels._PARAMETERS[name]}  # fmt: skip
+             if k in kernel_problem._PARAMETERS[name]}  # fmt: skip
     double = rows.astype(np.float64)
     wanted = pairwise_kernels(double, double[:5], metric=name, **extra)
     assert found.dtype == np.float64
@@ -35,26 +37,26 @@ def test_a_large_offset_costs_no_digits():
 def test_the_width_of_a_weighted_set_is_that_of_repeated_rows(kind):
     weight = np.arange(30) % 3
     repeated = np.repeat(X, weight, axis=0)
-    found = kernel_width("scale", kind(X), weight.astype(float))
-    assert found == pytest.approx(1 / (4 * repeated.var()))
-    assert kernel_width("auto", kind(X), weight.astype(float)) == 0.25
-    assert kernel_width(0.7, kind(X), weight.astype(float)) == 0.7
-    assert kernels.width_of("scale", 4, 0.0) == 1.0
+    variance = entry_variance(kind(X), weight.astype(float))
+    assert kernel_gamma("scale", 4, variance) == pytest.approx(1 / (4 * repeated.var()))
+    assert kernel_gamma("auto", 4, variance) == 0.25
+    assert kernel_gamma(0.7, 4, variance) == 0.7
+    assert kernel_gamma("scale", 4, 0.0) == 1.0
 
 
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"kernel": "cubic"}, "kernel='cubic'"),
-        ({"gamma": -1.0}, "gamma"),
-        ({"gamma": "wide"}, "gamma='wide'"),
-        ({"coef0": np.inf}, "coef0=inf is not usable"),
-        ({"degree": 0}, "degree"),
+        ({"kernel": "cubic"}, r"'kernel' parameter .* Got 'cubic'"),
+        ({"gamma": -1.0}, r"'gamma' parameter .* Got -1.0"),
+        ({"gamma": "wide"}, r"'gamma' parameter .* Got 'wide'"),
+        ({"coef0": np.inf}, r"'coef0' parameter .* Got inf"),
+        ({"degree": 0}, r"'degree' parameter .* Got 0"),
     ],
 )
 def test_what_is_unusable_is_named(wrong, told):
     with pytest.raises(ValueError, match=told):
-        kernels.check_kernel(**{"kernel": "rbf", "gamma": 1.0, "degree": 3, "coef0": 0.0, **wrong})
+        KernelLCC(**wrong).fit(X, np.arange(30) % 2)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,7 @@ def test_a_function_that_returns_no_kernel_is_refused(function, told):
 
 @pytest.mark.parametrize("block", [2**25, 100])
 def test_the_matrix_is_made_in_parts(block, monkeypatch):
-    monkeypatch.setattr(kernels, "BLOCK_BYTES", block)
+    monkeypatch.setattr(kernel_problem, "BLOCK_BYTES", block)
     source = KernelSource.of(X, KernelFunction("rbf", 0.5, 3, 0))
     rows, columns = np.array([3, 9, 1]), np.arange(20)
     np.testing.assert_allclose(source.matrix(rows, columns), rbf_kernel(X[rows], X[:20], gamma=0.5))

@@ -154,7 +154,7 @@ def test_failed_fit_keeps_the_old_model():
         ({"margins": [0.5, 2.0]}, "above 1"),
         ({"discriminators": ()}, "discriminators is empty"),
         ({"discriminators": "magic"}, "'magic' is not known"),
-        ({"probability": "sure"}, "'sure' is not known"),
+        ({"probability": "sure"}, "Got 'sure'"),
         ({"Cs": [-1.0]}, "Cs=-1.0"),
     ],
 )
@@ -277,7 +277,7 @@ def test_time_limit_of_no_time_still_refits(begun):
     model = limited(X, y, "0 of 5 candidates", time_limit=1e-9)
     assert begun == []
     assert model.relative_margin_ == 1.0
-    assert model.duality_gap_ <= 1e-9 * abs(model.objective_)
+    assert model.duality_gap_ <= 1e-9
 
 
 def test_time_limit_that_is_enough_changes_nothing(begun):

@@ -6,7 +6,8 @@ import pytest
 from scipy import sparse as sp
 
 from lincent import FQCC, LCC, LCCCV, RegularizedLCC
-from lincent.estimators.problem import TwoClass, open_training, tasks
+from lincent.estimators.base import open_training
+from lincent.estimators.problem import BinaryProblem, binary_tasks
 from lincent.estimators.validation import check_class_weight
 from support.samples import three_classes, two_classes
 
@@ -37,7 +38,7 @@ def test_every_place_gives_the_same_problems(place, strategy):
         assert training.shape == X.shape
         assert training.weighted
         assert len(training.missing()) == 0
-        return [training.task(task, costs) for task in tasks(3, strategy)]
+        return [training.task(task, costs) for task in binary_tasks(3, strategy)]
 
     for found, expected in zip(problems(PLACES[place](X)), problems(X), strict=True):
         assert found.name == expected.name
@@ -54,20 +55,20 @@ def test_every_place_gives_the_same_problems(place, strategy):
 def test_problems_have_names():
     training = open_training(LCC(), *three_classes(), None)
     costs = check_class_weight(None, training.classes, training.totals)
-    one, other = (training.task(tasks(3, way)[0], costs) for way in ("ovr", "ovo"))
+    one, other = (training.task(binary_tasks(3, way)[0], costs) for way in ("ovr", "ovo"))
     labels = training.classes.tolist()
     assert one.name == f"class {labels[0]!r} against the rest"
     assert other.name == f"class {labels[0]!r} against class {labels[1]!r}"
-    assert training.task(tasks(3, "ovo")[0], costs, "fold 2").name.endswith(", fold 2")
+    assert training.task(binary_tasks(3, "ovo")[0], costs, "fold 2").name.endswith(", fold 2")
 
 
 def test_rows_without_weight_can_be_left_out():
     X, y = two_classes()
     weight = np.ones(len(y))
     weight[::3] = 0
-    problem = TwoClass(X, np.where(y == y[0], -1.0, 1.0), weight, weight)
-    assert len(problem.counted().weight) == np.count_nonzero(weight)
-    np.testing.assert_allclose(problem.counted().means, problem.means)
+    problem = BinaryProblem(X, np.where(y == y[0], -1.0, 1.0), weight, weight)
+    assert len(problem.drop_zero_weight().weight) == np.count_nonzero(weight)
+    np.testing.assert_allclose(problem.drop_zero_weight().means, problem.means)
 
 
 # Scores of rows that far away are rough, which fit says; the optimum is not.

@@ -22,13 +22,13 @@ def cancer():
 def test_one_margin_the_box_and_the_midpoint_are_lcc():
     X, y = two_classes()
     box = RegularizedLCC(
-        2.0, (0.01, 0.01), norm="linf", fit_threshold=False, class_weight=None
+        2.0, (0.01, 0.01), norm="linf", fit_intercept=False, class_weight=None
     ).fit(X, y)
     paper = LCC(2.0, 0.01).fit(X, y)
     np.testing.assert_array_equal(box.coef_, paper.coef_)
     np.testing.assert_allclose(box.intercept_, paper.intercept_, rtol=1e-12)
     assert box.objective_ == pytest.approx(paper.objective_, rel=1e-14)
-    assert box.threshold_ == pytest.approx(0.0, abs=1e-15)
+    assert -box.intercept_[0] == pytest.approx(box.centers_.mean(axis=0) @ box.coef_[0], abs=1e-15)
 
 
 def test_weights_are_repetitions():
@@ -63,8 +63,9 @@ def test_objective_is_the_stated_one(cancer):
     share = np.where(y == 1, 0.5 / np.mean(y == 1), 0.5 / np.mean(y == 0))
     value = np.sum(model.coef_**2) / 2 + 0.7 * np.sum(share * phi)
     assert model.objective_ == pytest.approx(value, rel=1e-12)
-    assert model.objective_ - model.dual_objective_ == pytest.approx(model.duality_gap_, abs=1e-12)
-    assert model.duality_gap_ <= 1e-9 * model.objective_
+    gap = (model.objective_ - model.dual_objective_) / max(1.0, model.objective_)
+    assert gap == pytest.approx(model.duality_gap_, abs=1e-12)
+    assert model.duality_gap_ <= 1e-9
 
 
 def test_objective_with_few_columns_is_the_stated_one(cancer):
@@ -75,7 +76,7 @@ def test_objective_with_few_columns_is_the_stated_one(cancer):
     share = np.where(y == 1, 0.5 / np.mean(y == 1), 0.5 / np.mean(y == 0))
     value = np.sum(np.abs(model.coef_)) + 0.02 * np.sum(share * phi)
     assert model.objective_ == pytest.approx(value, rel=1e-12)
-    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert model.duality_gap_ <= 1e-9
     assert 0 < np.count_nonzero(model.coef_) < X.shape[1] / 2
     assert model.score(X, y) > 0.93
 
@@ -89,7 +90,7 @@ def test_few_columns_in_every_form_and_for_many_classes():
     for form in (sp.csr_array(X), np.asfortranarray(X), X.astype(np.float32)):
         other = RegularizedLCC(0.2, norm="l1").fit(form, y)
         np.testing.assert_allclose(other.coef_, dense.coef_, atol=1e-5)
-    assert np.all(dense.duality_gap_ <= 1e-9 * np.maximum(1, dense.objective_))
+    assert dense.duality_gap_ <= 1e-9
 
 
 def test_costs_too_small_for_any_column_leave_all_out():
@@ -99,14 +100,14 @@ def test_costs_too_small_for_any_column_leave_all_out():
     assert len(np.unique(model.predict(X))) == 1
 
 
-def test_threshold_is_the_distance_from_the_midpoint(cancer):
+def test_the_threshold_is_between_the_centers(cancer):
     X, y = cancer
     model = RegularizedLCC().fit(X, y)
     middle = model.centers_.mean(axis=0) @ model.coef_[0]
-    assert -model.intercept_[0] == pytest.approx(middle + model.threshold_)
-    reach = (model.centers_[1] - model.centers_[0]) @ model.coef_[0] / 2
-    assert abs(model.threshold_) < reach  # between the centers
-    assert RegularizedLCC(fit_threshold=False).fit(X, y).threshold_ == 0.0
+    half = (model.centers_[1] - model.centers_[0]) @ model.coef_[0] / 2
+    assert 0 < abs(model.intercept_[0] + middle) < half  # between the centers
+    model = RegularizedLCC(fit_intercept=False).fit(X, y)
+    assert -model.intercept_[0] == pytest.approx(model.centers_.mean(axis=0) @ model.coef_[0])
 
 
 def test_shift_changes_nothing_but_the_intercept(cancer):
@@ -134,9 +135,7 @@ def test_sparse_and_single_precision_are_the_same_problem():
 def test_large_sets_start_from_a_sample_and_end_at_the_optimum():
     X, y = two_classes(30_000, 12)
     first, second = (RegularizedLCC(random_state=seed).fit(X, y) for seed in (0, 1))
-    assert (
-        max(first.duality_gap_ / first.objective_, second.duality_gap_ / second.objective_) <= 1e-9
-    )
+    assert max(first.duality_gap_, second.duality_gap_) <= 1e-9
     assert first.objective_ == pytest.approx(second.objective_, rel=2e-9)
 
 
@@ -145,7 +144,7 @@ def test_wide_sparse_text_like_rows():
     X = sp.random(60, 4000, density=0.01, random_state=rng, format="csr")
     y = rng.integers(0, 2, 60)
     model = RegularizedLCC(C=10.0).fit(X, y)
-    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert model.duality_gap_ <= 1e-9
     assert model.score(X, y) == 1.0
 
 
@@ -170,7 +169,7 @@ def test_many_classes(strategy):
     model = RegularizedLCC(multi_class=strategy).fit(scale(X), y)
     assert model.coef_.shape == (3, 4)
     assert model.centers_.shape == (3, 2, 4)
-    assert np.all(model.duality_gap_ <= 1e-9 * np.maximum(1, model.objective_))
+    assert model.duality_gap_ <= 1e-9
     assert model.score(scale(X), y) > 0.8
 
 
@@ -192,14 +191,14 @@ def test_impact_is_the_loss_of_each_row():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"C": 0.0}, "C=0.0"),
-        ({"C": np.inf}, "C=inf"),
+        ({"C": 0.0}, r"'C' parameter .* Got 0\.0"),
+        ({"C": np.inf}, r"'C' parameter .* Got inf"),
         ({"margin_range": (1.0, 1.0)}, "norm='linf'"),
         ({"margin_range": (2.0, 1.0)}, "low <= high"),
         ({"margin_range": 3.0}, "two numbers"),
-        ({"norm": "l0"}, "norm='l0'"),
+        ({"norm": "l0"}, r"'norm' parameter .* Got 'l0'"),
         ({"norm": "l1", "margin_range": (1.0, 1.0)}, "norm='l1'"),
-        ({"norm": "linf"}, "fit_threshold=False"),
+        ({"norm": "linf"}, "fit_intercept=False"),
     ],
 )
 def test_a_bad_parameter_is_named(parameters, words):
@@ -215,7 +214,7 @@ def test_an_entry_that_is_not_finite_is_found(norm, value, form):
     X, y = two_classes()
     X[7, 3] = value
     X = X.astype(form) if form is np.float32 else form(X)
-    settings = {"margin_range": (0.01, 0.01), "fit_threshold": False} if norm == "linf" else {}
+    settings = {"margin_range": (0.01, 0.01), "fit_intercept": False} if norm == "linf" else {}
     for weight in (None, np.where(np.arange(len(y)) == 7, 0.0, 1.0)):
         with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
             RegularizedLCC(norm=norm, **settings).fit(X, y, weight)
@@ -224,7 +223,7 @@ def test_an_entry_that_is_not_finite_is_found(norm, value, form):
 def test_an_early_end_is_told(cancer):
     with pytest.warns(ConvergenceWarning, match="max_iter=1"):
         model = RegularizedLCC(max_iter=1).fit(*cancer)
-    assert model.duality_gap_ > 1e-9 * model.objective_
+    assert model.duality_gap_ > 1e-9
 
 
 # Cross-validated.
@@ -237,5 +236,5 @@ def test_a_few_heavy_rows_do_not_make_the_steps_creep(seed):
     y = (np.arange(800) < 12).astype(int)
     X = rng.standard_normal((800, 11)) + 0.8 * y[:, None] * rng.standard_normal(11)
     model = RegularizedLCC(C=100.0).fit(X, y)
-    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert model.duality_gap_ <= 1e-9
     assert model.n_iter_ <= 60

@@ -35,7 +35,7 @@ SETTINGS = [
     {},
     {"class_weight": None, "C": 0.01},
     {"class_weight": {0: 1.0, 1: 6.0}, "margin_range": (0.0, 2.0)},
-    {"fit_threshold": False},
+    {"fit_intercept": False},
 ]
 
 
@@ -48,10 +48,10 @@ def test_the_same_optimum(place, settings, weighted):
     found = RegularizedLCC(**settings).fit(PLACES[place](X), y, weight)
     plain = RegularizedLCC(**settings).fit(X, y, weight)
     np.testing.assert_allclose(found.objective_, plain.objective_, rtol=1e-9)
-    assert found.duality_gap_ <= 1e-9 * found.objective_
+    assert found.duality_gap_ <= 1e-9
     size = np.abs(plain.coef_).max()
     np.testing.assert_allclose(found.coef_, plain.coef_, atol=1e-4 * size)
-    np.testing.assert_allclose(found.threshold_, plain.threshold_, atol=1e-4)
+    np.testing.assert_allclose(found.intercept_, plain.intercept_, atol=1e-4)
     assert np.mean(found.predict(X) == plain.predict(X)) > 0.999
 
 
@@ -68,7 +68,7 @@ def test_three_classes(place, strategy):
 @pytest.mark.parametrize("place", PLACES)
 def test_the_box_form(place):
     X, y, _ = make()
-    settings = {"norm": "linf", "margin_range": (0.1, 0.1), "fit_threshold": False}
+    settings = {"norm": "linf", "margin_range": (0.1, 0.1), "fit_intercept": False}
     found = RegularizedLCC(**settings).fit(PLACES[place](X), y)
     plain = RegularizedLCC(**settings).fit(X, y)
     np.testing.assert_allclose(found.objective_, plain.objective_, rtol=1e-9)

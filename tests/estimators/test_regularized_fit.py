@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from lincent import RegularizedLCC
-from lincent.estimators.problem import open_training, tasks
-from lincent.estimators.regularized_fit import RegularizedFit
+from lincent.estimators.base import open_training
+from lincent.estimators.problem import binary_tasks
+from lincent.estimators.regularized import RegularizedFit
 from lincent.estimators.validation import check_class_weight
 from lincent.solvers.solution import Controls
 from support.labeled import noisy
@@ -14,7 +15,7 @@ from support.labeled import noisy
 def two_class(X, y, class_weight="balanced"):
     training = open_training(RegularizedLCC(), X, y, None)
     costs = check_class_weight(class_weight, training.classes, training.totals)
-    return training.task(tasks(2, "ovr")[0], costs)
+    return training.task(binary_tasks(2, "ovr")[0], costs)
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", None])
@@ -24,7 +25,7 @@ def test_a_path_is_the_single_fits(class_weight, free):
     fit = RegularizedFit((0.0, 2.0), free, Controls(), 0)
     found = fit.directions(two_class(X, y, class_weight), (0.01, 1.0))
     for direction, C in zip(found, (0.01, 1.0), strict=True):
-        single = RegularizedLCC(C, (0.0, 2.0), fit_threshold=free, class_weight=class_weight)
+        single = RegularizedLCC(C, (0.0, 2.0), fit_intercept=free, class_weight=class_weight)
         single.fit(X, y)
         assert direction.solution.certificate.objective == pytest.approx(single.objective_, 1e-8)
         np.testing.assert_allclose(direction.beta, single.coef_[0], atol=1e-5)

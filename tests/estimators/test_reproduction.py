@@ -20,7 +20,7 @@ def test_hard_label_auc_is_the_printed_one(code):
     for seed in range(SPLITS):
         X_train, y_train, X_test, y_test = split(code, seed)
         model = LCC().fit(X_train, y_train)
-        assert model.duality_gap_ <= 1e-9 * max(1.0, abs(model.objective_))
+        assert model.duality_gap_ <= 1e-9
         train.append(100 * balanced_accuracy_score(y_train, model.predict(X_train)))
         test.append(100 * balanced_accuracy_score(y_test, model.predict(X_test)))
     for values, name in ((train, "train"), (test, "test")):

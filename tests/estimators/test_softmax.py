@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.estimators.softmax import Softmax, by_class, fit_softmax
+from lincent.estimators.calibration import Softmax, by_class, fit_softmax
 
 
 def test_a_single_rule_is_the_logistic_function():

@@ -34,7 +34,7 @@ def test_it_is_regularized_lcc_on_the_features():
         model.decision_function(X), rule.decision_function(model.transform(X)), atol=1e-8
     )
     assert model.objective_ == pytest.approx(rule.objective_, rel=1e-8)
-    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert model.duality_gap_ <= 1e-9
 
 
 def test_local_centers_belong_to_their_classes():
@@ -154,9 +154,9 @@ def test_distances_far_from_the_origin():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"n_centers": 0}, "n_centers=0"),
-        ({"gamma": -1.0}, "gamma=-1.0"),
-        ({"C": 0.0}, "C=0.0"),
+        ({"n_centers": 0}, r"'n_centers' parameter .* Got 0"),
+        ({"gamma": -1.0}, r"'gamma' parameter .* Got \-1\.0"),
+        ({"C": 0.0}, r"'C' parameter .* Got 0\.0"),
     ],
 )
 def test_a_bad_parameter_is_named(parameters, words):

@@ -29,7 +29,7 @@ def test_the_same_model_for_any_chunking(chunks, weighted, kind):
     np.testing.assert_allclose(found.local_centers_, plain.local_centers_, atol=1e-12)
     np.testing.assert_allclose(found.local_sizes_, plain.local_sizes_)
     np.testing.assert_allclose(found.objective_, plain.objective_, rtol=1e-9)
-    assert found.duality_gap_ <= 1e-9 * found.objective_
+    assert found.duality_gap_ <= 1e-9
     np.testing.assert_array_equal(found.predict(X), plain.predict(X))
     if kind is np.asarray:
         np.testing.assert_array_equal(found.predict(rows).compute(), plain.predict(X))
@@ -46,7 +46,7 @@ def test_repeated_rows_and_three_classes():
 
 def test_a_large_class_is_sampled_by_its_values(monkeypatch):
     """Any chunking gives the same sample; what is not drawn stays where it is."""
-    monkeypatch.setattr("lincent.estimators.problem.SAMPLE_ROWS", 200)
+    monkeypatch.setattr("lincent.estimators.remote.SAMPLE_ROWS", 200)
     X, y, _ = make()
     models = [
         StructuredLCC(n_centers=5).fit(da.from_array(X, chunks=(c, X.shape[1])), y)

@@ -115,8 +115,8 @@ class TestWeights:
     @pytest.mark.parametrize(
         ("class_weight", "sentence"),
         [
-            ("heavy", "class_weight='heavy' is not known: choose one of 'balanced'"),
-            ([1.0, 2.0], r"class_weight=\[1.0, 2.0\] is not known"),
+            ("heavy", r"'class_weight' parameter .*'balanced'.* Got 'heavy'"),
+            ([1.0, 2.0], r"'class_weight' parameter .* Got \[1.0, 2.0\]"),
             ({7: 2.0}, r"names the class 7, which y does not have; its classes are \[0, 1\]"),
             ({1: 0.0}, "every class weight must be above 0"),
             ({1: -2.0}, "every class weight must be above 0"),
@@ -155,11 +155,13 @@ class TestParameters:
     def test_the_sentence_names_parameter_and_value(self, parameter, value):
         with pytest.raises(ValueError) as caught:
             LCC(**{parameter: value}).fit(X, Y)
-        assert str(caught.value).startswith(f"{parameter}={value!r} is not ")
+        assert str(caught.value).startswith(f"The '{parameter}' parameter of LCC must be")
+        assert str(caught.value).endswith(f"Got {value!r} instead.")
 
     def test_an_unknown_word_is_answered_with_the_known_ones(self):
-        with pytest.raises(ValueError, match="'distance', 'nearest', 'svm'"):
+        with pytest.raises(ValueError, match="must be a str among") as caught:
             LCC(discriminator="closest").fit(X, Y)
+        assert all(name in str(caught.value) for name in ("'distance'", "'nearest'", "'svm'"))
 
 
 class TestProblem:
@@ -209,7 +211,7 @@ class TestNotBad:
 
     def certified(self, rows, labels, **parameters):
         model = LCC(**parameters).fit(rows, labels)
-        assert model.duality_gap_ <= 1e-9 * max(1.0, abs(model.objective_))
+        assert model.duality_gap_ <= 1e-9
         assert np.all(np.isfinite(model.coef_))
         return model
 
@@ -231,7 +233,7 @@ class TestNotBad:
         model = self.certified(np.column_stack([rows, np.full(len(labels), 0.3)]), labels)
         assert model.coef_[0, -1] == 0.0
         np.testing.assert_allclose(model.coef_[0, :-1], LCC().fit(rows, labels).coef_[0], rtol=1e-6)
-        for kind in (FQCC(), RegularizedLCC(2.0, (0.01, 0.01), norm="linf", fit_threshold=False)):
+        for kind in (FQCC(), RegularizedLCC(2.0, (0.01, 0.01), norm="linf", fit_intercept=False)):
             kind.fit(np.column_stack([rows[:300], np.full(len(rows[:300]), 0.3)]), labels[:300])
             assert kind.coef_[0, -1] == 0.0
         path = lcc_path(np.column_stack([rows, np.full(len(labels), 0.3)]), labels)
@@ -258,7 +260,8 @@ class TestNotBad:
             model = LCC().fit(X * 10.0**power, Y)
         plain = LCC().fit(X, Y)
         assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9)
-        assert model.duality_gap_ <= 1e-14 * 2.0 * np.abs(X).sum() * 10.0**power
+        gap = model.duality_gap_ * max(1.0, abs(model.objective_))
+        assert gap <= 1e-14 * 2.0 * np.abs(X).sum() * 10.0**power
         np.testing.assert_array_equal(model.predict(X * 10.0**power), plain.predict(X))
 
     @pytest.mark.parametrize("spread", [3, 6, 12])
@@ -292,7 +295,7 @@ class TestNotBad:
 
     def test_rows_of_weight_zero_and_tiny_weights(self):
         model = LCC().fit(X, Y, weight(row0=0.0, row1=1e-300, row2=1e-12))
-        assert model.duality_gap_ <= 1e-9 * max(1.0, abs(model.objective_))
+        assert model.duality_gap_ <= 1e-9
 
     def test_lists_and_integers(self):
         model = self.certified([[0, 1], [1, 0], [3, 4], [4, 3]], [0, 0, 1, 1])

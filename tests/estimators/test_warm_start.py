@@ -19,7 +19,7 @@ SHAPES = [(300, 6), (2_000, 20), (60, 200)]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("settings", [{}, {"norm": "l1", "C": 0.5}, {"fit_threshold": False}])
+@pytest.mark.parametrize("settings", [{}, {"norm": "l1", "C": 0.5}, {"fit_intercept": False}])
 def test_the_same_solution_in_fewer_steps(shape, settings):
     X, y = data(*shape)
     model = RegularizedLCC(warm_start=True, **settings).fit(X, y)
@@ -28,7 +28,7 @@ def test_the_same_solution_in_fewer_steps(shape, settings):
         C = factor * settings.get("C", 1.0)
         cold = RegularizedLCC(**settings | {"C": C}).fit(X, y)
         steps.append((model.set_params(C=C).fit(X, y).n_iter_, cold.n_iter_))
-        assert model.duality_gap_ <= 1e-9 * max(1, model.objective_)
+        assert model.duality_gap_ <= 1e-9
         np.testing.assert_allclose(model.objective_, cold.objective_, rtol=1e-8)
         np.testing.assert_allclose(
             model.decision_function(X), cold.decision_function(X), rtol=0, atol=2e-4
@@ -74,7 +74,7 @@ def test_a_point_that_misleads_is_left():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(X, y)
-    assert model.duality_gap_ <= 1e-9 * max(1, model.objective_)
+    assert model.duality_gap_ <= 1e-9
 
 
 def test_off_unless_asked_for():

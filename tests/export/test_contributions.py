@@ -13,7 +13,7 @@ from lincent.export.contributions import contributions_of
 from lincent.workflow import fit_table, predict_table
 from support.graphs import answers_of
 
-METHODS = {"quick": {}, "lcc": {}, "linear": {}, "additive": {"interactions": 2, "n_resamples": 0}}
+METHODS = {"quick": {}, "lcc": {}, "linear": {}, "additive": {"interactions": 2}}
 
 
 @pytest.fixture(scope="module", params=METHODS)

@@ -223,7 +223,7 @@ def test_onnx_of_curves_after_the_preparation_of_a_table(make_table, method, cla
         return table.assign(year=2015.0 + np.random.default_rng(seed).integers(0, 5, len(table)))
 
     table = with_years(make_table(200, seed=3, classes=classes), 0)
-    settings = {"feature_maps": ["splines"]} if method == "auto" else {"n_resamples": 0}
+    settings = {"feature_maps": ["splines"]} if method == "auto" else {}
     model = fit_table(table, "churn", ids=["customer"], method=method, params=settings)
     rows = with_years(make_table(400, seed=4, classes=classes), 1)
     rows.loc[7, "city"] = "Nuuk"

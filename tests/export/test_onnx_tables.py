@@ -64,13 +64,13 @@ def compare(model, rows):
     ids=str,
 )
 def test_additive(settings, classes):
-    model = AdditiveLCC(n_resamples=0, **settings).fit(*training(classes))
+    model = AdditiveLCC(**settings).fit(*training(classes))
     assert len(model.terms_.pairs) == settings.get("interactions", 0)
     compare(model, unseen())
 
 
 def test_monotone_curves():
-    model = AdditiveLCC(monotonic_cst=[1, -1, 1, 1, 0], interactions=2, n_resamples=0)
+    model = AdditiveLCC(monotonic_cst=[1, -1, 1, 1, 0], interactions=2)
     compare(model.fit(*training(2)), unseen())
 
 
@@ -100,7 +100,7 @@ def test_inputs_may_be_double():
     # Near each other and far from zero: single precision cannot tell these values apart.
     X, y = training(2)
     X[:, 0] += 1e9
-    model = AdditiveLCC(n_resamples=0).fit(X, y)
+    model = AdditiveLCC().fit(X, y)
     expected = model.decision_function(X)
     found = answers(model, X)["score"]
     np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
@@ -110,6 +110,6 @@ def test_categories_that_are_words_say_what_to_do():
     X, y = training(2)
     for words in (["red", "blue"], ["007", "7"]):
         frame = pd.DataFrame({"size": X[:, 0], "paint": np.resize(words, len(y))})
-        model = AdditiveLCC(n_resamples=0).fit(frame, y)
+        model = AdditiveLCC().fit(frame, y)
         with pytest.raises(AppError, match=r"'paint' as words \('.*'\).*OneHotEncoder"):
             answers(model, X[:, :2].astype(np.float32))

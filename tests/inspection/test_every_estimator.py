@@ -27,8 +27,8 @@ from lincent.inspection import (  # noqa: E402
 
 CHEAP = {
     "AutoLCC": {"feature_maps": ["columns"]},
-    "AdditiveLCC": {"n_resamples": 2},
-    "AdditiveLCCCV": {"n_resamples": 2, "interactions": 0},
+    "AdditiveLCC": {},
+    "AdditiveLCCCV": {"interactions": 0},
     "StructuredLCCCV": {"Cs": (0.1, 1.0)},
 }
 ESTIMATORS = sorted(
@@ -101,7 +101,7 @@ def test_axes_that_are_given_are_used_and_no_figure_is_left(rows):
 
 
 def test_the_line_of_a_model_without_one_is_its_score(rows):
-    model = lincent.AdditiveLCC(n_resamples=0).fit(*rows)
+    model = lincent.AdditiveLCC().fit(*rows)
     found = ProjectionDisplay.from_estimator(model, *rows)
     np.testing.assert_allclose(found.frame()["projected"], model.decision_function(rows[0]))
     assert found.thresholds == [0.0]

@@ -95,7 +95,7 @@ def test_importances_and_curves_do_not_encode_the_table_again(make_table, monkey
 def test_the_band_of_an_additive_model_is_that_of_its_resamples(make_table):
     from lincent.workflow import fit_table
 
-    model = fit_table(make_table(120), "churn", method="additive", params={"n_resamples": 5})
+    model = fit_table(make_table(120), "churn", method="additive", params={})
     curve = next(e["curve"] for e in model.summary["importances"] if e["column"] == "age")
     assert curve["band_of"] == "resamples"
     widths = [high - low for low, high in curve["band"]]

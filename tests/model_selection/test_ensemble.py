@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lincent import RegularizedLCC, RegularizedLCCCV, StructuredLCCCV
 from lincent.estimators.direction import Direction
-from lincent.estimators.discriminators import Cut
+from lincent.estimators.threshold import Threshold
 from lincent.model_selection.ensemble import (
     FoldResults,
     JointScores,
@@ -125,7 +125,7 @@ def test_a_candidate_is_not_better_than_itself():
 
 
 def model_of(beta, at, width):
-    return Direction(np.array(beta), np.zeros((2, 2)), 0.0, width, Cut(at), None)
+    return Direction(np.array(beta), np.zeros((2, 2)), 0.0, width, Threshold(at), None)
 
 
 def test_the_mean_model_is_normalized_by_half_the_distance_between_centers():

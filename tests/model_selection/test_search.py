@@ -7,8 +7,8 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold
 
 from lincent import LCC, RegularizedLCCCV
+from lincent.estimators.base import open_training
 from lincent.estimators.linear_cv import Candidate, best_candidate
-from lincent.estimators.problem import open_training
 from lincent.model_selection.search import (
     REFIT_FRACTION,
     FoldScores,

@@ -1,57 +1,73 @@
-"""AdditiveLCC: centralization on curves, one for each column."""
+"""AdditiveLCC and AdditiveLCCCV: centralization on splines, one shape function for each column."""
 
 from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.additive_data import AdditiveBlocks
-from lincent.estimators.additive_fit import AdditiveProblem
-from lincent.estimators.additive_terms import Terms
-from lincent.estimators.answers import where_rows_live
+from lincent.estimators.additive_problem import AdditiveProblem, RemoteAdditiveProblem, Terms
 from lincent.estimators.auto_candidates import TrainingRows
-from lincent.estimators.choices import Calibrated
-from lincent.estimators.encoded import of_encoded_rows
-from lincent.estimators.encoded_model import EncodedModel
-from lincent.estimators.joint_blocks import sample_of_blocks
-from lincent.estimators.joint_fit import Costs
-from lincent.estimators.probabilities import Probabilities, Unseen, check_probability
-from lincent.estimators.problem import in_blocks, in_parts
+from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
+from lincent.estimators.calibration import OutOfFoldScores
+from lincent.estimators.joint_fit import Costs, search_tolerance, total_costs
+from lincent.estimators.problem import is_streamed, sparse_to_batches
 from lincent.estimators.regularized import check_hinge_range
-from lincent.estimators.validation import check_class_weight, check_nonnegative, check_positive
-from lincent.features.transformer import check_least
-from lincent.model_selection.folds import calibration_folds
+from lincent.estimators.remote import RemoteTraining
+from lincent.estimators.tabular import TableClassifier, sample_of_remote
+from lincent.estimators.validation import (
+    COMMON_CONSTRAINTS,
+    NONNEGATIVE,
+    POSITIVE,
+    Calibrated,
+    check_class_weight,
+)
+from lincent.model_selection.folds import calibration_folds, make_folds, number_of_folds
+from lincent.model_selection.scoring import Labels, make_metric
 from lincent.sources.source import Kind, kind_of, namespace_of
 from lincent.tables.weighted import SAMPLE_ROWS, quantiles
 
-GRID = 100
-BAND = (0.1, 0.9)
-"""The band of a curve holds this part of the resampled curves at each place."""
+FOLDS = 4
+SMOOTHINGS = (0.01, 0.1, 1.0)
+MOST_PAIRS = 10
+COLUMNS_FOR_PAIRS = 60
+"""With more columns no pairs are tried: there are thousands."""
+N_RESAMPLES = 20
+"""Resampled fits behind the bands of shape functions."""
 
 
 class AdditiveModel(BaseEstimator):
-    """What AdditiveLCC and AdditiveLCCCV share: terms, scores, curves, probabilities.
+    """Terms, scores and shape functions of AdditiveLCC and AdditiveLCCCV.
 
-    Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and say how these
-    are found (``_settle``).
+    Subclasses have the parameters of AdditiveLCC but for ``C`` and ``smoothing``, and choose these
+    in ``_select``.
     """
 
-    def _settle(
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
+        "n_knots": [Interval(Integral, 3, None, closed="left")],
+        "interactions": [NONNEGATIVE],
+    }
+
+    def _select(
         self, problem: AdditiveProblem, terms: Terms, rows: TrainingRows, seed: int
     ) -> tuple[Terms, float]:
-        """The terms, with smoothing and pairs, and C per row; ``rows`` are as they were given."""
+        """Return the terms, with smoothing and pairs, and C; ``rows`` are those of X."""
         raise NotImplementedError
 
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        self._validate_params()
         self._check_params()
         seed = int(check_random_state(self.random_state).randint(2**31))
         ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
@@ -60,127 +76,123 @@ class AdditiveModel(BaseEstimator):
             total = total * check_class_weight(self.class_weight, self.classes_, total).factor
             costs = Costs(total / total.sum(), check_hinge_range(self.margin_range))
             return AdditiveProblem(
-                rows, costs, self.tol, self.max_iter, lambda: time.monotonic() >= ends
+                rows, costs, self.tol, self.max_iter, lambda: time.monotonic() >= ends, self.n_jobs
             )
 
-        whole: AdditiveProblem | AdditiveBlocks
+        whole: AdditiveProblem | RemoteAdditiveProblem
         if self._own_folds and kind_of(X) is Kind.SPARSE:
             X = X.toarray()
-        X, y, sample_weight = in_parts(self, X, y, sample_weight)
-        if in_blocks(X):
-            training = self._open_blocks(X, y, sample_weight)
-            given = sample_of_blocks(training, seed, SAMPLE_ROWS).rows
+        X, y, sample_weight = sparse_to_batches(self, X, y, sample_weight)
+        if is_streamed(X):
+            training = self._open_remote(X, y, sample_weight)
+            given = sample_of_remote(training, seed, SAMPLE_ROWS).rows
             sample = problem(given, training.totals)
-            whole = AdditiveBlocks(training, sample)
+            whole = RemoteAdditiveProblem(training, sample)
         else:
             given = self._open_table(X, y, sample_weight, seed)
             total = np.bincount(given.codes, weights=given.weight)
             whole = sample = problem(given.merged(), total)
             if not self._own_folds:
                 sample = whole.sampled(SAMPLE_ROWS)
-        ways = self._ways([column.name for column in self.encoder_.columns_])
+        signs = self._monotonic_signs([column.name for column in self.encoder_.columns_])
         rows, sources = sample.rows, self.encoder_.sources
-        terms = Terms.learn(rows.Z, rows.keys, rows.weight, sources, self.n_knots, ways)
-        terms, C = self._settle(sample, terms, given, seed)
-        self._keep(whole, sample, terms, C, seed)
+        terms = Terms.learn(rows.Z, rows.keys, rows.weight, sources, self.n_knots, signs)
+        terms, C = self._select(sample, terms, given, seed)
+        self._store_solution(whole, sample, terms, C, seed)
         if self.probability is not None:
-            self._spread(given)
-            if in_blocks(X):  # rows of a sample, which have no places in X
+            self._expand_out_of_fold(given)
+            if is_streamed(X):  # samples without an index in X
                 del self.out_of_fold_scores_, self.out_of_fold_probabilities_
         return self
 
     @property
     def _own_folds(self) -> bool:
-        """Whether folds of the user's own name rows by their places."""
+        """Whether the user's folds are indices of samples of X."""
         return False
 
     def _calibrate(self, rows: TrainingRows, scores: np.ndarray) -> None:
-        """Probabilities from scores of unseen rows; they and the rows may be merged ones."""
+        """Calibrate probabilities on out-of-fold scores of samples, which may be merged."""
         part = calibration_folds(rows.Z, rows.codes, rows.weight)
         part = np.where(np.isfinite(scores[:, 0]), part, -1)
-        Unseen(scores, rows.codes, rows.weight, part, len(self.classes_)).keep(self, 1.0)
-        self._kinds = (rows.keys, rows.codes)
+        OutOfFoldScores(scores, rows.codes, rows.weight, part, len(self.classes_)).calibrate(
+            self, 1.0
+        )
+        self._distinct = (rows.keys, rows.codes)
 
-    def _spread(self, given: TrainingRows) -> None:
-        """Held-out values of kinds of rows to the rows as they were given."""
-        keys, codes = self.__dict__.pop("_kinds")
-        place = {kind: k for k, kind in enumerate(zip(keys.tolist(), codes.tolist(), strict=True))}
-        kinds = zip(given.keys.tolist(), given.codes.tolist(), strict=True)
-        index = np.array([place.get(kind, -1) for kind in kinds])
+    def _expand_out_of_fold(self, given: TrainingRows) -> None:
+        """Copy the out-of-fold values of merged samples to the samples of X."""
+        keys, codes = self.__dict__.pop("_distinct")
+        pairs = zip(keys.tolist(), codes.tolist(), strict=True)
+        position = {pair: k for k, pair in enumerate(pairs)}
+        pairs = zip(given.keys.tolist(), given.codes.tolist(), strict=True)
+        index = np.array([position.get(pair, -1) for pair in pairs])
         for name in ("out_of_fold_scores_", "out_of_fold_probabilities_"):
             values = getattr(self, name)
-            there = (index >= 0).reshape(-1, *[1] * (values.ndim - 1))
-            setattr(self, name, np.where(there, values[index], np.nan))
+            held_out = (index >= 0).reshape(-1, *[1] * (values.ndim - 1))
+            setattr(self, name, np.where(held_out, values[index], np.nan))
 
     def _check_params(self) -> None:
-        check_probability(self, in_memory=True)
-        check_least("n_knots", self.n_knots, 3)
-        self._check_limits()
         check_hinge_range(self.margin_range)
-        check_nonnegative("n_resamples", self.n_resamples)
 
-    def _ways(self, names: list[str]) -> np.ndarray:
-        """1, -1 or 0 for each column, from ``monotonic_cst``."""
-        asked = self.monotonic_cst
-        if asked is None:
+    def _monotonic_signs(self, names: list[str]) -> np.ndarray:
+        """Return 1, -1 or 0 for each column, from ``monotonic_cst``."""
+        signs = self.monotonic_cst
+        if signs is None:
             return np.zeros(len(names), dtype=int)
-        if isinstance(asked, dict):
-            unknown = set(map(str, asked)) - set(names)
+        if isinstance(signs, dict):
+            unknown = set(map(str, signs)) - set(names)
             if unknown:
                 raise ValueError(f"monotonic_cst names {sorted(unknown)[0]!r}, which X has not.")
-            asked = [asked.get(name, 0) for name in names]
-        ways = np.asarray(asked)
-        if ways.shape != (len(names),) or not np.all(np.isin(ways, (-1, 0, 1))):
+            signs = [signs.get(name, 0) for name in names]
+        signs = np.asarray(signs)
+        if signs.shape != (len(names),) or not np.all(np.isin(signs, (-1, 0, 1))):
             raise ValueError(
                 f"monotonic_cst={self.monotonic_cst!r} is not usable: give -1, 0 or 1 for each of "
                 f"the {len(names)} columns, or a dictionary of column names."
             )
-        if np.any(ways) and len(self.classes_) > 2:
+        if np.any(signs) and len(self.classes_) > 2:
             raise ValueError(
                 f"monotonic_cst is for two classes; y has {len(self.classes_)}: with more there is "
                 "no up and down."
             )
-        return ways.astype(int)
+        return signs.astype(int)
 
-    def _keep(
+    def _store_solution(
         self,
-        whole: AdditiveProblem | AdditiveBlocks,
+        whole: AdditiveProblem | RemoteAdditiveProblem,
         sample: AdditiveProblem,
         terms: Terms,
         C: float,
         seed: int,
     ) -> None:
-        # Terms have mean zero over the training rows; what they give up is in the intercept.
+        # Terms have mean zero over the training samples; their means are in the intercept.
         seen = sample.seen_by(terms)
         if whole is sample:
-            found, self.means_ = seen.path([C])[0], seen.means()
-            own = found.rules
+            solution, self.means_ = seen.path([C])[0], seen.means()
+            own = solution.rules
         else:
-            found, self.means_ = whole.fit(terms, C)
+            solution, self.means_ = whole.fit(terms, C)
             own = seen.path([C])[0].rules
         self.terms_, self.C_, self.smoothing_ = terms, C, terms.smoothing
-        self.coef_ = found.rules[:-1]
-        offset = found.rules[-1]
-        if len(offset) > 1:  # what the rules of all classes have in common says nothing
+        self.coef_ = solution.rules[:-1]
+        offset = solution.rules[-1]
+        if len(offset) > 1:  # a constant for all classes changes no prediction
             offset = offset - offset.mean()
         self.intercept_ = offset + self.means_ @ self.coef_
-        drawn = seen.band(C, own, int(self.n_resamples), seed) - own
-        # Rules of a sample vary more than those of all rows, by the root of how much it weighs.
-        share = float(sample.rows.weight.sum()) / whole.total
-        self.resampled_ = (found.rules + np.sqrt(share) * drawn)[:, :-1]
+        drawn = seen.band(C, own, N_RESAMPLES, seed) - own
+        # Coefficients of a sample vary more than those of all samples, by the root of its weight.
+        fraction = float(sample.rows.weight.sum()) / whole.total
+        self.resampled_ = (solution.rules + np.sqrt(fraction) * drawn)[:, :-1]
         self.term_names_ = self._term_names()
         self._range = self._ranges(sample.rows)
-        self.objective_, self.dual_objective_ = (
-            float(found.objective.sum()),
-            float(found.bound.sum()),
-        )
-        self.duality_gap_ = max(self.objective_ - self.dual_objective_, 0.0)
-        self.n_iter_ = max(1, found.iterations)
-        relative = float(found.relative_gap.max())
-        if relative > self.tol:
+        self.objective_ = float(solution.objective.sum())
+        self.dual_objective_ = float(solution.bound.sum())
+        self.duality_gap_ = max(float(solution.relative_gap.max()), 0.0)
+        self.n_iter_ = max(1, solution.iterations)
+        if self.duality_gap_ > self.tol:
             warnings.warn(
-                f"The rule is not certified: its relative duality gap is {relative:.1e} (tol "
-                f"{self.tol:g}). Raise max_iter or time_limit.",
+                f"The optimum is not certified: the relative duality gap is {self.duality_gap_:.1e}"
+                f" (tol {self.tol:g}). Raise max_iter or time_limit.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -191,36 +203,34 @@ class AdditiveModel(BaseEstimator):
         return np.array([*names, *pairs], dtype=object)
 
     def _ranges(self, rows: TrainingRows) -> np.ndarray:
-        """The 1 and 99 percent quantiles of each encoded column."""
-        shares = np.array([0.01, 0.99])
-        return np.array([quantiles(column, rows.weight, shares) for column in rows.Z.T])
+        """Return the 1 and 99 percent quantiles of each encoded column."""
+        levels = np.array([0.01, 0.99])
+        return np.array([quantiles(column, rows.weight, levels) for column in rows.Z.T])
 
-    # Scores and what they are made of.
-
-    @where_rows_live
+    @output_like_input
     def contributions(self, X: Any) -> np.ndarray:
-        """What each term adds to the score of each row.
+        """Compute the contribution of each term to the score of each sample.
 
         Their sum over terms and ``intercept_`` is ``decision_function(X)``.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Rows with the columns of ``fit``.
+            Samples with the columns of ``fit``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_terms) or (n_samples, n_terms, n_classes)
             In the order of ``term_names_``.
         """
-        parts = of_encoded_rows(self, self._parts, X)
+        parts = self._apply_encoded(self._parts, X)
         return parts[:, :, 0] if parts.shape[2] == 1 else parts
 
     def _block_scores(self, Z: Any) -> Any:
         return self._parts(Z).sum(axis=1) + namespace_of(Z).send(self.intercept_)
 
     def _parts(self, Z: Any) -> Any:
-        """(rows, terms, rules)."""
+        """Return the contributions (n_samples, n_terms, n_outputs)."""
         place, terms = namespace_of(Z), self.terms_
         features = terms.apply(Z) - place.send(self.means_)
         out = place.empty((len(Z), terms.count, self.coef_.shape[1]))
@@ -230,44 +240,44 @@ class AdditiveModel(BaseEstimator):
         return out
 
     def shape(self, column: Any, rule: int = 0) -> dict[str, np.ndarray]:
-        """The curve of one column, with a band from resampling.
+        """Evaluate the shape function of one column, with a band from resampling.
 
         Parameters
         ----------
         column : str or int
-            Name or number of the column.
+            Name or index of the column.
         rule : int, default=0
-            Number of the class, where there are more than two.
+            Index of the class, where there are more than two.
 
         Returns
         -------
         dict of ndarrays
-            ``x``, values of the column (its categories, if it has them); ``value``, what they add
-            to the score; ``low`` and ``high``, between which 80 percent of the resampled curves
-            are.
+            ``x``, values of the column (its categories, if it has them); ``value``, their
+            contribution to the score; ``low`` and ``high``, the band that holds 80 percent of the
+            resampled shape functions.
         """
         check_is_fitted(self)
         names = [code.name for code in self.encoder_.columns_]
-        place = names.index(column) if column in names else column
-        if not isinstance(place, int | np.integer) or not 0 <= place < len(names):
+        index = names.index(column) if column in names else column
+        if not isinstance(index, int | np.integer) or not 0 <= index < len(names):
             raise ValueError(
                 f"column={column!r} is not there: give a name of {names[:5]!r}... or a number "
                 f"below {len(names)}."
             )
-        x, Z = self._grid(int(place))
+        x, Z = self._grid(int(index))
         features = self.terms_.apply(Z) - self.means_
-        mine = self.terms_.owners == place
+        mine = self.terms_.owners == index
         value = features[:, mine] @ self.coef_[mine, rule]
         curves = features[:, mine] @ self.resampled_[:, mine, rule].T
-        # A curve is known up to a constant: each resampled one is moved to the height of the curve.
+        # Only differences within a shape function matter: resampled ones get the same mean.
         curves = curves - curves.mean(axis=0) + value.mean()
-        low, high = np.quantile(curves, BAND, axis=1) if curves.size else (value, value)
+        low, high = np.quantile(curves, (0.1, 0.9), axis=1) if curves.size else (value, value)
         return {"x": x, "value": value, "low": low, "high": high}
 
-    def _grid(self, place: int) -> tuple[np.ndarray, np.ndarray]:
-        """Values of a column to draw it at, and encoded rows that have them."""
-        code = self.encoder_.columns_[place]
-        mine = np.flatnonzero(self.encoder_.sources == place)
+    def _grid(self, index: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return values of a column to evaluate it at, and encoded samples with these values."""
+        code = self.encoder_.columns_[index]
+        mine = np.flatnonzero(self.encoder_.sources == index)
         middle = self._range.mean(axis=1)
         if code.categories is not None:
             Z = np.tile(middle, (len(code.categories), 1))
@@ -276,53 +286,55 @@ class AdditiveModel(BaseEstimator):
         curve = self.terms_.curves[mine[0]]
         levels = getattr(curve, "levels", np.empty(0))
         low, high = self._range[mine[0]]
-        x = levels if len(levels) else np.linspace(float(low), float(high), GRID)
+        x = levels if len(levels) else np.linspace(float(low), float(high), 100)
         Z = np.tile(middle, (len(x), 1))
         Z[:, mine[0]] = x
         Z[:, mine[1:]] = 0.0
         return x, Z
 
 
-class AdditiveLCC(Probabilities, AdditiveModel, EncodedModel):
-    """Centralization on splines per column: a model that can be read curve by curve.
+class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
+    """Additive model of one spline per column, fitted by centralization.
 
     Every column gets a natural cubic spline (few-valued columns and categories one number per
-    value); their sum is the score. The rule is that of RegularizedLCC on the spline features, so it
-    comes with a certificate.
+    value); their sum is the score. The coefficients are those of RegularizedLCC on the spline
+    features, with a certificate.
 
     Parameters
     ----------
     C : float, default=0.1
-        Cost of a unit of loss, per row.
+        Misclassification cost per sample.
     smoothing : float, default=0.1
-        Penalty on the curvature of the curves, beside that on their size.
+        Penalty on the curvature of the shape functions, beside that on their size.
     n_knots : int, default=8
         Knots per column, at quantiles.
     interactions : int, default=0
-        How many pairs of columns get a term of their own; the data says which.
+        Number of pairs of columns with a term of their own; they are selected by the data.
     monotonic_cst : array-like of int or dict, default=None
-        1 for columns whose curve must rise, -1 for those that must fall, 0 for the others, as in
-        HistGradientBoostingClassifier.
+        1 for columns whose shape function must rise, -1 for those that must fall, 0 for the others,
+        as in HistGradientBoostingClassifier.
     margin_range : tuple of two floats, default=(-1.0, 3.0)
         The range of margins over which the hinge is averaged.
     class_weight : dict, "balanced" or None, default="balanced"
-        What the classes cost; "balanced" gives all the same total.
-    n_resamples : int, default=20
-        Resampled fits behind the bands of ``shape``.
+        Factors on the costs of each class. ``"balanced"`` gives all classes the same total cost.
     categorical_features : array-like of bool, int or str, default=None
         Further columns to read as categories, beside text and categorical columns of a frame.
     probability : {"sigmoid", "isotonic"} or None, default=None
-        Offer ``predict_proba``, calibrated on rows that the rules had not seen: ``fit`` is then
-        repeated in five folds. ``predict`` does not change; where classes differ in size the
-        predicted class is not always the most probable one.
+        Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
+        repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
+        class is not always the most probable one.
     tol : float, default=1e-9
-        Bound on the relative duality gap.
+        Bound on ``duality_gap_``.
     max_iter : int, default=200
-        Largest number of steps.
+        Largest number of Newton steps in one solve.
     time_limit : float, default=None
-        Seconds after which the best point so far is taken, with a ConvergenceWarning.
+        Seconds after which the best solution so far is taken, with a ConvergenceWarning.
+    n_jobs : int, default=None
+        Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=0
-        Draws the rows on which knots are placed, and the resamples.
+        Seed for the subsample on which knots are placed, and for the bands of ``shape``.
+    verbose : int, default=0
+        1 prints the folds.
 
     Attributes
     ----------
@@ -331,16 +343,16 @@ class AdditiveLCC(Probabilities, AdditiveModel, EncodedModel):
     term_names_ : ndarray of shape (n_terms,)
         The columns, then the pairs.
     coef_ : ndarray of shape (n_spline_features, 1) or (n_spline_features, n_classes)
-        The rule on the features of all terms.
+        The coefficients of the features of all terms.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The score where every term is at its mean.
     objective_, dual_objective_, duality_gap_ : float
         The certificate.
     n_iter_ : int
-        Steps.
+        Number of Newton steps.
     out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
-        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
-        where there are none.
+        Predictions for the training samples by models fitted without them, if ``probability`` is
+        set; NaN for samples that cannot be held out.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -349,12 +361,12 @@ class AdditiveLCC(Probabilities, AdditiveModel, EncodedModel):
     See Also
     --------
     AdditiveLCCCV : C, smoothing and pairs by cross-validation.
-    AutoLCC : The best score, not the most readable one.
+    AutoLCC : More accurate, less interpretable.
 
     Notes
     -----
-    With more than 10,000 different rows, knots, pairs and bands come from a sample of about that
-    size; the rules are fitted, and certified, on all rows.
+    With more than 10,000 distinct samples, knots, pairs and bands come from a random sample of that
+    size; the coefficients are fitted, and certified, on all samples.
 
     Examples
     --------
@@ -367,6 +379,12 @@ class AdditiveLCC(Probabilities, AdditiveModel, EncodedModel):
     ((100,), (100,))
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **AdditiveModel._parameter_constraints,
+        "C": [POSITIVE],
+        "smoothing": [NONNEGATIVE],
+    }
+
     def __init__(
         self,
         C: float = 0.1,
@@ -377,13 +395,14 @@ class AdditiveLCC(Probabilities, AdditiveModel, EncodedModel):
         monotonic_cst: Any = None,
         margin_range: tuple[float, float] = (-1.0, 3.0),
         class_weight: Any = "balanced",
-        n_resamples: int = 20,
         categorical_features: Any = None,
         probability: Calibrated = None,
         tol: float = 1e-9,
         max_iter: int = 200,
         time_limit: float | None = None,
+        n_jobs: int | None = None,
         random_state: Any = 0,
+        verbose: int = 0,
     ) -> None:
         self.C = C
         self.smoothing = smoothing
@@ -392,21 +411,16 @@ class AdditiveLCC(Probabilities, AdditiveModel, EncodedModel):
         self.monotonic_cst = monotonic_cst
         self.margin_range = margin_range
         self.class_weight = class_weight
-        self.n_resamples = n_resamples
         self.categorical_features = categorical_features
         self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
+        self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_positive("C", self.C)
-        check_nonnegative("smoothing", self.smoothing)
-        check_nonnegative("interactions", self.interactions)
-
-    def _settle(
+    def _select(
         self, problem: AdditiveProblem, terms: Terms, rows: TrainingRows, seed: int
     ) -> tuple[Terms, float]:
         terms, C = replace(terms, smoothing=float(self.smoothing)), float(self.C)
@@ -417,6 +431,174 @@ class AdditiveLCC(Probabilities, AdditiveModel, EncodedModel):
             parts = range(int(fold.max(initial=-1)) + 1)
             folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in parts]
             smoothing = [terms.smoothing]
-            scores = problem.unseen(merged, folds, terms, smoothing, [C], self.tol, pairs, C)
+            scores = problem.out_of_fold(merged, folds, terms, smoothing, [C], self.tol, pairs, C)
             self._calibrate(merged, scores[0, 0])
         return (problem.with_pairs(problem.seen_by(terms), C, pairs) if pairs else terms), C
+
+
+class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
+    """AdditiveLCC with C, smoothing and pairs of columns selected by cross-validation.
+
+    Parameters
+    ----------
+    interactions : int or "auto", default="auto"
+        Number of pairs of columns with a term of their own. "auto" tries half as many pairs as
+        there are columns, at most ten, and keeps them if their cross-validated score is higher.
+    n_knots : int, default=8
+        Knots per column, at quantiles.
+    monotonic_cst : array-like of int or dict, default=None
+        1 for columns whose shape function must rise, -1 for those that must fall, 0 for the others.
+    scoring : str or callable, default=None
+        Any scorer of scikit-learn. None is the area under the ROC curve for two classes and the
+        class-balanced log-likelihood for more.
+    cv : int, splitter or iterable, default=None
+        None is 4 hash-based stratified folds.
+    probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
+        Method by which ``predict_proba`` is calibrated on the out-of-fold scores of the search;
+        None leaves it out. ``predict`` does not change: with imbalanced classes the predicted class
+        is not always the most probable one.
+    margin_range : tuple of two floats, default=(-1.0, 3.0)
+        The range of margins over which the hinge is averaged.
+    class_weight : dict, "balanced" or None, default="balanced"
+        Factors on the costs of each class. ``"balanced"`` gives all classes the same total cost.
+    categorical_features : array-like of bool, int or str, default=None
+        Further columns to read as categories, beside text and categorical columns of a frame.
+    tol : float, default=1e-9
+        Bound on ``duality_gap_``.
+    max_iter : int, default=200
+        Largest number of Newton steps in one solve.
+    time_limit : float, default=None
+        Seconds after which no further candidate is tried.
+    n_jobs : int, default=None
+        Number of folds fitted in parallel.
+    random_state : int, RandomState instance or None, default=0
+        Seed for the folds, for the subsample on which knots are placed, and for the bands of
+        ``shape``.
+    verbose : int, default=0
+        1 prints the folds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+    C_, smoothing_ : float
+        The selected values.
+    cv_results_ : dict of ndarrays
+        ``C``, ``smoothing``, ``pairs`` and ``score`` of every candidate.
+    term_names_ : ndarray of shape (n_terms,)
+        The columns, then the pairs.
+    objective_, dual_objective_, duality_gap_ : float
+        The certificate of the rule.
+    n_iter_ : int
+        Number of Newton steps.
+    out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
+        Predictions for the training samples by models fitted without them, if ``probability`` is
+        set; NaN for samples that cannot be held out.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where X has them.
+
+    See Also
+    --------
+    AdditiveLCC : One candidate, fitted once.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lincent import AdditiveLCCCV
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> AdditiveLCCCV(interactions=0).fit(X, y).term_names_.shape
+    (30,)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **AdditiveModel._parameter_constraints,
+        "interactions": [NONNEGATIVE, StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        interactions: Any = "auto",
+        *,
+        n_knots: int = 8,
+        monotonic_cst: Any = None,
+        scoring: Any = None,
+        cv: Any = None,
+        probability: Calibrated = "sigmoid",
+        margin_range: tuple[float, float] = (-1.0, 3.0),
+        class_weight: Any = "balanced",
+        categorical_features: Any = None,
+        tol: float = 1e-9,
+        max_iter: int = 200,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.interactions = interactions
+        self.n_knots = n_knots
+        self.monotonic_cst = monotonic_cst
+        self.scoring = scoring
+        self.cv = cv
+        self.probability = probability
+        self.margin_range = margin_range
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _own_folds(self) -> bool:
+        return not (self.cv is None or isinstance(self.cv, int | np.integer))
+
+    def _open_remote(self, X: Any, y: Any, sample_weight: Any) -> RemoteTraining:
+        number_of_folds(self.cv, remote=True)
+        return super()._open_remote(X, y, sample_weight)
+
+    def _select(
+        self, problem: AdditiveProblem, terms: Terms, rows: TrainingRows, seed: int
+    ) -> tuple[Terms, float]:
+        # The user's folds are indices of samples of X; others are assigned to distinct samples.
+        rows = rows if self._own_folds else problem.rows
+        cv = FOLDS if self.cv is None else self.cv
+        folds = make_folds(cv, rows.Z, rows.codes, rows.weight, 1, seed)
+        metric = make_metric(self.scoring, self.classes_)
+        labels = Labels(rows.codes, rows.weight, len(self.classes_))
+        Cs = (total_costs(len(self.classes_)) / rows.weight.sum()).tolist()
+        tol = search_tolerance(len(self.classes_))
+        candidates: list[tuple[float, float, float, int]] = []
+        scores: dict[tuple[float, float, int], np.ndarray] = {}
+
+        def evaluate(smoothings: Sequence[float], pairs: int = 0, C: float = 0.0) -> None:
+            out_of_fold = problem.out_of_fold(rows, folds, terms, smoothings, Cs, tol, pairs, C)
+            for smoothing, by_cost in zip(smoothings, out_of_fold, strict=True):
+                for cost, held_out in zip(Cs, by_cost, strict=True):
+                    kept = np.flatnonzero(np.isfinite(held_out[:, 0]))
+                    value = metric(held_out[kept], labels.subset(kept))
+                    candidates.append((value, cost, smoothing, pairs))
+                    scores[cost, smoothing, pairs] = held_out
+
+        evaluate(SMOOTHINGS)
+        best = max(candidates)
+        automatic = isinstance(self.interactions, str)
+        n_columns = int(terms.sources[-1]) + 1
+        n_pairs = int(self.interactions) if not automatic else 0
+        if automatic and 1 < n_columns <= COLUMNS_FOR_PAIRS:
+            n_pairs = min(MOST_PAIRS, max(n_columns // 2, 1))
+        if n_pairs and not problem.out_of_time():
+            evaluate([best[2]], n_pairs, best[1])
+        with_pairs = [candidate for candidate in candidates if candidate[3]]
+        chosen = max(with_pairs if n_pairs and not automatic else candidates)
+        value, C, smoothing, pairs = (np.array(column) for column in zip(*candidates, strict=True))
+        self.cv_results_ = {"score": value, "C": C, "smoothing": smoothing, "pairs": pairs}
+        if self.probability is not None:
+            self._calibrate(rows, scores[chosen[1:]])
+        smooth = replace(terms, smoothing=chosen[2])
+        if not chosen[3]:
+            return smooth, chosen[1]
+        return problem.with_pairs(problem.seen_by(smooth), best[1], chosen[3]), chosen[1]

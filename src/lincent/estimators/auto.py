@@ -33,8 +33,8 @@ from lincent.estimators.auto_candidates import (
     scaled_for,
     suitable_maps,
 )
-from lincent.estimators.encoded_model import EncodedModel, flat
-from lincent.estimators.joint_blocks import Limits, fit_in_blocks, sample_of_blocks
+from lincent.estimators.base import Classifier, ProbabilityMixin
+from lincent.estimators.calibration import Softmax
 from lincent.estimators.joint_fit import (
     READ_ROWS,
     Costs,
@@ -45,10 +45,10 @@ from lincent.estimators.joint_fit import (
     search_tolerance,
     total_costs,
 )
-from lincent.estimators.probabilities import Probabilities
-from lincent.estimators.problem import BlockTraining, in_blocks, in_parts
+from lincent.estimators.problem import is_streamed, sparse_to_batches
 from lincent.estimators.regularized import check_hinge_range
-from lincent.estimators.softmax import Softmax
+from lincent.estimators.remote import RemoteTraining
+from lincent.estimators.tabular import Limits, TableClassifier, fit_remote, flat, sample_of_remote
 from lincent.estimators.validation import check_class_weight
 from lincent.features.transformer import FeatureMap, by_blocks
 from lincent.model_selection.folds import make_folds, number_of_folds
@@ -90,7 +90,7 @@ REFERENCE_ROWS = 32
 """Samples at which ``feature_importances_`` is computed."""
 
 
-class AutoLCC(Probabilities, EncodedModel):
+class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     """Classifier with automatic choice of features and regularization, for tables of any kind.
 
     Centralization (RegularizedLCC) on a candidate set of feature maps: the columns, splines, local
@@ -244,12 +244,12 @@ class AutoLCC(Probabilities, EncodedModel):
         indexed = not (self.cv is None or isinstance(self.cv, int | np.integer))
         if indexed and kind_of(X) is Kind.SPARSE:
             X = X.toarray()
-        X, y, sample_weight = in_parts(self, X, y, sample_weight)
-        training: BlockTraining | None = None
-        if in_blocks(X):
+        X, y, sample_weight = sparse_to_batches(self, X, y, sample_weight)
+        training: RemoteTraining | None = None
+        if is_streamed(X):
             number_of_folds(self.cv, remote=True)
-            training = self._open_blocks(X, y, sample_weight)
-            found = sample_of_blocks(training, seed, FIT_ROWS + COMPARED_ROWS)
+            training = self._open_remote(X, y, sample_weight)
+            found = sample_of_remote(training, seed, FIT_ROWS + COMPARED_ROWS)
             data, total = self._set_scaling(found.rows, found.columns), training.totals
         else:
             data = self._open_table(X, y, sample_weight, seed)
@@ -296,7 +296,7 @@ class AutoLCC(Probabilities, EncodedModel):
 
             def solve(mapping: Any, Cs: Any, starts: Any) -> Any:
                 assert training is not None
-                return fit_in_blocks(training, mapping, costs, Cs, starts, limits)
+                return fit_remote(training, mapping, costs, Cs, starts, limits)
 
             run = partial(training.each, n_jobs=None)
             models = refit_models(models, blocks, scaling, n_classes, solve, run)
@@ -438,7 +438,7 @@ class AutoLCC(Probabilities, EncodedModel):
         scores = np.full((n_samples, len(selection.shift)), np.nan)
         scores[samples] = selection.scores
         self.out_of_fold_probabilities_ = self._calibration.probability(scores)
-        self.out_of_fold_scores_ = flat(self._moved(scores))
+        self.out_of_fold_scores_ = flat(self._shifted(scores))
 
     def _set_model(
         self, models: list[JointModel], selection: Selection, blocks: FeatureBlocks
@@ -512,7 +512,7 @@ class AutoLCC(Probabilities, EncodedModel):
             out = out + block
         return out
 
-    def _moved(self, scores: np.ndarray) -> np.ndarray:
+    def _shifted(self, scores: np.ndarray) -> np.ndarray:
         return np.asarray(scores + self._shift)
 
 

@@ -1,75 +1,136 @@
-"""Probabilities on a line: an increasing function of one score, and coupling of pairs.
+"""Calibrated class probabilities from out-of-fold decision values.
 
-isotonic   the increasing step function nearest in weighted squares to the classes of rows that the
-           rule has not seen, joined by straight lines
-sigmoid    p = 1 / (1 + exp(-(a u + b))); only model files of version 0.1.0 have it: today's sigmoid
-           is that of ``softmax``, which agrees with the predicted classes
+The scores of a model are those of its binary subproblems.  What turns them into probabilities is
+fitted to the scores of samples by models that were fitted without them, by one of two methods:
 
-u is the score in units of the distance between the projected centers, so that the lines of
-different folds, whose directions may differ in length, have the same unit.
+sigmoid    one softmax over the columns of ``decision_function``,
 
-Pairs of classes (one-vs-one) are coupled as Wu, Lin and Weng (2004, second method) do: with r_ij
-the probability of i among {i, j}, minimize over p, sum p = 1, sum_ij (r_ji p_i - r_ij p_j)^2.
+               p_k = exp(a f_k + b log s_k) / sum_l exp(a f_l + b log s_l),
+
+           with s the class frequencies, by weighted maximum likelihood (Newton's method; convex).
+           The classifiers have class-balanced costs and do not know the frequencies; b says how
+           much of them the probabilities need.  Between equally frequent classes the most probable
+           one is the predicted one.  Targets are smoothed: with W_k the weight of class k among n,
+           a sample of k counts as (W_k + 1) / (W_k + n) of k and 1 / (W_k + n) of each other
+           class, which is Platt's rule (1999) for n = 2.
+isotonic   an isotonic regression for each binary subproblem; the probabilities are normalized
+           (one-vs-rest) or coupled (one-vs-one).  Pairwise coupling is the second method of Wu, Lin
+           and Weng (2004): with r_ij the probability of i among {i, j}, minimize over p, sum p = 1,
+           sum_ij (r_ji p_i - r_ij p_j)^2.
+
+Scores are first divided by their scale, the mean distance between the mean scores of the two sides
+of a subproblem, because the models of different folds may differ in length.
+
+An estimator that cross-validates has out-of-fold scores, or the fits that give them
+(``scores_of_folds``); any other is fitted again without each fold (``cross_fitted``).  A class with
+a single distinct sample cannot do without it: that sample is in every training set, and its score
+is that of the model itself.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from scipy.special import expit
+from sklearn.base import clone
+
+from lincent import _progress
+from lincent.estimators.problem import HostTraining, binary_tasks, combine_scores
+from lincent.model_selection.folds import calibration_folds
 
 PAIR_FLOOR = 1e-7
+"""Bound on the probabilities of pairs before they are coupled."""
+SHRINK = 1e-3
+"""L2 term on a and b of the softmax; it matters only where the likelihood has no maximum."""
+
+FoldFit = tuple[Any, np.ndarray, np.ndarray]
+"""A fitted model, the indices of its training samples, and those of the samples held out."""
 
 
-class Calibrator(Protocol):
-    """From a score to the probability of the positive class."""
+# From scores to probabilities.
 
-    def probability(self, score: np.ndarray) -> np.ndarray: ...
+
+class Calibration(Protocol):
+    """A map from the scores of the subproblems, one column each, to class probabilities."""
+
+    def probability(self, scores: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
-class Sigmoid:
-    """p = 1 / (1 + exp(-(slope u + offset))) with u = score / unit."""
+class Softmax:
+    """A softmax with one slope and an ``offset`` per class."""
 
     slope: float
-    offset: float
-    unit: float
+    offset: np.ndarray
 
-    def probability(self, score: np.ndarray) -> np.ndarray:
-        return np.asarray(expit(self.slope * (score / self.unit) + self.offset))
+    def probability(self, scores: np.ndarray) -> np.ndarray:
+        """Return class probabilities; a single column is for the second of two classes."""
+        return _softmax(self.slope * by_class(scores) + self.offset)[0]
 
 
 @dataclass(frozen=True)
-class Steps:
-    """Straight lines between (at, probability) pairs, constant outside; at in units of ``unit``."""
+class IsotonicCurve:
+    """Linear interpolation between the points (at, height), constant outside.
+
+    ``at`` are scores divided by ``scale``.
+    """
 
     at: np.ndarray
     height: np.ndarray
-    unit: float
+    scale: float
 
     def probability(self, score: np.ndarray) -> np.ndarray:
-        return np.interp(score / self.unit, self.at, self.height)
+        return np.interp(score / self.scale, self.at, self.height)
 
 
-def fit_steps(u: np.ndarray, positive: np.ndarray, weight: np.ndarray, unit: float) -> Steps:
-    """The steps for scores u (in units) of unseen rows."""
-    # Imported here: it takes longer to import than the rest of this package.
-    from sklearn.isotonic import IsotonicRegression
+@dataclass(frozen=True)
+class JointCalibration:
+    """One softmax over the scores of all classes."""
 
-    steps = IsotonicRegression(out_of_bounds="clip", y_min=0.0, y_max=1.0)
-    steps.fit(u, positive.astype(np.float64), sample_weight=weight)
-    return Steps(
-        np.asarray(steps.X_thresholds_, dtype=np.float64),
-        np.asarray(steps.y_thresholds_, dtype=np.float64),
-        unit,
-    )
+    softmax: Softmax
+    scale: float
+    strategy: str
+
+    def columns(self, scores: np.ndarray) -> np.ndarray:
+        """Return the normalized columns of ``decision_function``."""
+        combined = combine_scores(scores / self.scale, len(self.softmax.offset), self.strategy)
+        return combined.reshape(len(scores), -1)
+
+    def probability(self, scores: np.ndarray) -> np.ndarray:
+        return self.softmax.probability(self.columns(scores))
 
 
-def couple(pairs: np.ndarray, n_classes: int) -> np.ndarray:
-    """Class probabilities from pairs: column (i, j) is the probability of j among the two."""
+@dataclass(frozen=True)
+class SeparateCalibration:
+    """One increasing function for each binary subproblem."""
+
+    parts: Sequence[IsotonicCurve]
+    n_classes: int
+    strategy: str
+
+    def probability(self, scores: np.ndarray) -> np.ndarray:
+        columns = [part.probability(scores[:, k]) for k, part in enumerate(self.parts)]
+        return combine_probabilities(np.stack(columns, axis=1), self.n_classes, self.strategy)
+
+
+def combine_probabilities(columns: np.ndarray, n_classes: int, strategy: str) -> np.ndarray:
+    """Return class probabilities from those of the subproblems, one column each."""
+    if n_classes == 2:
+        return np.stack([1 - columns[:, 0], columns[:, 0]], axis=1)
+    if strategy == "ovo":
+        return pairwise_coupling(columns, n_classes)
+    total = columns.sum(axis=1, keepdims=True)
+    # Where every class has probability zero, none is preferred.
+    even = np.full_like(columns, 1.0 / n_classes)
+    return np.divide(columns, total, out=even, where=total > 0)
+
+
+def pairwise_coupling(pairs: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return class probabilities; column (i, j) of ``pairs`` is that of j among the two."""
     m = pairs.shape[0]
     r = np.zeros((m, n_classes, n_classes))
     for column, (i, j) in enumerate(combinations(range(n_classes), 2)):
@@ -86,13 +147,241 @@ def couple(pairs: np.ndarray, n_classes: int) -> np.ndarray:
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
-def combine_probabilities(columns: np.ndarray, n_classes: int, strategy: str) -> np.ndarray:
-    """Per-task probabilities (one column each) to what ``predict_proba`` returns."""
-    if n_classes == 2:
-        return np.stack([1 - columns[:, 0], columns[:, 0]], axis=1)
-    if strategy == "ovo":
-        return couple(columns, n_classes)
-    total = columns.sum(axis=1, keepdims=True)
-    # Where every class is ruled out, none is preferred.
-    even = np.full_like(columns, 1.0 / n_classes)
-    return np.divide(columns, total, out=even, where=total > 0)
+def by_class(scores: np.ndarray) -> np.ndarray:
+    """Return one column per class; a single score counts against the first as for the second."""
+    if scores.shape[1] > 1:
+        return scores
+    return np.concatenate([-scores / 2, scores / 2], axis=1)
+
+
+def _softmax(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the softmax of each row, and the logarithm of its normalizing constant."""
+    top = z.max(axis=1, keepdims=True)
+    p = np.exp(z - top)
+    total = p.sum(axis=1, keepdims=True)
+    p /= total
+    return p, (top + np.log(total))[:, 0]
+
+
+# Fitting.
+
+
+def fit_isotonic(
+    normalized: np.ndarray, positive: np.ndarray, weight: np.ndarray, scale: float
+) -> IsotonicCurve:
+    """Fit an isotonic regression to normalized scores of a model with this scale."""
+    # Imported here: it takes longer to import than the rest of this package.
+    from sklearn.isotonic import IsotonicRegression
+
+    steps = IsotonicRegression(out_of_bounds="clip", y_min=0.0, y_max=1.0)
+    steps.fit(normalized, positive.astype(np.float64), sample_weight=weight)
+    return IsotonicCurve(
+        np.asarray(steps.X_thresholds_, dtype=np.float64),
+        np.asarray(steps.y_thresholds_, dtype=np.float64),
+        scale,
+    )
+
+
+def fit_softmax(
+    scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, *, smooth: bool = False
+) -> Softmax:
+    """Fit the softmax to out-of-fold scores; ``smooth``: with smoothed targets."""
+    scores = by_class(np.asarray(scores, dtype=np.float64))
+    m, n = scores.shape
+    fraction = weight / weight.sum()
+    frequency = np.log(np.maximum(np.bincount(codes, fraction, n), 1e-12) * n)
+    inputs = np.stack([scores, np.broadcast_to(frequency, (m, n))])
+    target = np.zeros((m, n))
+    if smooth:
+        total = np.bincount(codes, weight, n)[codes] + n
+        target += 1 / total[:, None]
+        target[np.arange(m), codes] = 1 - (n - 1) / total
+    else:
+        target[np.arange(m), codes] = 1.0
+    wanted = (inputs * target).sum(axis=2)
+    shrink = SHRINK / max(float(weight.sum()), 1.0)
+
+    def loss(at: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the loss and the probabilities; log p is target.z - log sum exp z."""
+        p, total = _softmax(np.tensordot(at, inputs, axes=1))
+        return float(shrink / 2 * (at @ at) - fraction @ (at @ wanted - total)), p
+
+    point = np.zeros(2)
+    least, p = loss(point)
+    for _ in range(50):
+        mean = (inputs * p).sum(axis=2)
+        gradient = (mean - wanted) @ fraction + shrink * point
+        centered = inputs - mean[:, :, None]
+        weighted = centered * (p * fraction[:, None])
+        hessian = np.tensordot(centered, weighted, axes=([1, 2], [1, 2]))
+        step = np.linalg.solve(hessian + shrink * np.eye(2), gradient)
+        if float(gradient @ step) <= 1e-12:
+            break
+        length, (value, p) = 1.0, loss(point - step)
+        while value > least and length > 1e-10:
+            length /= 2
+            value, p = loss(point - length * step)
+        point, least = point - length * step, value
+    return Softmax(float(point[0]), point[1] * frequency)
+
+
+def log_likelihoods(
+    scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_classes: int
+) -> np.ndarray:
+    """Return the calibrated log-probability of the class of each sample, classes balanced."""
+    even = weight / np.bincount(codes, weight, n_classes)[codes]
+    p = fit_softmax(scores, codes, even).probability(scores)
+    return np.asarray(np.log(np.maximum(p[np.arange(len(p)), codes], 1e-12)))
+
+
+def balanced_likelihood(
+    scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_classes: int
+) -> float:
+    """Return the class-balanced mean of ``log_likelihoods``."""
+    even = weight / np.bincount(codes, weight, n_classes)[codes]
+    return float(even @ log_likelihoods(scores, codes, weight, n_classes) / even.sum())
+
+
+# Out-of-fold scores.
+
+
+@dataclass(frozen=True)
+class OutOfFoldScores:
+    """Normalized scores (n_samples, n_problems) by models that were fitted without the samples.
+
+    ``part`` is the fold of each sample, by which out-of-fold probabilities are computed; -1 where a
+    sample could not be held out.
+    """
+
+    scores: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+    part: np.ndarray
+    n_classes: int
+    strategy: str = "ovr"
+
+    def calibrate(self, model: Any, scale: float) -> None:
+        """Set the calibration and out-of-fold attributes of a model with this scale."""
+        method = str(model.probability)
+        model._calibration = self.calibration(method, scale)
+        raw = np.where((self.part >= 0)[:, None], self.scores, np.nan)
+        probabilities = np.full((len(raw), self.n_classes), np.nan)
+        for k in range(self.part.max(initial=-1) + 1):
+            own = self.part == k
+            rest = np.where(own, 0.0, self.weight)
+            others = replace(self, weight=rest) if rest.any() else self
+            probabilities[own] = others.calibration(method, 1.0).probability(raw[own])
+        model.out_of_fold_scores_ = combine_scores(raw * scale, self.n_classes, self.strategy)
+        model.out_of_fold_probabilities_ = probabilities
+
+    def calibration(self, method: str, scale: float) -> Calibration:
+        """Return the calibration of a model whose scores have this scale."""
+        kept = (self.weight > 0) & np.isfinite(self.scores).all(axis=1)
+        scores, codes, weight = self.scores[kept], self.codes[kept], self.weight[kept]
+        if method == "sigmoid":
+            columns = combine_scores(scores, self.n_classes, self.strategy).reshape(len(scores), -1)
+            softmax = fit_softmax(columns, codes, weight, smooth=True)
+            return JointCalibration(softmax, scale, self.strategy)
+        parts = []
+        for k, task in enumerate(binary_tasks(self.n_classes, self.strategy)):
+            rows = task.rows(codes)
+            positive = task.sign(codes[rows]) > 0
+            parts.append(fit_isotonic(scores[rows, k], positive, weight[rows], scale))
+        return SeparateCalibration(parts, self.n_classes, self.strategy)
+
+
+def score_scale(
+    scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_classes: int, strategy: str
+) -> float:
+    """Return the mean distance between the mean scores of the two sides of a subproblem."""
+    distances = []
+    for k, task in enumerate(binary_tasks(n_classes, strategy)):
+        sides = [np.isin(codes, side) for side in task.sides]
+        low, high = (np.average(scores[s, k], weights=weight[s]) for s in sides)
+        distances.append(abs(float(high - low)))
+    scale = float(np.mean(distances))
+    return scale if scale > 0 else 1.0
+
+
+def normalized_scores(
+    fitted: Any,
+    training: HostTraining,
+    rows: np.ndarray,
+    held_out: np.ndarray,
+    strategy: str,
+    *,
+    pairwise: bool = False,
+) -> tuple[np.ndarray, float]:
+    """Return scores of ``held_out`` divided by the scale of those of ``rows``, and this."""
+    X, codes, weight = training.X, training.codes, training.weight
+    X = X[:, rows] if pairwise else X
+    own = fitted._task_scores(X[rows])
+    scale = score_scale(own, codes[rows], weight[rows], len(training.classes), strategy)
+    return fitted._task_scores(X[held_out]) / scale, scale
+
+
+def cross_fitted(
+    models: Sequence[Any],
+    fit: Callable[[HostTraining], Sequence[Any]],
+    training: HostTraining,
+    strategy: str,
+    *,
+    pairwise: bool = False,
+) -> list[tuple[OutOfFoldScores, float]]:
+    """Return the out-of-fold scores of each model, and the scale of its own scores.
+
+    ``fit`` fits the same models to some of the samples; where it has None for one, these samples
+    are scored by the model itself.  ``pairwise``: X is a kernel matrix.
+    """
+    codes, weight = training.codes, training.weight
+    fold = calibration_folds(training.X, codes, weight)
+    everything = np.arange(len(fold))
+    score = partial(normalized_scores, training=training, strategy=strategy, pairwise=pairwise)
+    results = [score(model, rows=everything, held_out=everything) for model in models]
+    n_folds = int(fold.max(initial=-1)) + 1
+    for k in range(n_folds):
+        _progress.step("out-of-fold scores, fold", k, n_folds)
+        rows, held_out = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        part = training.fold(rows)
+        part = part.with_features(part.X[:, rows]) if pairwise else part
+        for (scores, _), fitted in zip(results, fit(part), strict=True):
+            if fitted is not None:
+                scores[held_out] = score(fitted, rows=rows, held_out=held_out)[0]
+    n_classes = len(training.classes)
+    return [
+        (OutOfFoldScores(scores, codes, weight, fold, n_classes, strategy), scale)
+        for scores, scale in results
+    ]
+
+
+def scores_of_folds(
+    model: Any, folds: Sequence[FoldFit], training: HostTraining, strategy: str
+) -> tuple[OutOfFoldScores, float]:
+    """Return the same from the fits of a search whose folds hold out every sample once."""
+    everything = np.arange(len(training.codes))
+    scores, scale = normalized_scores(model, training, everything, everything, strategy)
+    part = np.zeros(len(everything), dtype=int)
+    for k, (fitted, rows, held_out) in enumerate(folds):
+        scores[held_out] = normalized_scores(fitted, training, rows, held_out, strategy)[0]
+        part[held_out] = k
+    n_classes = len(training.classes)
+    return OutOfFoldScores(
+        scores, training.codes, training.weight, part, n_classes, strategy
+    ), scale
+
+
+def check_probability(model: Any, in_memory: bool) -> None:
+    """Raise an error where ``probability`` is set and X is not in memory."""
+    if getattr(model, "probability", None) is not None and not in_memory:
+        raise ValueError(
+            f"probability={model.probability!r} needs X in memory: give a NumPy array, or fit "
+            "without it and calibrate decision_function yourself."
+        )
+
+
+def unfitted_copy(model: Any, classes: np.ndarray) -> Any:
+    """Return a silent copy without probabilities, to be fitted to some of the samples."""
+    quiet = {"probability": None, "verbose": 0}
+    copied = clone(model).set_params(**{k: v for k, v in quiet.items() if hasattr(model, k)})
+    copied.classes_ = classes
+    return copied

@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from lincent.estimators.choices import SolverName
-from lincent.estimators.problem import DeviceTraining, HostTraining, TwoClass, tasks
+from lincent.estimators.problem import BinaryProblem, HostTraining, binary_tasks
+from lincent.estimators.remote import open_remote
 from lincent.estimators.validation import (
+    SolverName,
     check_choice,
     check_class_weight,
     check_count,
@@ -138,15 +139,15 @@ def lcc_path(
     Cs = check_grid("Cs", Cs, infinite=True)
     limit = np.inf if time_limit is None else time_limit
     controls = Controls(tol, max_iter, time.monotonic() + limit, print if verbose else silent)
-    opened = DeviceTraining if kind_of(X) is Kind.DEVICE else HostTraining
-    training = opened.open(_Columns(), X, y, sample_weight)
+    open_rows = open_remote if kind_of(X) is Kind.DEVICE else HostTraining.open
+    training: Any = open_rows(_Columns(), X, y, sample_weight)
     if len(training.classes) != 2:
         raise ValueError(
             f"lcc_path follows one two-class problem and y has {len(training.classes)} classes: "
             "pass the rows of two of them, or use LCCCV, which takes any number."
         )
     class_costs = check_class_weight(class_weight, training.classes, training.totals)
-    problem = training.task(tasks(2, "ovr")[0], class_costs)
+    problem = training.task(binary_tasks(2, "ovr")[0], class_costs)
     if problem.largest_margin == 0.0:
         raise ValueError("The class centers coincide, so no margin is feasible.")
     costs = [problem.costs(float(C)) for C in Cs]
@@ -163,7 +164,7 @@ class _Columns(BaseEstimator):
 
 
 def _collect(
-    problem: TwoClass,
+    problem: BinaryProblem,
     margins: np.ndarray,
     Cs: np.ndarray,
     table: list[list[Solution]],

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from lincent.estimators.choices import Calibrated, Rule, SolverName, Strategy
-from lincent.estimators.classifier import Classifier, ProjectedLine
+from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
 from lincent.estimators.direction import (
     Direction,
     check_margin,
@@ -16,14 +15,13 @@ from lincent.estimators.direction import (
     project_all,
     store_directions,
 )
-from lincent.estimators.probabilities import Probabilities
-from lincent.estimators.problem import TwoClass
-from lincent.estimators.validation import check_line_params
+from lincent.estimators.problem import BinaryProblem
+from lincent.estimators.validation import PAPER_CONSTRAINTS, Calibrated, Rule, SolverName, Strategy
 from lincent.sources.source import Kind
 
 
-class LinearLine:
-    """What LCC and LCCCV keep of their directions: beside ``Classifier``."""
+class LinearProjectionMixin:
+    """The fitted attributes and the projection of LCC and LCCCV."""
 
     def _store(self, parts: list[Direction]) -> None:
         self._rules = [part.rule for part in parts]
@@ -36,80 +34,89 @@ class LinearLine:
         return midpoints(self)
 
 
-class LCC(Probabilities, LinearLine, ProjectedLine, Classifier):
+class LCC(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier):
     """Linear centralization classifier.
 
-    Finds the direction that pulls the rows of each class to their own center while it pushes the
-    two centers apart, as a linear program solved to certified optimality, and cuts the projected
-    line half-way between the centers.
+    Finds the direction that moves the samples of each class toward their own center while it moves
+    the two centers apart, by a linear program solved to certified optimality. The threshold on the
+    projected line is the midpoint of the centers.
 
     Parameters
     ----------
     C : float, default=2.0
-        Cost of a unit of slack, on the sum over rows (the paper's lambda). ``np.inf`` is the hard
-        margin: every row must be on its own side by ``margin``.
+        Misclassification cost on the sum over samples (the paper's lambda). ``np.inf`` is the hard
+        margin: every sample must be on its own side by ``margin``.
     margin : float, default=0.01
         Margin in the projected space (the paper's abs(sigma)). Feasible up to the sum of absolute
         differences of the class centers.
     discriminator : {"distance", "nearest", "svm"}, default="distance"
-        How the projected line is cut: half-way between the centers, by the nearest training row, or
-        by a one-dimensional SVM.
+        How classes are told apart on the projected line: by the midpoint of the class centers, by
+        the nearest training sample, or by a one-dimensional SVM.
     class_weight : dict, "balanced" or None, default=None
         Factors on the costs of each class. ``"balanced"`` gives the classes equal total cost and
-        leaves the cut half-way, which favors neither class. A dictionary states how much each class
-        matters, and moves the cut as well.
+        leaves the threshold at the midpoint, which favors neither class. A dictionary gives the
+        importance of each class, and moves the threshold as well.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes.
     probability : {"sigmoid", "isotonic"} or None, default=None
-        Offer ``predict_proba``, calibrated on rows that the rules had not seen: ``fit`` is then
-        repeated in five folds. ``predict`` does not change; where classes differ in size the
-        predicted class is not always the most probable one.
+        Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
+        repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
+        class is not always the most probable one.
     solver : {"auto", "interior-point", "highs"}, default="auto"
-        All give the optimum; they differ in time. What does not reach ``tol`` goes on to HiGHS.
+        All give the optimum; they differ in time. A solve that does not reach ``tol`` is continued
+        by HiGHS.
     tol : float, default=1e-9
-        Bound on ``duality_gap_ / max(1, abs(objective_))``.
+        Bound on ``duality_gap_``.
     max_iter : int, default=200
         Largest number of iterations (Newton or interior-point steps) in one solve.
     time_limit : float, default=None
-        Seconds after which the best point so far is taken, with a ConvergenceWarning.
+        Seconds after which the best solution so far is taken, with a ConvergenceWarning.
     n_jobs : int, default=None
-        Parallel two-class problems.
+        Number of binary subproblems solved in parallel.
     random_state : int, RandomState instance or None, default=None
-        Chooses the sample from which a large problem is started. The optimum does not depend on it.
+        Seed for the subsample used to initialize the solver on large problems. Does not affect the
+        solution.
     verbose : int, default=0
         1 prints folds and a line for each solve, 2 also the steps of the solver.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        The class labels.
     coef_ : ndarray of shape (1, n_features) or (n_problems, n_features)
-        The direction beta of each two-class problem.
+        The direction beta of each binary subproblem.
     intercept_ : ndarray of shape (1,) or (n_problems,)
-        Minus the cut on the projected line (for ``"nearest"``: minus the midpoint).
+        Minus the threshold on the projected line (for ``"nearest"``: minus the midpoint).
     centers_ : ndarray of shape (2, n_features) or (n_problems, 2, n_features)
         The class centers, negative class first.
-    objective_, dual_objective_, duality_gap_ : float or ndarray of shape (n_problems,)
-        The certificate: the paper's objective at ``coef_``, a lower bound proved by the dual
-        solution over all rows, and their difference with what rounding can have done to both.
+    objective_, dual_objective_ : float or ndarray of shape (n_problems,)
+        The certificate: the paper's objective at ``coef_``, and a lower bound on the optimum from
+        the dual solution over all samples.
+    duality_gap_ : float
+        Largest relative duality gap over the binary subproblems, with a floating-point error bound:
+        the difference of the two objectives divided by ``max(1, abs(objective_))``.
     n_iter_ : int or ndarray of shape (n_problems,)
+        Number of iterations.
     solver_ : str or list of str
-        Which solver answered.
+        The solver that found the solution.
     out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
-        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
-        where there are none.
+        Predictions for the training samples by models fitted without them, if ``probability`` is
+        set; NaN for samples that cannot be held out.
     n_features_in_ : int
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, if X has them.
 
     See Also
     --------
     sklearn.svm.LinearSVC : Maximizes a margin; approximate, with a penalized intercept.
-    sklearn.discriminant_analysis.LinearDiscriminantAnalysis : Uses class covariances, not rows.
+    sklearn.discriminant_analysis.LinearDiscriminantAnalysis : Uses class covariances, not samples.
 
     Notes
     -----
-    Shifting X changes nothing; a weight of two is the same as a repeated row, in the centers as
-    well as in the costs. While no coefficient reaches the box [-1, 1] the solution only scales with
-    ``margin`` and the predictions do not depend on it.
+    The model is invariant to shifts of X. Sample weights are frequency weights, in the centers as
+    well as in the costs. While no coefficient reaches the box constraints [-1, 1] the solution only
+    scales with ``margin`` and the predictions do not depend on it.
 
     References
     ----------
@@ -128,6 +135,8 @@ class LCC(Probabilities, LinearLine, ProjectedLine, Classifier):
     >>> bool(model[-1].duality_gap_ < 1e-9)
     True
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = PAPER_CONSTRAINTS
 
     def __init__(
         self,
@@ -161,17 +170,17 @@ class LCC(Probabilities, LinearLine, ProjectedLine, Classifier):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LCC:
-        """Find the direction.
+        """Fit the direction.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Also a Dask array or dataframe, which is read in place, or a torch or CuPy array, which
-            stays on its device; predictions are then arrays of the same kind.
+            The samples. Also a Dask array or dataframe, which is read in place, or a torch or CuPy
+            array, which stays on its device; predictions are then arrays of the same kind.
         y : array-like of shape (n_samples,)
-            The class of each row.
+            The class of each sample.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; any nonnegative numbers.
+            Frequency weights of the samples; any nonnegative numbers.
 
         Returns
         -------
@@ -180,12 +189,9 @@ class LCC(Probabilities, LinearLine, ProjectedLine, Classifier):
         """
         return self._fit(X, y, sample_weight)
 
-    def _check_params(self) -> None:
-        check_line_params(self)
+    def _check_input_backend(self, kind: Kind, X: Any) -> None:
+        """Accept any kind of X."""
 
-    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        """Rows anywhere will do."""
-
-    def _fit_task(self, problem: TwoClass) -> Direction:
+    def _fit_task(self, problem: BinaryProblem) -> Direction:
         margin = check_margin(self, self.margin, problem.largest_margin, problem)
         return fit_direction(self, problem, margin)

@@ -23,23 +23,31 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.metaestimators import available_if
 
 from lincent import _progress
-from lincent.estimators import multiclass
-from lincent.estimators.choices import Calibrated, SolverName, Strategy
-from lincent.estimators.classifier import Classifier, ProjectedLine
+from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
+from lincent.estimators.calibration import Calibration, FoldFit, cross_fitted
 from lincent.estimators.direction import (
     Direction,
-    alone,
     check_margin,
     controls,
-    cut,
     fit_direction,
+    fit_discriminator_on,
     generator,
+    squeeze_single,
 )
-from lincent.estimators.discriminators import DISCRIMINATORS
-from lincent.estimators.linear import LinearLine
-from lincent.estimators.probabilities import Calibration, FoldFit, Probabilities, cross_fitted
-from lincent.estimators.problem import HostTraining, Training, TwoClass, tasks
+from lincent.estimators.linear import LinearProjectionMixin
+from lincent.estimators.problem import (
+    BinaryProblem,
+    HostTraining,
+    Training,
+    binary_tasks,
+    combine_scores,
+    predicted_codes,
+)
+from lincent.estimators.threshold import DISCRIMINATORS
 from lincent.estimators.validation import (
+    Calibrated,
+    SolverName,
+    Strategy,
     check_choice,
     check_class_weight,
     check_count,
@@ -98,10 +106,10 @@ class FittedCandidate(ClassifierMixin, BaseEstimator):
         return np.stack([part.score(X) for part in self.directions], axis=1)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        return multiclass.combine_scores(self._task_scores(X), len(self.classes), self.strategy)
+        return combine_scores(self._task_scores(X), len(self.classes), self.strategy)
 
     def predict(self, X: Any) -> np.ndarray:
-        return np.asarray(self.classes[multiclass.pick(self.decision_function(X))])
+        return np.asarray(self.classes[predicted_codes(self.decision_function(X))])
 
     @available_if(lambda self: self.calibration is not None)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -109,7 +117,7 @@ class FittedCandidate(ClassifierMixin, BaseEstimator):
         return self.calibration.probability(self._task_scores(X))
 
 
-class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
+class LCCCV(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier):
     """Linear centralization classifier with its margin chosen by cross-validation.
 
     Every fold solves the exact path over the margin, which costs a few solves for the whole grid;
@@ -199,7 +207,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     """
 
     _chosen_margin: float
-    _chosen = ("C_", "discriminator_", "_chosen_margin")
+    _searched = ("C_", "discriminator_", "_chosen_margin")
 
     def __init__(
         self,
@@ -286,7 +294,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         self._grid()
         check_solve_params(self)
 
-    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
+    def _check_input_backend(self, kind: Kind, X: Any) -> None:
         """Accept data of every kind."""
 
     def _grid(self) -> list[Candidate]:
@@ -332,7 +340,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         calibrate = self.probability is not None and needs_probabilities(scorer)
         limits = controls(self, training.began)
         limits = replace(limits, deadline=search_deadline(limits, training.began, self.refit))
-        n_problems = len(tasks(len(self.classes_), self.multi_class))
+        n_problems = len(binary_tasks(len(self.classes_), self.multi_class))
 
         def evaluate(split: int, _: Any) -> tuple[Any, Any, Any, Any]:
             _progress.step("search, fold", split, data.n_splits, f"{len(grid)} candidates")
@@ -402,7 +410,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         costs = check_class_weight(self.class_weight, part.classes, part.totals)
         directions: list[list[Any]] = [[] for _ in grid]
         gaps, scaled = np.zeros(len(grid)), np.ones(len(grid), dtype=bool)
-        for task in tasks(len(self.classes_), self.multi_class):
+        for task in binary_tasks(len(self.classes_), self.multi_class):
             path = self._directions(part.task(task, costs, name), grid, times)
             for k, direction in enumerate(path):
                 directions[k].append(direction)
@@ -436,7 +444,7 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
         return models, gaps, scaled
 
     def _directions(
-        self, problem: TwoClass, grid: list[Candidate], times: FoldTime
+        self, problem: BinaryProblem, grid: list[Candidate], times: FoldTime
     ) -> list[Direction | None]:
         """Return by candidate the direction of a binary problem."""
         limits = replace(controls(self, problem.began), deadline=times.next_path())
@@ -460,12 +468,14 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
                     stacklevel=2,
                 )
             directions.append(
-                cut(problem, answer.beta, solution, candidate.discriminator) if solved else None
+                fit_discriminator_on(problem, answer.beta, solution, candidate.discriminator)
+                if solved
+                else None
             )
         return directions
 
     def _path(
-        self, problem: TwoClass, grid: list[Candidate], limits: Controls
+        self, problem: BinaryProblem, grid: list[Candidate], limits: Controls
     ) -> dict[tuple[float, float], Solution | None]:
         """Return the solutions of a binary problem by C and relative margin; None: infeasible."""
         Cs = sorted({candidate.C for candidate in grid})
@@ -489,12 +499,12 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     def _largest_margin(self, whole: Training) -> float:
         """Return the largest margin that is feasible in all binary problems of the refit."""
         costs = check_class_weight(None, whole.classes, whole.totals)
-        todo = tasks(len(self.classes_), self.multi_class)
+        todo = binary_tasks(len(self.classes_), self.multi_class)
         return min(whole.task(task, costs).largest_margin for task in todo)
 
     # The refit.
 
-    def _fit_task(self, problem: TwoClass) -> Direction:
+    def _fit_task(self, problem: BinaryProblem) -> Direction:
         margin = self._chosen_margin * problem.largest_margin
         margin = check_margin(self, margin, problem.largest_margin, problem)
         return fit_direction(self, problem, margin)
@@ -502,10 +512,10 @@ class LCCCV(Probabilities, LinearLine, ProjectedLine, Classifier):
     def _store(self, parts: list[Direction]) -> None:
         super()._store(parts)
         largest = np.array([np.abs(part.centers[1] - part.centers[0]).sum() for part in parts])
-        self.margin_ = alone((self._chosen_margin * largest).tolist())
-        self.relative_margin_ = alone((self._chosen_margin * largest / largest).tolist())
+        self.margin_ = squeeze_single((self._chosen_margin * largest).tolist())
+        self.relative_margin_ = squeeze_single((self._chosen_margin * largest / largest).tolist())
 
-    def _missed(self, beyond: np.ndarray, task: int) -> np.ndarray:
+    def _violation(self, beyond: np.ndarray, task: int) -> np.ndarray:
         return np.maximum(np.atleast_1d(self.margin_)[task] - beyond, 0.0)
 
 

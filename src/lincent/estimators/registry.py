@@ -21,7 +21,7 @@ ESTIMATORS = {
     "StructuredLCC": "lincent.estimators.structured",
     "StructuredLCCCV": "lincent.estimators.structured_cv",
     "AdditiveLCC": "lincent.estimators.additive",
-    "AdditiveLCCCV": "lincent.estimators.additive_cv",
+    "AdditiveLCCCV": "lincent.estimators.additive",
     "AutoLCC": "lincent.estimators.auto",
 }
 BASELINES = dict.fromkeys(

@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.choices import Calibrated, Strategy
-from lincent.estimators.classifier import Classifier
+from lincent.estimators.base import Classifier, ProbabilityMixin
 from lincent.estimators.direction import project_all
-from lincent.estimators.probabilities import Probabilities
 from lincent.estimators.problem import Training
+from lincent.estimators.validation import Calibrated, Strategy
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 
 
-class RegularizedLCCCV(Probabilities, FoldEnsemble, Classifier):
+class RegularizedLCCCV(ProbabilityMixin, FoldEnsemble, Classifier):
     """RegularizedLCC with C by cross-validation: a linear ensemble of all folds and values of C.
 
     The models of all folds and all C are averaged with softmax weights of their out-of-fold scores,

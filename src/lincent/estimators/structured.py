@@ -2,107 +2,117 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.answers import where_rows_live
-from lincent.estimators.choices import Calibrated, Strategy
-from lincent.estimators.classifier import Classifier
-from lincent.estimators.direction import Direction, judge, solve_controls, store_directions
-from lincent.estimators.probabilities import Probabilities
-from lincent.estimators.problem import Training, TwoClass
-from lincent.estimators.regularized import check_hinge_range
-from lincent.estimators.regularized_fit import RegularizedFit
-from lincent.estimators.renamed import UNUSED, margin_range_of
-from lincent.estimators.validation import check_count, check_positive, check_rows
-from lincent.features.clusters import CenterSet
+from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
+from lincent.estimators.direction import (
+    Direction,
+    solve_controls,
+    store_directions,
+    warn_if_not_converged,
+)
+from lincent.estimators.problem import BinaryProblem, Training
+from lincent.estimators.regularized import RegularizedFit, check_hinge_range
+from lincent.estimators.validation import (
+    COMMON_CONSTRAINTS,
+    COUNT,
+    POSITIVE,
+    Calibrated,
+    Strategy,
+    check_rows,
+)
 from lincent.features.similarity import Extension, local_scores
 from lincent.sources.array_namespace import HOST
 from lincent.sources.source import Kind, namespace_of
 
 
-class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifier):
+class StructuredLCC(
+    ProbabilityMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifier
+):
     r"""Linear centralization on features extended by the similarity to local centers.
 
-    k-means finds local centers in each class; how near a row is to each of them joins the original
-    columns; RegularizedLCC finds the rule on both. The rule is not linear in X. Its cost grows
-    linearly with the number of rows.
+    k-means finds local centers in each class; the similarities of a sample to them join its
+    features; RegularizedLCC is fitted to both. The model is not linear in X. Its cost grows
+    linearly with the number of samples.
 
     Parameters
     ----------
     n_centers : int, default=30
         Local centers per class, at most a quarter of the weight of the class.
     gamma : float, default=1.0
-        Width of the similarity exp(-gamma * r^2 / v), where r is the distance of row and center and
-        v the total variance of X (the number of columns, if they are standardized).
+        Inverse width of the similarity exp(-gamma * r^2 / v), where r is the distance of sample and
+        center and v the total variance of X (the number of features, if they are standardized).
     C : float, default=0.1
-        Cost of a unit of loss, per row.
+        Misclassification cost per sample.
     margin_range : tuple of two floats, default=(0.0, 2.0)
         The range of margins over which the hinge is averaged.
     class_weight : dict, "balanced" or None, default="balanced"
         Factors on the costs of each class.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one for more than two classes. The local centers of all classes are
-        shared by all problems.
+        shared by all subproblems.
     probability : {"sigmoid", "isotonic"} or None, default=None
-        Offer ``predict_proba``, calibrated on rows that the rules had not seen: ``fit`` is then
-        repeated in five folds. ``predict`` does not change; where classes differ in size the
-        predicted class is not always the most probable one.
+        Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
+        repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
+        class is not always the most probable one.
     tol : float, default=1e-9
-        Bound on ``duality_gap_ / max(1, abs(objective_))``.
+        Bound on ``duality_gap_``.
     max_iter : int, default=200
-        Largest number of steps in one solve.
+        Largest number of Newton steps in one solve.
     time_limit : float, default=None
-        Seconds after which the best point so far is taken, with a ConvergenceWarning.
+        Seconds after which the best solution so far is taken, with a ConvergenceWarning.
     n_jobs : int, default=None
-        Parallel two-class problems.
+        Number of binary subproblems solved in parallel.
     random_state : int, RandomState instance or None, default=0
-        Starts k-means.
+        Seed of k-means.
     verbose : int, default=0
         1 prints folds and a line for each solve, 2 also the steps of the solver.
-    margins : tuple of two floats
-        The old name of ``margin_range``.
-
-        .. deprecated:: 0.2.0
-            Give ``margin_range``.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        The class labels.
     local_centers_ : ndarray of shape (n_local, n_features)
+        The centroids of all classes.
     local_classes_ : ndarray of shape (n_local,)
         The class of each local center.
     local_sizes_ : ndarray of shape (n_local,)
-        The weight of the rows nearest to it, within its class.
+        The weight of the samples nearest to it, within its class.
     pulls_ : ndarray of shape (n_problems, n_local)
-        How much nearness to each local center adds to the score of each problem.
+        Coefficient of the similarity to each local center in the score of each subproblem.
     coef_ : ndarray of shape (n_problems, n_features)
-        The linear part of the rule, as in :class:`StructuredLCCCV`.
+        The linear part of the decision function, as in :class:`StructuredLCCCV`.
     extended_coef_ : ndarray of shape (n_problems, n_features + n_local)
-        The rule on the extended features that ``transform`` gives; ``coef_`` was this in 0.1.0.
+        The coefficients of the extended features that ``transform`` returns.
     intercept_ : ndarray of shape (n_problems,)
-    objective_, dual_objective_, duality_gap_ : float or ndarray of shape (n_problems,)
-        The certificate of the rule on the extended features.
+    objective_, dual_objective_ : float or ndarray of shape (n_problems,)
+        The certificate: the objective, and a lower bound on the optimum from the dual problem.
+    duality_gap_ : float
+        Largest relative duality gap over the binary subproblems.
     n_iter_ : int or ndarray of shape (n_problems,)
+        Number of Newton steps.
     out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
-        Of the training rows, by rules that have not seen them, where ``probability`` is set; NaN
-        where there are none.
+        Predictions for the training samples by models fitted without them, if ``probability`` is
+        set; NaN for samples that cannot be held out.
     n_features_in_ : int
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, if X has them.
 
     See Also
     --------
     StructuredLCCCV : Several widths and C, combined by cross-validation.
-    RegularizedLCC : The linear rule.
+    RegularizedLCC : The linear model.
 
     Notes
     -----
-    Standardize the columns first. In a class with more than 10,000 different rows k-means runs on a
-    random 10,000, and mini-batch k-means over all of them goes on from there.
+    Standardize the features first. In a class with more than 10,000 distinct samples k-means runs
+    on a random 10,000, and mini-batch k-means over all of them continues from there.
 
     Examples
     --------
@@ -113,6 +123,12 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
     1.0
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
+        "n_centers": [COUNT],
+        "gamma": [POSITIVE],
+        "C": [POSITIVE],
+    }
     _variance: float
     _whitening: np.ndarray
     _seed: int
@@ -133,7 +149,6 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
-        margins: Any = UNUSED,
     ) -> None:
         self.n_centers = n_centers
         self.gamma = gamma
@@ -148,21 +163,20 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.margins = margins
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> StructuredLCC:
-        """Find the local centers and the rule.
+        """Fit the local centers and the coefficients.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows. Also a Dask array or dataframe, which is read in place about seven times: its
-            rows get their features as they are read, and no more than 10,000 different rows of a
-            class are brought here, for k-means. Or a torch or CuPy array, mapped on its device.
+            The samples. Also a Dask array or dataframe, which is read in place about seven times:
+            features are computed as it is read, and at most 10,000 distinct samples of a class are
+            transferred to the host, for k-means. Or a torch or CuPy array, mapped on its device.
         y : array-like of shape (n_samples,)
-            The class of each row.
+            The class of each sample.
         sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; any nonnegative numbers.
+            Frequency weights of the samples; any nonnegative numbers.
 
         Returns
         -------
@@ -171,19 +185,19 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         """
         return self._fit(X, y, sample_weight)
 
-    @where_rows_live
+    @output_like_input
     def transform(self, X: Any) -> Any:
-        """The extended features: the columns of X, then the whitened similarities.
+        """Compute the extended features: those of X, then the whitened similarities.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Returns
         -------
         ndarray or sparse matrix of shape (n_samples, n_features + n_local)
-            One column per feature of the map.
+            The extended features.
         """
         check_is_fitted(self)
         X = check_rows(self, X)
@@ -194,24 +208,24 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
         return place.xp.astype(features, X.dtype, copy=False)
 
     def explain(self, problem: int = 0) -> dict[str, np.ndarray]:
-        """Which local centers pull where, the strongest first.
+        """List the local centers by the size of their coefficients, the largest first.
 
         Parameters
         ----------
         problem : int, default=0
-            Which two-class problem, where there are several.
+            Index of the binary subproblem.
 
         Returns
         -------
         dict of arrays of shape (n_local,)
             ``center``, the index into ``local_centers_``; ``class``, the class it belongs to;
-            ``size``, the weight of its rows; ``pull``, what nearness to it adds to the score.
+            ``size``, the weight of its samples; ``pull``, the coefficient of its similarity.
         """
         check_is_fitted(self)
         if not 0 <= problem < len(self.pulls_):
             raise ValueError(
-                f"problem={problem!r} is not there: this model has {len(self.pulls_)} two-class "
-                "problems, counted from 0."
+                f"problem={problem!r} is not there: this model has {len(self.pulls_)} binary "
+                "subproblems, counted from 0."
             )
         order = np.argsort(-np.abs(self.pulls_[problem]), kind="stable")
         return {
@@ -221,41 +235,29 @@ class StructuredLCC(Probabilities, ClassNamePrefixFeaturesOutMixin, TransformerM
             "pull": self.pulls_[problem][order],
         }
 
-    # The contract with Classifier.
-
     def _check_params(self) -> None:
-        check_count("n_centers", self.n_centers)
-        check_positive("gamma", self.gamma)
-        check_positive("C", self.C)
-        check_positive("tol", self.tol)
-        check_count("max_iter", self.max_iter)
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
-        check_hinge_range(margin_range_of(self))
+        check_hinge_range(self.margin_range)
 
-    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        """Rows are read wherever they are."""
+    def _check_input_backend(self, kind: Kind, X: Any) -> None:
+        """Accept any kind of X."""
 
     def _prepare(self, training: Training) -> Training:
         self._seed = int(check_random_state(self.random_state).randint(2**31))
-        found = training.local_centers(self.n_centers, self._seed)
-        self._keep(found)
+        local = training.local_centers(self.n_centers, self._seed)
+        self.local_centers_ = local.centers
+        self.local_classes_ = self.classes_[local.classes]
+        self.local_sizes_ = local.sizes
+        self._variance = local.variance
+        self._whitening = local.whitening(self.gamma)
         return training.mapped(self._extension())
 
-    def _keep(self, found: CenterSet) -> None:
-        self.local_centers_ = found.centers
-        self.local_classes_ = self.classes_[found.classes]
-        self.local_sizes_ = found.sizes
-        self._variance = found.variance
-        self._whitening = found.whitening(self.gamma)
-
-    def _fit_task(self, problem: TwoClass) -> Direction:
+    def _fit_task(self, problem: BinaryProblem) -> Direction:
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
         limits = solve_controls(self, problem)
-        fit = RegularizedFit(check_hinge_range(margin_range_of(self)), True, limits, self._seed)
+        fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, self._seed)
         part = fit.directions(problem, (float(self.C),))[0]
-        judge(self, problem, 0.0, part.solution)
+        warn_if_not_converged(self, problem, 0.0, part.solution)
         return part
 
     def _store(self, parts: list[Direction]) -> None:

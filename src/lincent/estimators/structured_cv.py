@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.choices import Calibrated, Strategy
-from lincent.estimators.classifier import Classifier
-from lincent.estimators.probabilities import Probabilities
+from lincent.estimators.base import Classifier, ProbabilityMixin
 from lincent.estimators.problem import HostTraining, Training
-from lincent.estimators.validation import check_count, check_positive
+from lincent.estimators.validation import Calibrated, Strategy, check_count, check_positive
 from lincent.features.clusters import CenterSet, find_local_centers
 from lincent.features.similarity import Extension, local_scores
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
@@ -19,7 +17,7 @@ DEFAULT_GAMMA, DEFAULT_C = 1.0, 0.1
 """The defaults of StructuredLCC."""
 
 
-class StructuredLCCCV(Probabilities, FoldEnsemble, Classifier):
+class StructuredLCCCV(ProbabilityMixin, FoldEnsemble, Classifier):
     """StructuredLCC with kernel width and C by cross-validation.
 
     The candidates are the linear model and, for each kernel width, a model with local centers. All

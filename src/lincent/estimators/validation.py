@@ -1,36 +1,78 @@
-"""Input checks shared by all estimators, each with a sentence that says what to do."""
+"""Validation of parameters and data, shared by all estimators.
+
+The constraints are those of scikit-learn's ``_parameter_constraints``: a class combines the tables
+below with its own.  Array API: ``is_foreign``, ``to_numpy`` and ``send_to_namespace`` convert
+between NumPy and the array library of X.
+"""
 
 from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 from sklearn import get_config
 from sklearn.utils import assert_all_finite
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from lincent.estimators.discriminators import DISCRIMINATORS
-from lincent.estimators.dispatch import refuse_namespace
+from lincent.estimators.threshold import DISCRIMINATORS
 from lincent.solvers.lp.dispatch import SOLVERS
-from lincent.sources.source import Kind, kind_of, to_numpy
+from lincent.sources.source import Kind, kind_of, namespace_of, package_of
+
+Strategy: TypeAlias = Literal["ovr", "ovo"]
+StrategyOrJoint: TypeAlias = Literal["ovr", "ovo", "joint"]
+Calibrated: TypeAlias = Literal["sigmoid", "isotonic"] | None
+SolverName: TypeAlias = Literal["auto", "interior-point", "highs"]
+Rule: TypeAlias = Literal["distance", "nearest", "svm"]
+
+
+class Number(Interval):
+    """An interval of numbers; True and False are none."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether the value is in the interval."""
+        return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
+
+
+POSITIVE = Number(numbers.Real, 0, None, closed="neither")
+NONNEGATIVE = Number(numbers.Real, 0, None, closed="left")
+COUNT = Number(numbers.Integral, 1, None, closed="left")
+COMMON_CONSTRAINTS: dict[str, Any] = {
+    "class_weight": [dict, StrOptions({"balanced"}), None],
+    "multi_class": [StrOptions({"ovr", "ovo"})],
+    "probability": [StrOptions({"sigmoid", "isotonic"}), None],
+    "tol": [POSITIVE],
+    "max_iter": [COUNT],
+    "time_limit": [POSITIVE, None],
+    "n_jobs": [numbers.Integral, None],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+}
+PAPER_CONSTRAINTS: dict[str, Any] = {
+    **COMMON_CONSTRAINTS,
+    "C": [Number(numbers.Real, 0, None, closed="right")],  # np.inf is the hard margin
+    "margin": [POSITIVE],
+    "discriminator": [StrOptions(set(DISCRIMINATORS))],
+    "solver": [StrOptions(set(SOLVERS))],
+}
 
 
 def plain(label: Any) -> Any:
-    """A class label as a user writes it: 0, not np.int64(0)."""
+    """Return a class label as a user writes it: 0, not np.int64(0)."""
     return label.item() if isinstance(label, np.generic) else label
 
 
 def _is_number(value: Any, kind: type = numbers.Real) -> bool:
-    """Whether the value is a number of this kind; True and False are not."""
+    """Return whether the value is a number of this kind; True and False are not."""
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def check_positive(name: str, value: Any, *, infinite: bool = False) -> float:
-    """A real number above zero (optionally infinite), or a sentence naming the parameter."""
+    """Return a parameter that is a positive (optionally infinite) real number."""
     ok = _is_number(value) and value > 0
     if not ok or (np.isinf(value) and not infinite):
         allowed = "above 0 (np.inf is the hard margin)" if infinite else "above 0 and finite"
@@ -39,7 +81,7 @@ def check_positive(name: str, value: Any, *, infinite: bool = False) -> float:
 
 
 def check_nonnegative(name: str, value: Any) -> float:
-    """A finite real number of at least zero."""
+    """Return a parameter that is a finite real number of at least zero."""
     ok = _is_number(value) and value >= 0
     if not ok or np.isinf(value):
         raise ValueError(f"{name}={value!r} is not usable: give a finite number of at least 0.")
@@ -47,15 +89,15 @@ def check_nonnegative(name: str, value: Any) -> float:
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """One of a few words."""
+    """Return a parameter that is one of these strings."""
     if value not in choices:
-        words = ", ".join(repr(c) for c in choices)
-        raise ValueError(f"{name}={value!r} is not known: choose one of {words}.")
+        options = ", ".join(repr(c) for c in choices)
+        raise ValueError(f"{name}={value!r} is not known: choose one of {options}.")
     return str(value)
 
 
 def check_count(name: str, value: Any) -> int:
-    """A whole number of at least 1."""
+    """Return a parameter that is an integer of at least 1."""
     ok = _is_number(value, numbers.Integral) and value >= 1
     if not ok:
         raise ValueError(f"{name}={value!r} is not usable: give a whole number of at least 1.")
@@ -63,7 +105,7 @@ def check_count(name: str, value: Any) -> int:
 
 
 def check_solve_params(model: Any) -> None:
-    """The parameters of a solve."""
+    """Check the parameters of a solve."""
     check_positive("tol", model.tol)
     check_count("max_iter", model.max_iter)
     check_choice("solver", model.solver, SOLVERS)
@@ -71,88 +113,90 @@ def check_solve_params(model: Any) -> None:
         check_positive("time_limit", model.time_limit)
 
 
-def check_line_params(model: Any) -> None:
-    """The parameters of a line with one margin, and those of its solve."""
-    check_positive("C", model.C, infinite=True)
-    check_positive("margin", model.margin)
-    check_choice("discriminator", model.discriminator, DISCRIMINATORS)
-    check_solve_params(model)
+def is_foreign(values: Any) -> bool:
+    """Return whether this is an array of another library than NumPy."""
+    if isinstance(values, np.ndarray | np.generic):
+        return False
+    return kind_of(values) is Kind.DEVICE or hasattr(values, "__array_namespace__")
+
+
+def to_numpy(values: Any) -> Any:
+    """Return an array of any library as a NumPy array; other values are returned unchanged."""
+    if not is_foreign(values):
+        return values
+    if kind_of(values) is Kind.DEVICE:
+        return namespace_of(values).fetch(values)
+    library = values.__array_namespace__()
+    device = library.__array_namespace_info__().default_device()
+    return np.asarray(library.asarray(values, device=device))
+
+
+def send_to_namespace(values: Any, X: Any) -> Any:
+    """Return a numeric NumPy array in the library of X and on its device; others unchanged."""
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
+        return values
+    if kind_of(X) is Kind.DEVICE:
+        return namespace_of(X).send(values)
+    return X.__array_namespace__().asarray(values, device=X.device)
+
+
+def refuse_namespace(estimator: Any, X: Any) -> None:
+    """Raise an error where scikit-learn would dispatch to an array library that is not read."""
+    if is_foreign(X) and kind_of(X) is not Kind.DEVICE and get_config()["array_api_dispatch"]:
+        raise TypeError(
+            f"{type(estimator).__name__} does not dispatch to the array library of X "
+            f"({package_of(X)} {type(X).__name__}): convert X with np.asarray, or set "
+            "array_api_dispatch=False. LCC takes torch and CuPy arrays as they are."
+        )
 
 
 def check_training_data(
     estimator: Any, X: Any, y: Any, *, accept_sparse: Any = "csr", finite: bool = True
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """X and y for ``fit``: X, the classes, and the class index of each row.
+    """Return X, the classes and the class index of each sample, for ``fit``.
 
     ``finite=False`` leaves it to the class centers to find entries that are not (``check_finite``).
     """
-    if _usable_as_given(X, y) and (not finite or _surely_finite(X)):
-        estimator.n_features_in_ = X.shape[1]
-        vars(estimator).pop("feature_names_in_", None)  # of an earlier fit to a frame
-    else:
-        refuse_namespace(estimator, X)
-        X, y = validate_data(
-            estimator,
-            X,
-            y,
-            accept_sparse=accept_sparse,
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-            ensure_all_finite=finite,
-        )
+    refuse_namespace(estimator, X)
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        accept_sparse=accept_sparse,
+        dtype=[np.float64, np.float32],
+        ensure_min_samples=2,
+        ensure_all_finite=finite,
+    )
     classes, codes = label_codes(y)
     check_classes(classes)
     return X, classes, codes
 
 
-def _usable_as_given(X: Any, y: Any) -> bool:
-    """Whether scikit-learn's validation would return X and y as they are, but for what is in them.
-
-    It takes a fifth of a fit to a few hundred rows to find that out.  Whatever is in doubt goes
-    through it, and gets its sentences.
-    """
-    return (
-        type(X) is type(y) is np.ndarray
-        and X.dtype in (np.float64, np.float32)
-        and y.dtype.kind in "biu"
-        and X.ndim == 2
-        and y.ndim == 1
-        and len(X) == len(y) >= 2
-        and X.shape[1] >= 1
-    )
-
-
-@np.errstate(all="ignore")
-def _surely_finite(X: np.ndarray) -> bool:
-    """Whether the sum of all entries is finite, and so is each of them."""
-    return bool(np.isfinite(np.add.reduce(X, axis=None)))
-
-
 def check_finite(X: Any, centers: np.ndarray, name: str) -> None:
-    """Centers are sums over all entries, so that one which is not finite shows in them.
+    """Raise scikit-learn's error where X is not finite, which the class centers show.
 
-    This saves the read of X that scikit-learn's check would take.
+    They are sums over all entries; this saves a pass over X.
     """
     if not np.isfinite(centers).all():
         assert_all_finite(X, input_name="X", estimator_name=name)
 
 
 def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The classes in order, and the class index of each row; no sorting of all rows."""
+    """Return the sorted classes and the class index of each sample, without sorting y."""
     if y.dtype.kind in "biu":
         low, high = y.min(), y.max()
         upper = y == high
         if low != high and (upper | (y == low)).all():
             return np.array([low, high]), upper.astype(np.intp)
     elif y.dtype.kind not in "US":
-        # Whole numbers and words are always classes; other labels may be numbers to predict.
+        # Integers and strings are always classes; other labels may be a regression target.
         check_targets(y)
     classes = np.unique(y)
     return classes, np.searchsorted(classes, y)
 
 
 def read_labels(name: str, y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """The classes of a column of labels, at least two, and the class number of each row."""
+    """Return the classes of y, at least two, and the class index of each sample."""
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
@@ -166,7 +210,7 @@ def read_labels(name: str, y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarr
 
 
 def check_labels(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
-    """The class index of each row, for labels of known classes."""
+    """Return the class index of each sample, for labels of known classes."""
     y = np.asarray(to_numpy(y))
     if y.shape != (n_samples,):
         raise ValueError(f"y has shape {y.shape}; give one label for each of the {n_samples} rows.")
@@ -182,12 +226,12 @@ def check_labels(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
 
 
 def check_targets(y: np.ndarray) -> None:
-    """Labels that are classes, or scikit-learn's sentence about what they are instead."""
+    """Raise scikit-learn's error for labels that are no classes."""
     check_classification_targets(y)
 
 
-def refuse_elsewhere(estimator: Any, X: Any) -> NoReturn:
-    """Say that this estimator would have to bring all of X into memory."""
+def refuse_backend(estimator: Any, X: Any) -> NoReturn:
+    """Raise an error for data that this estimator reads in memory only."""
     raise TypeError(
         f"{type(estimator).__name__} reads arrays in memory only, not {type(X).__module__} "
         f"{type(X).__name__}: convert X first (compute() or cpu()), or use LCC."
@@ -195,7 +239,7 @@ def refuse_elsewhere(estimator: Any, X: Any) -> NoReturn:
 
 
 def check_classes(classes: np.ndarray) -> None:
-    """At least two classes."""
+    """Raise an error for less than two classes."""
     if len(classes) < 2:
         raise ValueError(
             f"y has only one class ({plain(classes[0])!r}); a classifier needs rows of at least "
@@ -204,7 +248,7 @@ def check_classes(classes: np.ndarray) -> None:
 
 
 def check_rows(estimator: Any, X: Any, *, accept_sparse: Any = "csr") -> Any:
-    """X for prediction: the same columns as in ``fit``."""
+    """Return X for prediction, with the features of ``fit``."""
     if kind_of(X) is Kind.DEVICE:
         return check_device_rows(estimator, X, reset=False)
     refuse_namespace(estimator, X)
@@ -214,7 +258,7 @@ def check_rows(estimator: Any, X: Any, *, accept_sparse: Any = "csr") -> Any:
 
 
 def check_device_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Any:
-    """X on a device: two dimensions, the right columns, numbers, finite; it does not move."""
+    """Return a device array of two dimensions with the right features and finite numbers."""
     from lincent.sources.device import check_finite_on_device, numbers_on_device
 
     if X.ndim != 2:
@@ -233,7 +277,7 @@ def check_device_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = Tru
 
 
 def check_device_labels(y: Any, m: int, device: Any) -> tuple[np.ndarray, Any]:
-    """The classes of m rows on a device, and the class index of each row, there."""
+    """Return the classes of m samples, and the class index of each sample on the device."""
     if tuple(np.shape(y)) != (m,):
         raise ValueError(
             f"X has {m} rows and y has shape {tuple(np.shape(y))}: give one label per row."
@@ -249,41 +293,40 @@ def check_device_labels(y: Any, m: int, device: Any) -> tuple[np.ndarray, Any]:
             classes = np.array([device.fetch(low)[()], device.fetch(high)[()]])
             codes = xp.astype(upper, xp.int8)
         else:
-            there, codes = xp.unique_inverse(y)
-            classes = np.asarray(device.fetch(there))
+            values, codes = xp.unique_inverse(y)
+            classes = np.asarray(device.fetch(values))
     check_targets(classes)
     check_classes(classes)
     return classes, codes
 
 
 def check_dask_columns(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Names and number of the columns of a Dask collection, from what is known without reading."""
+    """Check names and number of the columns of a Dask collection, without a pass over it."""
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimension(s); give rows by columns.")
     if getattr(getattr(X, "dtype", None), "kind", "f") == "c":
         raise ValueError("X has complex numbers; give real ones.")
     if not hasattr(X, "columns") and X.shape[0] == 0:
         raise ValueError(f"X has shape {tuple(X.shape)}; give at least one row.")
-    known = X._meta if hasattr(X, "columns") else np.empty((0, int(X.shape[1])))
-    validate_data(estimator, known, reset=reset, skip_check_array=True)
+    empty = X._meta if hasattr(X, "columns") else np.empty((0, int(X.shape[1])))
+    validate_data(estimator, empty, reset=reset, skip_check_array=True)
 
 
 def check_batch_columns(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Names and number of the columns of batches, from the first."""
+    """Check names and number of the columns of batches by the first of them."""
     columns = len(X.names) if X.names is not None else int(np.shape(X.first())[1])
-    known = np.empty((0, columns))
     if not reset and X.names is not None and hasattr(estimator, "feature_names_in_"):
         expected = estimator.feature_names_in_.tolist()
         if X.names != expected:
             raise ValueError(f"X has the columns {X.names!r}, and fit had {expected!r}.")
         return
-    validate_data(estimator, known, reset=reset, skip_check_array=True)
+    validate_data(estimator, np.empty((0, columns)), reset=reset, skip_check_array=True)
     if reset and X.names is not None:
         estimator.feature_names_in_ = np.array(X.names, dtype=object)
 
 
 def check_class_totals(classes: np.ndarray, totals: np.ndarray) -> None:
-    """Every class must count."""
+    """Raise an error for a class of weight zero."""
     if (totals <= 0).any():
         empty = classes[int(np.flatnonzero(totals <= 0)[0])]
         raise ValueError(
@@ -294,13 +337,13 @@ def check_class_totals(classes: np.ndarray, totals: np.ndarray) -> None:
 
 @dataclass(frozen=True)
 class ClassCosts:
-    """What a row of each class costs per unit of weight, and how much each class matters."""
+    """The cost of a sample per unit of weight and the importance, for each class."""
 
     factor: np.ndarray
     importance: np.ndarray
 
     def of(self, sides: Sequence[Sequence[int]], totals: np.ndarray) -> tuple[float, float]:
-        """How much each side of a problem matters: the mean of its classes, by their weight."""
+        """Return the importance of each side: the mean of its classes, by their weight."""
         if len(self.importance) == 2:
             return float(self.importance[sides[0][0]]), float(self.importance[sides[1][0]])
         low, high = (
@@ -310,11 +353,11 @@ class ClassCosts:
 
 
 def check_class_weight(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> ClassCosts:
-    """The costs of classes with these total weights.
+    """Return the costs of classes with these total weights.
 
-    The cost factor multiplies the costs of a class's rows.  The importance moves the cut: None and
-    "balanced" ask that the classes count the same, which is what the midpoint does already, so both
-    give equal importance; a dictionary states the importances.
+    The cost factor multiplies the costs of the samples of a class.  The importance moves the
+    threshold: None and "balanced" ask that the classes count the same, which the midpoint does, so
+    both give equal importance; a dictionary states the importances.
     """
     check_class_totals(classes, totals)
     ones = np.ones(len(classes))

@@ -19,9 +19,8 @@ import numpy as np
 
 from lincent._errors import AppError
 from lincent._files import atomic_write, check_output
-from lincent.estimators.calibration import Sigmoid
-from lincent.estimators.multiclass import STRATEGIES
-from lincent.estimators.probabilities import JointCalibration
+from lincent.estimators.calibration import JointCalibration
+from lincent.estimators.problem import STRATEGIES
 from lincent.estimators.validation import check_choice
 from lincent.export import expression
 from lincent.export.contributions import contributions_of
@@ -134,15 +133,12 @@ def sigmoid_of(model: Model) -> tuple[float, float] | None:
     """Return slope and offset from the score of two classes to a probability, if it is sigmoid."""
     if len(model.classes) != 2 or not model.has_probabilities:
         return None
-    calibration = model.classifier._chances()
+    calibration = model.classifier._calibration
     if isinstance(calibration, JointCalibration):
         slope, offset = (
-            calibration.softmax.slope / calibration.unit,
+            calibration.softmax.slope / calibration.scale,
             np.diff(calibration.softmax.offset)[0],
         )
-    elif isinstance(calibration.parts[0], Sigmoid):
-        part = calibration.parts[0]
-        slope, offset = part.slope / part.unit, part.offset
     else:
         return None
     return float(_number(slope * model.score_scale)), float(_number(offset))

@@ -47,15 +47,13 @@ import numpy as np
 
 from lincent._errors import AppError
 from lincent.estimators.additive import AdditiveModel
-from lincent.estimators.additive_terms import PAIR_TERMS, Curve, Terms
+from lincent.estimators.additive_problem import PAIR_TERMS, Curve, Terms
 from lincent.estimators.auto import AutoLCC
 from lincent.estimators.auto_candidates import COLUMNS
-from lincent.estimators.calibration import Sigmoid
-from lincent.estimators.discriminators import Cut, Nearest
+from lincent.estimators.calibration import JointCalibration, Softmax
 from lincent.estimators.kernel import KernelLCC
-from lincent.estimators.probabilities import JointCalibration
-from lincent.estimators.softmax import Softmax
 from lincent.estimators.structured import StructuredLCC
+from lincent.estimators.threshold import Nearest, Threshold
 from lincent.export.contributions import Contributions
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
 from lincent.features.splines import LEAST_SPREAD, IncreasingCurve
@@ -308,7 +306,7 @@ def problem_scores(model: Any, X: Expr) -> Expr:
     else:
         weights = model.coef_
     rules = vars(model).get("_rules", [])
-    if all(isinstance(rule, Cut) for rule in rules):
+    if all(isinstance(rule, Threshold) for rule in rules):
         return X.affine(weights.T, model.intercept_)
     line = X.affine(weights.T)
     return concat(*(_nearest_score(rule, line.take(k)) for k, rule in enumerate(rules)))
@@ -427,9 +425,9 @@ def probabilities(model: Any, scores: Expr) -> Expr:
     """Describe ``predict_proba`` from the scores of the binary problems."""
     if isinstance(model, AutoLCC):
         return _softmax(model._calibration, scores)
-    calibration = model._chances()
+    calibration = model._calibration
     if isinstance(calibration, JointCalibration):
-        scores = scores.scale(1.0 / calibration.unit)
+        scores = scores.scale(1.0 / calibration.scale)
         if has_pairs(model):
             scores = votes(scores, len(model.classes_))
         return _softmax(calibration.softmax, scores)
@@ -453,15 +451,12 @@ def _softmax(calibrator: Softmax, scores: Expr) -> Expr:
 
 
 def _calibrated(calibrator: Any, score: Expr) -> Expr:
-    if isinstance(calibrator, Sigmoid):
-        inner = score.scale(calibrator.slope / calibrator.unit, calibrator.offset)
-        return inner.apply("sigmoid")
     # A piecewise linear curve: the first height and a clipped ramp for each interval.
     at, height = calibrator.at, calibrator.height
     if len(at) == 1:
         return score.scale(0.0, height[0])
     width = np.diff(at)
-    u = score.affine(np.full((1, len(width)), 1.0 / calibrator.unit))
+    u = score.affine(np.full((1, len(width)), 1.0 / calibrator.scale))
     ramps = u.scale(1.0 / width, -at[:-1] / width).clip(0.0, 1.0)
     return ramps.affine(np.diff(height)[:, None], height[0])
 

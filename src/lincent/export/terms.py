@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
-from lincent.estimators.classifier import Classifier
-from lincent.estimators.discriminators import Cut
-from lincent.estimators.problem import tasks
+from lincent.estimators.base import Classifier
+from lincent.estimators.problem import binary_tasks
+from lincent.estimators.threshold import Threshold
 from lincent.estimators.validation import plain
 from lincent.export.model import Model
 
@@ -103,7 +103,7 @@ class Score:
 def scores_in_units(model: Model) -> list[Score]:
     """The terms of each two-class problem."""
     classifier = model.classifier
-    todo = tasks(len(classifier.classes_), classifier.multi_class)
+    todo = binary_tasks(len(classifier.classes_), classifier.multi_class)
     return [_score(model, k, task) for k, task in enumerate(todo)]
 
 
@@ -116,7 +116,7 @@ def check_linear(model: Model, purpose: str) -> None:
             "--method linear or lcc."
         )
     rules = vars(model.classifier).get("_rules", [])
-    if not all(isinstance(rule, Cut) for rule in rules):
+    if not all(isinstance(rule, Threshold) for rule in rules):
         raise AppError(
             f"{purpose} needs a linear score, and the discriminator 'nearest' has none: fit with "
             "--discriminator distance or svm."
@@ -125,7 +125,7 @@ def check_linear(model: Model, purpose: str) -> None:
 
 def is_linear(classifier: Any) -> bool:
     """Whether the scores of its two-class problems are sums over the columns."""
-    own = isinstance(classifier, Classifier)
+    own = isinstance(classifier, Classifier) and hasattr(classifier, "multi_class")
     return own and hasattr(classifier, "coef_") and not hasattr(classifier, "local_centers_")
 
 

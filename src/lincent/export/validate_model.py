@@ -19,14 +19,16 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from lincent.estimators.additive_terms import Terms
-from lincent.estimators.calibration import Sigmoid, Steps
-from lincent.estimators.discriminators import Cut, Nearest
-from lincent.estimators.multiclass import STRATEGIES
-from lincent.estimators.probabilities import JointCalibration, SeparateCalibration
-from lincent.estimators.problem import tasks
+from lincent.estimators.additive_problem import Terms
+from lincent.estimators.calibration import (
+    IsotonicCurve,
+    JointCalibration,
+    SeparateCalibration,
+    Softmax,
+)
+from lincent.estimators.problem import STRATEGIES, binary_tasks
 from lincent.estimators.registry import BASELINES, ESTIMATORS, estimator_class
-from lincent.estimators.softmax import Softmax
+from lincent.estimators.threshold import Nearest, Threshold
 from lincent.export.model import Model
 from lincent.export.terms import is_linear, scores_in_units
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
@@ -43,7 +45,7 @@ REPORTS = {
 }  # fmt: skip
 """Attributes that report on the fit and are not used to predict: they may be infinite or NaN."""
 SHAPES = {
-    "_line_centers": "tasks 2", "_rules": "tasks", "_calibrators": "tasks", "classes_": "classes",
+    "_line_centers": "tasks 2", "_rules": "tasks", "classes_": "classes",
     "dual_coef_": "tasks support", "intercept_": "outputs", "plane_intercept_": "tasks 2",
     "local_centers_": "local features", "local_classes_": "local", "local_sizes_": "local",
     "mean_": "features", "plane_coef_": "tasks 2 features",
@@ -54,15 +56,14 @@ SHAPES = {
 """The axes of attributes; an axis has one length in all of them; ``...`` is whatever follows."""
 
 KINDS: dict[str, str | tuple[type, ...]] = {
-    "_rules": (Cut, Nearest),
-    "_calibrators": (Sigmoid, Steps, type(None)),
+    "_rules": (Threshold, Nearest),
     "classes_": "biufUO",
     "local_classes_": "biufUO",
 }
 """What these attributes are, where they are not arrays of numbers."""
 PARTS = (
-    Cut, EncodedColumn, ColumnCurve, IncreasingCurve, JointCalibration, KernelLandmarks,
-    LocalCenters, Nearest, Pipeline, SeparateCalibration, Sigmoid, Softmax, SplineFeatures, Steps,
+    Threshold, EncodedColumn, ColumnCurve, IncreasingCurve, JointCalibration, KernelLandmarks,
+    LocalCenters, Nearest, Pipeline, SeparateCalibration, Softmax, SplineFeatures, IsotonicCurve,
     TableEncoder, Terms,
 )  # fmt: skip
 """Classes of a model beside the classifiers."""
@@ -193,7 +194,7 @@ def check_part(part: Any) -> None:
     kind = type(part)
     if kind not in model_classes().values():
         raise InvalidModelFile(f"has a part of type {kind.__name__}, which no lincent model has")
-    if isinstance(part, (Cut, Nearest, Sigmoid, Steps, Softmax)):
+    if isinstance(part, (Threshold, Nearest, IsotonicCurve, Softmax)):
         _check_rule(part)
         return
     if isinstance(part, (JointCalibration, SeparateCalibration)):
@@ -258,12 +259,12 @@ def _check_rule(rule: Any) -> None:
     rising = [numbers[name] for name in ("negative", "positive", "at") if name in numbers]
     if any(a.ndim and (not a.size or np.any(np.diff(a) < 0)) for a in rising):
         raise InvalidModelFile(f"is damaged: the numbers of {kind} are not in order")
-    if isinstance(rule, Steps):
+    if isinstance(rule, IsotonicCurve):
         heights = numbers["height"]
         if heights.shape != numbers["at"].shape or np.any((heights < 0) | (heights > 1)):
-            raise InvalidModelFile("is damaged: the heights of Steps are no probabilities")
-    if "unit" in numbers and not numbers["unit"] > 0:
-        raise InvalidModelFile(f"is damaged: the unit of {kind} is not positive")
+            raise InvalidModelFile("is damaged: the heights of IsotonicCurve are no probabilities")
+    if "scale" in numbers and not numbers["scale"] > 0:
+        raise InvalidModelFile(f"is damaged: the scale of {kind} is not positive")
 
 
 def _check_calibration(part: JointCalibration | SeparateCalibration) -> None:
@@ -273,12 +274,12 @@ def _check_calibration(part: JointCalibration | SeparateCalibration) -> None:
         raise InvalidModelFile(f"is damaged: {kind} has not the attributes that it should have")
     if isinstance(part, JointCalibration):
         inner: Any = [part.softmax]
-        wanted = type(part.unit) is float and 0 < part.unit < math.inf
+        wanted = type(part.scale) is float and 0 < part.scale < math.inf
     else:
         whole = type(part.n_classes) is int and type(part.parts) is list
         inner = part.parts
         wanted = whole and 2 <= part.n_classes <= MOST_CLASSES
-    kinds = (Softmax,) if isinstance(part, JointCalibration) else (Sigmoid, Steps)
+    kinds = (Softmax,) if isinstance(part, JointCalibration) else (IsotonicCurve,)
     if not wanted or part.strategy not in STRATEGIES or not _is_kind(inner, kinds):
         raise InvalidModelFile(f"is damaged: {kind} is not what it should be")
     for entry in inner:
@@ -289,6 +290,8 @@ def _check_settings(part: Any) -> None:
     """Check every parameter as ``fit`` does."""
     try:
         if hasattr(part, "_check_params"):
+            if hasattr(part, "_parameter_constraints"):
+                part._validate_params()
             part._check_params()
             strategy = getattr(part, "multi_class", "ovr")
             if type(strategy) is not str or strategy not in STRATEGIES:
@@ -308,7 +311,7 @@ def _check_shapes(part: Any) -> None:
         sizes["features"] = _whole(found["n_features_in_"], f"{kind}.n_features_in_")
     if "classes_" in found:
         sizes["classes"] = _count_classes(found["classes_"], kind)
-        sizes["tasks"] = len(tasks(sizes["classes"], getattr(part, "multi_class", "ovr")))
+        sizes["tasks"] = len(binary_tasks(sizes["classes"], getattr(part, "multi_class", "ovr")))
     for name in SHAPES.keys() & found.keys():
         value, axes = found[name], SHAPES[name]
         if name in ("coef_", "means_") and ("terms_" in found or isinstance(value, dict)):

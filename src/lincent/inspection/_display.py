@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.dispatch import FOLLOWED, numpy_copy
+from lincent.estimators.base import IN_NAMESPACE, numpy_copy
 from lincent.sources.source import to_numpy
 
 # Told apart without color vision and in grey; ``report.drawing`` maps them to the page's theme.
@@ -80,7 +80,7 @@ def classifier_of(estimator: Any) -> Any:
     """Return the fitted classifier, the last step of a pipeline or alone, with NumPy arrays."""
     check_is_fitted(estimator)
     model = estimator[-1] if hasattr(estimator, "steps") else estimator
-    return numpy_copy(model) if FOLLOWED in vars(model) else model
+    return numpy_copy(model) if IN_NAMESPACE in vars(model) else model
 
 
 def last_step(estimator: Any, X: Any, *, here: bool = True) -> tuple[Any, Any]:

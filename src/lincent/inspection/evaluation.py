@@ -52,7 +52,7 @@ class HeldOut:
     scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
         Decision values.
     probabilities : ndarray of shape (n_rows, n_classes) or None
-        Probabilities, where the classifier has them.
+        ProbabilityMixin, where the classifier has them.
     folds : ndarray of int
         Fold of each row; a threshold is chosen on the other folds.
     how : str

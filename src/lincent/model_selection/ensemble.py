@@ -44,12 +44,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from lincent import _progress
+from lincent.estimators.calibration import FoldFit, OutOfFoldScores, log_likelihoods
 from lincent.estimators.direction import controls
-from lincent.estimators.probabilities import FoldFit, Unseen
-from lincent.estimators.problem import HostTraining, Task, Training, TwoClass, tasks
-from lincent.estimators.regularized import check_hinge_range
-from lincent.estimators.regularized_fit import RegularizedFit
-from lincent.estimators.softmax import log_likelihoods
+from lincent.estimators.problem import (
+    BinaryProblem,
+    BinaryTask,
+    HostTraining,
+    Training,
+    binary_tasks,
+)
+from lincent.estimators.regularized import RegularizedFit, check_hinge_range
 from lincent.estimators.validation import (
     ClassCosts,
     check_class_weight,
@@ -199,14 +203,14 @@ class Grid:
         grid = TOTAL_COSTS[:: 1 + self.several] / weight if self.Cs is None else self.Cs
         return grid if self.default is None else np.insert(grid, *self.default[1:])
 
-    def problem(self, training: Training, task: Task) -> TwoClass:
+    def problem(self, training: Training, task: BinaryTask) -> BinaryProblem:
         """Return a binary problem with its costs."""
         if self.costs is not None:
             return training.task(task, self.costs)
         ones = np.ones(len(training.classes))
         return training.task(task, ClassCosts(ones, ones)).balanced()
 
-    def directions(self, training: Training, task: Task, used: np.ndarray) -> list[Any]:
+    def directions(self, training: Training, task: BinaryTask, used: np.ndarray) -> list[Any]:
         """Return the model of a binary problem for each C; None for those that are not used."""
         values = self.values(sum(task.weights(training.totals)))
         models: list[Any] = [None] * len(values)
@@ -224,7 +228,7 @@ Models = list[list[list[Any]]]
 def fit_models(
     part: Training,
     maps: Sequence[RowMapping | None],
-    todo: Sequence[Task],
+    todo: Sequence[BinaryTask],
     grid: Grid,
     used: np.ndarray,
 ) -> Models:
@@ -375,7 +379,7 @@ class FoldEnsemble:
     probability: str | None
     scoring: Any
     classes_: np.ndarray
-    _folds_at_hand = True
+    _searches_folds = True
     _n_repeats: int
     """Repetitions of the folds, for binary problems of at most ``REPEATED_SAMPLES`` samples."""
 
@@ -408,7 +412,7 @@ class FoldEnsemble:
         if self.time_limit is not None:
             check_positive("time_limit", self.time_limit)
 
-    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
+    def _check_input_backend(self, kind: Kind, X: Any) -> None:
         """Accept data of every kind."""
 
     def _learn(self, training: Training, fitted: Sequence[FoldFit] = ()) -> None:
@@ -420,7 +424,7 @@ class FoldEnsemble:
             limits = replace(limits, tol=SMALL_TOL * limits.tol)
         fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, seed)
         own = isinstance(model.class_weight, str)
-        todo = tasks(len(training.classes), self.multi_class)
+        todo = binary_tasks(len(training.classes), self.multi_class)
         grid = Grid(check_costs(self.Cs), fit, None if own else costs, len(todo) > 1)
         refitted = len(todo) > 1 and todo[0].whole
         joint = refitted and self.scoring is None
@@ -454,7 +458,7 @@ class FoldEnsemble:
             self._calibrate(results, weights, training)
 
     def _evaluate_folds(
-        self, data: TrainingFolds, todo: list[Task], grid: Grid, seed: int, joint: bool
+        self, data: TrainingFolds, todo: list[BinaryTask], grid: Grid, seed: int, joint: bool
     ) -> tuple[list[tuple[Models, Any]], list[Any]]:
         """Return models and held-out samples of each fold, and what made the feature maps."""
         model: Any = self
@@ -504,7 +508,7 @@ class FoldEnsemble:
     def _weigh(
         self,
         results: list[FoldResults],
-        todo: list[Task],
+        todo: list[BinaryTask],
         grid: Grid,
         weight: float,
         joint: bool,
@@ -567,7 +571,7 @@ class FoldEnsemble:
         pairs = zip(results, weights, strict=True)
         scores = np.stack([result.averaged(part) for result, part in pairs], axis=1)
         if not isinstance(training, HostTraining):  # nothing as long as the data is kept here
-            unseen = Unseen(
+            unseen = OutOfFoldScores(
                 scores, first.codes, first.weight, first.rows, n_classes, self.multi_class
             )
             self._calibration = unseen.calibration(str(self.probability), 1.0)
@@ -577,6 +581,6 @@ class FoldEnsemble:
         part = np.full(len(whole), -1)
         fold = calibration_folds(training.X, training.codes, training.weight)
         part[first.rows] = fold[first.rows]
-        Unseen(whole, training.codes, training.weight, part, n_classes, self.multi_class).keep(
-            self, 1.0
-        )
+        OutOfFoldScores(
+            whole, training.codes, training.weight, part, n_classes, self.multi_class
+        ).calibrate(self, 1.0)

@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from lincent.estimators import multiclass
-from lincent.estimators.softmax import balanced_likelihood, fit_softmax
+from lincent.estimators.calibration import balanced_likelihood, fit_softmax
+from lincent.estimators.problem import predicted_codes
 from lincent.model_selection.metrics import weighted_auc
 
 
@@ -56,7 +56,7 @@ class PrecomputedScores(ClassifierMixin, BaseEstimator):
         return np.asarray(self.scores)
 
     def predict(self, X: Any) -> np.ndarray:
-        codes = multiclass.pick(self.scores) if self.codes is None else self.codes
+        codes = predicted_codes(self.scores) if self.codes is None else self.codes
         return np.asarray(self.classes_[codes])
 
     @available_if(lambda self: self.labels is not None)

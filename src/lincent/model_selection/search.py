@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent.estimators import multiclass
-from lincent.estimators.problem import DaskTraining, DeviceTraining, HostTraining, Training
+from lincent.estimators.problem import HostTraining, Training, predicted_codes
+from lincent.estimators.remote import DaskTraining, DeviceTraining
 from lincent.estimators.validation import check_positive
 from lincent.model_selection.folds import (
     N_SPLITS,
@@ -109,7 +109,7 @@ class IndexFolds:
         """Return the score of each fitted model on the held-out samples."""
         test = self.splits[split][1]
         extra = {"sample_weight": self.training.weight[test]} if weigh else {}
-        X, y = self.training.rows(test), self.training.classes[self.training.codes_here[test]]
+        X, y = self.training.rows(test), self.training.classes[self.training.host_codes[test]]
         return [score(model, X, y, extra) for model in models]
 
     def decision_values(self, split: int, models: Sequence[LinearModels]) -> HeldOut:
@@ -119,7 +119,7 @@ class IndexFolds:
             test = test[self.compared[test]]
         X = self.training.rows(test)
         scores = np.concatenate([model(X) for model in models], axis=1)
-        return HeldOut(test, self.training.codes_here[test], self.training.weight[test], scores)
+        return HeldOut(test, self.training.host_codes[test], self.training.weight[test], scores)
 
     def partition(self, models: Sequence[Any]) -> list[tuple[Any, np.ndarray, np.ndarray]]:
         """Return (model, train, test) if the folds hold out every sample once; else nothing."""
@@ -145,7 +145,7 @@ class DaskFolds:
     def train(self, split: int) -> DaskTraining:
         """Return the training part of a split."""
         folds, fold = self.splits[split]
-        return self.training.seen_as(folds.without(fold))
+        return self.training.with_features(folds.without(fold))
 
     def score(
         self, split: int, models: Sequence[Any], score: ModelScore, weigh: bool, scoring: Any
@@ -157,7 +157,7 @@ class DaskFolds:
             return []
         if isinstance(scoring, str) and scoring.startswith(LABEL_METRICS):
             scores = []
-            for table in folds.confusion(fold, decide, multiclass.pick, not weigh):
+            for table in folds.confusion(fold, decide, predicted_codes, not weigh):
                 # Each pair of true and predicted class once, weighted by its count.
                 true, predicted = np.nonzero(table)
                 model = PrecomputedScores(classes, np.eye(len(classes))[predicted], predicted)
@@ -204,12 +204,12 @@ def stratified_training_folds(training: Training, cv: Any) -> TrainingFolds:
     # Imported here: it takes longer to import than the rest of this package.
     from sklearn.model_selection import PredefinedSplit, check_cv
 
-    y = training.classes[training.codes_here]
+    y = training.classes[training.host_codes]
     numbers = fold_numbers(cv, training.shape[0])
     if numbers is not None:
         cv = PredefinedSplit(numbers)
     elif cv is None:
-        cv = stratified_folds(cv, np.bincount(training.codes_here))
+        cv = stratified_folds(cv, np.bincount(training.host_codes))
     return IndexFolds(training, list(check_cv(cv, y, classifier=True).split(training.X, y)))
 
 
@@ -233,7 +233,7 @@ def hash_training_folds(training: Training, cv: Any, n_repeats: int, seed: int) 
         pairs = [(each, fold) for each in folds for fold in each.folds]
         return DaskFolds(training, pairs, assignments[0])
     assert isinstance(training, HostTraining | DeviceTraining)
-    X, codes, weight = training.X, training.codes_here, training.weight
+    X, codes, weight = training.X, training.host_codes, training.weight
     hashes = row_hashes(X, seed)
     splits = make_folds(cv, X, codes, weight, n_repeats, seed, hashes)
     compared = hash_assignment(hashes, codes, weight, N_SPLITS, seed).scored(hashes, codes)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.softmax import Softmax, fit_softmax
+from lincent.estimators.calibration import Softmax, fit_softmax
 from lincent.model_selection.scoring import Labels, Metric
 from lincent.model_selection.search import make_cv_results
 from lincent.tables.weighted import quantiles

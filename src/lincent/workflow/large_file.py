@@ -28,7 +28,7 @@ from lincent import _progress
 from lincent._errors import AppError
 from lincent._files import is_stream
 from lincent._memory import available_memory, sample_entries
-from lincent.estimators.probabilities import Unseen, unit_of
+from lincent.estimators.calibration import OutOfFoldScores, score_scale
 from lincent.inspection.evaluation import HeldOut
 from lincent.sources.batches import Batches
 from lincent.tables.formats import CSV, PARQUET, arrow, format_from_name
@@ -168,11 +168,11 @@ def _calibrate(
     codes, weight = np.searchsorted(classifier.classes_, labels), np.ones(len(labels))
     n_classes, strategy = len(classifier.classes_), classifier.multi_class
     scales = [
-        unit_of(model._task_scores(X), codes, weight, n_classes, strategy)
+        score_scale(model._task_scores(X), codes, weight, n_classes, strategy)
         for model in (second, classifier)
     ]
     scores = second._task_scores(X) / scales[0]
-    held = Unseen(scores, codes, weight, folds, n_classes, strategy)
+    held = OutOfFoldScores(scores, codes, weight, folds, n_classes, strategy)
     for model, scale in zip((second, classifier), scales, strict=True):
         model.set_params(probability=method)
         model._calibration = held.calibration(method, scale)
@@ -195,7 +195,7 @@ class LargeFit:
         self._set_scale(encoder)
         stream = self._stream(encoder, np.empty(0, dtype=np.intp))
         probability = None
-        if not getattr(classifier, "_folds_at_hand", True):  # calibrated below instead
+        if not getattr(classifier, "_searches_folds", True):  # calibrated below instead
             probability = classifier.probability
             classifier.set_params(probability=None)
         classifier.fit(stream, stream.target)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from lincent.estimators.problem import TwoClass
+from lincent.estimators.problem import BinaryProblem
 from lincent.problems.arrays import Certificate
 from lincent.solvers.lp import dispatch, highs, screening
 from lincent.solvers.lp.sparse import identification
@@ -100,7 +100,7 @@ def test_dependent_columns_are_certified_without_highs(kind, seed):
     rng = np.random.default_rng(seed)
     X, share, C = DEPENDENT[kind](rng)
     sign = np.where(rng.random(len(X)) < 0.4, 1.0, -1.0)
-    problem = TwoClass(np.asarray(X, dtype=float), sign, np.ones(len(X)), np.ones(len(X)))
+    problem = BinaryProblem(np.asarray(X, dtype=float), sign, np.ones(len(X)), np.ones(len(X)))
     program = problem.program(problem.costs(C), share * problem.largest_margin)
     solution = dispatch.solve(program, "auto", Controls(), np.random.default_rng(0))
     assert solution.solver != highs.NAME

@@ -157,7 +157,7 @@ def test_equal_columns_share_a_coefficient_and_a_constant_one_has_none():
     X, sign = overlapping(300, 4)
     X = np.column_stack([X, X[:, 0], np.full(len(X), 2.5)])
     model = LCC().fit(X, sign.astype(int))
-    assert model.duality_gap_ <= TOL * max(1.0, abs(model.objective_))
+    assert model.duality_gap_ <= TOL
     first, *_, again, constant = model.coef_[0]
     assert first == pytest.approx(again, rel=1e-6)
     assert constant == 0.0
@@ -207,7 +207,7 @@ def test_what_it_cannot_finish_goes_on_to_the_interior_point(monkeypatch):
     X, sign = overlapping(300, 5)
     model = LCC().fit(X, sign.astype(int))
     assert model.solver_ == "interior-point"
-    assert model.duality_gap_ <= TOL * max(1.0, abs(model.objective_))
+    assert model.duality_gap_ <= TOL
 
 
 @pytest.mark.parametrize("seed", range(6))

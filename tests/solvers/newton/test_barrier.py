@@ -84,4 +84,4 @@ def test_a_fit_comes_to_it_by_itself():
     y = (rng.random(450) < 0.2).astype(int)
     X = rng.standard_normal((450, 310)) * 10.0 ** rng.uniform(0, 5, 450)[:, None] + 3 * y[:, None]
     model = RegularizedLCC().fit(X, y)
-    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert model.duality_gap_ <= 1e-9

@@ -160,7 +160,7 @@ def test_of_points_that_differ_by_rounding_the_one_with_the_better_bound_goes_on
     index = np.append([y.argmin(), y.argmax()], rng.integers(0, len(X), 998))
     noise = 0.1 * X[:, columns].std(axis=0) * rng.standard_normal((1000, 20))
     model = KernelLCC(norm="l1").fit(X[index][:, columns] + noise, y[index])
-    assert model.duality_gap_ <= 1e-9 * model.objective_
+    assert model.duality_gap_ <= 1e-9
 
 
 @pytest.mark.parametrize("seed", range(20))

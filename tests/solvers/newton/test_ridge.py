@@ -303,7 +303,7 @@ def test_samples_of_all_scales_are_certified(m, n):
     X = rng.standard_normal((m, n)) + np.outer(y, np.linspace(1.0, 0.0, n))
     X = X**3 * np.exp(X) * 10.0 ** rng.integers(0, 3, n)
     model = RegularizedLCC().fit(X, y)
-    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert model.duality_gap_ <= 1e-9
 
 
 @pytest.mark.parametrize("C", [1e2, 1e4, 1e6])
@@ -313,4 +313,4 @@ def test_large_costs_are_certified(kind, m, n, C):
     """Fails without ``barrier``, on which steps at large costs depend where they stall."""
     X, y = load_benchmark("workloads").make(kind, m, n, seed=0)
     model = RegularizedLCC(C=C).fit(X, y)
-    assert model.duality_gap_ <= 1e-9 * max(1.0, model.objective_)
+    assert model.duality_gap_ <= 1e-9

@@ -23,10 +23,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.multiclass import pick
-from lincent.estimators.problem import HostTraining, open_training
-from lincent.estimators.validation import check_class_totals, check_rows, refuse_elsewhere
-from lincent.estimators.watching import CallbackSupportMixin
+from lincent.estimators.base import open_training
+from lincent.estimators.fit_callbacks import CallbackSupportMixin
+from lincent.estimators.problem import HostTraining, predicted_codes
+from lincent.estimators.validation import check_class_totals, check_rows, refuse_backend
 from lincent.problems.arrays import Rows
 from lincent.sources.dense import DenseRows
 from lincent.sources.rows import SignedRows
@@ -138,8 +138,8 @@ class ManyClasses(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Raise a sentence for any unusable parameter."""
         raise NotImplementedError
 
-    def _check_elsewhere(self, kind: Kind, X: Any) -> None:
-        refuse_elsewhere(self, X)
+    def _check_input_backend(self, kind: Kind, X: Any) -> None:
+        refuse_backend(self, X)
 
     def _scores(self, X: Any) -> np.ndarray:
         """One column per class; with two classes one signed number per row."""
@@ -187,7 +187,7 @@ class ManyClasses(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             The class of each row.
         """
         scores = self.decision_function(X)
-        return np.asarray(self.classes_[pick(scores)])
+        return np.asarray(self.classes_[predicted_codes(scores)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

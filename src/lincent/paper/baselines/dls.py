@@ -30,7 +30,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.classifier import as_a_whole
+from lincent.estimators.base import atomic
 from lincent.estimators.validation import check_choice, check_count, check_positive, check_rows
 from lincent.paper.baselines._base import (
     ManyClasses,
@@ -165,7 +165,7 @@ class DiscriminativeLeastSquares(ManyClasses):
         self.solver = solver
         self.max_iter = max_iter
 
-    @as_a_whole
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DiscriminativeLeastSquares:
         """Fit the regressions.
 

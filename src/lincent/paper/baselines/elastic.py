@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.classifier import as_a_whole
+from lincent.estimators.base import atomic
 from lincent.estimators.validation import check_count, check_nonnegative, check_positive, check_rows
 from lincent.paper.baselines._base import ManyClasses, RowSpace, signed_rows, warn_unfinished
 from lincent.problems.arrays import relative_gap
@@ -160,7 +160,7 @@ class DiscriminativeElasticNet(ManyClasses):
         self.tol = tol
         self.max_iter = max_iter
 
-    @as_a_whole
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DiscriminativeElasticNet:
         """Fit the regressions.
 

@@ -25,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.linalg
 
-from lincent.estimators.classifier import as_a_whole
+from lincent.estimators.base import atomic
 from lincent.estimators.validation import check_choice
 from lincent.paper.baselines._base import ManyClasses
 
@@ -118,7 +118,7 @@ class RegularizedLDA(ManyClasses):
         self.shrinkage = shrinkage
         self.target = target
 
-    @as_a_whole
+    @atomic
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RegularizedLDA:
         """Estimate means and covariance, and solve for the rule.
 

@@ -51,10 +51,9 @@ from sklearn import config_context
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
 
-from lincent.estimators.choices import Strategy
-from lincent.estimators.classifier import Classifier
-from lincent.estimators.problem import TwoClass
-from lincent.estimators.validation import check_count, check_nonnegative, check_positive
+from lincent.estimators.base import Classifier
+from lincent.estimators.problem import BinaryProblem
+from lincent.estimators.validation import Strategy, check_count, check_nonnegative, check_positive
 from lincent.paper.baselines._base import Hyperplanes, RowSpace, as_float, one_or_all
 
 EDGE = 1e-12
@@ -224,7 +223,7 @@ class MinimaxProbabilityMachine(Hyperplanes, Classifier):
     def _check_params(self) -> None:
         check_nonnegative("ridge", self.ridge)
 
-    def _fit_task(self, problem: TwoClass) -> MinimaxRule:
+    def _fit_task(self, problem: BinaryProblem) -> MinimaxRule:
         X, ridge = as_float(problem.X), float(self.ridge)
         return fit_minimax(X, problem.sign, problem.weight, ridge, problem.name)
 
@@ -426,7 +425,7 @@ class StructuralMPM(Hyperplanes, Classifier):
         check_count("n_components", self.n_components)
         check_positive("ridge", self.ridge)
 
-    def _fit_task(self, problem: TwoClass) -> StructuralRule:
+    def _fit_task(self, problem: BinaryProblem) -> StructuralRule:
         X, sign, name = as_float(problem.X), problem.sign, problem.name
         center = X.mean(axis=0)
         X = X - center

@@ -17,10 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.choices import Strategy
-from lincent.estimators.classifier import Classifier
-from lincent.estimators.problem import TwoClass
-from lincent.estimators.validation import check_count, check_positive
+from lincent.estimators.base import Classifier
+from lincent.estimators.problem import BinaryProblem
+from lincent.estimators.validation import Strategy, check_count, check_positive
 from lincent.paper.baselines._base import (
     Hyperplanes,
     RowSpace,
@@ -136,8 +135,8 @@ class LinearSVM(Hyperplanes, Classifier):
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter)
 
-    def _fit_task(self, problem: TwoClass) -> _Hyperplane:
-        problem = problem.counted()
+    def _fit_task(self, problem: BinaryProblem) -> _Hyperplane:
+        problem = problem.drop_zero_weight()
         sign, costs = problem.sign, self.C * problem.cost
         space = RowSpace(as_float(problem.X))
         rows = signed_rows(with_ones(space.coordinates), sign)

@@ -39,10 +39,9 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.choices import Strategy
-from lincent.estimators.classifier import Classifier
-from lincent.estimators.problem import TwoClass
-from lincent.estimators.validation import check_count, check_positive
+from lincent.estimators.base import Classifier
+from lincent.estimators.problem import BinaryProblem
+from lincent.estimators.validation import Strategy, check_count, check_positive
 from lincent.paper.baselines._base import (
     RowSpace,
     as_float,
@@ -107,8 +106,8 @@ class TwinPlanes:
         for name in ("c1", "c2", "c3", "c4"):
             check_positive(name, getattr(self, name))
 
-    def _fit_task(self, problem: TwoClass) -> tuple[Plane, Plane]:
-        problem = problem.counted()
+    def _fit_task(self, problem: BinaryProblem) -> tuple[Plane, Plane]:
+        problem = problem.drop_zero_weight()
         weight, name = problem.weight, problem.name
         space = RowSpace(with_ones(as_float(problem.X)))
         Z, high, low = space.coordinates, problem.sign > 0, problem.sign < 0

@@ -1,15 +1,15 @@
-"""What a fit tells while it runs: to scikit-learn's callbacks (1.9 and newer), and to ``verbose``.
+"""Progress of a fit: for scikit-learn's callbacks (1.9 and newer), and printed by ``verbose``.
 
-The tasks of a fit, as a callback is told of them::
+The tasks of a fit, as a callback sees them::
 
     fit
-        search, fold        one for each search, also of unseen scores; its subtasks are the folds
-        solve               one for each two-class problem; its subtasks are the points that the
-                            solver proves, with ``metadata={"objective": ..., "gap": ...}``
+        search, fold        one for each search, also of out-of-fold scores; its subtasks are folds
+        solve               one for each binary subproblem; its subtasks are the points that the
+                            solver certifies, with ``metadata={"objective": ..., "gap": ...}``
 
-``gap`` is the relative duality gap over all rows.  A callback that returns True at the end of a
-point ends that solve there: the best point so far is the answer.  A solver reports to a ``Watch``
-(see ``solvers.solution``), and knows nothing of callbacks.
+``gap`` is the relative duality gap over all samples.  A callback that returns True at the end of a
+point stops that solve: the best point so far is the result.  A solver reports to a ``Watch`` (see
+``solvers.solution``), and knows nothing of callbacks.
 """
 
 from __future__ import annotations
@@ -30,17 +30,14 @@ try:
 except ImportError:  # scikit-learn before 1.9 has no callbacks
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support."""
+        """Callbacks are not supported."""
 
     def with_callbacks(method: F) -> F:
-        """The method as it is."""
+        """Return the method unchanged."""
         return method
 
 
-say: Callable[[str], None] = print
-
-SHOWN = 0.1
-"""A progress bar gets a new line when the gap has fallen by this factor: ten at most."""
+log: Callable[[str], None] = print
 
 
 class SolveTask:
@@ -53,18 +50,18 @@ class SolveTask:
         self._context = fit.begin(fit.root, f"solve, {name}", None)
 
     def reached(self, objective: float, gap: float) -> None:
-        """Tell the callbacks of a point; a stop is heard at the solver's next look at the clock."""
-        shown = gap <= SHOWN * self._shown
+        """Report a point; the solver stops where it next checks the time."""
+        shown = gap <= 0.1 * self._shown  # about ten lines of a progress bar
         # A task with subtasks has a line in scikit-learn's progress bar, and others have none.
         name = f"objective {objective:.6e}, gap {gap:.1e}"
-        told = {"metadata": {"objective": float(objective), "gap": float(gap)}}
+        metadata = {"objective": float(objective), "gap": float(gap)}
         with self._fit.lock:
-            point = self._fit.begin(self._context, name, None if shown else 0, **told)
-            self.stopped |= self._fit.end(point, **told)
+            point = self._fit.begin(self._context, name, None if shown else 0, metadata=metadata)
+            self.stopped |= self._fit.end(point, metadata=metadata)
         self._shown = gap if shown else self._shown
 
     def end(self) -> None:
-        """The solver has answered."""
+        """End the task."""
         self._fit.end(self._context)
 
 
@@ -72,7 +69,7 @@ class FitTasks:
     """The tasks of one fit, begun and ended in order."""
 
     def __init__(self, model: Any, X: Any, y: Any) -> None:
-        self.lock = RLock()  # two-class problems may be solved by several threads
+        self.lock = RLock()  # subproblems may be solved by several threads
         self._model = model
         self._data = {"X": X, "y": y}
         self.root = model._init_callback_context(max_subtasks=None)
@@ -81,19 +78,19 @@ class FitTasks:
         self._step: Any = None
         self._solves: dict[str, SolveTask] = {}
 
-    def begin(self, parent: Any, name: str, subtasks: int | None, **told: Any) -> Any:
-        """A task below another; ``subtasks`` as scikit-learn has it: None is any number of them."""
+    def begin(self, parent: Any, name: str, subtasks: int | None, **context: Any) -> Any:
+        """Begin a task below another; ``subtasks=None`` is any number of subtasks."""
         with self.lock:
             task = parent.subcontext(task_name=name, max_subtasks=subtasks)
-            return task.call_on_fit_task_begin(estimator=self._model, **told)
+            return task.call_on_fit_task_begin(estimator=self._model, **context)
 
-    def end(self, task: Any, **told: Any) -> bool:
-        """The end of a task; whether a callback wants to stop there."""
+    def end(self, task: Any, **context: Any) -> bool:
+        """End a task; return whether a callback asks to stop."""
         with self.lock:
-            return bool(task.call_on_fit_task_end(estimator=self._model, **told))
+            return bool(task.call_on_fit_task_end(estimator=self._model, **context))
 
     def step(self, what: str, done: int, total: int, detail: str = "") -> None:
-        """A listener of ``_progress``: the next of ``total`` steps begins."""
+        """Begin the next of ``total`` steps; a listener of ``_progress``."""
         with self.lock:
             if self._step is not None:
                 self.end(self._step)
@@ -111,7 +108,7 @@ class FitTasks:
         self._stage = self._step = None
 
     def solve(self, name: str) -> SolveTask:
-        """Begin the solve of a problem; the search before it, if any, is over."""
+        """Begin the solve of a problem; a search before it is over."""
         with self.lock:
             if self._step is not None:
                 self.end(self._step)
@@ -120,7 +117,7 @@ class FitTasks:
             return self._solves[name]
 
     def solved(self, name: str, solution: Solution) -> bool:
-        """The last point of a solve; whether a callback had ended it."""
+        """End a solve with its last point; return whether a callback had stopped it."""
         with self.lock:
             task = self._solves.pop(name, None)
         if task is None:
@@ -131,7 +128,7 @@ class FitTasks:
         return stopped
 
     def close(self) -> None:
-        """The fit is over, and the model fitted."""
+        """End the fit."""
         if self._step is not None:
             self.end(self._step)
         self._end_stage()
@@ -139,8 +136,8 @@ class FitTasks:
 
 
 @contextmanager
-def watching(model: Any, X: Any, y: Any) -> Iterator[None]:
-    """A fit whose steps are told to the callbacks of the estimator, and printed if ``verbose``."""
+def observed_fit(model: Any, X: Any, y: Any) -> Iterator[None]:
+    """Report the steps of the fit in the body to callbacks, and print them if ``verbose``."""
     tasks = FitTasks(model, X, y) if getattr(model, "_skl_callbacks", None) else None
     listeners: list[_progress.Listener] = []
     if getattr(model, "verbose", 0):
@@ -158,26 +155,26 @@ def watching(model: Any, X: Any, y: Any) -> Iterator[None]:
 
 
 def _printer(model: Any) -> _progress.Listener:
-    """Prints folds with ``verbose=1``, every step with 2."""
+    """Return a listener that prints folds with ``verbose=1``, every step with 2."""
 
     def show(what: str, done: int, total: int, detail: str) -> None:
         if what.endswith("fold") or model.verbose > 1:
-            say(f"{what} {done + 1} of {total}" + (f": {detail}" if detail else ""))
+            log(f"{what} {done + 1} of {total}" + (f": {detail}" if detail else ""))
 
     return show
 
 
-def watched(limits: Controls, model: Any, name: str) -> Controls:
-    """The controls of a solve that the callbacks of the estimator, if any, may follow and end."""
+def observed(limits: Controls, model: Any, name: str) -> Controls:
+    """Return the controls of a solve that callbacks of the estimator may observe and stop."""
     tasks = getattr(model, "_fit_tasks", None)
     return limits if tasks is None else replace(limits, watch=tasks.solve(name))
 
 
 def solve_ended(model: Any, name: str, solution: Solution) -> bool:
-    """Tell that the solve of a problem is over; whether a callback has ended it."""
+    """Report the end of a solve; return whether a callback has stopped it."""
     if getattr(model, "verbose", 0):
         answer = solution.certificate
-        say(
+        log(
             f"{name}: {solution.solver}, {solution.iterations} steps, objective "
             f"{answer.objective:.10e}, relative gap {answer.relative_gap:.1e}"
         )

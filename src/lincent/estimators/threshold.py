@@ -1,17 +1,19 @@
-"""Cutting the projected line: the three discriminators of the paper.
+"""Discriminators: the decision rules on the projected line, three in the paper.
 
-All work on one number per row, x_hat = x.beta, with class centers c- < c+ on that line.
+All work on one number per sample, x_hat = x.beta, with class centers c- < c+ on that line.
 
-distance   LCC-Dist: the nearer center wins, so the cut is half-way, at (c- + c+)/2.
+distance   LCC-Dist: the nearer center wins, so the threshold is the midpoint (c- + c+)/2.
 svm        LCC-1SV: a one-dimensional soft-margin SVM (lambda = 1) on x_hat scaled so that the
            centers are h = 10 apart.
-nearest    LCC-1NN: the class of the nearest training row wins.
+nearest    LCC-1NN: the class of the nearest training sample wins.
 
 Each gives a signed score that is positive for the positive class.  ``distance`` and ``svm`` are
-cuts of the line, score = x_hat - cut; ``nearest`` scores by how much nearer the positive rows are.
+thresholds, score = x_hat - threshold; ``nearest`` scores by the difference of the distances to the
+nearest negative and the nearest positive sample.
 
-A class importance k (see ``class_weight``) moves the cut as a prior moves that of a discriminant
-analysis: by v/(c+ - c-) * log(k+/k-), where v is the variance of x_hat within the classes.
+A class importance k (see ``class_weight``) moves the threshold as a prior moves that of a
+discriminant analysis: by v/(c+ - c-) * log(k+/k-), where v is the variance of x_hat within the
+classes.
 """
 
 from __future__ import annotations
@@ -22,36 +24,34 @@ from typing import Protocol
 import numpy as np
 
 DISCRIMINATORS = ("distance", "nearest", "svm")
-SPREAD_OF_CENTERS = 10.0
-BISECTIONS = 200
 
 
 class Discriminator(Protocol):
-    """A rule on the projected line."""
+    """A decision rule on the projected line."""
 
     def score(self, projected: np.ndarray) -> np.ndarray:
-        """Signed scores, positive for the positive class."""
+        """Return signed scores, positive for the positive class."""
 
     def shifted(self, by: float) -> Discriminator:
-        """The same rule for a line whose zero lies that much lower."""
+        """Return the same rule for projections that are larger by this constant."""
 
 
 @dataclass(frozen=True)
-class Cut:
-    """Everything above the cut is positive."""
+class Threshold:
+    """A decision threshold: projections above it are positive."""
 
     at: float
 
     def score(self, projected: np.ndarray) -> np.ndarray:
         return projected - self.at
 
-    def shifted(self, by: float) -> Cut:
-        return Cut(self.at + by)
+    def shifted(self, by: float) -> Threshold:
+        return Threshold(self.at + by)
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """The class of the nearest training row on the line."""
+    """The class of the nearest training sample on the line."""
 
     negative: np.ndarray
     positive: np.ndarray
@@ -66,7 +66,7 @@ class Nearest:
 
 
 def _distance(projected: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Distance to the nearest of the sorted points."""
+    """Return the distance to the nearest of the sorted points."""
     right = np.searchsorted(points, projected)
     below = np.abs(projected - points[np.maximum(right - 1, 0)])
     above = np.abs(projected - points[np.minimum(right, len(points) - 1)])
@@ -75,7 +75,7 @@ def _distance(projected: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Line:
-    """The training rows on the projected line."""
+    """The training samples on the projected line."""
 
     projected: np.ndarray
     sign: np.ndarray
@@ -89,39 +89,39 @@ class Line:
 
     @property
     def shift(self) -> float:
-        """How far the importances move the cut (downwards when the positive class matters more)."""
+        """The change of the threshold by the importances: negative if the positive is larger."""
         ratio = np.log(self.importance[1] / self.importance[0])
         if ratio == 0.0:
             return 0.0
         variance = 0.0
         for side, center in zip((-1.0, 1.0), self.centers, strict=True):
             rows = self.sign == side
-            spread = (self.projected[rows] - center) ** 2
-            variance += float(np.average(spread, weights=self.weight[rows])) / 2
+            squares = (self.projected[rows] - center) ** 2
+            variance += float(np.average(squares, weights=self.weight[rows])) / 2
         return -variance / (self.centers[1] - self.centers[0]) * float(ratio)
 
 
 def fit_discriminator(name: str, line: Line) -> Discriminator:
-    """The rule ``name`` fitted to the training rows on the line."""
+    """Fit the discriminator ``name`` to the training samples on the line."""
     if name == "distance":
-        return Cut(line.midpoint + line.shift)
+        return Threshold(line.midpoint + line.shift)
     counted = line.weight > 0
     if name == "nearest":
         negative = np.sort(line.projected[counted & (line.sign < 0)])
         positive = np.sort(line.projected[counted & (line.sign > 0)])
         return Nearest(negative, positive, line.shift)
-    scale = SPREAD_OF_CENTERS / (line.centers[1] - line.centers[0])
+    scale = 10.0 / (line.centers[1] - line.centers[0])
     factor = np.where(line.sign > 0, line.importance[1], line.importance[0])
-    w, b = svm_on_a_line(
+    w, b = fit_svm_1d(
         (line.projected[counted] - line.midpoint) * scale,
         line.sign[counted],
         (line.weight * factor)[counted],
     )
-    return Cut(line.midpoint - b / (w * scale))
+    return Threshold(line.midpoint - b / (w * scale))
 
 
-def svm_on_a_line(x: np.ndarray, sign: np.ndarray, costs: np.ndarray) -> tuple[float, float]:
-    """The soft-margin SVM in one dimension, exactly.
+def fit_svm_1d(x: np.ndarray, sign: np.ndarray, costs: np.ndarray) -> tuple[float, float]:
+    """Solve the soft-margin SVM in one dimension exactly.
 
         minimize over w, b     w^2/2 + sum_i costs_i (1 - y_i (w x_i + b))_+
 
@@ -131,21 +131,23 @@ def svm_on_a_line(x: np.ndarray, sign: np.ndarray, costs: np.ndarray) -> tuple[f
     positive_total = float(costs[sign > 0].sum())
 
     def best(w: float) -> tuple[float, float]:
-        """The slope in w, and the best b (the middle of its interval)."""
-        kink = sign - w * x
-        order = np.argsort(kink, kind="stable")
+        """Return the slope in w, and the best b (the middle of its interval)."""
+        breakpoints = sign - w * x
+        order = np.argsort(breakpoints, kind="stable")
         passed = np.cumsum(costs[order])
-        place = int(np.searchsorted(passed, positive_total * (1 - 1e-12)))
-        place = min(place, len(order) - 1)
-        b = float(kink[order[place]])
-        if abs(passed[place] - positive_total) <= 1e-12 * passed[-1] and place + 1 < len(order):
-            b = (b + float(kink[order[place + 1]])) / 2
-        # Multipliers: full cost for rows inside the margin, and on the kink what balances the sum.
+        position = int(np.searchsorted(passed, positive_total * (1 - 1e-12)))
+        position = min(position, len(order) - 1)
+        b = float(breakpoints[order[position]])
+        if abs(passed[position] - positive_total) <= 1e-12 * passed[-1] and position + 1 < len(
+            order
+        ):
+            b = (b + float(breakpoints[order[position + 1]])) / 2
+        # Multipliers: full cost for margin violations; the active sample balances the sum.
         violated = sign[order] > 0
-        violated[:place] = sign[order[:place]] < 0
+        violated[:position] = sign[order[:position]] < 0
         alpha = np.empty_like(costs)
         alpha[order] = np.where(violated, costs[order], 0.0)
-        k = order[place]
+        k = order[position]
         alpha[k] = 0.0
         alpha[k] = np.clip(-sign[k] * float(alpha @ sign), 0.0, costs[k])
         return w - float(alpha @ (sign * x)), b
@@ -153,7 +155,7 @@ def svm_on_a_line(x: np.ndarray, sign: np.ndarray, costs: np.ndarray) -> tuple[f
     low, high = 0.0, 1.0
     while best(high)[0] < 0:
         high *= 2
-    for _ in range(BISECTIONS):
+    for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):
             break

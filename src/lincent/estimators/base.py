@@ -1,0 +1,623 @@
+"""Base classes of all estimators.
+
+``Classifier``         ``fit`` as an atomic operation, ``predict``, ``decision_function`` and
+                       ``score`` of a classifier made of binary subproblems; a subclass fits one
+                       (``_fit_task``), stores the results (``_store``) and scores samples
+                       (``_task_scores``)
+``ProbabilityMixin``   ``predict_proba`` of estimators with the parameter ``probability``
+``ProjectionMixin``    ``transform`` and ``misclassification_impact`` of estimators that project
+                       samples on a line between two class centers
+
+Public methods return the kind of array that they are given (``output_like_input``): a Dask
+collection gives a lazy Dask array, a torch or CuPy array one on the same device, batches a NumPy
+array.  With scikit-learn's ``array_api_dispatch`` the fitted attributes, too, are arrays of the
+library of X: ``fit`` and ``predict`` run as without dispatch, and only their results are moved.
+"""
+
+from __future__ import annotations
+
+import inspect
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from functools import partial, wraps
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from sklearn import config_context, get_config
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from lincent import _threads
+from lincent.estimators.calibration import (
+    Calibration,
+    FoldFit,
+    check_probability,
+    cross_fitted,
+    scores_of_folds,
+    unfitted_copy,
+)
+from lincent.estimators.fit_callbacks import CallbackSupportMixin, observed_fit, with_callbacks
+from lincent.estimators.problem import (
+    BinaryProblem,
+    BinaryTask,
+    HostTraining,
+    Training,
+    binary_tasks,
+    check_joint,
+    combine_scores,
+    is_streamed,
+    predicted_codes,
+)
+from lincent.estimators.threshold import Discriminator
+from lincent.estimators.validation import (
+    COMMON_CONSTRAINTS,
+    ClassCosts,
+    check_batch_columns,
+    check_class_weight,
+    check_dask_columns,
+    check_labels,
+    check_rows,
+    is_foreign,
+    refuse_backend,
+    refuse_namespace,
+    send_to_namespace,
+    to_numpy,
+)
+from lincent.problems.centralization import HARD_FEASIBILITY
+from lincent.sources.source import Kind, kind_of, open_source, package_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+Method = Callable[..., Any]
+REMOTE = (Kind.DASK, Kind.BATCHES, Kind.DEVICE)
+IN_NAMESPACE = "_in_namespace"
+"""The attribute of a model whose fitted arrays are not NumPy's."""
+
+
+# Atomic fits.
+
+
+@contextmanager
+def atomic_fit(model: Any, X: Any, y: Any = None) -> Iterator[None]:
+    """Make the fit in the body of the statement atomic.
+
+    On an error the previous state of the estimator is restored: a model fitted earlier is not lost
+    to bad input.  After an interrupt it is unfitted.  Attributes that others have set stay in both
+    cases.  A failed computation is raised as a ValueError.  The number of BLAS threads is limited
+    to what the size of X needs, and the callbacks of the estimator are called.
+    """
+    with observed_fit(model, X, y), _restore_on_error(model), _threads.limits_for_data(X):
+        yield
+
+
+@contextmanager
+def _restore_on_error(model: Any) -> Iterator[None]:
+    before = dict(vars(model))
+    try:
+        yield
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        model.__dict__ = before
+        raise ValueError(
+            f"{type(model).__name__} was not fitted: a step of its solver cannot be computed "
+            f"({' '.join(str(error).split()) or type(error).__name__}). Columns of very different "
+            "sizes or nearly equal columns can cause this: standardize them, or leave some out."
+        ) from error
+    except Exception:
+        model.__dict__ = before
+        raise
+    except BaseException:  # an interrupt: private results are those that the classes declare
+        classes = type(model).__mro__
+        names = {name for cls in classes for name in inspect.get_annotations(cls)}
+        private = {name for name in names if name.startswith("_")}
+        model.__dict__ = {
+            name: value
+            for name, value in before.items()
+            if not name.endswith("_") and name not in private
+        }
+        raise
+
+
+def atomic(fit: F) -> F:
+    """Return ``fit(self, X, y, ...)`` as an atomic operation with callbacks."""
+
+    @with_callbacks
+    @wraps(fit)
+    def guarded(self: Any, X: Any, y: Any, *rest: Any, **named: Any) -> Any:
+        with atomic_fit(self, X, y):
+            return fit(self, X, y, *rest, **named)
+
+    return guarded  # type: ignore[return-value]
+
+
+# Results in the kind of array of the input.
+
+
+def output_like_input(method: Method) -> Method:
+    """Return a method of samples X that accepts and returns Dask, device and NumPy arrays."""
+
+    @wraps(method)
+    def wrapper(self: Any, X: Any, *rest: Any) -> Any:
+        if get_config()["array_api_dispatch"]:
+            return _call_dispatched(self, wrapper, method.__name__, X, *rest)
+        if IN_NAMESPACE in vars(self):
+            self = numpy_copy(self)
+        kind = kind_of(X)
+        if kind is Kind.DASK:
+            return _lazy_result(self, method, X, *rest)
+        if kind is Kind.BATCHES:
+            return _result_of_batches(self, method, X, *rest)
+        if kind is Kind.DEVICE:
+            return send_to_namespace(method(self, X, *rest), X)
+        return method(self, X, *rest)
+
+    return wrapper
+
+
+def _result_of_batches(model: Any, method: Method, X: Any, *rest: Any) -> np.ndarray:
+    check_is_fitted(model)
+    check_batch_columns(model, X, reset=False)
+    results = []
+    for rows, labels, _ in X.start():
+        given = [labels if one is X.target else one for one in rest]
+        with warnings.catch_warnings():
+            # The names were compared above; a batch is an array without names.
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            results.append(np.asarray(method(model, rows, *given)))
+    return np.concatenate(results)
+
+
+def _lazy_result(model: Any, method: Method, X: Any, *rest: Any) -> Any:
+    """Return a Dask array with a lazy block for each block of X (and of labels, if there are any).
+
+    The shape of the result is that for one sample of zeros.
+    """
+    import dask.array as da
+    from dask import delayed
+
+    from lincent.sources.dask.table import pieces, row_blocks
+
+    check_is_fitted(model)
+    check_dask_columns(model, X, reset=False)
+    is_frame = hasattr(X, "columns")
+    zeros = np.zeros((1, model.n_features_in_), dtype=np.float64 if is_frame else X.dtype)
+    example = X._meta_nonempty.iloc[:1] if is_frame else zeros
+    one = np.asarray(method(model, example, *(model.classes_[:1] for _ in rest)))
+    block = partial(_result_of_block, model, method.__name__, one[:0])
+    name = f"lincent-{method.__name__}"
+    if is_frame:
+        rows = row_blocks(X)
+        call = delayed(block, pure=False)
+        blocks = [
+            da.from_delayed(
+                call(*parts, dask_key_name=f"{name}-{uuid.uuid4().hex}"),
+                shape=(np.nan, *one.shape[1:]),
+                dtype=one.dtype,
+            )
+            for parts in zip(rows, *(pieces("y", y, len(rows), None) for y in rest), strict=True)
+        ]
+        return da.concatenate(blocks, allow_unknown_chunksizes=True)
+    X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+    labels = [
+        y if kind_of(y) is Kind.DASK else da.from_array(np.asarray(y), chunks=X.chunks[0])
+        for y in rest
+    ]
+    axes = "ikl"[: one.ndim]
+    return da.blockwise(
+        block,
+        axes,
+        *(X, "ij"),
+        *(argument for y in labels for argument in (y, "i")),
+        new_axes=dict(zip(axes[1:], one.shape[1:], strict=True)),
+        concatenate=True,
+        align_arrays=not np.isnan(X.chunks[0]).any(),
+        dtype=one.dtype,
+        meta=one[:0],
+        token=name,
+    )
+
+
+def _result_of_block(model: Any, name: str, empty: np.ndarray, X: Any, *rest: Any) -> np.ndarray:
+    return empty if X.shape[0] == 0 else np.asarray(getattr(model, name)(X, *rest))
+
+
+# scikit-learn's array_api_dispatch.
+
+
+def _fit_dispatched(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Fit without dispatch, then move the fitted arrays to the library and device of X."""
+    supported = model.__sklearn_tags__().array_api_support
+    if not supported:
+        refuse_namespace(model, X)
+    rows = X if kind_of(X) is Kind.DEVICE else to_numpy(X)
+    given = (part if _same_device(part, rows) else to_numpy(part) for part in (y, sample_weight))
+    with config_context(array_api_dispatch=False):
+        model._fit_rows(rows, *given)
+    vars(model).pop(IN_NAMESPACE, None)
+    if supported and is_foreign(X):
+        parameters = model.get_params(deep=False)
+        for name, value in vars(model).items():
+            if name not in parameters and name != "classes_":
+                setattr(model, name, send_to_namespace(value, X))
+        setattr(model, IN_NAMESPACE, True)
+    return model
+
+
+def _call_dispatched(model: Any, method: Method, name: str, X: Any, *rest: Any) -> Any:
+    """Call a method for X, whose library and device must be those of ``fit``."""
+    fitted = next((value for value in vars(model).values() if is_foreign(value)), None)
+    if fitted is not None and not _same_device(fitted, X):
+        raise ValueError(
+            f"Inputs passed to {type(model).__name__}.{name}() must use the same namespace and the "
+            f"same device as those passed to fit(): these were {_library_and_device(fitted)}, and "
+            f"X is {_library_and_device(X)}."
+        )
+    if not model.__sklearn_tags__().array_api_support:
+        refuse_namespace(model, X)
+    rows = X if kind_of(X) is Kind.DEVICE else to_numpy(X)
+    with config_context(array_api_dispatch=False):
+        result = method(numpy_copy(model), rows, *(to_numpy(part) for part in rest))
+    return send_to_namespace(result, X) if rows is not X else result
+
+
+def numpy_copy(model: Any) -> Any:
+    """Return a copy of the model with all its arrays in NumPy."""
+    other = copy(model)
+    vars(other).pop(IN_NAMESPACE, None)
+    vars(other).update({name: to_numpy(value) for name, value in vars(other).items()})
+    return other
+
+
+def _same_device(values: Any, X: Any) -> bool:
+    same = type(values) is type(X)
+    return same and getattr(values, "device", None) == getattr(X, "device", None)
+
+
+def _library_and_device(values: Any) -> str:
+    device = getattr(values, "device", None)
+    kind = f"{package_of(values)} {type(values).__name__}"
+    return kind if device is None else f"{kind} on {device}"
+
+
+# Classifiers.
+
+
+def open_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Training:
+    """Check X, y and weights; sets ``classes_`` and the names of the features."""
+    training: Training
+    if is_streamed(X):
+        from lincent.estimators import remote
+
+        estimator._check_input_backend(kind_of(X), X)
+        training = remote.open_remote(estimator, X, y, sample_weight)
+    else:
+        training = HostTraining.open(estimator, X, y, sample_weight)
+    estimator.classes_ = training.classes
+    return training
+
+
+class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """A classifier made of binary subproblems.
+
+    Subclasses have the parameters ``multi_class`` and ``n_jobs`` and, if they offer it,
+    ``class_weight`` and ``probability``.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        name: COMMON_CONSTRAINTS[name] for name in ("multi_class", "probability")
+    }
+    _accept_sparse: Any = "csr"
+    _searches_folds = False
+    """Whether out-of-fold scores come from a search, also for remote data."""
+    _searched: tuple[str, ...] = ()
+    """Attributes that a search has set and a fit to some of the samples takes over."""
+    _clip_margin = False
+    """Whether a margin above the largest feasible one is clipped, in copies fitted to a fold."""
+
+    @property
+    def _array_api_support(self) -> bool:
+        """Whether device arrays are read and no out-of-fold scores, which are in memory, kept."""
+        remote = type(self)._check_input_backend is not Classifier._check_input_backend
+        return remote and getattr(self, "probability", None) is None
+
+    def _check_params(self) -> None:
+        """Raise an error for parameters that ``_parameter_constraints`` cannot describe."""
+
+    def _check_input_backend(self, kind: Kind, X: Any) -> None:
+        """Raise an error where this estimator cannot read a Dask or device array."""
+        refuse_backend(self, X)
+
+    def _prepare(self, training: Training) -> Training:
+        """Return the training data with the features that the binary subproblems use."""
+        return training
+
+    def _fit_task(self, problem: BinaryProblem) -> Any:
+        """Fit one binary subproblem."""
+        raise NotImplementedError
+
+    def _fit_joint(self, training: HostTraining, costs: ClassCosts) -> list[Any]:
+        """Fit all classes in one problem, for estimators with ``multi_class="joint"``."""
+        raise NotImplementedError
+
+    def _store(self, parts: list[Any]) -> None:
+        """Set the fitted attributes from the fitted subproblems, in order."""
+        raise NotImplementedError
+
+    def _task_scores(self, X: Any) -> np.ndarray:
+        """Return signed scores, one column per subproblem."""
+        raise NotImplementedError
+
+    @with_callbacks
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        with atomic_fit(self, X, y):
+            if get_config()["array_api_dispatch"]:
+                return _fit_dispatched(self, X, y, sample_weight)
+            return self._fit_rows(X, y, sample_weight)
+
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        self._validate_params()
+        self._check_params()
+        if getattr(self, "probability", None) is not None:
+            check_probability(self, self._searches_folds or kind_of(X) not in REMOTE)
+        self._learn(open_training(self, X, y, sample_weight))
+        return self
+
+    def _learn(self, training: Training, fold_fits: Sequence[FoldFit] = ()) -> None:
+        """Fit to checked data; ``fold_fits`` hold out each sample once."""
+        weights = getattr(self, "class_weight", None)
+        costs = check_class_weight(weights, training.classes, training.totals)
+        prepared = self._prepare(training)
+
+        def fit_one(task: BinaryTask) -> Any:
+            return self._fit_task(prepared.task(task, costs))
+
+        tasks = binary_tasks(len(self.classes_), self.multi_class)
+        if self.multi_class == "joint" and len(tasks) > 1:
+            self._store(self._fit_joint(check_joint(prepared), costs))
+        else:
+            self._store(prepared.each([partial(fit_one, task) for task in tasks], self.n_jobs))
+        if getattr(self, "probability", None) is not None:
+            assert isinstance(training, HostTraining)
+            if fold_fits:
+                scores, scale = scores_of_folds(self, fold_fits, training, self.multi_class)
+            else:
+                pairwise = self.__sklearn_tags__().input_tags.pairwise
+                [(scores, scale)] = cross_fitted(
+                    [self], self._fit_fold, training, self.multi_class, pairwise=pairwise
+                )
+            scores.calibrate(self, scale)
+
+    def _fit_fold(self, part: HostTraining) -> list[Any]:
+        """Return a copy fitted to some of the samples, for scores of the others."""
+        model = unfitted_copy(self, self.classes_)
+        model._clip_margin = True
+        for name in ("n_features_in_", *self._searched):
+            setattr(model, name, getattr(self, name))
+        Classifier._learn(model, part)
+        return [model]
+
+    def _rows_scores(self, X: Any) -> np.ndarray:
+        return self._task_scores(check_rows(self, X, accept_sparse=self._accept_sparse))
+
+    def _decision(self, X: Any) -> np.ndarray:
+        """Return the result of ``decision_function`` as a NumPy array."""
+        return combine_scores(self._rows_scores(X), len(self.classes_), self.multi_class)
+
+    @output_like_input
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Compute signed scores of the samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes one score, positive for ``classes_[1]``; with more classes one column
+            per class, of which the largest wins.
+        """
+        check_is_fitted(self)
+        return self._decision(X)
+
+    @output_like_input
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The predicted classes.
+        """
+        check_is_fitted(self)
+        return np.asarray(self.classes_[predicted_codes(self._decision(X))])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of ``predict``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            The fraction of samples whose class is predicted.
+        """
+        from sklearn.metrics import accuracy_score
+
+        labels, predicted, weight = map(to_numpy, (y, self.predict(X), sample_weight))
+        return float(accuracy_score(labels, predicted, sample_weight=weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._accept_sparse)
+        tags.array_api_support = self._array_api_support
+        return tags
+
+
+def _has_probability(model: Any) -> bool:
+    if model.probability is None:
+        raise AttributeError(
+            f"{type(model).__name__} has predict_proba only with probability='sigmoid' (or "
+            "'isotonic'): set it, or wrap the estimator in CalibratedClassifierCV."
+        )
+    return True
+
+
+class ProbabilityMixin:
+    """``predict_proba`` and ``predict_log_proba`` of estimators with ``probability``.
+
+    They have ``_rows_scores``, which returns the scores of the binary subproblems, one column each.
+    """
+
+    probability: str | None
+    _calibration: Calibration
+
+    @available_if(_has_probability)
+    @output_like_input
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Estimate the probability of each class.
+
+        The estimates are calibrated on out-of-fold scores. They depend on the class frequencies and
+        the threshold of ``predict`` need not, so with imbalanced classes the predicted class is not
+        always the most probable one.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return self._probabilities(X)
+
+    @available_if(_has_probability)
+    @output_like_input
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Estimate the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return np.log(np.maximum(self._probabilities(X), np.finfo(np.float64).tiny))
+
+    def _probabilities(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        model: Any = self
+        return self._calibration.probability(model._rows_scores(X))
+
+
+class ProjectionMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """The projected line of classifiers with a discriminator on it, ``_rules``.
+
+    A subclass says how samples are projected (``_project``) and where the midpoint between the
+    class centers lies (``_midpoints``); it has a ``C`` and a ``margin``.
+    """
+
+    _rules: list[Discriminator]
+
+    def _project(self, X: Any) -> np.ndarray:
+        """Return the projected samples, one column per subproblem."""
+        raise NotImplementedError
+
+    def _midpoints(self) -> np.ndarray:
+        """Return the midpoint between the projected centers of each subproblem."""
+        raise NotImplementedError
+
+    def _violation(self, signed: np.ndarray, task: int) -> np.ndarray:
+        """Return epsilon - sigma from the signed distance of samples to the midpoint."""
+        return np.maximum(self.margin - signed, 0.0)  # type: ignore[attr-defined]
+
+    def _task_scores(self, X: Any) -> np.ndarray:
+        projected = self._project(X)
+        return np.stack([rule.score(projected[:, k]) for k, rule in enumerate(self._rules)], axis=1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self._rules)
+
+    @output_like_input
+    def transform(self, X: Any) -> np.ndarray:
+        """Project the samples on the line of each binary subproblem.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_problems)
+            The projections, one column per binary subproblem.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, accept_sparse=self._accept_sparse)  # type: ignore[attr-defined]
+        return self._project(X).astype(open_source(X).dtype, copy=False)
+
+    @output_like_input
+    def misclassification_impact(self, X: Any, y: Any) -> np.ndarray:
+        """Compute the loss of each sample: ``C * (epsilon - sigma)`` of the paper.
+
+        The samples with the largest values are suspected label errors. With more than two classes
+        the impacts in the binary subproblems of the sample are added.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            The class of each sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The loss of each sample; zero for samples beyond their margin.
+        """
+        check_is_fitted(self)
+        model: Any = self
+        X = check_rows(self, X, accept_sparse=model._accept_sparse)
+        return self._impacts(X, check_labels(y, model.classes_, X.shape[0]))
+
+    def _impacts(self, X: Any, codes: np.ndarray) -> np.ndarray:
+        model: Any = self
+        projected, midpoints = self._project(X), self._midpoints()
+        impact = np.zeros(X.shape[0])
+        for k, task in enumerate(binary_tasks(len(model.classes_), model.multi_class)):
+            rows = slice(None) if task.whole else task.rows(codes)
+            signed = task.sign(codes[rows]) * (projected[rows, k] - midpoints[k])
+            violation = self._violation(signed, k)
+            if np.isinf(model.C):  # rounding is no violation, or samples on the margin cost inf
+                size = model.margin + abs(midpoints[k]) + np.abs(signed)
+                violation[violation <= HARD_FEASIBILITY * size] = 0.0
+            # A sample that meets the margin costs nothing, also where C is infinite.
+            impact[rows] += np.multiply(model.C, violation, where=violation > 0, out=violation)
+        return impact
