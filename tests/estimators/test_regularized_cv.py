@@ -29,7 +29,7 @@ def test_ensemble_is_the_weighted_mean_of_the_fold_models():
     pooled, models = np.zeros((2, 100)), {}
     for j, C in enumerate(Cs):
         for k, (train, held) in enumerate(halves):
-            rule = RegularizedLCC(C, (0.0, 2.0), tol=1e-12).fit(X[train], y[train])
+            rule = RegularizedLCC(C, tol=1e-12).fit(X[train], y[train])
             half = (rule.centers_[1] - rule.centers_[0]) @ rule.coef_[0] / 2
             models[j, k] = rule.coef_[0] / half, rule.intercept_[0] / half
             pooled[j, held] = rule.decision_function(X[held]) / half

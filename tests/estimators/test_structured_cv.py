@@ -73,3 +73,21 @@ def test_candidates_worse_on_the_first_fold_are_evaluated_on_no_other():
     assert model.score(X, y) > 0.9
     assert np.isfinite(model.cv_results_["mean_test_score"]).all()
     assert model.duality_gap_ <= 1e-9
+
+
+def test_feature_importances_follow_the_informative_features():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] ** 2 + X[:, 1] > 0.7).astype(int)
+    model = StructuredLCCCV(5, Cs=(0.1, 1.0), cv=3).fit(X, y)
+    importances = model.feature_importances_
+    assert importances.sum() == pytest.approx(1.0)
+    assert importances.argmin() == 2
+    # The derivatives are those of the decision values.
+    step = 1e-6 * np.eye(3)
+    at = model.local_centers_
+    slopes = [
+        (model.decision_function(at + e) - model.decision_function(at - e)) / 2e-6 for e in step
+    ]
+    expected = np.abs(slopes).mean(axis=1) * at.std(axis=0)
+    np.testing.assert_allclose(importances, expected / expected.sum(), rtol=1e-5)

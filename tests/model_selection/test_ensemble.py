@@ -207,7 +207,7 @@ def test_one_against_the_rest_is_refitted_to_all_samples():
     """Folds choose the weights; no class loses the held-out samples."""
     X, y = three_classes(spread=1.5)
     model = RegularizedLCCCV(Cs=[0.1], multi_class="ovr", cv=3).fit(X, y)
-    alone = RegularizedLCC(0.1, (0.0, 2.0), multi_class="ovr").fit(X, y)
+    alone = RegularizedLCC(0.1, multi_class="ovr").fit(X, y)
     lengths = np.linalg.norm(model.coef_, axis=1) / np.linalg.norm(alone.coef_, axis=1)
     np.testing.assert_allclose(lengths, lengths[0], rtol=1e-5)  # one scale for all classes
     np.testing.assert_allclose(model.coef_, lengths[0] * alone.coef_, atol=1e-5)

@@ -24,7 +24,7 @@ class RegularizedLCCCV(ProbabilityMixin, FoldEnsemble, Classifier):
     Cs : array-like of float, default=None
         Candidates for C, the cost per sample. None takes totals C * n_samples of 10^-1.5, 10^-1,
         ..., 10^3.5, and every second of them for more than two classes.
-    margin_range : tuple of two floats, default=(0.0, 2.0)
+    margin_range : tuple of two floats, default=(-1.0, 3.0)
         The range of margins over which the hinge is averaged.
     cv : int, splitter or iterable, default=None
         None is 5 hash-based stratified folds, repeated three times for two classes of at most 2,000
@@ -106,7 +106,7 @@ class RegularizedLCCCV(ProbabilityMixin, FoldEnsemble, Classifier):
     def __init__(
         self,
         Cs: Any = None,
-        margin_range: tuple[float, float] = (0.0, 2.0),
+        margin_range: tuple[float, float] = (-1.0, 3.0),
         *,
         cv: Any = None,
         scoring: Any = None,

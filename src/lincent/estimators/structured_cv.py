@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from lincent.estimators.base import Classifier, ProbabilityMixin
 from lincent.estimators.problem import HostTraining, Training
 from lincent.estimators.validation import Calibrated, Strategy, check_count, check_positive
 from lincent.features.clusters import CenterSet, find_local_centers
-from lincent.features.similarity import Extension, local_scores
+from lincent.features.similarity import Extension, local_importances, local_scores
 from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 
 DEFAULT_GAMMA, DEFAULT_C = 1.0, 0.1
@@ -77,6 +78,9 @@ class StructuredLCCCV(ProbabilityMixin, FoldEnsemble, Classifier):
         The class of each.
     pulls_ : ndarray of shape (n_problems, n_gammas, n_local)
         The coefficient of the kernel similarity to each local center.
+    feature_importances_ : ndarray of shape (n_features,)
+        Mean absolute derivative of the decision values at the local centers, times the standard
+        deviation of the feature over them; of sum one.
     Cs_ : ndarray of shape (n_Cs,)
         The candidates for C, for the whole training set.
     C_ : float or ndarray of shape (n_problems,)
@@ -223,6 +227,12 @@ class StructuredLCCCV(ProbabilityMixin, FoldEnsemble, Classifier):
                         of_fold = slice(ends[fold], ends[fold + 1])
                         similarity = direction[n:] @ whitenings[of_map - 1]
                         self.pulls_[k, of_map - 1, of_fold] = similarity
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Return the importance of each feature; see the attributes of the class."""
+        check_is_fitted(self)
+        return local_importances(self.coef_, self.local_centers_, self._scales, self.pulls_)
 
     def _task_scores(self, X: Any) -> np.ndarray:
         return local_scores(

@@ -232,3 +232,22 @@ def _local_scores_on_device(
             block += kernel @ place.send(local[:, width].T)
         scores[part] = place.fetch(block)
     return scores
+
+
+def local_importances(
+    linear: np.ndarray, centers: np.ndarray, scales: np.ndarray, local: np.ndarray
+) -> np.ndarray:
+    """Return the importance of each feature in ``local_scores``, of sum one.
+
+    The mean absolute derivative of the decision values at the centers, times the standard deviation
+    of the feature over the centers.
+    """
+    distances = squared_distances(centers, centers)
+    slope = np.zeros((len(linear), centers.shape[1]))
+    for k, own in enumerate(linear):
+        kernel = sum(local[k, w] * s * np.exp(-s * distances) for w, s in enumerate(scales))
+        gradient = own - 2.0 * (kernel.sum(axis=1)[:, None] * centers - kernel @ centers)
+        slope[k] = np.abs(gradient).mean(axis=0)
+    importance = slope.mean(axis=0) * centers.std(axis=0)
+    total = float(importance.sum())
+    return importance / total if total > 0 else np.full(len(importance), 1 / len(importance))
