@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import glob
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,13 +20,14 @@ import numpy as np
 
 from lincent.sources.shared_reads import (
     ENCODE,
+    BaseSchedule,
     BlockError,
+    Each,
     Log,
     Merge,
     ReadCancelled,
     ReadRequest,
     TreeReducer,
-    perform_read,
 )
 
 BATCH_ROWS = 2**16
@@ -222,24 +222,26 @@ def _of_arrow(part: Any, names: Sequence[str], target: Any, weight: Any) -> Batc
     return rows, labels, weights
 
 
-class BatchSchedule:
-    """A function over all batches, one after the other: as ``Schedule`` for Dask blocks."""
+class BatchSchedule(BaseSchedule):
+    """Batches as blocks that come one after the other."""
+
+    unit = "batches"
 
     def __init__(
         self,
         data: Batches,
         log: Log,
         alter: Callable[..., tuple[Any, ...]] | None = None,
-        each: Sequence[tuple[Any, ...]] | None = None,
+        each: Each = None,
     ) -> None:
-        self.data, self.log, self._alter, self._each = data, log, alter, each
-        self.reads = 0
+        super().__init__(log)
+        self.data, self._alter, self._each = data, alter, each
         self.count: int | None = None if each is None else len(each)
 
     def altered(
         self,
         alter: Callable[..., tuple[Any, ...]],
-        each: Sequence[tuple[Any, ...]] | None = None,
+        each: Each = None,
         name: str = "",
     ) -> BatchSchedule:
         """Return the same batches, each changed by a function (with ``each``) when read."""
@@ -253,52 +255,37 @@ class BatchSchedule:
         joined = each if given is None else given
         if given is not None and each is not None:
             joined = [(*one, *more) for one, more in zip(given, each, strict=True)]
-        log = (lambda line: self.log(f"{name}: {line}")) if name else self.log
-        return BatchSchedule(self.data, log, both, joined)
+        return BatchSchedule(self.data, self.named_log(name), both, joined)
 
-    def run(
+    def request(
         self,
         verb: str,
-        function: Callable[..., Any],
-        *,
-        each: Sequence[tuple[Any, ...]] | None = None,
+        work: Callable[..., Any],
+        each: Each,
         merge: Merge,
-        **shared: Any,
-    ) -> Any:
-        """Return merge([function(*batch, *each_i, **shared) for all batches]), in one pass."""
-        self.reads += 1
-        begin = time.monotonic()
-
-        def work(i: int, batch: Batch) -> Any:
+    ) -> StreamRequest:
+        def on_batch(i: int, batch: Batch) -> Any:
             block: Any = batch
             if self._alter is not None:
                 block = self._alter(*block, *(self._each[i] if self._each else ()))
-            return function(*block, *(each[i] if each else ()), **shared)
+            return work(*block, *(each[i] if each else ()))
 
-        results = TreeReducer(merge)
-        request = StreamRequest(
-            verb=verb, log=self.log, data=self.data, known=self.count, work=work, results=results
+        return StreamRequest(
+            verb=verb, log=self.log, schedule=self, work=on_batch, results=TreeReducer(merge)
         )
-        perform_read(request)
-        self.count = request.seen
-        took = time.monotonic() - begin
-        self.log(f"read {self.reads}, {verb}: {self.count} batches in {took:.2f} s")
-        return merge(results.answers)
 
 
 @dataclass(kw_only=True)
 class StreamRequest(ReadRequest):
     """A function of the number of a batch and the batch, and its results."""
 
-    data: Batches
-    known: int | None
+    schedule: BatchSchedule
     work: Callable[[int, Batch], Any]
     results: TreeReducer
-    seen: int = 0
 
     def read_all(self, requests: Sequence[StreamRequest], halt: threading.Event) -> None:
         """Iterate once over the batches."""
-        i, stream = 0, self.data.start()
+        i, stream = 0, self.schedule.data.start()
         try:
             while (batch := _next(stream, i)) is not None:
                 for request in requests:
@@ -314,13 +301,14 @@ class StreamRequest(ReadRequest):
                 stream.close()
         for request in requests:
             request.check_count(i, end=True)
-            request.seen = i
+            request.count = request.schedule.count = i
+            request.answers = request.results.answers
 
     def check_count(self, seen: int, *, end: bool = False) -> None:
         """Raise an error unless there are as many batches as in earlier passes."""
         if seen == 0:
             raise ValueError("X has no batches: there is nothing to fit.")
-        known = self.known
+        known = self.schedule.count
         if known is not None and (seen > known or (end and seen < known)):
             raise ValueError(
                 f"X gave {known} batches when it was read first and {seen} now: what starts the "

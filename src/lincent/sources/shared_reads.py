@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import contextvars
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +25,8 @@ T = TypeVar("T")
 Log = Callable[[str], None]
 Merge = Callable[[list[Any]], Any]
 """From the results of some parts to that of all of them together."""
+Each = Sequence[tuple[Any, ...]] | None
+"""Further arguments of a function, for each block."""
 
 ASK = 1.0
 """Seconds between two checks whether the others still read."""
@@ -77,6 +81,8 @@ class ReadRequest:
 
     verb: str
     log: Log
+    count: int = 0
+    """The number of blocks."""
     answers: list[Any] = field(default_factory=list)
     error: BaseException | None = None
     done: bool = False
@@ -84,6 +90,48 @@ class ReadRequest:
     def read_all(self, requests: Sequence[Any], halt: threading.Event) -> None:
         """Set the results of all requests, which are of this type, by one pass over the data."""
         raise NotImplementedError
+
+
+class BaseSchedule:
+    """Blocks of a data set, and the way to run a function on each."""
+
+    unit = "blocks"
+
+    def __init__(self, log: Log) -> None:
+        self.log, self.reads = log, 0
+
+    def named_log(self, name: str) -> Log:
+        """Return the log with a name before each message."""
+        return (lambda line: self.log(f"{name}: {line}")) if name else self.log
+
+    def request(
+        self,
+        verb: str,
+        work: Callable[..., Any],
+        each: Each,
+        merge: Merge,
+    ) -> ReadRequest:
+        """Return the request of a function of each block."""
+        raise NotImplementedError
+
+    def run(
+        self,
+        verb: str,
+        function: Callable[..., Any],
+        *,
+        each: Each = None,
+        merge: Merge,
+        **shared: Any,
+    ) -> Any:
+        """Return merge([function(*block, *each_i, **shared) for all blocks]), in one pass."""
+        self.reads += 1
+        begin = time.monotonic()
+        request = self.request(verb, partial(function, **shared), each, merge)
+        perform_read(request)
+        result = merge(request.answers)
+        took = time.monotonic() - begin
+        self.log(f"read {self.reads}, {verb}: {request.count} {self.unit} in {took:.2f} s")
+        return result
 
 
 class ReadBarrier:

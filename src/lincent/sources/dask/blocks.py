@@ -256,6 +256,19 @@ def opened(x: Any, y: Any, weight: Any, setting: Setting) -> OpenBlock:
     return OpenBlock(X, sign, costs if weight is None else costs * weight, setting)
 
 
+@dataclass(frozen=True)
+class LabeledBlock:
+    """All rows of a block, with labels and weights."""
+
+    X: Any
+    labels: NDArray[Any]
+    weight: Vector
+
+    def codes(self, classes: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the index of each label among the classes."""
+        return class_codes(classes, self.labels)
+
+
 def sliced(merge: Callable[[list[Any]], Any]) -> Callable[[Function], Function]:
     """Decorate a function of rows, labels and weights to run slice by slice, results merged."""
 
@@ -300,6 +313,22 @@ def _aligned_buffer(x: Any) -> Any:
 
 def _is_aligned(x: np.ndarray[Any, Any]) -> bool:
     return x.flags.aligned
+
+
+def on_table(merge: Callable[[list[Any]], Any] | None = None) -> Callable[[Function], Function]:
+    """Decorate a function of a ``LabeledBlock``; with ``merge`` it runs slice by slice."""
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def on_block(x: Any, y: Any, weight: Any, *each: Any, n: int, **how: Any) -> Any:
+            x, y, weight = apart(x, y, weight)
+            X, labels = tidy(x, n), np.asarray(y).reshape(-1)
+            block = LabeledBlock(X, labels, weights_of(weight, X.shape[0]))
+            return function(block, *each, **how)
+
+        return on_block if merge is None else sliced(merge)(on_block)
+
+    return decorate
 
 
 def on_rows(merge: Callable[[list[Any]], Any] | None = None) -> Callable[[Function], Function]:

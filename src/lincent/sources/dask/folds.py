@@ -20,7 +20,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,12 +30,12 @@ from numpy.typing import NDArray
 from lincent.problems.arrays import Matrix, Vector
 from lincent.sources.dask.blocks import (
     SLICE_ROWS,
+    LabeledBlock,
     Reweighed,
     add,
-    apart,
     chained,
     class_codes,
-    sliced,
+    on_table,
     tidy,
     weights_of,
 )
@@ -251,13 +251,10 @@ def hash_folds(table: DaskTable, folds: int, seed: int) -> HashKFold:
     return HashKFold.of(smallest, folds, seed)
 
 
-def _smallest(
-    x: Any, y: Any, weight: Any, *, n: int, classes: NDArray[Any], seed: int
-) -> list[RowHashes]:
-    x, y, weight = apart(x, y, weight)
-    hashes, labels = row_hashes(tidy(x, n), seed), np.asarray(y).reshape(-1)
-    counted = weights_of(weight, len(labels)) > 0
-    return [smallest_hashes(hashes[counted & (labels == label)]) for label in classes]
+@on_table()
+def _smallest(block: LabeledBlock, *, classes: NDArray[Any], seed: int) -> list[RowHashes]:
+    hashes, counted = row_hashes(block.X, seed), block.weight > 0
+    return [smallest_hashes(hashes[counted & (block.labels == label)]) for label in classes]
 
 
 def _joined_hashes(parts: list[list[RowHashes]]) -> list[RowHashes]:
@@ -268,48 +265,40 @@ def _distinct(numbers: Any) -> list[NDArray[Any]]:
     return [np.unique(np.asarray(numbers))]
 
 
-@sliced(add)
+@on_table()
 def confusion(
-    x: Any,
-    y: Any,
-    weight: Any,
-    *,
-    n: int,
-    classes: NDArray[Any],
-    models: list[Decide],
-    choose: Choose,
+    block: LabeledBlock, *, classes: NDArray[Any], models: list[Decide], choose: Choose
 ) -> Matrix:
     """Return the weight of the rows of each class that each model assigns to each class."""
     counts = np.zeros((len(models), len(classes), len(classes)))
-    for _, codes, weights, scores in held_out_scores(
-        x, y, weight, 0, n=n, classes=classes, models=models, assignment=None
-    ):
+    for _, codes, weight, scores in _scores_of(block, 0, classes, models, None):
         for table, values in zip(counts, scores, strict=True):
-            np.add.at(table, (codes, choose(values)), weights)
+            np.add.at(table, (codes, choose(values)), weight)
     return counts
 
 
+@on_table()
 def held_out_scores(
-    x: Any,
-    y: Any,
-    weight: Any,
+    block: LabeledBlock,
     begin: int,
     *,
-    n: int,
     classes: NDArray[Any],
     models: list[Decide],
     assignment: HashKFold | None,
-) -> list[tuple[Numbers, Numbers, Vector, list[Any]]]:
+) -> list[Any]:
     """Return number, class, weight and scores of the held-out rows of a block."""
-    x, y, weight = apart(x, y, weight)
-    X, codes = tidy(x, n), class_codes(classes, y)
-    asked = weight > 0
+    return list(_scores_of(block, begin, classes, models, assignment))
+
+
+def _scores_of(
+    block: LabeledBlock, begin: int, classes: Any, models: Any, assignment: HashKFold | None
+) -> Iterator[tuple[Numbers, Numbers, Vector, list[Any]]]:
+    """Yield the scores of rows of positive weight, a slice at a time."""
+    codes, asked = block.codes(classes), block.weight > 0
     if assignment is not None:
-        asked &= assignment.scored(row_hashes(X, assignment.seed), codes)
+        asked &= assignment.scored(row_hashes(block.X, assignment.seed), codes)
     rows = np.flatnonzero(asked)
-    scores = []
     for start in range(0, len(rows), SLICE_ROWS):
         some = rows[start : start + SLICE_ROWS]
-        values = [decide(X[some]) for decide in models]
-        scores.append((begin + some, codes[some], weight[some], values))
-    return scores
+        values = [decide(block.X[some]) for decide in models]
+        yield begin + some, codes[some], block.weight[some], values

@@ -26,12 +26,13 @@ from functools import partial
 from typing import Any, NoReturn
 
 from lincent.sources.shared_reads import (
+    BaseSchedule,
     BlockError,
+    Each,
     Log,
     Merge,
     ReadCancelled,
     ReadRequest,
-    perform_read,
 )
 
 PATIENCE = 20.0
@@ -54,47 +55,38 @@ class SchedulerGone(ConnectionError):
     """The cluster cannot finish a pass."""
 
 
-class Schedule:
-    """The blocks of a data set, and the way to run a function on each."""
+class Schedule(BaseSchedule):
+    """The blocks of a Dask collection."""
 
     def __init__(self, blocks: Sequence[tuple[Any, ...]], log: Log) -> None:
+        super().__init__(log)
         self.blocks = list(blocks)
-        self.log = log
-        self.reads = 0
 
     def altered(
         self,
         alter: Callable[..., tuple[Any, ...]],
-        each: Sequence[tuple[Any, ...]] | None = None,
+        each: Each = None,
         name: str = "",
     ) -> Schedule:
         """Return the same blocks, each changed by a function; a name is logged before each pass."""
-        extra = each if each is not None else [()] * len(self.blocks)
-        blocks = [alter(*block, *more) for block, more in zip(self.blocks, extra, strict=True)]
-        log = (lambda line: self.log(f"{name}: {line}")) if name else self.log
-        return Schedule(blocks, log)
+        return Schedule([alter(*block) for block in self._with(each)], self.named_log(name))
 
-    def run(
+    def _with(self, each: Each) -> list[tuple[Any, ...]]:
+        """Return the blocks with further arguments for each."""
+        extra = each if each is not None else [()] * len(self.blocks)
+        return [(*block, *more) for block, more in zip(self.blocks, extra, strict=True)]
+
+    def request(
         self,
         verb: str,
-        function: Callable[..., Any],
-        *,
-        each: Sequence[tuple[Any, ...]] | None = None,
+        work: Callable[..., Any],
+        each: Each,
         merge: Merge,
-        **shared: Any,
-    ) -> Any:
-        """Return merge([function(*block, *each_i, **shared) for all blocks]), in one pass."""
-        self.reads += 1
-        extra = each if each is not None else [()] * len(self.blocks)
-        blocks = [(*block, *more) for block, more in zip(self.blocks, extra, strict=True)]
-        work = partial(function, **shared)
-        begin = time.monotonic()
-        request = GraphRequest(verb=verb, log=self.log, blocks=blocks, work=work, merge=merge)
-        perform_read(request)
-        answer = merge(request.answers)
-        took = time.monotonic() - begin
-        self.log(f"read {self.reads}, {verb}: {len(blocks)} blocks in {took:.2f} s")
-        return answer
+    ) -> GraphRequest:
+        blocks = self._with(each)
+        return GraphRequest(
+            verb=verb, log=self.log, blocks=blocks, work=work, merge=merge, count=len(blocks)
+        )
 
 
 @dataclass(kw_only=True)

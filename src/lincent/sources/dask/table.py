@@ -25,12 +25,13 @@ from numpy.typing import NDArray
 from lincent.problems.arrays import Index, Matrix, Vector
 from lincent.sources.batches import BatchSchedule
 from lincent.sources.dask.blocks import (
+    LabeledBlock,
     OwnColumn,
     Partition,
     Sides,
     apart,
     chained,
-    class_codes,
+    on_table,
     open_rows,
     sliced,
     stacked,
@@ -334,15 +335,14 @@ def draw_landmarks(table: DaskTable, count: int, seed: int) -> Drawn:
     return drawn
 
 
-def draw(x: Any, y: Any, weight: Any, begin: int, *, n: int, count: int, seed: int) -> Drawn:
+@on_table()
+def draw(block: LabeledBlock, begin: int, *, count: int, seed: int) -> Drawn:
     """Return the distinct rows of a block with the smallest hashes."""
-    x, y, weight = apart(x, y, weight)
-    X = tidy(x, n)
-    allowed = np.flatnonzero(weights_of(weight, X.shape[0]) > 0)
-    hashes = row_hashes(X, seed)[allowed]
+    allowed = np.flatnonzero(block.weight > 0)
+    hashes = row_hashes(block.X, seed)[allowed]
     _, first = np.unique(hashes, return_index=True)
     index = allowed[first[:count]]
-    return Drawn(hashes[first[:count]], begin + index, X[index])
+    return Drawn(hashes[first[:count]], begin + index, block.X[index])
 
 
 def sample_classes(
@@ -362,17 +362,15 @@ def sample_classes(
     return sample
 
 
+@on_table()
 def _class_sample(
-    x: Any, y: Any, weight: Any, *, n: int, classes: Any, count: int, seed: int, mean: Vector
+    block: LabeledBlock, *, classes: Any, count: int, seed: int, mean: Vector
 ) -> ClassSample:
-    x, y, weight = apart(x, y, weight)
-    X, labels = tidy(x, n), np.asarray(y).reshape(-1)
-    given, hashes = weights_of(weight, len(labels)), row_hashes(X, seed)
-    samples = []
+    X, weight, hashes, samples = block.X, block.weight, row_hashes(block.X, seed), []
     for label in classes:
-        rows = np.flatnonzero((labels == label) & (given > 0))
-        samples.append(_first_by_hash([hashes[rows]], [X[rows]], [given[rows]], count))
-    return ClassSample.of(samples, _statistics(X, given, mean))
+        rows = np.flatnonzero((block.labels == label) & (weight > 0))
+        samples.append(_first_by_hash([hashes[rows]], [X[rows]], [weight[rows]], count))
+    return ClassSample.of(samples, _statistics(X, weight, mean))
 
 
 def _joined_samples(parts: list[ClassSample], count: int, most: Sequence[int]) -> ClassSample:
@@ -418,11 +416,11 @@ def variance(table: DaskTable) -> float:
     return float(squares) / total
 
 
-@sliced(np.sum)
-def _squares(x: Any, y: Any, weight: Any, *, n: int, mean: float) -> Any:
+@on_table(np.sum)
+def _squares(block: LabeledBlock, *, mean: float) -> Any:
     """Return sum_i w_i sum_j (x_ij - mean)^2."""
-    rows = open_rows(tidy(x, n)).array()
-    return float(weights_of(weight, len(rows)) @ np.einsum("ij,ij->i", rows - mean, rows - mean))
+    rows = open_rows(block.X).array() - mean
+    return float(block.weight @ np.einsum("ij,ij->i", rows, rows))
 
 
 # Feature maps, and the sums of the multiclass problem.
@@ -458,22 +456,13 @@ def joint_sums_of_blocks(
     return sums
 
 
-@sliced(JointSums.joined_each)
+@on_table(JointSums.joined_each)
 def _joint_sums(
-    x: Any,
-    y: Any,
-    weight: Any,
-    *,
-    n: int,
-    classes: NDArray[Any],
-    losses: LossStructure,
-    points: list[JointPoint],
+    block: LabeledBlock, *, classes: NDArray[Any], losses: LossStructure, points: list[JointPoint]
 ) -> list[JointSums]:
-    x, y, weight = apart(x, y, weight)
-    X, codes = tidy(x, n), class_codes(classes, y)
-    weights = weights_of(weight, len(codes))
-    if not np.all(weights > 0):
-        kept = np.flatnonzero(weights > 0)
-        X, codes, weights = X[kept], codes[kept], weights[kept]
+    X, codes, weight = block.X, block.codes(classes), block.weight
+    if not np.all(weight > 0):
+        kept = np.flatnonzero(weight > 0)
+        X, codes, weight = X[kept], codes[kept], weight[kept]
     rows = open_rows(X).array()
-    return [joint_sums(rows, codes, weights, losses, point) for point in points]
+    return [joint_sums(rows, codes, weight, losses, point) for point in points]
