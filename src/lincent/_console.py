@@ -1,7 +1,8 @@
 """The console: answers on the output, log messages and progress on the error stream.
 
-``progress_bar`` shows the steps that ``_progress`` reports: as a bar in a terminal where rich is
-installed, in plain lines otherwise, not at all when quiet.
+Long work reports each step with ``step``, which costs nothing where nobody listens; ``listening``
+passes the steps of a context to functions such as that of ``progress_bar``: a bar in a terminal
+where rich is installed, plain lines otherwise, nothing when quiet.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Protocol
 
 from lincent._errors import printable
@@ -20,6 +22,34 @@ class Progress(Protocol):
     """Shows a stage, steps done, steps in all (0 if not known), and the current step."""
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None: ...
+
+
+Listener = Callable[[str, int, int, str], None]
+_listener: ContextVar[Listener | None] = ContextVar("lincent_progress", default=None)
+
+
+@contextmanager
+def listening(*listeners: Listener) -> Iterator[None]:
+    """Pass every step in this context to these listeners, and to those outside of it."""
+    outer = _listener.get()
+    everyone = listeners if outer is None else (outer, *listeners)
+
+    def pass_on(stage: str, done: int, total: int, detail: str) -> None:
+        for listener in everyone:
+            listener(stage, done, total, detail)
+
+    token = _listener.set(pass_on if everyone else None)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def step(stage: str, done: int, total: int, detail: str = "") -> None:
+    """Report that one of ``total`` steps begins, after ``done`` of them; ``detail`` names it."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(stage, done, total, detail)
 
 
 def silent(*args: Any, **named: Any) -> None:

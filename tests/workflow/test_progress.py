@@ -55,10 +55,10 @@ def test_a_fit_reports_its_folds(make_table, method):
 
 
 def test_nobody_listens_after_the_work():
-    from lincent import _progress
+    from lincent import _console
 
     heard = []
-    with _progress.listening(lambda *step: heard.append(step)):
-        _progress.step("fold", 0, 2, "one")
-    _progress.step("fold", 1, 2)
+    with _console.listening(lambda *step: heard.append(step)):
+        _console.step("fold", 0, 2, "one")
+    _console.step("fold", 1, 2)
     assert heard == [("fold", 0, 2, "one")]

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent import _progress
+from lincent import _console
 from lincent.estimators.auto_candidates import TrainingRows
 from lincent.estimators.joint_fit import Costs
 from lincent.estimators.problem import run_jobs
@@ -226,7 +226,7 @@ class AdditiveProblem:
 
         def fit_fold(number: int) -> None:
             train, test = folds[number]
-            _progress.step("search, fold", number, len(folds), f"{pairs} pairs")
+            _console.step("search, fold", number, len(folds), f"{pairs} pairs")
             index, weight = merged(train, rows.keys, rows.codes, rows.weight)
             part = replace(self, rows=replace(rows[index], weight=weight))
             seen, held_out = AdditiveRows(part, terms, features[index]), features[test]

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from lincent import _progress, _threads
+from lincent import _console, _threads
 from lincent.estimators.auto_candidates import (
     BINARY_ONLY,
     COLUMNS,
@@ -389,7 +389,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
                     split * len(kept) + number,
                     f"fold {split + 1} of {len(folds)}, {name}",
                 )
-                _progress.step("search, step", done, len(folds) * len(kept), which)
+                _console.step("search, step", done, len(folds) * len(kept), which)
                 inner = blocks.features(name, blocks.Z, np.float32, index)
                 outer = blocks.features(name, held_out, np.float32, test)
                 return path_scores(inner, outer, loss, totals[positions])

@@ -38,7 +38,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.base import clone
 
-from lincent import _progress
+from lincent import _console
 from lincent.estimators.problem import HostTraining, binary_tasks, combine_scores
 from lincent.model_selection.folds import calibration_folds
 
@@ -340,7 +340,7 @@ def cross_fitted(
     results = [score(model, rows=everything, held_out=everything) for model in models]
     n_folds = int(fold.max(initial=-1)) + 1
     for k in range(n_folds):
-        _progress.step("out-of-fold scores, fold", k, n_folds)
+        _console.step("out-of-fold scores, fold", k, n_folds)
         rows, held_out = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         part = training.fold(rows)
         part = part.with_features(part.X[:, rows]) if pairwise else part

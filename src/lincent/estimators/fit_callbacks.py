@@ -20,7 +20,7 @@ from dataclasses import replace
 from threading import RLock
 from typing import Any, TypeVar
 
-from lincent import _progress
+from lincent import _console
 from lincent.solvers.solution import Controls, Solution
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -90,7 +90,7 @@ class FitTasks:
             return bool(task.call_on_fit_task_end(estimator=self._model, **context))
 
     def step(self, what: str, done: int, total: int, detail: str = "") -> None:
-        """Begin the next of ``total`` steps; a listener of ``_progress``."""
+        """Begin the next of ``total`` steps; a listener of ``_console``."""
         with self.lock:
             if self._step is not None:
                 self.end(self._step)
@@ -139,14 +139,14 @@ class FitTasks:
 def observed_fit(model: Any, X: Any, y: Any) -> Iterator[None]:
     """Report the steps of the fit in the body to callbacks, and print them if ``verbose``."""
     tasks = FitTasks(model, X, y) if getattr(model, "_skl_callbacks", None) else None
-    listeners: list[_progress.Listener] = []
+    listeners: list[_console.Listener] = []
     if getattr(model, "verbose", 0):
         listeners.append(_printer(model))
     if tasks is not None:
         model._fit_tasks = tasks
         listeners.append(tasks.step)
     try:
-        with _progress.listening(*listeners):
+        with _console.listening(*listeners):
             yield
         if tasks is not None:
             tasks.close()
@@ -154,7 +154,7 @@ def observed_fit(model: Any, X: Any, y: Any) -> Iterator[None]:
         vars(model).pop("_fit_tasks", None)
 
 
-def _printer(model: Any) -> _progress.Listener:
+def _printer(model: Any) -> _console.Listener:
     """Return a listener that prints folds with ``verbose=1``, every step with 2."""
 
     def show(what: str, done: int, total: int, detail: str) -> None:

@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from lincent import _progress
+from lincent import _console
 from lincent.estimators.auto_candidates import FeatureBlocks, TrainingRows
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton import in_place
@@ -100,7 +100,7 @@ def fit_models(
     loss = costs.loss(blocks.codes, blocks.weight)
     models: list[JointModel] = []
     for done, (name, Cs) in enumerate(chosen.items()):
-        _progress.step("fit to all rows, map", done, len(chosen), f"{name}, {len(Cs)} of its C")
+        _console.step("fit to all rows, map", done, len(chosen), f"{name}, {len(Cs)} of its C")
         features, ordered = blocks.features(name, blocks.Z), sorted(Cs)
         scales = [C * float(blocks.weight.sum()) for C in ordered]
         path = fit_path(features, loss, scales, tol, max_iter, out_of_time, float32=True)

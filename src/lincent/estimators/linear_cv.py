@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.metaestimators import available_if
 
-from lincent import _progress
+from lincent import _console
 from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
 from lincent.estimators.calibration import Calibration, FoldFit, cross_fitted
 from lincent.estimators.direction import (
@@ -343,7 +343,7 @@ class LCCCV(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier
         n_problems = len(binary_tasks(len(self.classes_), self.multi_class))
 
         def evaluate(split: int, _: Any) -> tuple[Any, Any, Any, Any]:
-            _progress.step("search, fold", split, data.n_splits, f"{len(grid)} candidates")
+            _console.step("search, fold", split, data.n_splits, f"{len(grid)} candidates")
             late = np.zeros(len(grid), dtype=bool)
             scores = np.full(len(grid), np.nan)
             if limits.out_of_time():

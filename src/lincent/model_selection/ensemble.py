@@ -43,7 +43,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from lincent import _progress
+from lincent import _console
 from lincent.estimators.calibration import FoldFit, OutOfFoldScores, log_likelihoods
 from lincent.estimators.direction import controls
 from lincent.estimators.problem import (
@@ -466,7 +466,7 @@ class FoldEnsemble:
         def evaluate(split: int, used: np.ndarray | None) -> Any:
             if split and grid.fit.controls.out_of_time():
                 return None
-            _progress.step("search, fold", split, data.n_splits)
+            _console.step("search, fold", split, data.n_splits)
             part = data.train(split)
             if len(missing := part.missing()):
                 raise ValueError(

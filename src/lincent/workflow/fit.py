@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lincent import _progress, _versions
+from lincent import _console, _versions
 from lincent._console import Progress, silent
 from lincent._errors import AppError, first_line
 from lincent.estimators.validation import plain
@@ -181,7 +181,7 @@ def _fit(
     which = f"{n_rows} rows" if large is None else "all rows"
     progress(f"fitting {type(classifier).__name__} on {which}, {n_columns} columns", 0, 0)
     caught: list[str] = []
-    with _collect_warnings(caught), _progress.listening(progress):
+    with _collect_warnings(caught), _console.listening(progress):
         if large is not None:
             held: HeldOut | None = large.fit(pipeline)
             return pipeline, pipeline[:-1].transform(table.frame), held, caught

@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from lincent import _progress
+from lincent import _console
 from lincent._errors import AppError
 from lincent._files import is_stream
 from lincent._memory import available_memory, sample_entries
@@ -230,7 +230,7 @@ class LargeFit:
     def _batches(self) -> Iterator[tuple[np.ndarray, UserTable]]:
         """Yield the batches of one pass and report it: there are a dozen, each taking long."""
         self.passes += 1
-        _progress.step(f"pass {self.passes} over the rows", 0, 0)
+        _console.step(f"pass {self.passes} over the rows", 0, 0)
         yield from self.file.batches()
 
     def _labels(self, batch: UserTable) -> np.ndarray:
