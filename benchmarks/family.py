@@ -20,6 +20,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import ramp_slsqp
 import scipy
 import scipy.sparse as sp
 import sklearn
@@ -33,7 +34,7 @@ from lincent import FQCC, LCC, LCCCV
 from lincent.paper.datasets import load_dataset
 from lincent.problems.centralization import lcc_program
 from lincent.problems.ramp import RampProgram
-from lincent.solvers import ramp, ramp_slsqp
+from lincent.solvers import ramp
 from lincent.solvers.lp import dispatch
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows

@@ -4,9 +4,12 @@ import time
 
 import numpy as np
 
-from lincent.solvers import ramp, ramp_slsqp
+from lincent.solvers import ramp
 from lincent.solvers.solution import Controls, Status
+from support.benchmarks import load_benchmark
 from support.ramp_problems import feasible_points, random_problem, start_of, value
+
+ramp_slsqp = load_benchmark("ramp_slsqp")
 
 
 def test_general_solver_goes_down_and_stays_feasible():

@@ -6,7 +6,7 @@
                  d.beta >= s,   -1 <= beta <= 1,   eps_i >= -s
 
 (the left side is the paper's y_i (|x_i - C+| - |x_i - C-|) on the line, for either label; Kraft
-1988).  Slow, with a local point at best, and here for comparison: ``FQCC(algorithm="general")``.
+1988).  Slow, with a local point at best, and here for comparison (``GeneralFQCC``).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from lincent import FQCC
 from lincent.problems.arrays import Matrix, Vector
 from lincent.problems.ramp import RampProgram
 from lincent.solvers.ramp import LocalSolution
@@ -135,3 +136,12 @@ def _feasible(program: RampProgram, beta: Vector) -> Vector:
     if float(program.difference @ beta) < 0:
         beta = -beta
     return program.upper_model(np.zeros(program.shape[0], dtype=bool)).feasible(beta)
+
+
+class GeneralFQCC(FQCC):
+    """FQCC by the general solver."""
+
+    def _descend(
+        self, program: RampProgram, start: Vector, limits: Controls, rng: Any
+    ) -> LocalSolution:
+        return solve(program, start, limits)
