@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, and what cannot be replaced is written through."""
+"""Files are written atomically; devices and pipes are written directly."""
 
 import os
 import stat

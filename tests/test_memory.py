@@ -9,7 +9,7 @@ import pytest
 from lincent import _memory
 
 
-def test_a_sample_is_what_there_is_room_for(monkeypatch):
+def test_a_sample_fits_into_the_available_memory(monkeypatch):
     monkeypatch.setattr(_memory, "available_memory", lambda: float("inf"))
     assert _memory.sample_entries(10**9) == 10**9
     monkeypatch.setattr(_memory, "available_memory", lambda: 64e6)
@@ -35,7 +35,7 @@ def test_libraries_reserve_less_under_a_small_limit(monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is read from /proc")
-def test_addresses_that_are_taken_are_no_room(monkeypatch):
+def test_addresses_in_use_are_not_available(monkeypatch):
     taken = _memory._fields(_memory.Path("/proc/self/status"))["VmSize"]
     monkeypatch.setattr(_memory, "_address_limit", lambda: taken + 1e9)
     assert 0 < _memory.available_memory() <= 1e9

@@ -34,7 +34,7 @@ def counts(libraries):
     return {library.threads for library in libraries}
 
 
-def test_little_data_gets_one_thread_and_much_data_a_second(monkeypatch):
+def test_a_second_thread_is_used_for_large_data_only(monkeypatch):
     monkeypatch.setattr(_threads, "cores", lambda: 16)
     assert _threads.useful_threads(462, 255) == 1
     assert _threads.useful_threads(20_000, 30) == 1

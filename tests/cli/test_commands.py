@@ -132,9 +132,9 @@ def test_explained_terms_give_the_score(model, fresh):
     """constant + terms is the decision function, also with missing values."""
     found = explain_model(model, fresh)
     problem = found["problems"][0]
-    from lincent.export.terms import CategoryTerm, scores_in_units
+    from lincent.export.contributions import CategoryTerm, linear_scores
 
-    score = scores_in_units(model)[0]
+    score = linear_scores(model)[0]
     total = np.full(len(fresh), score.constant)
     for term in score.terms:
         values = fresh[term.column]
@@ -142,7 +142,11 @@ def test_explained_terms_give_the_score(model, fresh):
             total += values.map(lambda v, c=dict(term.coefs): c["(missing)"] if v is None or v != v
                                 else c[v]).to_numpy()  # fmt: skip
         else:
-            total += (term.coef * values.astype(float)).fillna(term.gone).to_numpy()
+            total += (
+                (term.coef * values.astype(float))
+                .fillna(term.coef * term.fill + term.missing)
+                .to_numpy()
+            )
     np.testing.assert_allclose(total, python_answers(model, fresh)[1], atol=1e-12)
     effects = [abs(term["effect"]) for term in problem["terms"]]
     assert effects == sorted(effects, reverse=True)

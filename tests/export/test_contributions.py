@@ -1,4 +1,4 @@
-"""A score taken apart, in Python and in every export, and cuts that exports honor."""
+"""A score taken apart, in Python and in every export, and decision thresholds in exports."""
 
 import json
 import sqlite3
@@ -59,18 +59,18 @@ def test_onnx_gives_the_same_contributions(explained):
     assert float(said["base"]) == pytest.approx(contributions_of(model).base)
 
 
-def sql_answers(model, rows, **wishes):
+def sql_answers(model, rows, **options):
     base = sqlite3.connect(":memory:")
     base.create_function("EXP", 1, np.exp)
     rows.to_sql("input_table", base, index=False)
-    found = pd.read_sql_query(export_bytes(model, "sql", **wishes).decode(), base)
+    found = pd.read_sql_query(export_bytes(model, "sql", **options).decode(), base)
     base.close()
     return found
 
 
-def python_answers(model, rows, **wishes):
+def python_answers(model, rows, **options):
     space = {}
-    exec(compile(export_bytes(model, "python", **wishes), "snippet", "exec"), space)
+    exec(compile(export_bytes(model, "python", **options), "snippet", "exec"), space)
     records = rows.astype(object).to_dict("records")
     return [space["predict"]({k: None if v != v else v for k, v in r.items()}) for r in records]
 
@@ -89,11 +89,13 @@ def test_sql_and_python_give_the_same_contributions(explained):
     pd.testing.assert_frame_equal(frame[parts_of(expected).columns], parts_of(expected))
 
 
-@pytest.mark.parametrize("wish", [{"metric": "f1"}, {"threshold": 0.3}, {"threshold": 0.8}])
+@pytest.mark.parametrize("options", [{"metric": "f1"}, {"threshold": 0.3}, {"threshold": 0.8}])
 @pytest.mark.parametrize("positive", [None, "no"])
-def test_exports_honor_a_moved_cut(make_table, wish, positive):
+def test_exports_use_the_decision_threshold(make_table, options, positive):
     table, rows = make_table(200, seed=3), make_table(300, seed=4)
-    model = fit_table(table, "churn", ids=["customer"], method="quick", positive=positive, **wish)
+    model = fit_table(
+        table, "churn", ids=["customer"], method="quick", positive=positive, **options
+    )
     expected = list(predict_table(model, rows)["class"])
     own = np.where(predict_table(model, rows)["score"] > 0, "yes", "no")
     assert list(own) != expected
@@ -133,7 +135,7 @@ def test_what_is_no_sum_says_so(make_table):
 
 @pytest.mark.parametrize("method", ["lcc", "quick", "linear", "kernel", "structured"])
 def test_scores_are_in_units_of_the_distance_between_the_classes(make_table, method):
-    """A score of 1e-5 says nothing; half a unit is the way from the cut to a class."""
+    """A score of 1e-5 says nothing; half a unit is the distance from the threshold to a class."""
     table = make_table(300)
     table["income"] *= 1e6
     model = fit_table(table, "churn", ids=["customer"], method=method)

@@ -89,7 +89,7 @@ def test_onnx_of_an_estimator(name, settings, classes, labels):
     expected = model.decision_function(rows.astype(np.float64))
     size = float(np.abs(expected).max())
     np.testing.assert_allclose(found["score"], expected, atol=1e-5 * size)
-    # A row on the cut may fall to either side in single precision.
+    # A row on the threshold may fall to either side in single precision.
     ordered = np.sort(np.atleast_2d(expected.T).T, axis=1)
     gap = np.abs(expected) if classes == 2 else ordered[:, -1] - ordered[:, -2]
     clear = gap > 2e-5 * size

@@ -1,4 +1,4 @@
-"""Graphs of the estimators that take tables: gaps, few values, categories, far rows, pairs."""
+"""Graphs of the estimators that take tables: gaps, few values, categories, outlying rows, pairs."""
 
 import numpy as np
 import pandas as pd
@@ -49,7 +49,10 @@ def answers(model, rows):
 def compare(model, rows):
     found, wide = answers(model, rows), rows.astype(np.float64)
     expected = model.decision_function(wide)
-    for part in (slice(0, 100), slice(100, None)):  # far rows do not hide what is wrong with others
+    for part in (
+        slice(0, 100),
+        slice(100, None),
+    ):  # outlying rows do not hide what is wrong with others
         size = np.abs(expected[part]).max()
         np.testing.assert_allclose(found["score"][part], expected[part], atol=1e-5 * size)
     assert np.mean(found["label"] == model.predict(wide)) > 0.999

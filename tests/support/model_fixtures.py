@@ -5,7 +5,6 @@ import pytest
 
 pytest.importorskip("pyarrow", reason="the app extra is not installed")
 pytest.importorskip("pandas", reason="the app extra is not installed")
-pytest.importorskip("skops", reason="the app extra is not installed")
 pytest.importorskip("typer", reason="the app extra is not installed")
 
 

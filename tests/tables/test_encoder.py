@@ -84,7 +84,7 @@ def test_a_wrong_column_of_categories_is_named():
         SplineFeatures(categorical_features=["nowhere"]).fit(frame())
 
 
-def test_dates_are_refused_in_a_sentence():
+def test_dates_are_refused():
     table = frame(when=pd.to_datetime(["2026-01-01"] * 10))
     with pytest.raises(ValueError, match="'when'"):
         SplineFeatures().fit(table)

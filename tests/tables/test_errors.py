@@ -1,4 +1,4 @@
-"""Without its packages this room says what to install."""
+"""An error names the extra of a missing package."""
 
 import sys
 
@@ -8,7 +8,7 @@ from lincent._errors import AppError
 from lincent.tables.formats import TableError, arrow
 
 
-def test_the_error_of_this_room_is_one_of_the_app():
+def test_table_errors_are_errors_of_the_user():
     assert issubclass(TableError, AppError)
 
 

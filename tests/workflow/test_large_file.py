@@ -166,7 +166,7 @@ def test_the_command_under_a_limit(tmp_path):
     """Under ``ulimit -v`` a table that takes more is read in batches; the model is the same."""
     path, models = write(tmp_path, m=200_000), []
     loaded = (
-        "import lincent.workflow.fit, lincent.export.terms\n"
+        "import lincent.workflow.fit, lincent.export.contributions\n"
         "import pandas, pyarrow.parquet, sklearn.compose\n"
         "from lincent import _memory\n"
         "print(int(_memory._fields(_memory.Path('/proc/self/status'))['VmSize'] / 1024))"

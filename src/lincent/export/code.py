@@ -23,10 +23,9 @@ from lincent.estimators.calibration import JointCalibration
 from lincent.estimators.problem import STRATEGIES
 from lincent.estimators.validation import check_choice
 from lincent.export import expression
-from lincent.export.contributions import contributions_of
+from lincent.export.contributions import check_linear, contributions_of
 from lincent.export.expression import Expr
 from lincent.export.model import Model
-from lincent.export.terms import check_linear
 from lincent.inspection.thresholds import SCORE, positive_code
 from lincent.tables.schema import CATEGORY, DATE, FLAG, TEXT
 

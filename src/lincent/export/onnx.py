@@ -378,7 +378,7 @@ class Writer:
         return self.node("Max", self.node("Add", distance, length), self.constant(0.0))
 
     def _pairwise(self, p: str, classes: int) -> str:
-        """Write the coupling of probabilities of pairs of classes (``calibration.couple``).
+        """Write the combination of probabilities of pairs of classes (``calibration.couple``).
 
         With Q_ij = -r_ji r_ij and Q_ii = sum_j r_ji^2 the solution is proportional to that of
         (Q + 1 1') x = 1, whose matrix is positive definite, so elimination needs no pivoting: one

@@ -29,8 +29,8 @@ from lincent.estimators.calibration import (
 from lincent.estimators.problem import STRATEGIES, binary_tasks
 from lincent.estimators.registry import BASELINES, ESTIMATORS, estimator_class
 from lincent.estimators.threshold import Nearest, Threshold
+from lincent.export.contributions import is_linear, linear_scores
 from lincent.export.model import Model
-from lincent.export.terms import is_linear, scores_in_units
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
 from lincent.features.splines import ColumnCurve, IncreasingCurve
 from lincent.tables.encoder import MOST_CATEGORIES, EncodedColumn, TableEncoder
@@ -173,7 +173,7 @@ def smoke_test(model: Model) -> None:
             warnings.simplefilter("ignore")
             found = model.score_batch(batch)
             if is_linear(model.classifier):
-                scores_in_units(model)
+                linear_scores(model)
     except Exception as error:
         text = ascii(" ".join(str(error).split()))[1:-1]
         raise InvalidModelFile(

@@ -1,4 +1,4 @@
-"""Weighted statistics of columns: a weight of two is the same as a repeated row."""
+"""Weighted statistics of columns; sample weights are frequency weights."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 SAMPLE_ROWS = 10_000
-"""Quantiles, knots and landmarks come from at most so many different rows, whatever the data."""
+"""Quantiles, knots and landmarks are computed from at most so many unique rows."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """What is known of each column: mean, deviation (1 if there is none), least and largest."""
+    """Mean, standard deviation (1 if it is zero), minimum and maximum of each column."""
 
     mean: np.ndarray
     deviation: np.ndarray
@@ -24,7 +24,7 @@ class Columns:
 
     @property
     def of_zero_and_one(self) -> np.ndarray:
-        """The columns that hold 0 and 1 and nothing else.
+        """The columns that hold only 0 and 1.
 
         Between 0 and 1 no square is above its root, so the variance is at most p (1 - p), where p
         is the mean; it is that much only if all squares are their own roots.
@@ -34,7 +34,7 @@ class Columns:
 
 
 def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
-    """One finite, nonnegative weight per row, not all zero."""
+    """Return one finite, nonnegative weight per row, not all zero."""
     if sample_weight is None:
         return np.ones(n_samples)
     if isinstance(sample_weight, numbers.Number):
@@ -62,7 +62,7 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
 
 
 def sample_by_key(keys: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(index, weight) of at most ``SAMPLE_ROWS`` different rows, those with the lowest keys.
+    """Return index and weight of at most ``SAMPLE_ROWS`` unique rows, those with the lowest hashes.
 
     Keys depend on values alone (``passes.row_hash``), so this is a random sample that neither the
     order of the rows nor their repetition can change.
@@ -74,7 +74,7 @@ def sample_by_key(keys: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def shares_of_classes(kinds: Sequence[int], weights: Sequence[float], count: int) -> list[int]:
-    """How many different rows of each class make a sample of about ``count``.
+    """Return how many unique rows of each class make a sample of about ``count``.
 
     All of them where there are no more.  Else each class has its share by weight, and at least a
     twentieth of the sample, as far as it has the rows.
@@ -91,7 +91,7 @@ def shares_of_classes(kinds: Sequence[int], weights: Sequence[float], count: int
 def merged(
     rows: np.ndarray, keys: np.ndarray, codes: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(index, weight): one of each kind of row, in the order of their keys, with its total weight.
+    """Return index and total weight of each unique row, ordered by hash.
 
     Sums over rows that are merged first are the same to the last digit for a weight of two and for
     a repeated row, and in whatever order the rows come.
@@ -104,7 +104,7 @@ def merged(
 
 
 def quantiles(values: np.ndarray, weight: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """The smallest values at which the shares of the total weight are reached."""
+    """Return the smallest values at which the fractions of the total weight are reached."""
     order = np.argsort(values, kind="stable")
     reach = np.cumsum(weight[order])
     # A share that is reached exactly but for rounding counts as reached.
@@ -113,9 +113,7 @@ def quantiles(values: np.ndarray, weight: np.ndarray, shares: np.ndarray) -> np.
 
 
 def median(values: np.ndarray, weight: np.ndarray) -> float:
-    """The smallest value at which half of the weight is reached; no sorting where all count the
-    same.
-    """
+    """Return the weighted median, without sorting where all weights are equal."""
     if np.all(weight == weight[0]):
         place = (len(values) + 1) // 2 - 1
         return float(np.partition(values, place)[place])
@@ -123,7 +121,7 @@ def median(values: np.ndarray, weight: np.ndarray) -> float:
 
 
 def mean_and_deviation(X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each column; a column without spread has deviation 1."""
+    """Return mean and standard deviation of each column; 1 for a constant column."""
     share = weight / weight.sum()
     mean = share @ X
     deviation = np.empty(X.shape[1])

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from lincent._errors import AppError
+from lincent.export.contributions import CategoryTerm, Score, is_linear, linear_scores
 from lincent.export.model import Model
-from lincent.export.terms import CategoryTerm, Score, is_linear, scores_in_units
 from lincent.inspection.evaluation import HeldOut, evaluate, suspected_label_errors
 from lincent.inspection.thresholds import predict_codes
 from lincent.tables.encoder import MISSING
@@ -54,7 +54,7 @@ def explain_model(
         "problems": [],
     }
     if is_linear(model.classifier):
-        explanation["problems"] = [_coefficients(score) for score in scores_in_units(model)]
+        explanation["problems"] = [_coefficients(score) for score in linear_scores(model)]
     evaluation: dict[str, Any] | None
     if data is not None:
         evaluated_on = "given data"

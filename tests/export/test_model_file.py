@@ -214,7 +214,7 @@ def test_objects_that_are_no_model(model):
     refused(repack(dump_model(model), **{BODY: dump_tree({"a": 1})}), "not a fitted")
 
 
-def test_commands_say_it_in_one_sentence(files, lincent):
+def test_commands_print_one_line(files, lincent):
     for name, data in (
         ("pickle", pickle.dumps(Malice())),
         ("cut", (files / "model.lincent").read_bytes()[:500]),

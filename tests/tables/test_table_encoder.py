@@ -1,4 +1,4 @@
-"""Numbers for a table: gaps, categories, the mark for missing, units given from elsewhere."""
+"""TableEncoder: missing values, categories, the missing token, given scales."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Model files that were tampered with and have a right digest: refused in one sentence."""
+"""Model files that were tampered with and have a right digest: refused with one message."""
 
 import copy
 import json

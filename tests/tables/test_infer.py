@@ -1,4 +1,4 @@
-"""What each column of a table is; every bad file gives one sentence with file, row and column."""
+"""Inferred types of columns; every bad file gives a message with file, row and column."""
 # ruff: noqa: E501
 
 import re
