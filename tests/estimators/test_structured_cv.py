@@ -75,12 +75,12 @@ def test_candidates_worse_on_the_first_fold_are_evaluated_on_no_other():
     assert model.duality_gap_ <= 1e-9
 
 
-def test_feature_importances_follow_the_informative_features():
+@pytest.mark.parametrize("model", [StructuredLCC(5), StructuredLCCCV(5, Cs=(0.1, 1.0), cv=3)])
+def test_feature_importances_follow_the_informative_features(model):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     y = (X[:, 0] ** 2 + X[:, 1] > 0.7).astype(int)
-    model = StructuredLCCCV(5, Cs=(0.1, 1.0), cv=3).fit(X, y)
-    importances = model.feature_importances_
+    importances = model.fit(X, y).feature_importances_
     assert importances.sum() == pytest.approx(1.0)
     assert importances.argmin() == 2
     # The derivatives are those of the decision values.

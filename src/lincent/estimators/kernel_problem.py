@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lincent.features.similarity import near_there, similarity, similarity_sums
+from lincent.features.similarity import device_similarity, similarity, similarity_sums
 from lincent.problems.centralization import Program, certify, difference_of, lcc_program
 from lincent.problems.regularized import RegularizedProgram
 from lincent.problems.rounding import certify_with_rounding
@@ -86,7 +86,7 @@ class KernelFunction:
         place = namespace_of(X)
         xp, Y = place.xp, np.asarray(Y, dtype=np.float64)
         if self.name == "rbf":
-            return near_there(X, Y, self.gamma, place)
+            return device_similarity(X, Y, self.gamma, place)
         if self.name == "laplacian":
             columns = [xp.sum(xp.abs(X - place.send(row)), axis=1) for row in Y]
             return xp.exp(-self.gamma * xp.stack(columns, axis=1))

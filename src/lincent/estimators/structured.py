@@ -26,7 +26,7 @@ from lincent.estimators.validation import (
     Strategy,
     check_rows,
 )
-from lincent.features.similarity import Extension, local_scores
+from lincent.features.similarity import Extension, local_importances, local_scores
 from lincent.sources.array_namespace import HOST
 from lincent.sources.source import Kind, namespace_of
 
@@ -83,6 +83,9 @@ class StructuredLCC(
         The class of each local center.
     local_sizes_ : ndarray of shape (n_local,)
         The weight of the samples nearest to it, within its class.
+    feature_importances_ : ndarray of shape (n_features,)
+        Mean absolute derivative of the decision values at the local centers, times the standard
+        deviation of the feature over them; of sum one.
     pulls_ : ndarray of shape (n_problems, n_local)
         Coefficient of the similarity to each local center in the score of each subproblem.
     coef_ : ndarray of shape (n_problems, n_features)
@@ -271,11 +274,20 @@ class StructuredLCC(
     def _extension(self) -> Extension:
         return Extension(self.local_centers_, self.gamma / self._variance, self._whitening)
 
+    def _scales(self) -> np.ndarray:
+        return np.full((1, len(self.local_centers_)), self.gamma / self._variance)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Return the importance of each feature; see the attributes of the class."""
+        check_is_fitted(self)
+        local = self.pulls_[:, None, :]
+        return local_importances(self.coef_, self.local_centers_, self._scales(), local)
+
     def _task_scores(self, X: Any) -> np.ndarray:
-        width = np.array([self.gamma / self._variance])
-        scales = np.broadcast_to(width[:, None], (1, len(self.local_centers_)))
+        local = self.pulls_[:, None, :]
         return local_scores(
-            X, self.coef_, self.intercept_, self.local_centers_, scales, self.pulls_[:, None, :]
+            X, self.coef_, self.intercept_, self.local_centers_, self._scales(), local
         )
 
     @property

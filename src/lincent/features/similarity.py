@@ -50,7 +50,7 @@ def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
     In memory in parts that stay in the cache from product to exponential.
     """
     if kind_of(X) is Kind.DEVICE:
-        return near_there(X, points, scale, namespace_of(X))
+        return device_similarity(X, points, scale, namespace_of(X))
     kernel = np.empty((X.shape[0], len(points)))
     step = max(1, CACHED_ENTRIES // max(1, len(points)))
     if kind_of(X) is Kind.SPARSE:
@@ -167,13 +167,13 @@ class Extension:
     def __call__(self, X: Any) -> Any:
         place = namespace_of(X)
         if place is not HOST:
-            kernel = near_there(X, self.points, self.scale, place)
+            kernel = device_similarity(X, self.points, self.scale, place)
             return place.beside([X, kernel @ place.send(self.whitening)])
         X = X.astype(np.float64, copy=False)
         return extended(X, similarity(X, self.points, self.scale), self.whitening)
 
 
-def near_there(X: Any, points: np.ndarray, scale: Any, place: Any) -> Any:
+def device_similarity(X: Any, points: np.ndarray, scale: Any, place: Any) -> Any:
     """Return k(x) on a device, in float64; ``scale`` is a number, or one for each point."""
     xp = place.xp
     origin = points.mean(axis=0)
@@ -228,7 +228,7 @@ def _local_scores_on_device(
         rows = place.doubles(X[part])
         block = rows @ place.send(linear.T) + place.send(intercept)
         for width, scale in enumerate(scales):
-            kernel = near_there(rows, centers, place.send(scale), place)
+            kernel = device_similarity(rows, centers, place.send(scale), place)
             block += kernel @ place.send(local[:, width].T)
         scores[part] = place.fetch(block)
     return scores
