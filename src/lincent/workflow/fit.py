@@ -269,7 +269,9 @@ def _training_summary(classifier: Any, table: PreparedTable) -> dict[str, Any]:
         frequencies = frame[name].value_counts(normalize=True)
         shares[name] = {str(value): float(share) for value, share in frequencies.items()}
     certificate = None
-    if hasattr(classifier, "duality_gap_"):
+    # FQCC's gap certifies a local optimum, which bounds no distance to the best.
+    is_local = getattr(classifier, "optimality_", "global") == "local"
+    if hasattr(classifier, "duality_gap_") and not is_local:
         gap = float(classifier.duality_gap_)
         certified = gap <= getattr(classifier, "tol", np.inf)
         certificate = {"relative_gap": gap, "certified": certified}
