@@ -9,23 +9,23 @@ __all__ = ["StopAtGap"]
 
 
 class StopAtGap:
-    """Ends a solve as soon as its relative duality gap is small enough.
+    """Stop a solve as soon as its relative duality gap is small enough.
 
-    What ``tol`` says when an estimator is made, this says from outside, for one fit, and through a
-    pipeline or a search: a callback is passed on to the estimators inside. The answer is the best
-    point so far; ``duality_gap_`` has its proof. No warning says that it is short of ``tol``.
-    Estimators of the paper's program and ``RegularizedLCC``, ``StructuredLCC`` and ``KernelLCC``
-    have gaps to stop at; where C or margins are searched, the fit to all rows is the one that ends.
+    Like ``tol``, but set from outside, for one fit, and through a pipeline or a search: a callback
+    is passed on to the estimators inside. The result is the best solution so far, certified by
+    ``duality_gap_``; no warning is issued where that is above ``tol``. Works for the estimators of
+    the paper, ``RegularizedLCC``, ``StructuredLCC`` and ``KernelLCC``; in a search it stops the fit
+    to all samples.
 
     Parameters
     ----------
     gap : float, default=1e-3
-        The gap, divided by ``max(1, abs(objective))``, at which a solve may end.
+        The relative duality gap at which a solve may stop.
 
     Attributes
     ----------
     max_propagation_depth : None
-        The callback goes down to estimators at any depth.
+        The callback is propagated to estimators at any depth.
 
     See Also
     --------
@@ -33,8 +33,7 @@ class StopAtGap:
 
     Notes
     -----
-    Needs scikit-learn 1.9 or newer, whose estimators have ``set_callbacks``; before that, ``tol``
-    is the way.
+    Needs scikit-learn 1.9 or newer, whose estimators have ``set_callbacks``; use ``tol`` before.
 
     Examples
     --------
@@ -61,10 +60,8 @@ class StopAtGap:
     def __repr__(self) -> str:
         return f"StopAtGap({self.gap:g})"
 
-    # What scikit-learn calls.
-
     def setup(self, estimator: Any, context: Any) -> None:
-        """Nothing to prepare.
+        """Do nothing.
 
         Parameters
         ----------
@@ -75,7 +72,7 @@ class StopAtGap:
         """
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Nothing to clean up.
+        """Do nothing.
 
         Parameters
         ----------
@@ -86,7 +83,7 @@ class StopAtGap:
         """
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Nothing to see yet.
+        """Do nothing.
 
         Parameters
         ----------
@@ -97,7 +94,7 @@ class StopAtGap:
         """
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> bool:
-        """Whether the solver has come to a point that is good enough.
+        """Return whether the gap of the solver is small enough.
 
         Parameters
         ----------
@@ -106,7 +103,7 @@ class StopAtGap:
         context : sklearn.callback.CallbackContext
             The task.
         metadata : dict or None, default=None
-            ``gap`` and ``objective``, where the task is a point of the solver.
+            ``gap`` and ``objective``, for tasks that are points of the solver.
 
         Returns
         -------

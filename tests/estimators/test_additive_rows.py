@@ -111,14 +111,14 @@ def test_no_resamples_make_no_band():
 def test_rows_with_weights_of_their_own_are_separate_problems():
     one = problem()
     seen = one.seen_by(terms_of(one))
-    assert isinstance(seen.coupling, SeparateLoss)
+    assert isinstance(seen.loss, SeparateLoss)
     rng = np.random.default_rng(3)
     weights = rng.random((len(one.rows.codes), 2))
-    cost, side = np.repeat(seen.coupling.cost, 2, axis=0), np.repeat(seen.coupling.side, 2, axis=0)
-    both = replace(seen.coupling, weight=weights, cost=cost, side=side)
+    cost, side = np.repeat(seen.loss.cost, 2, axis=0), np.repeat(seen.loss.side, 2, axis=0)
+    both = replace(seen.loss, weight=weights, cost=cost, side=side)
     scores = rng.normal(size=weights.shape)
     for k in range(2):
-        alone = replace(seen.coupling, weight=weights[:, k])
+        alone = replace(seen.loss, weight=weights[:, k])
         np.testing.assert_allclose(
             both.read(scores).slope[:, k], alone.read(scores[:, k : k + 1]).slope[:, 0]
         )

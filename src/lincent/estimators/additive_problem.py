@@ -195,7 +195,7 @@ class AdditiveProblem:
         return float(self.rows.weight.sum())
 
     @property
-    def coupling(self) -> SeparateLoss | JointLoss:
+    def loss(self) -> SeparateLoss | JointLoss:
         return self.costs.loss(self.rows.codes, self.rows.weight)
 
     def seen_by(self, terms: Terms) -> AdditiveRows:
@@ -255,7 +255,7 @@ class AdditiveProblem:
         """Return the terms with the best pairs, given the solution without pairs."""
         rules = seen.path([C], PAIR_GAP)[0].rules
         scores = seen.features @ rules[:-1] + rules[-1]
-        gradient = -self.coupling.read(scores).slope
+        gradient = -self.loss.read(scores).slope
         return replace(seen.terms, pairs=seen.terms.best_pairs(seen.features, gradient, count))
 
 
@@ -264,7 +264,7 @@ class AdditiveRows:
 
     def __init__(self, problem: AdditiveProblem, terms: Terms, features: np.ndarray) -> None:
         self.problem, self.terms, self.features = problem, terms, features
-        self.coupling = problem.coupling
+        self.loss = problem.loss
 
     @property
     def _rotated(self) -> bool:
@@ -281,7 +281,7 @@ class AdditiveRows:
     @cached_property
     def design(self) -> Design:
         rows = self._basis[1] if self._rotated else self.features
-        return Design(rows, self.coupling.codes, self.problem.rows.weight)
+        return Design(rows, self.loss.codes, self.problem.rows.weight)
 
     def _inner(self, rules: np.ndarray) -> np.ndarray:
         """Return coefficients of the features as coefficients of the design."""
@@ -313,7 +313,7 @@ class AdditiveRows:
             return self._held_path(scales, tol, start)
         path = solve_path(
             self.design,
-            self.coupling,
+            self.loss,
             scales,
             tol,
             problem.max_iter,
@@ -326,14 +326,12 @@ class AdditiveRows:
     def _held_path(
         self, scales: Sequence[float], tol: float, start: np.ndarray | None
     ) -> list[JointSolution]:
-        assert isinstance(self.coupling, SeparateLoss)
+        assert isinstance(self.loss, SeparateLoss)
         path: list[JointSolution] = []
         held, most = self.terms.held, self.problem.max_iter
         for scale in scales:
             begin = path[-1].rules if path else start
-            path.append(
-                solve_nonnegative(self.design, self.coupling, scale, held, tol, most, begin)
-            )
+            path.append(solve_nonnegative(self.design, self.loss, scale, held, tol, most, begin))
         return path
 
     def smoothed(self, smoothing: float) -> tuple[AdditiveRows, np.ndarray]:
@@ -370,24 +368,24 @@ class AdditiveRows:
         drawn = np.array([rng.gamma(self.problem.rows.weight) for _ in range(count)])
         if not count or self.terms.held.any():
             return self._held_band(C, rules, drawn)
-        parts = [drawn] if isinstance(self.coupling, SeparateLoss) else drawn[:, None]
+        parts = [drawn] if isinstance(self.loss, SeparateLoss) else drawn[:, None]
         return np.concatenate([self._reweighted(C, rules, weights) for weights in parts])
 
     def _reweighted(self, C: float, rules: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return coefficients for other weights: (weights, n_features + 1, n_outputs)."""
         costs = self.problem.costs
-        coupling: SeparateLoss | JointLoss
-        if isinstance(self.coupling, SeparateLoss):
-            coupling = _stacked(self.coupling, costs, weights)
+        loss: SeparateLoss | JointLoss
+        if isinstance(self.loss, SeparateLoss):
+            loss = _stacked(self.loss, costs, weights)
         else:  # the total cost is proportional to the weight
             fraction = weights[0].sum() / self.problem.total
-            plain = costs.loss(self.coupling.codes, weights[0])
+            plain = costs.loss(self.loss.codes, weights[0])
             assert isinstance(plain, JointLoss)
-            coupling = replace(plain, cost=plain.cost * fraction)
+            loss = replace(plain, cost=plain.cost * fraction)
         solved = solve_near(
             self.design,
-            self.coupling,
-            coupling,
+            self.loss,
+            loss,
             C * self.problem.total,
             self._inner(rules),
             BAND_GAP,
@@ -398,11 +396,11 @@ class AdditiveRows:
     def _held_band(self, C: float, rules: np.ndarray, drawn: np.ndarray) -> np.ndarray:
         out = np.empty((len(drawn), *rules.shape))
         for k, weight in enumerate(drawn):
-            coupling = self.problem.costs.loss(self.coupling.codes, weight)
-            assert isinstance(coupling, SeparateLoss)
-            design, scale = Design(self.features, coupling.codes, weight), C * float(weight.sum())
+            loss = self.problem.costs.loss(self.loss.codes, weight)
+            assert isinstance(loss, SeparateLoss)
+            design, scale = Design(self.features, loss.codes, weight), C * float(weight.sum())
             out[k] = solve_nonnegative(
-                design, coupling, scale, self.terms.held, BAND_GAP, BAND_STEPS, rules
+                design, loss, scale, self.terms.held, BAND_GAP, BAND_STEPS, rules
             ).rules
         return out
 

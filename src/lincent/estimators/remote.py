@@ -133,11 +133,11 @@ class DaskTraining:
 
         return sample_classes(self.table, count, seed, most)
 
-    def joint_reader(self, mapping: RowMapping, faces: LossStructure) -> JointReader:
+    def joint_reader(self, mapping: RowMapping, structure: LossStructure) -> JointReader:
         from lincent.sources.dask.table import joint_sums_of_blocks, mapped_blocks
 
         blocks = mapped_blocks(self.table, mapping)
-        return partial(joint_sums_of_blocks, blocks, mapping.width, self.classes, faces)
+        return partial(joint_sums_of_blocks, blocks, mapping.width, self.classes, structure)
 
     def feature_means(self, mapping: RowMapping) -> np.ndarray:
         survey = self.mapped(mapping).table.survey
@@ -235,9 +235,9 @@ class DeviceTraining:
         ]
         return ClassSample.of(brought, DeviceSource(self.X).spread(self.weight), cut)
 
-    def joint_reader(self, mapping: RowMapping, faces: LossStructure) -> JointReader:
+    def joint_reader(self, mapping: RowMapping, structure: LossStructure) -> JointReader:
         weight = self.device.doubles(self.weight)
-        return partial(self.mapped(mapping).X.joint_sums, self.codes, weight, faces)
+        return partial(self.mapped(mapping).X.joint_sums, self.codes, weight, structure)
 
     def feature_means(self, mapping: RowMapping) -> np.ndarray:
         found = self.mapped(mapping).X.local_combine(self.device.doubles(self.weight))

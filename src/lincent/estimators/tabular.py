@@ -91,9 +91,9 @@ def fit_remote(
     limits: Limits,
 ) -> list[JointSolution]:
     """Return the linear classifiers for each C (per sample), fitted to all samples."""
-    faces, weight = costs.loss_structure(training.totals), float(training.totals.sum())
-    read, scales = training.joint_reader(mapping, faces), [C * weight for C in Cs]
-    return in_place.solve_joint_path(read, faces, scales, starts, training.shape[0], *limits)
+    structure, weight = costs.loss_structure(training.totals), float(training.totals.sum())
+    read, scales = training.joint_reader(mapping, structure), [C * weight for C in Cs]
+    return in_place.solve_joint_path(read, structure, scales, starts, training.shape[0], *limits)
 
 
 class TableClassifier(BaseEstimator):
