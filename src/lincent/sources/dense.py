@@ -273,6 +273,24 @@ class DenseSource(Source):
             out += scaled.T @ scaled
         return out
 
+    def gram_of(self, index: Index, w: Vector, sign: Vector, center: Vector) -> Matrix:
+        # In the memory that the thread keeps: workers of Dask return freed memory to the system at
+        # once, and new pages would cost more than the products.  Signs cancel.
+        n = self.shape[1]
+        out, root = np.zeros((n, n)), np.sqrt(w)[:, None]
+        for part in row_blocks_of(len(index), n, BLOCK_BYTES):
+            rows = _scratch(len(root[part]), n)
+            if self.X.dtype == np.float64:
+                np.take(self.X, index[part], axis=0, out=rows, mode="clip")
+            else:
+                np.copyto(rows, self.X[index[part]])
+            if self.origin is not None:
+                rows -= self.origin
+            rows -= center
+            rows *= root[part]
+            out += rows.T @ rows
+        return out
+
     def take(self, index: Index, sign: Vector, center: Vector) -> Rows:
         # Indexing with an array copies these rows, so they may be changed in place.
         return self._signed(self.X[index], slice(None), sign[index], center)

@@ -106,7 +106,7 @@ def loss_sums(rows: Any, cost: Any, at: QueryPoint) -> LossSums:
         gram = rows.gram(D)
     else:
         index = namespace.nonzero(inside)
-        gram = rows.take(index).gram(np.asarray(D[index]))
+        gram = rows.gram_of(index, np.asarray(D[index]))
     return LossSums(
         down=float((alpha * (sign < 0)).sum()),
         up=float((alpha * (sign > 0)).sum()),

@@ -124,6 +124,10 @@ class Source(ABC):
         scaled = self.array() * np.sqrt(w)
         return np.asarray(scaled @ scaled.T)
 
+    def gram_of(self, index: Index, w: Vector, sign: Vector, center: Vector) -> Matrix:
+        """Return sum_i w_i a_i a_i' over some signed rows."""
+        return self.take(index, sign, center).gram(w)
+
     def signed(self, sign: Vector) -> Any:
         """Return diag(sign) X, sparse where X is."""
         return self.array() * sign[:, None]
@@ -279,6 +283,10 @@ class SignedRows(RowsBase):
 
     def take(self, index: Index) -> Rows:
         return self.source.take(index, self.sign, self.center)
+
+    def gram_of(self, index: Index, weight: Vector) -> Matrix:
+        """Return sum_i weight_i a_i a_i' over some rows."""
+        return self.source.gram_of(index, weight, self.sign, self.center)
 
     def columns(self, index: Index) -> Rows:
         return self.source.columns(index, self._host_sign(), self.center)
