@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from lincent.estimators.problem import BinaryProblem
 from lincent.problems.arrays import Certificate
@@ -13,6 +14,7 @@ from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
 from support.judge import assert_optimal
 from support.problems import PROBLEMS, tiled
+from support.programs import program_of_rows
 
 FEASIBLE = [problem for problem in PROBLEMS if not problem.infeasible]
 INFEASIBLE = [problem for problem in PROBLEMS if problem.infeasible]
@@ -386,3 +388,19 @@ def test_what_cannot_be_met_is_told_with_its_numbers():
     assert found.message == "d.beta reaches 3.5 in the box, below the separation 7.5"
     assert found.certificate.t == 0.0
     assert not found.certificate.alpha.any()
+
+
+def test_sparse_rows_at_the_largest_margin_leave_one_certified_point():
+    """More features than samples: an empty null space once ended such a fit in an error."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((600, 900), density=0.02, rng=rng, format="csr")
+    sign = np.where(rng.random(600) < 0.5, 1.0, -1.0)
+    program = program_of_rows(X, sign)
+    largest = program.largest_separation
+    offset = -largest * float(program.costs.sum())
+    program = replace(program, margin=largest, separation=largest, offset=offset)
+    assert program.one_point
+    solution = dispatch.solve(program, "auto", Controls(), np.random.default_rng(0))
+    assert solution.solver == "interior-point"
+    assert solution.relative_gap <= 1e-9
+    assert_optimal(program, solution)

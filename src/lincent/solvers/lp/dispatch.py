@@ -183,7 +183,8 @@ def _routes(program: Program, solver: str, rng: Draws) -> Iterator[Route]:
     if auto and local and row_generation.vertex_is_candidate(m, n):
         yield from _from_the_vertex(program, shape)
     screened = auto and screening.is_applicable(m, n, sparse=program.rows.sparse)
-    here = auto and not screened
+    # At the largest margin one point is left, which the interior point certifies at once.
+    here = auto and not screened and not program.one_point
     sparse = program.rows.sparse
     identified = here and identification.rows_applicable(m, n, sparse)
     generated = here and row_generation.is_applicable(m, n, sparse, after_identification=identified)
