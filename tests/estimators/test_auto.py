@@ -217,3 +217,20 @@ def test_feature_importances_follow_the_informative_columns():
     assert importances.shape == (3,)
     assert importances.argmin() == 2  # noise
     assert not hasattr(model, "coef_")
+
+
+def test_interactions_name_the_columns_that_matter_only_together():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 20))
+    y = X[:, 3] * X[:, 11] > 0
+    (pair,) = AutoLCC(feature_maps=["columns"]).fit(X, y).interactions_
+    assert pair["columns"] == [3, 11]
+    assert 0.2 < pair["information"] <= np.log(2)
+    # A category has several encoded columns and counts once; a column is no pair with itself.
+    word = rng.choice(["red", "green", "blue"], 1000)
+    table = pd.DataFrame({"word": word, "noise": X[:, 0], "number": X[:, 1]})
+    table.loc[::9, "number"] = np.nan
+    y = (word == "red") ^ (X[:, 1] > 0)
+    (pair,) = AutoLCC(feature_maps=["columns"]).fit(table, y).interactions_
+    assert pair["columns"] == ["word", "number"]
+    assert AutoLCC(feature_maps=["columns"]).fit(X, rng.permutation(y)).interactions_ == []

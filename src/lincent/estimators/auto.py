@@ -50,6 +50,7 @@ from lincent.estimators.regularized import check_hinge_range
 from lincent.estimators.remote import RemoteTraining
 from lincent.estimators.tabular import Limits, TableClassifier, fit_remote, flat, sample_of_remote
 from lincent.estimators.validation import check_class_weight
+from lincent.features.relevance import pair_interactions
 from lincent.features.transformer import FeatureMap, by_blocks
 from lincent.model_selection.folds import make_folds, number_of_folds
 from lincent.model_selection.scoring import Labels, Metric, make_metric, scores_labels
@@ -156,6 +157,12 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         How much the decision values change with each column, of sum one: the mean absolute
         difference when its encoded values move by one standard deviation up and down, at 32
         training samples. Computed when it is asked for.
+    interactions_ : list of dict
+        Pairs of columns that tell more about the class together than one by one: ``columns``, two
+        names (indices where columns have none), and ``information``, the interaction information
+        in nats on the samples that compared the candidates, largest first. Empty where no pair is
+        beyond chance, and where more than 120 encoded columns (fewer with more than two classes)
+        make too many pairs.
     duality_gap_ : float
         The largest relative duality gap in the ensemble.
     n_iter_ : int
@@ -305,6 +312,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
             models = refit_models(
                 models, blocks, scaling, n_classes, here, lambda jobs: [job() for job in jobs]
             )
+        self._set_interactions(searched)
         self._set_results(selection)
         if training is None:  # the sample of blocks has no positions
             self._set_out_of_fold(selection, samples, len(data.codes))
@@ -423,6 +431,22 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         count = ENSEMBLE_SIZE_JOINT if joint else ENSEMBLE_SIZE
         evaluated, tests = np.concatenate(list(n_folds.values())), [test for _, test in folds]
         return select(candidates, evaluated, tests, labels, metric, count, shift)
+
+    def _set_interactions(self, rows: TrainingRows) -> None:
+        """Set which pairs of input columns matter together, each by its largest encoded pair."""
+        information = pair_interactions(rows.Z, rows.codes, rows.weight)
+        sources = self.encoder_.sources
+        largest: dict[tuple[int, int], float] = {}
+        for j, k in np.argwhere(np.triu(information) > 0):
+            first, second = sorted((int(sources[j]), int(sources[k])))
+            if first != second:
+                value = round(float(information[j, k]), 6)  # sums in another order must not show
+                largest[first, second] = max(value, largest.get((first, second), 0.0))
+        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
+        self.interactions_ = [
+            {"columns": [names[first], names[second]], "information": value}
+            for (first, second), value in sorted(largest.items(), key=lambda one: (-one[1], one[0]))
+        ]
 
     def _set_results(self, selection: Selection) -> None:
         """Set the results of the search."""
