@@ -66,7 +66,7 @@ def package_of(path: Path) -> str:
 
 
 def imported_packages(path: Path, source: str) -> set[str]:
-    """Rooms of lincent that a file imports, at any depth, relative imports included."""
+    """Return the subpackages that a file imports, at any depth, relative imports included."""
     package = ["lincent", *path.relative_to(SOURCE).parent.parts]
     packages = set()
     for node in ast.walk(ast.parse(source)):
@@ -290,25 +290,25 @@ def test_source_names_no_machine(path):
     assert found == []
 
 
-# What a file would ask to find out where X lives or in what form.
-WHERE_X_LIVES = re.compile(
+# What finds out the container of X: its library, its device, sparse or dense.
+CONTAINER_CHECK = re.compile(
     r"issparse|isspmatrix|type\(\w+\)\.__module__\.|__array_namespace__"
     r"|hasattr\(\w+, \"(?:toarray|todense|dask|__dask_graph__|device)\"\)"
 )
-ASKED_ELSEWHERE = {
+CHECKED_IN = {
     "sources/source.py": "kind_of and package_of, the functions that everyone else calls",
     "estimators/validation.py": "which array library scikit-learn dispatches to",
     "tables/formats.py": "which library a user's frame is of, in a package that knows no sources",
 }
 
 
-def test_where_x_lives_is_asked_in_one_place():
-    asking = {
+def test_the_container_of_x_is_checked_in_few_files():
+    checking = {
         str(path.relative_to(SOURCE)).replace("\\", "/")
         for path in FILES
-        if WHERE_X_LIVES.search(path.read_text("utf-8"))
+        if CONTAINER_CHECK.search(path.read_text("utf-8"))
     }
-    assert asking == set(ASKED_ELSEWHERE)
+    assert checking == set(CHECKED_IN)
 
 
 @pytest.mark.parametrize(
@@ -320,8 +320,8 @@ def test_where_x_lives_is_asked_in_one_place():
         'elif hasattr(X, "__array_namespace__"):',
     ],
 )
-def test_the_question_is_recognized(line):
-    assert WHERE_X_LIVES.search(line)
+def test_a_container_check_is_recognized(line):
+    assert CONTAINER_CHECK.search(line)
 
 
 def test_every_benchmark_says_what_it_answers():

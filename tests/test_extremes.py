@@ -21,18 +21,18 @@ LIGHT, HEAVY = 2.0**-40, 2.0**40  # 1e-12 and 1e12
 FOLDS = np.arange(ROWS) // 2 % 5
 
 EVERY = {
-    name: getattr(room, name)
-    for room in (lincent, baselines)
-    for name in room.__all__
-    if hasattr(getattr(room, name), "decision_function")
+    name: getattr(package, name)
+    for package in (lincent, baselines)
+    for name in package.__all__
+    if hasattr(getattr(package, name), "decision_function")
 }
 SETTINGS = {"LCCCV": {"cv": FOLDS}, "AdditiveLCCCV": {"cv": FOLDS}}
-"""Folds are dealt by the values of rows: with others, another choice is right."""
+"""The folds are fixed: hashes of the row values would split changed rows differently."""
 NO_SHIFT = {
     "AutoLCC": "landmarks are drawn by the values of rows",
     "StructuredLCC": "k-means starts by the values of rows",
     "StructuredLCCCV": "k-means starts by the values of rows",
-    "RegularizedLCCCV": "folds are dealt by the values of rows",
+    "RegularizedLCCCV": "rows are assigned to folds by the hash of their values",
     "DiscriminativeLeastSquares": "the bias is penalized",
     "LinearSVM": "the bias is penalized",
     "TwinSVC": "the bias is penalized",

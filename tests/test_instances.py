@@ -112,7 +112,7 @@ def test_a_worker_that_dies_or_hangs_is_a_failure_and_the_others_go_on(monkeypat
     from campaigns import workers
 
     monkeypatch.setattr(workers, "LONGEST_TRIAL", 4.0)
-    name = "support.suicidal_trials"
+    name = "support.killed_trials"
     found = workers.run(((name, 12.0),), seed=0, jobs=1)[name]
     assert any("dies (-9)" in failure for failure in found.failures)
     assert any("hangs" in failure for failure in found.failures)

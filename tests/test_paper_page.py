@@ -73,7 +73,7 @@ def test_every_figure_is_measured():
         ), name  # fmt: skip
 
 
-def test_slips_and_readings_point_to_items():
+def test_slips_and_interpretations_point_to_items():
     for number in re.findall(r"\(#item-(\d+)\)", TEXT):
         assert int(number) in ITEMS
     assert TEXT.count("*Slip:*") >= 5

@@ -2,8 +2,8 @@
 
 One expected failure, with ``probability="isotonic"``: ``check_classifiers_train`` asserts that the
 largest probability is the predicted class, and the steps of an isotonic calibration cross one half
-where the data say so and not at the cut.  scikit-learn expects the same failure of its own
-classifiers whose cut is not at one half (FixedThresholdClassifier).
+where the data say so and not at the threshold.  scikit-learn expects the same failure of its own
+classifiers whose threshold is not at one half (FixedThresholdClassifier).
 """
 
 import inspect
@@ -71,7 +71,7 @@ def instances():
 def expected_failures(estimator):
     if getattr(estimator, "probability", None) != "isotonic":
         return {}
-    return {"check_classifiers_train": "the cut is not where the probability is one half"}
+    return {"check_classifiers_train": "the threshold is not where the probability is one half"}
 
 
 @parametrize_with_checks(list(instances()), expected_failed_checks=expected_failures)

@@ -124,7 +124,7 @@ def test_pairs_are_found():
     assert AdditiveLCCCV(interactions=0).fit(X, y).terms_.pairs == []
 
 
-def test_frames_with_gaps_and_words():
+def test_frames_with_missing_values_and_categorical_columns():
     table, y = frame()
     model = AdditiveLCCCV().fit(table, y)
     assert model.score(table, y) > 0.9

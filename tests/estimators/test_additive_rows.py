@@ -61,7 +61,7 @@ def test_to_and_fro_with_a_monotone_column():
         np.testing.assert_allclose(rules, alone.rules, atol=2e-4)
 
 
-def test_pairs_are_made_anew_for_another_smoothing():
+def test_pairs_are_not_rescaled_for_another_smoothing():
     one = problem()
     seen = one.seen_by(replace(terms_of(one), pairs=[(0, 1)]))
     with pytest.raises(AssertionError, match="no multiples"):
@@ -73,9 +73,9 @@ def resolved(seen, C, seed):
     one, rng = seen.problem, np.random.default_rng(seed)
     for _ in range(COUNT):
         weight = rng.gamma(one.rows.weight)
-        coupling = one.costs.loss(one.rows.codes, weight)
+        loss = one.costs.loss(one.rows.codes, weight)
         design = Design(seen.features, one.rows.codes, weight)
-        yield solve_path(design, coupling, [C * weight.sum()], 1e-9, 200)[0].rules
+        yield solve_path(design, loss, [C * weight.sum()], 1e-9, 200)[0].rules
 
 
 @pytest.mark.parametrize("shape", [(240, 3), (30, 8)], ids=["long", "wide"])

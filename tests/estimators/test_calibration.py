@@ -1,4 +1,4 @@
-"""Calibration of one score, folds for it, and coupling of pairs."""
+"""Calibration of one score, folds for it, and pairwise coupling."""
 
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
@@ -7,7 +7,7 @@ from lincent.estimators.calibration import combine_probabilities, fit_isotonic, 
 from lincent.model_selection.folds import calibration_folds
 
 
-def test_folds_are_dealt_fairly():
+def test_folds_are_stratified():
     rng = np.random.default_rng(0)
     X, codes, weight = rng.normal(size=(103, 5)), rng.integers(0, 3, 103), np.ones(103)
     weight[:3] = 0.0
@@ -29,7 +29,7 @@ def test_isotonic_is_scikit_learn_s():
     np.testing.assert_allclose(steps.probability(2.0 * grid), reference.predict(grid))
 
 
-def test_coupling_recovers_consistent_pairs():
+def test_pairwise_coupling_recovers_consistent_pairs():
     rng = np.random.default_rng(0)
     p = rng.dirichlet(np.ones(4), size=50)
     pairs = [p[:, j] / (p[:, i] + p[:, j]) for i in range(4) for j in range(i + 1, 4)]

@@ -1,4 +1,4 @@
-"""Class weights: costs always, the cut only where a dictionary says what a class is worth."""
+"""Class weights scale the costs; a dictionary of them moves the decision threshold, too."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_a_heavier_class_is_found_more_often(rule):
     assert recalls[2] > recalls[0] + 0.2
 
 
-def test_a_dictionary_moves_the_cut_as_a_prior_does():
+def test_a_dictionary_moves_the_threshold_as_a_prior_does():
     X, y = imbalanced()
     model = LCC(class_weight={0: 1.0, 1: 5.0}).fit(X, y)
     projected = model.transform(X)[:, 0]
@@ -46,15 +46,15 @@ def test_a_dictionary_moves_the_cut_as_a_prior_does():
     assert -model.intercept_[0] == pytest.approx(expected, rel=1e-9)
 
 
-def test_a_dictionary_is_about_ratios_in_the_cut():
-    """Doubling both weights doubles C and leaves the cut rule alone."""
+def test_the_threshold_depends_on_ratios_of_a_dictionary():
+    """Doubling both weights doubles C and leaves the threshold unchanged."""
     X, y = imbalanced()
     doubled = LCC(class_weight={0: 2.0, 1: 10.0}).fit(X, y)
     costly = LCC(C=4.0, class_weight={0: 1.0, 1: 5.0}).fit(X, y)
     np.testing.assert_allclose(doubled.decision_function(X), costly.decision_function(X), atol=1e-9)
 
 
-def test_balanced_equalizes_the_costs_and_keeps_the_cut_half_way():
+def test_balanced_equalizes_the_costs_and_keeps_the_midpoint_threshold():
     X, y = imbalanced()
     model = LCC(class_weight="balanced").fit(X, y)
     assert -model.intercept_[0] == pytest.approx(model.centers_.mean(axis=0) @ model.coef_[0])

@@ -173,7 +173,7 @@ class TestVerbose:
         assert all("objective" in line and "gap" in line for line in lines)
 
     @pytest.mark.parametrize(("m", "band"), [(200, "all 200"), (2000, "160")])
-    def test_one_line_per_step_before_the_exchanges(self, capsys, m, band):
+    def test_one_line_per_step_before_the_pivots(self, capsys, m, band):
         model = LCC(verbose=2).fit(*two_classes(m=m, n=6))
         route, *lines, last = capsys.readouterr().out.splitlines()
         assert last.startswith("class 0 against class 1: ")
@@ -184,7 +184,7 @@ class TestVerbose:
         objectives = [float(line.split()[2]) for line in steps]
         assert sorted(objectives, reverse=True) == objectives
         assert min(objectives) >= model.objective_ - 1e-9
-        assert lines[len(steps) :][0].startswith(f"exchanges among {band} rows")
+        assert lines[len(steps) :][0].startswith(f"pivots among {band} rows")
 
     def test_rounds_show_the_band(self, capsys):
         X, y = two_classes(m=20_000, n=5)
@@ -199,10 +199,10 @@ class TestVerbose:
         assert capsys.readouterr().out == ""
 
 
-class TestWholeOrNothing:
-    """One mechanism for the package: what others put on an estimator is theirs."""
+class TestAtomicFit:
+    """A fit that fails restores the estimator; attributes that others set are kept."""
 
-    def test_an_interrupt_leaves_what_others_put_there(self, monkeypatch):
+    def test_an_interrupt_keeps_attributes_that_others_set(self, monkeypatch):
         X, y = two_classes()
         model = LCC().fit(X, y)
         model._parent_callback_ctx = "scikit-learn's"
@@ -216,12 +216,12 @@ class TestWholeOrNothing:
         assert vars(model).keys() == vars(LCC()).keys() | {"_parent_callback_ctx"}
 
     @pytest.mark.parametrize(
-        "rival",
+        "name",
         ["RegularizedLDA", "DiscriminativeLeastSquares", "DiscriminativeElasticNet", "TwinSVC"],
     )
-    def test_a_rival_is_not_lost_to_a_failed_fit(self, rival):
+    def test_a_fitted_baseline_survives_a_failed_fit(self, name):
         X, y = two_classes()
-        model = getattr(baselines, rival)().fit(X, y)
+        model = getattr(baselines, name)().fit(X, y)
         before = model.decision_function(X)
         with pytest.raises(ValueError, match="one class"):
             model.fit(X[:, :2], np.zeros(len(y)))
@@ -230,12 +230,14 @@ class TestWholeOrNothing:
 
 def test_no_estimator_is_more_than_two_classes_above_scikit_learn():
     def depth(kind):
-        # Where scikit-learn has no callbacks, a stand-in takes the place of its base.
+        # Without callbacks in scikit-learn, a class of lincent takes the place of its mixin.
         if not kind.__module__.startswith("lincent") or kind is fit_callbacks.CallbackSupportMixin:
             return 0
         return 1 + max(depth(base) for base in kind.__bases__)
 
-    public = [getattr(room, name) for room in (lincent, baselines) for name in room.__all__]
+    public = [
+        getattr(package, name) for package in (lincent, baselines) for name in package.__all__
+    ]
     kinds = [kind for kind in public if isinstance(kind, type)]
     assert len(kinds) > 10
     assert {kind.__name__: depth(kind) for kind in kinds if depth(kind) > 2} == {}

@@ -1,4 +1,4 @@
-"""Complex, sparse and empty collections are refused in a sentence."""
+"""Complex, sparse and empty collections are refused with an error message."""
 
 import numpy as np
 import pytest

@@ -135,7 +135,7 @@ def test_a_seed_becomes_a_generator_only_where_it_is_drawn_from():
 
 
 @pytest.mark.parametrize("seed", ["first", -1, 2**32, 1.5])
-def test_what_is_no_seed_is_refused_on_little_data_too(seed):
+def test_an_invalid_random_state_is_refused_on_small_problems_too(seed):
     X, y = noisy()
     with pytest.raises(ValueError, match="'random_state' parameter"):
         LCC(random_state=seed).fit(X, y)

@@ -74,7 +74,7 @@ def test_weight_is_repetition(table, solver, class_weight, sparse):
 @given(
     table=tables(), rule=st.sampled_from(["distance", "nearest", "svm"]), class_weight=CLASS_WEIGHTS
 )
-def test_weight_is_repetition_in_the_cut_too(table, rule, class_weight):
+def test_the_threshold_takes_weights_as_frequencies_too(table, rule, class_weight):
     X, y, rng = table
     count = rng.integers(1, 4, len(y))
     parameters = {"discriminator": rule, "class_weight": class_weight, "solver": "highs"}

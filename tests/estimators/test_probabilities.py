@@ -66,7 +66,7 @@ def test_on_where_folds_are_there_and_no_further_fit(name, monkeypatch):
 
 
 def test_a_search_of_margins_has_the_fits_that_it_needs(monkeypatch):
-    """Scores of unseen rows are those of the chosen margin in its folds, in units of each fit."""
+    """Out-of-fold scores are those of the chosen margin, each normalized by its fit."""
     from lincent.estimators import base
 
     X, y = data(240, classes=3)
@@ -107,8 +107,8 @@ def test_class_score_and_probability_agree_where_classes_are_equally_frequent(na
 
 
 @pytest.mark.parametrize("name", ASKED + FREE)
-def test_held_out_values_are_those_of_unseen_rows(name):
-    """A label that means nothing is not known to rules that have not seen it."""
+def test_out_of_fold_values_do_not_depend_on_own_labels(name):
+    """Random labels are predicted in the training samples and not out of fold."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 30)), rng.integers(0, 2, 120)
     model = made(name, probability="sigmoid").fit(X, y)
@@ -136,7 +136,7 @@ def test_weight_is_repetition_and_order_is_nothing(name):
 
 @pytest.mark.parametrize("estimator", [LCC, LCCCV, RegularizedLCC, RegularizedLCCCV])
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_calibrated_on_unseen_rows(estimator, method):
+def test_calibrated_on_new_samples(estimator, method):
     # 4,000 rows: with 600 the isotonic bins of any one sample, scikit-learn's included, are off by
     # 0.1 to 0.15 through chance alone.
     X, y = data(4000)
@@ -196,7 +196,7 @@ def test_precomputed_kernel_is_split_both_ways():
     own = KernelLCC(gamma=0.2, probability="sigmoid").fit(X, y)
     chance = own.out_of_fold_scores_ / np.abs(own.out_of_fold_scores_).max()
     other = given.out_of_fold_scores_ / np.abs(given.out_of_fold_scores_).max()
-    # Folds are dealt by the values of the rows, which differ: alike, not the same.
+    # The folds are hashes of the row values, which differ: alike, not the same.
     assert np.corrcoef(chance, other)[0, 1] > 0.8
     assert given.predict_proba(kernel).shape == (90, 2)
 

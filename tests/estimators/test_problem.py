@@ -77,7 +77,7 @@ class TestOffsets:
     """A shift of X changes nothing, also where it is large: x - origin is exact in doubles."""
 
     @staticmethod
-    def far(offset, n=4):
+    def shifted_data(offset, n=4):
         rng = np.random.default_rng(0)
         A = rng.standard_normal((300, n))
         y = np.arange(300) % 2
@@ -93,7 +93,7 @@ class TestOffsets:
         ids=str,
     )  # fmt: skip
     def test_in_memory(self, model, offset):
-        far, near, y = self.far(offset)
+        far, near, y = self.shifted_data(offset)
         assert np.array_equal(far, near + offset)
         shifted, plain = model.fit(far, y).coef_.copy(), model.fit(near, y)
         # Weights of the same rows in another order of rounding: the optimum to tol.
@@ -102,8 +102,8 @@ class TestOffsets:
         np.testing.assert_allclose(again.objective_, plain.fit(near, y).objective_, rtol=1e-12)
 
     @pytest.mark.parametrize("place", ["dask", "device"])
-    def test_elsewhere(self, place):
-        far, near, y = self.far(1e8)
+    def test_remote_data(self, place):
+        far, near, y = self.shifted_data(1e8)
         found = LCC().fit(PLACES[place](far), y)
         plain = LCC().fit(near, y)
         np.testing.assert_allclose(found.objective_, plain.objective_, rtol=1e-12)

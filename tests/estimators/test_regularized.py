@@ -155,7 +155,7 @@ def test_balanced_costs_find_the_small_class():
     assert balanced > plain + 0.2
 
 
-def test_class_weights_move_the_cut():
+def test_class_weights_move_the_threshold():
     X, y = two_classes()
     shares = [
         RegularizedLCC(class_weight={0: 1, 1: k}).fit(X, y).predict(X).mean() for k in (0.1, 1, 10)

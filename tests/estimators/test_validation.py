@@ -1,4 +1,4 @@
-"""Bad input gets one sentence that names what is wrong; unusual input just works."""
+"""Invalid input gets an error message that names what is wrong; unusual input just works."""
 
 import warnings
 

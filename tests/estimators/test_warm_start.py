@@ -57,7 +57,7 @@ def test_every_problem_has_its_own_point():
         np.testing.assert_array_equal(model.fit(X, y).n_iter_, 0)
 
 
-def test_other_columns_or_classes_begin_afresh():
+def test_other_columns_or_classes_are_a_cold_start():
     X, y = data(400, classes=4)
     model = RegularizedLCC(warm_start=True).fit(X, y)
     for other, labels in ((X[:, :5], y), (X, y % 2), (X, np.array(list("abcd"))[y])):

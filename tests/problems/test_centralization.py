@@ -11,7 +11,7 @@ from lincent.problems.centralization import certify, difference_of
 from lincent.solvers.lp import dispatch, highs
 from lincent.solvers.solution import Controls
 from support.degenerate import degenerate_program, program_of
-from support.judge import complementarity, dual_value, primal_value, violations
+from support.optimality import complementarity, dual_value, primal_value, violations
 from support.problems import PROBLEMS
 
 FINITE = [p for p in PROBLEMS if not p.infeasible and not p.program.hard]

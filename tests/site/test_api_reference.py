@@ -20,7 +20,7 @@ WITHOUT_EXAMPLE = {
 # Codes of numpydoc's validator that are a matter of taste, not of completeness.
 NOT_ASKED = {
     "SA01",  # a See Also section: written where there is something to say
-    "ES01",  # an extended summary: one sentence is often enough
+    "ES01",  # an extended summary: the first line is often enough
     "EX01",  # an example: the gallery has one for every name
     "SS05",  # takes "Class" for a verb in the third person
     "GL08",  # a method without a docstring: described by its class (ruff D102)

@@ -1,1 +1,1 @@
-"""What the tests share: problems, a judge of solutions, generators, a browser."""
+"""What the tests share: problems, optimality conditions, generators, a browser."""

@@ -55,9 +55,9 @@ def more_wrong_than_right():
 
 def noisy():
     # Positive rows 1, 1, 1, -1: d = 1, and for b >= s  F = -b + C (2 b - 6 s).  C = 2: rising,
-    # b = s, where six rows on the kink and d.beta = s coincide: -s + 2 (2 s - 6 s) = -9 s.
+    # b = s, where six rows at the margin and d.beta = s coincide: -s + 2 (2 s - 6 s) = -9 s.
     program = mirrored([[1.0], [1.0], [1.0], [-1.0]], C=2.0, margin=0.01)
-    return Problem("kink and gap coincide", program, -0.09, (0.01,))
+    return Problem("margin and gap coincide", program, -0.09, (0.01,))
 
 
 def cheap_noise():
@@ -92,11 +92,11 @@ BENT = [[1.0, -2.0], [1.0, 4.0], [1.0, 1.0]]
 
 
 def bent():
-    # Mean (1, 1), d = (2, 2).  The corner (1, 1) breaks row (1, -2); beyond its kink
-    # b2 = (b1 - s)/2 the slope in b2 is -2 + 4 C = 6 > 0, below it -2.  Along the kink F falls with
-    # b1.  So beta = (1, (1 - s)/2): F = -2 - (1 - s) - 12 s = -3 - 11 s.
+    # Mean (1, 1), d = (2, 2).  The corner (1, 1) breaks row (1, -2); beyond its hinge
+    # b2 = (b1 - s)/2 the slope in b2 is -2 + 4 C = 6 > 0, below it -2.  Along the hinge F falls
+    # with b1.  So beta = (1, (1 - s)/2): F = -2 - (1 - s) - 12 s = -3 - 11 s.
     program = mirrored(BENT, C=2.0, margin=0.01)
-    return Problem("kink and box", program, -3.11, (1.0, 0.495))
+    return Problem("hinge and box", program, -3.11, (1.0, 0.495))
 
 
 def hard_margin():
@@ -113,7 +113,7 @@ def hard_margin_impossible():
 
 def weighted():
     # The bent rows with weights 2, 1, 1: mean (1, 1/4), d = (2, 1/2), total weight 8, C = 2.
-    # Same kink: F = -2 - (1 - s)/4 - 16 s = -2.25 - 15.75 s.
+    # Same hinge: F = -2 - (1 - s)/4 - 16 s = -2.25 - 15.75 s.
     program = mirrored(BENT, weight=[2.0, 1.0, 1.0], C=2.0, margin=0.01)
     return Problem("weighted", program, -2.4075, (1.0, 0.495))
 
@@ -148,7 +148,7 @@ def margin_limit_with_a_working_column():
     # Positive rows (1, 3), (1, 1), (1, -4): d = (2, 0), s = 2 = |d|_1, so b1 = 1.  With C = 2 the
     # rest is 4 [max(-2, -1 - 3 b) + max(-2, -1 - b) + max(-2, -1 + 4 b)].  The bracket is -3 for
     # -1/4 <= b <= 1/3, -4 + 3 b above (rising), -4 - 4 b below (falling towards -1/4): a face that
-    # ends where rows reach the kink.  F = -2 - 12 = -14.
+    # ends where rows reach the margin.  F = -2 - 12 = -14.
     program = mirrored([[1.0, 3.0], [1.0, 1.0], [1.0, -4.0]], C=2.0, margin=2.0)
     return Problem("margin limit, working column", program, -14.0)
 

@@ -12,7 +12,7 @@ from lincent.solvers.lp import dispatch, highs, screening
 from lincent.solvers.lp.sparse import identification
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
-from support.judge import assert_optimal
+from support.optimality import assert_optimal
 from support.problems import PROBLEMS, tiled
 from support.programs import program_of_rows
 

@@ -12,7 +12,7 @@ from lincent.solvers.lp import highs
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
 from support.degenerate import program_of
-from support.judge import assert_optimal, dual_value, primal_value, violations
+from support.optimality import assert_optimal, dual_value, primal_value, violations
 from support.programs import overlapping
 
 

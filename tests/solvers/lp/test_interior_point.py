@@ -24,7 +24,7 @@ from lincent.solvers.lp.interior_point import (
 from lincent.solvers.predictor_corrector import REACH, SPREAD, STEP_BACK, predictor_corrector
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
-from support.judge import assert_optimal, dual_value, primal_value
+from support.optimality import assert_optimal, dual_value, primal_value
 from support.real import CODES, split
 
 SPLITS = 50

@@ -10,7 +10,7 @@ from lincent.solvers.lp import interior_point, rounds, simplex, smoothing
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
 from support.degenerate import program_of
-from support.judge import assert_optimal, dual_value, primal_value, violations
+from support.optimality import assert_optimal, dual_value, primal_value, violations
 
 
 def heavy_program(seed=0, m=4000, n=5):

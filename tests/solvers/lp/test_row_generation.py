@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from lincent.solvers.lp import dispatch, highs, interior_point, row_generation
 from lincent.solvers.lp.row_generation import Tuning
 from lincent.solvers.solution import Controls, Status
-from support.judge import assert_optimal, dual_value, primal_value
+from support.optimality import assert_optimal, dual_value, primal_value
 from support.programs import program_of_rows
 
 SMALL = Tuning(first_rows=10)

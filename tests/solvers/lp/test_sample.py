@@ -11,7 +11,7 @@ from lincent.solvers.lp.screening import TUNING, Sample, undecided
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
 from support.degenerate import program_of
-from support.judge import primal_value
+from support.optimality import primal_value
 
 
 def program(kind, m=1500, n=8):

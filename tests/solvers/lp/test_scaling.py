@@ -10,7 +10,7 @@ from lincent.solvers.lp.scaling import EXTREME, FAR, TINY, USUAL, of_unit_scale
 from lincent.solvers.solution import Controls
 from lincent.sources.dense import DenseRows
 from support.degenerate import program_of
-from support.judge import dual_value, primal_value
+from support.optimality import dual_value, primal_value
 
 POWERS = (-1000, -700, -498, -60, 60, 498, 700, 1000)
 

@@ -11,7 +11,7 @@ from lincent import LCC
 from lincent.solvers.lp import highs, interior_point, simplex, tableau
 from lincent.solvers.solution import Controls, Status
 from support.degenerate import degenerate_program, program_of
-from support.judge import assert_optimal, primal_value
+from support.optimality import assert_optimal, primal_value
 from support.problems import PROBLEMS
 
 TOL = 1e-9

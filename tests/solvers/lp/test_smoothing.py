@@ -11,7 +11,7 @@ from lincent.solvers.lp.smoothing import clipped_newton_point
 from lincent.solvers.solution import Controls, silent
 from lincent.sources.dense import DenseRows
 from support.degenerate import program_of
-from support.judge import primal_value
+from support.optimality import primal_value
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from lincent.solvers.lp.tableau import (
 )
 from lincent.solvers.solution import Controls, Solution, Status
 from support.degenerate import degenerate_program, program_of
-from support.judge import assert_optimal
+from support.optimality import assert_optimal
 
 TOL = 1e-9
 

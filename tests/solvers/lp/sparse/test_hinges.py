@@ -145,7 +145,7 @@ def test_columns_that_are_equal_in_the_working_rows_are_one_hinge_with_the_sum_o
     np.testing.assert_allclose(hinges.together(apart), v)
 
 
-def test_a_judgement_says_which_rows_are_at_the_wrong_bound():
+def test_an_evaluation_says_which_rows_are_at_the_wrong_bound():
     program, hinges, _, _, _ = hinges_of(False)
     beta = program.feasible(np.zeros(40))
     v = hinges.together(beta - program.lower)

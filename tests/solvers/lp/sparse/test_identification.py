@@ -20,7 +20,7 @@ from lincent.solvers.lp.sparse.lagrangian import (
 )
 from lincent.solvers.lp.sparse.null_space import finish
 from lincent.solvers.solution import Controls, Solution, Status
-from support.judge import assert_optimal
+from support.optimality import assert_optimal
 from support.programs import overlapping, program_of_rows, wide
 
 

@@ -21,7 +21,7 @@ from lincent.solvers.lp.sparse.lagrangian import (
     start_columns,
 )
 from lincent.solvers.solution import Controls
-from support.judge import dual_value, primal_value
+from support.optimality import dual_value, primal_value
 from support.programs import overlapping, wide
 
 MANY = Controls(tol=1e-6, max_iter=5_000)

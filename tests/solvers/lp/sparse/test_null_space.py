@@ -16,7 +16,7 @@ from lincent.solvers.lp.sparse.null_space import PRICE, Tuning, Vertex, _Rounds,
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.sparse import CompensatedMatrix
 from support.few_variables import random_program, reference
-from support.judge import assert_optimal
+from support.optimality import assert_optimal
 from support.programs import overlapping
 
 

@@ -1,10 +1,10 @@
-"""A claimed solution judged from the problem alone, with formulas of its own."""
+"""Optimality conditions of a claimed solution, computed from the problem alone."""
 
 import numpy as np
 
 
 def violations(program, beta):
-    """How far a point is outside the box and, as a share of the gap, below it."""
+    """Return how far a point is outside the box and, as a fraction of the gap, below it."""
     outside = np.maximum(program.lower - beta, beta - program.upper).max(initial=0.0)
     rounding = 1e-13 * (np.abs(program.difference) @ np.abs(beta))
     below = program.separation - program.difference @ beta - rounding
@@ -19,14 +19,14 @@ def primal_value(program, beta):
 
 
 def dual_value(program, alpha, t):
-    """min over the box of the Lagrangian, written out."""
+    """Return the minimum of the Lagrangian over the box, written out."""
     rest = program.linear - alpha @ program.rows.dense() - t * program.difference
     corner = np.where(rest > 0, program.lower, program.upper)
     return program.offset + program.margin * alpha.sum() + program.separation * t + rest @ corner
 
 
 def complementarity(program, beta, alpha, t):
-    """All products that vanish at an optimum; they are nonnegative and add up to the gap."""
+    """Return the products that vanish at an optimum; they are nonnegative and sum to the gap."""
     beyond = program.rows.dense() @ beta - program.margin
     rest = program.linear - alpha @ program.rows.dense() - t * program.difference
     soft = np.isfinite(program.costs)
@@ -43,7 +43,7 @@ def complementarity(program, beta, alpha, t):
 
 
 def assert_optimal(program, solution, tol=1e-9):
-    """Feasible on both sides, honest about its values, gap closed, complementary."""
+    """Assert primal and dual feasibility, true values, a closed gap and complementarity."""
     answer = solution.certificate
     size = max(1.0, abs(answer.objective))
     rounding = 1e-12 * (size + program.costs[np.isfinite(program.costs)].sum() * program.margin)

@@ -1,4 +1,4 @@
-"""What goes wrong on the way of a fit in blocks or batches: the same answer, or one sentence."""
+"""Faults during a fit to blocks or batches: the same result, or an error message."""
 
 import threading
 import time

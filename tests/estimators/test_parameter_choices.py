@@ -19,9 +19,9 @@ def words_of(hint):
 
 
 def choices():
-    for room in (lincent, baselines):
-        for name in room.__all__:
-            kind = getattr(room, name)
+    for package in (lincent, baselines):
+        for name in package.__all__:
+            kind = getattr(package, name)
             if not inspect.isclass(kind):
                 continue
             for parameter, hint in get_type_hints(kind.__init__).items():
@@ -40,9 +40,9 @@ def test_the_type_is_what_the_docstring_says_and_what_is_accepted(kind, paramete
 
 def test_words_are_types_wherever_a_docstring_lists_them():
     found = {(param.values[0], param.values[1]) for param in choices()}
-    for room in (lincent, baselines):
-        for name in room.__all__:
-            kind = getattr(room, name)
+    for package in (lincent, baselines):
+        for name in package.__all__:
+            kind = getattr(package, name)
             if inspect.isclass(kind):
                 listed = re.findall(r'^(\w+) : {"[^}]+}(?: or None)?, ', inspect.getdoc(kind), re.M)
                 assert {(kind, parameter) for parameter in listed} <= found
