@@ -104,7 +104,7 @@ GENERAL = {"trust-constr": trust_constr, "SLSQP": ramp_slsqp.sequential_quadrati
 
 
 def problems(seeds=range(200), methods=tuple(GENERAL)):
-    ours = {"convex-concave": {}, "convex-concave with line_search": {"lines": True}}
+    ours = {"convex-concave": {}, "convex-concave with line search": {"lines": True}}
     theirs = dict.fromkeys(methods)
     values = {name: [] for name in (*ours, *theirs)}
     seconds = dict.fromkeys(values, 0.0)

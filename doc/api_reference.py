@@ -59,14 +59,14 @@ MODULES = (
         "question of :doc:`/guide/which`.",
         (
             Group(
-                "The paper's method",
-                ("LCC", "LCCCV", "lcc_path", "FQCC", "KernelLCC"),
-                "Exact optima of linear programs, each with a certificate.",
+                "Automatic model selection",
+                ("AutoLCC",),
+                "For tables as they are, with missing values and categories: selects and averages "
+                "the best of several models by cross-validation.",
             ),
             Group(
-                "Classifiers that go further",
+                "Regularized classifiers",
                 (
-                    "AutoLCC",
                     "AdditiveLCC",
                     "AdditiveLCCCV",
                     "RegularizedLCC",
@@ -74,7 +74,13 @@ MODULES = (
                     "StructuredLCC",
                     "StructuredLCCCV",
                 ),
-                "A smooth loss, balanced classes, a free threshold; local centers; a portfolio.",
+                "A smooth loss, balanced classes and a free threshold: linear, with a curve per "
+                "column, or with local centers.",
+            ),
+            Group(
+                "The paper's methods",
+                ("LCC", "LCCCV", "lcc_path", "FQCC", "KernelLCC"),
+                "Optima of linear programs, each with a certificate (FQCC: a local optimum).",
             ),
             Group("Data in pieces, and versions", ("batches", "show_versions")),
         ),
@@ -88,9 +94,9 @@ MODULES = (
     ),
     Module(
         "lincent.features",
-        "Maps",
-        "What the curved estimators are made of, as transformers: a straight rule on mapped rows "
-        "is a bent rule on the columns.",
+        "Feature maps",
+        "The feature maps of the nonlinear estimators as transformers: a linear classifier on the "
+        "mapped features is nonlinear in the original ones.",
         (
             Group(
                 "Transformers",

@@ -1,4 +1,4 @@
-"""Where methods cut when one class is small."""
+"""Where methods put the threshold when one class is small."""
 
 import matplotlib.pyplot as plt
 from figure_style import GREY, RED, bare, boundary, clouds, scatter

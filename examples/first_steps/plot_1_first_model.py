@@ -31,7 +31,7 @@ print("relative gap: ", model[-1].duality_gap_)
 # %%
 # Look
 # ----
-# Left, the held-out rows on the line that LCC has found; right, every cut on that line at once.
+# Left, the held-out rows on the line that LCC has found; right, every threshold on it at once.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 ProjectionDisplay.from_estimator(model, X_test, y_test, ax=left)
 RocCurveDisplay.from_estimator(model, X_test, y_test, ax=right, plot_chance_level=True)

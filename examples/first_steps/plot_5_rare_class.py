@@ -22,7 +22,7 @@ models = {
     "LogisticRegression": LogisticRegression(),
     "LCC: half-way": LCC(),
     "LCC: the rare class counts 5 times": LCC(class_weight={0: 1, 1: 5}),
-    "LCC: cut tuned for balanced accuracy": TunedThresholdClassifierCV(
+    "LCC: threshold tuned for balanced accuracy": TunedThresholdClassifierCV(
         LCC(), scoring="balanced_accuracy"
     ),
     "RegularizedLCC: balanced": RegularizedLCC(),

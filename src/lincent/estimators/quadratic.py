@@ -115,7 +115,7 @@ class FQCC(ProbabilityMixin, ProjectionMixin, Classifier):
     optimality_ : str
         ``"local"``, or ``"global"`` for the hard margin.
     n_iter_ : int or ndarray of shape (n_problems,)
-        IsotonicCurve of the winning start.
+        Steps of the winning start.
     solver_ : str or list of str
     out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
         Predictions for the training samples by models fitted without them, if ``probability`` is

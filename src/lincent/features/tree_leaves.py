@@ -62,7 +62,7 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
         Number of leaves of each tree, in the order of the features.
     n_features_in_ : int
         Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where X has names.
 
     Notes
