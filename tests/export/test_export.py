@@ -346,3 +346,65 @@ def test_nearest_has_no_snippet(make_table):
     for kind in ("sql", "python"):
         with pytest.raises(AppError, match="nearest"):
             export_bytes(model, kind)
+
+
+@pytest.fixture(scope="module")
+def in_seconds():
+    """A model of a column of Unix seconds, a number and a category with gaps."""
+    rng, y = np.random.default_rng(0), np.arange(400) % 2
+    table = pd.DataFrame(
+        {
+            "at": 1_700_000_000 + rng.normal(0, 100, 400) + 80 * y,
+            "z": np.where(rng.random(400) < 0.1, np.nan, rng.normal(size=400) + y),
+            "c": rng.choice(np.array(["u", "v", "w", None], dtype=object), 400),
+            "y": np.where(y, "yes", "no"),
+        }
+    )
+    return fit_table(table, "y", method="linear"), table
+
+
+def test_a_graph_reads_columns_with_a_large_offset(in_seconds):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model, rows = in_seconds
+    expected = predict_table(model, rows)
+    found = answers_of(onnxruntime.InferenceSession(export_bytes(model, "onnx")), model, rows)
+    np.testing.assert_allclose(found["score"], expected["score"], atol=1e-7)
+    assert list(found["label"]) == list(expected["class"])
+
+
+def test_a_table_that_was_scored_gives_new_scores_and_a_missing_column_is_an_error(in_seconds):
+    model, rows = in_seconds
+    base = sqlite3.connect(":memory:")
+    base.create_function("EXP", 1, np.exp)
+    rows.to_sql("input_table", base, index=False)
+    base.execute("CREATE TABLE scored AS " + export_bytes(model, "sql").decode())
+    base.execute("UPDATE scored SET at = at + 50")
+    query = export_bytes(model, "sql", "scored").decode()
+    found = pd.read_sql_query(query, base)["score"].to_numpy()[:, -1]
+    expected = predict_table(model, rows.assign(at=rows["at"] + 50))["score"]
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+    base.execute("ALTER TABLE scored DROP COLUMN z")
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        base.execute(query)
+    base.close()
+
+
+def test_python_takes_nan_for_missing_text(in_seconds):
+    model, rows = in_seconds
+    space = {}
+    exec(compile(export_bytes(model, "python"), "snippet", "exec"), space)
+    rows = rows.astype({"c": object}).where(rows.notna(), np.nan)
+    found = [space["predict"](row)["score"] for row in rows.to_dict("records")]
+    np.testing.assert_allclose(found, predict_table(model, rows)["score"], atol=1e-7)
+
+
+def test_an_export_whose_scores_differ_is_refused(in_seconds, tmp_path):
+    pytest.importorskip("onnxruntime")
+    model, rows = in_seconds
+    for kind in ("onnx", "sql", "python"):
+        assert export_model(model, tmp_path / f"m.{kind}", kind) < 1e-7
+    shifted = fit_table(rows.assign(at=1e14 + (rows["at"] - 1.7e9)), "y", method="linear")
+    for kind in ("sql", "python"):
+        with pytest.raises(AppError, match="differ from those of predict by up to"):
+            export_model(shifted, tmp_path / "shifted", kind)
+    assert not (tmp_path / "shifted").exists()

@@ -12,6 +12,6 @@ def answers_of(session, model, rows):
             values = values.astype(object).where(values.notna(), "(missing)")
             inputs[column.name] = values.to_numpy(dtype=object)[:, None]
         else:
-            inputs[column.name] = values.to_numpy(dtype=np.float32)[:, None]
+            inputs[column.name] = values.to_numpy(dtype=np.float64)[:, None]
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(None, inputs), strict=True))

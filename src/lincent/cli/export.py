@@ -34,12 +34,15 @@ def export(
             )
         from lincent.export import export_model, load_model
 
-        export_model(
+        difference = export_model(
             load_model(model), output, format, table=table, contributions=contributions, force=force
         )
         if output == STREAM:
             return
         if json:
-            _console.answer_json({"output": output, "format": format})
+            _console.answer_json({"output": output, "format": format, "difference": difference})
         else:
-            _console.answer(f"written to {output} as {format}")
+            _console.answer(
+                f"written to {output} as {format}; its scores are within {difference:.1e} of those "
+                "of predict, on 200 rows drawn around the centers of its columns"
+            )

@@ -20,7 +20,7 @@ import numpy as np
 from lincent._errors import AppError
 from lincent._files import atomic_write, check_output
 from lincent.estimators.calibration import JointCalibration
-from lincent.estimators.problem import STRATEGIES
+from lincent.estimators.problem import STRATEGIES, combine_scores
 from lincent.estimators.validation import check_choice
 from lincent.export import expression
 from lincent.export.contributions import check_linear, contributions_of
@@ -30,6 +30,7 @@ from lincent.inspection.thresholds import SCORE, positive_code
 from lincent.tables.schema import CATEGORY, DATE, FLAG, TEXT
 
 FORMATS = ("onnx", "sql", "python")
+MOST_DIFFERENCE = 1e-6  # of the scores of an export to those of the model
 
 Terms = tuple[float, list[tuple[str, float, float]], list[tuple[str, dict[str, float]]]]
 """Constant; name, coefficient and value for missing of numbers; name and values of categories."""
@@ -43,8 +44,11 @@ def export_model(
     table: str = "input_table",
     contributions: bool = False,
     force: bool = False,
-) -> None:
+) -> float:
     """Write a model as an ONNX graph, a SQL query or a Python module.
+
+    Its scores are compared with those of the model first, on rows drawn around the centers of the
+    training columns, with gaps and all categories; a difference above 1e-6 is an error.
 
     Parameters
     ----------
@@ -60,11 +64,67 @@ def export_model(
         Give what each column adds to the score as well; ONNX has their names in its metadata.
     force : bool, default=False
         Replace a file that exists.
+
+    Returns
+    -------
+    float
+        The largest difference of the scores, relative where they exceed one.
     """
     check_output(output, force=force)
     data = export_bytes(model, format, table, contributions=contributions)
+    difference = score_difference(model, data if format == "onnx" else None)
+    if not difference <= MOST_DIFFERENCE:
+        raise AppError(
+            f"The scores of the model as {format} differ from those of predict by up to "
+            f"{difference:.1e}, more than {MOST_DIFFERENCE:g}: a column varies too little for the "
+            "size of its values; subtract its mean in the training table and fit again."
+        )
     with atomic_write(output, force=force) as file:
         file.write(data)
+    return difference
+
+
+def score_difference(model: Model, graph: bytes | None = None) -> float:
+    """Return the largest difference of the scores of an ONNX graph, or of SQL and Python."""
+    import pandas as pd
+
+    encoder, rng, rows = model.pipeline[0], np.random.default_rng(0), 200
+    first = np.searchsorted(encoder.sources, np.arange(len(encoder.columns_)))
+    columns: dict[str, Any] = {}
+    for column, k in zip(encoder.columns_, first, strict=True):
+        if column.categories is None:
+            values = encoder.center_[k] + encoder.scale_[k] * rng.normal(size=rows)
+            columns[column.name] = np.where(rng.random(rows) < 0.1, np.nan, values)
+        else:
+            columns[column.name] = rng.choice(np.array(column.categories, dtype=object), rows)
+    frame = pd.DataFrame(columns)
+    missing = frame.mask(frame == encoder.missing_, None)
+    expected = model.classifier.decision_function(model.pipeline[:-1].transform(missing))
+    expected = np.asarray(expected).reshape(rows, -1) / model.score_scale
+    if graph is not None:
+        from lincent.export.onnx import graph_scores
+
+        scores = graph_scores(graph, frame).reshape(rows, -1)
+    else:
+        scores = np.column_stack([_evaluate(frame, terms) for terms in score_terms(model)])
+        if expression.has_pairs(model.classifier):
+            scores = combine_scores(scores, len(model.classes), "ovo")
+    differences = np.abs(scores - expected) / np.maximum(1.0, np.abs(expected))
+    if expression.has_pairs(model.classifier):  # a score of about zero may give its vote to either
+        differences = differences[np.all(differences < 0.2, axis=1)]
+    return float(np.max(differences, initial=0.0)) if len(differences) else math.inf
+
+
+def _evaluate(frame: Any, terms: Terms) -> np.ndarray:
+    """Return scores as SQL and Python compute them."""
+    constant, numbers, categories = terms
+    total = np.full(len(frame), constant)
+    for name, coef, missing in numbers:
+        value = frame[name].to_numpy(dtype=float)
+        total += np.where(np.isnan(value), missing, coef * value)
+    for name, coefs in categories:
+        total += np.array([coefs.get(value, 0.0) for value in frame[name]])
+    return total
 
 
 def export_bytes(
@@ -180,24 +240,35 @@ def _literal(value: Any) -> str:
 
 
 def sql_query(model: Model, table: str = "input_table", *, contributions: bool = False) -> str:
-    """Return a SELECT that adds score, class and (if sigmoid) probability to a table."""
+    """Return a SELECT that adds score, class and (if sigmoid) probability to a table.
+
+    Every name is qualified, so that a column which the table lacks is an error on SQLite, too,
+    which reads an unqualified ``"name"`` as text.  Scores that are compared are named inside a
+    subquery of the row and do not leave it, so no column of the table can be taken for one of them.
+    """
     check_linear(model, "Export to SQL")
-    scores = score_terms(model)
-    columns = [f"    {_sql_score(model, terms)} AS lincent_{k}" for k, terms in enumerate(scores)]
+    scores = [_sql_score(model, terms) for terms in score_terms(model)]
+    names = [f"lincent_scores.score_{k}" for k in range(len(scores))]
+    inner = ", ".join(f"{score} AS score_{k}" for k, score in enumerate(scores))
+    columns = [
+        f"  (SELECT {value}\n    FROM (SELECT {inner}) AS lincent_scores) AS {alias}"  # noqa: S608
+        for alias, value in _sql_answers(model, names)
+    ]
     if contributions:
         for name, terms in contribution_terms(model).items():
             alias = _quoted(f"contribution_{_text(name)}")
-            columns.append(f"    {_sql_score(model, terms, name)} AS {alias}")
-    inner = ",\n".join(columns)
+            columns.append(f"  {_sql_score(model, terms, name)} AS {alias}")
     lines = [
         f"-- Made by lincent {model.version}; target {json.dumps(model.schema.target)}.",
-        *_sql_outer(model, [f"lincent_{k}" for k in range(len(scores))]),
-        "FROM (",
-        f"  SELECT *,\n{inner}",
-        f"  FROM {_quoted(table)}",
-        ") AS lincent_scores;",
+        f"SELECT {_ROW}.*,",
+        ",\n".join(columns),
+        f"FROM {_quoted(table)} AS {_ROW};",
     ]
     return "\n".join(lines) + "\n"
+
+
+_ROW = "lincent_input"
+"""The name of the scored table inside the query."""
 
 
 def _sql_score(model: Model, terms: Terms, only: str | None = None) -> str:
@@ -206,7 +277,7 @@ def _sql_score(model: Model, terms: Terms, only: str | None = None) -> str:
     flags = {column.name for column in model.schema.columns if column.kind == FLAG}
     parts = [_number(constant)]
     for column, coef, missing in numbers:
-        name = _quoted(column)
+        name = f"{_ROW}.{_quoted(column)}"
         if only not in (None, column):
             continue
         if column in flags:
@@ -217,7 +288,7 @@ def _sql_score(model: Model, terms: Terms, only: str | None = None) -> str:
         else:
             parts.append(f"COALESCE({_number(coef)} * {name}, {_number(missing)})")
     for column, coefs in categories:
-        name = _quoted(column)
+        name = f"{_ROW}.{_quoted(column)}"
         if only not in (None, column):
             continue
         cases = [
@@ -229,7 +300,8 @@ def _sql_score(model: Model, terms: Terms, only: str | None = None) -> str:
     return "(" + "\n      + ".join(parts) + ")"
 
 
-def _sql_outer(model: Model, names: list[str]) -> list[str]:
+def _sql_answers(model: Model, names: list[str]) -> list[tuple[str, str]]:
+    """Return the new columns: their name and their expression in the scores of all problems."""
     classes = model.classes
     if len(classes) == 2:
         score, sigmoid, (condition, side) = names[0], sigmoid_of(model), _threshold(model)
@@ -239,21 +311,19 @@ def _sql_outer(model: Model, names: list[str]) -> list[str]:
             probability = f"1.0 / (1.0 + EXP(-({slope!r} * {score} + {offset!r})))"
         above = condition.format(score=score, probability=probability)
         sides = _literal(classes[side]), _literal(classes[1 - side])
-        lines = [
-            "SELECT *,",
-            f"  {score} AS score,",
-            f"  CASE WHEN {above} THEN {sides[0]} ELSE {sides[1]} END AS class",
+        answers = [
+            ("score", score),
+            ("class", f"CASE WHEN {above} THEN {sides[0]} ELSE {sides[1]} END"),
         ]
         if probability:
-            lines[-1] += ","
-            lines.append(f"  {probability} AS {_quoted(f'probability_{classes[1]}')}")
-        return lines
+            answers.append((_quoted(f"probability_{classes[1]}"), probability))
+        return answers
     values = names if _strategy(model) != "ovo" else _sql_votes(len(classes), names)
     cases = []
     for k, label in enumerate(classes[:-1]):
         wins = " AND ".join(f"{values[k]} >= {values[j]}" for j in range(k + 1, len(classes)))
-        cases.append(f"    WHEN {wins} THEN {_literal(label)}")
-    return ["SELECT *,", "  CASE", *cases, f"    ELSE {_literal(classes[-1])}", "  END AS class"]
+        cases.append(f"WHEN {wins} THEN {_literal(label)}")
+    return [("class", f"CASE {' '.join(cases)} ELSE {_literal(classes[-1])} END")]
 
 
 def _threshold(model: Model) -> tuple[str, int]:
@@ -296,8 +366,9 @@ def _sql_votes(classes: int, names: list[str]) -> list[str]:
 
 _PYTHON = '''"""Scores rows as a model of lincent {version} does; needs nothing but Python.
 
-predict(row) takes a mapping from column names to values (None where missing) and returns the class
-and its score; with two classes also the probability of CLASSES[1] where CALIBRATION is given{more}.
+predict(row) takes a mapping from column names to values (None or NaN where missing) and returns
+the class and its score; with two classes also the probability of CLASSES[1] where CALIBRATION is
+given{more}.
 """
 
 import math
@@ -316,7 +387,8 @@ def _score(row, constant, numbers, categories):
         total += if_missing if value is None or value != value else coef * float(value)
     for name, coefs in categories:
         value = row[name]
-        total += coefs.get({missing!r} if value is None else str(value), 0.0)
+        gap = value is None or value != value
+        total += coefs.get({missing!r} if gap else str(value), 0.0)
     return total
 
 

@@ -9,7 +9,8 @@ The outputs of a classifier are
 
 A whole model (``onnx_bytes``) also has the scale of its scores and a decision threshold of the
 user; they reach the converter as an attribute of the classifier (``Additions``).  The expressions
-of ``expression`` are computed in double precision and cast at the end.
+of ``expression`` are computed in double precision, and the outputs have the precision of the
+inputs: double for a whole model, since single precision cannot tell dates in seconds apart.
 """
 
 from __future__ import annotations
@@ -73,17 +74,17 @@ class Additions:
 def onnx_bytes(model: Model, parts: Contributions | None = None) -> bytes:
     """Return a whole model, preprocessing included, with one input per column.
 
-    Inputs are float columns of shape (rows, 1), or strings for text columns.
+    Inputs are columns of shape (rows, 1) in double precision, or strings for text columns.
     """
     import_optional("skl2onnx", "onnx", "Export to ONNX")
     from skl2onnx import convert_sklearn
-    from skl2onnx.common.data_types import FloatTensorType, StringTensorType
+    from skl2onnx.common.data_types import DoubleTensorType, StringTensorType
 
     register_converters()
     inputs = [
         (
             name,
-            StringTensorType([None, 1]) if column.kind == CATEGORY else FloatTensorType([None, 1]),
+            StringTensorType([None, 1]) if column.kind == CATEGORY else DoubleTensorType([None, 1]),
         )
         for column in model.schema.columns
         for name in column.inputs
@@ -105,6 +106,15 @@ def onnx_bytes(model: Model, parts: Contributions | None = None) -> bytes:
     return bytes(graph.SerializeToString())
 
 
+def graph_scores(graph: bytes, frame: Any) -> np.ndarray:
+    """Return the scores of a graph for the rows of a frame, missing text named."""
+    onnxruntime = import_optional("onnxruntime", "onnx", "Export to ONNX")
+    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    names = [entry.name for entry in session.get_inputs()]
+    columns = [frame[name].to_numpy()[:, None] for name in frame]
+    return np.asarray(session.run(["score"], dict(zip(names, columns, strict=True)))[0])
+
+
 # The converters.
 
 
@@ -120,13 +130,19 @@ def _is_text(variable: Any) -> bool:
     return "String" in type(variable.type).__name__
 
 
-def _parse_encoder(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
-    from skl2onnx.common.data_types import FloatTensorType
+def _float_type(inputs: Any) -> Any:
+    """Return the type of the outputs: single precision where an input is, else double."""
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
+    single = any(isinstance(variable.type, FloatTensorType) for variable in inputs)
+    return FloatTensorType if single else DoubleTensorType
+
+
+def _parse_encoder(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
     if not any(map(_is_text, inputs)):
         check_numeric(model)
     operator = _declare(scope, model, inputs)
-    operator.outputs.append(scope.declare_local_variable("columns", FloatTensorType()))
+    operator.outputs.append(scope.declare_local_variable("columns", _float_type(inputs)()))
     return operator.outputs
 
 
@@ -139,11 +155,12 @@ def _convert_encoder(scope: Any, operator: Any, container: Any) -> None:
     model = operator.raw_operator
     columns = [Expr("text" if _is_text(v) else "input", (), v.full_name) for v in operator.inputs]
     X: Any = columns if len(columns) == len(model.columns_) else columns[0]
-    Writer(scope, container).output(encoded(model, X, scaled=True), operator.outputs[0].full_name)
+    writer = Writer(scope, container, operator.inputs)
+    writer.output(encoded(model, X, scaled=True), operator.outputs[0].full_name)
 
 
 def _parse_classifier(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
-    from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringTensorType
+    from skl2onnx.common.data_types import Int64TensorType, StringTensorType
 
     check_scores(model)
     if isinstance(model, TABLE_MODELS):
@@ -155,11 +172,12 @@ def _parse_classifier(scope: Any, model: Any, inputs: Any, custom_parsers: Any =
         )
     operator = _declare(scope, model, inputs)
     label = StringTensorType() if classes.dtype.kind in "UO" else Int64TensorType()
-    names = [("label", label), ("score", FloatTensorType())]
+    numbers = _float_type(inputs)
+    names = [("label", label), ("score", numbers())]
     if has_probabilities(model):
-        names.append(("probability", FloatTensorType()))
+        names.append(("probability", numbers()))
     if _additions(model).contributions is not None:
-        names.append(("contribution", FloatTensorType()))
+        names.append(("contribution", numbers()))
     for name, kind in names:
         operator.outputs.append(scope.declare_local_variable(name, kind))
     return operator.outputs
@@ -185,7 +203,7 @@ def _classifier_shapes(operator: Any) -> None:
 def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     model, additions = operator.raw_operator, _additions(operator.raw_operator)
     names = [output.full_name for output in operator.outputs]
-    writer = Writer(scope, container)
+    writer = Writer(scope, container, operator.inputs)
     X = Expr("input", (), operator.inputs[0].full_name)
     scores = problem_scores(model, X)
     shifted = scores.scale(1.0, model._shift) if isinstance(model, AutoLCC) else scores
@@ -197,7 +215,7 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     if additions.threshold is not None:
         index = _above_threshold(writer, model, additions.threshold, names)
     elif two:
-        above = writer.node("Greater", score, writer.single(0.0))
+        above = writer.node("Greater", score, writer.value(0.0))
         index = writer.node("Cast", above, to=writer.proto.INT64)
     else:
         index = writer.node("ArgMax", score, axis=1, keepdims=0)
@@ -218,7 +236,7 @@ def _above_threshold(
         values = writer.node("Squeeze", column, writer.integers([1]))
     else:
         values = names[1] if side == 1 else writer.node("Neg", names[1])
-    inside = writer.node("GreaterOrEqual", values, writer.single(threshold.at))
+    inside = writer.node("GreaterOrEqual", values, writer.value(threshold.at))
     return writer.node("Where", inside, writer.integers(side), writer.integers(1 - side))
 
 
@@ -231,15 +249,17 @@ BINARY = {"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div"}
 class Writer:
     """Writes expressions as nodes of a graph in double precision, each once."""
 
-    def __init__(self, scope: Any, container: Any) -> None:
+    def __init__(self, scope: Any, container: Any, inputs: Any) -> None:
         from onnx import TensorProto
 
         self.scope, self.container, self.proto = scope, container, TensorProto
+        self.double = _float_type(inputs).__name__ == "DoubleTensorType"
+        self.precision = TensorProto.DOUBLE if self.double else TensorProto.FLOAT
         self.names: dict[Expr, str] = {}
 
     def output(self, expr: Expr, name: str, *, squeeze: bool = False) -> str:
-        """Write an output of the graph in single precision."""
-        value = self.node("Cast", self.write(expr), to=self.proto.FLOAT)
+        """Write an output of the graph in the precision of its inputs."""
+        value = self.node("Cast", self.write(expr), to=self.precision)
         if squeeze:
             return self.node("Squeeze", value, self.integers([1]), output=name)
         return self.node("Identity", value, output=name)
@@ -268,9 +288,10 @@ class Writer:
         value = np.asarray(value, dtype=np.float64)
         return self._constant(self.proto.DOUBLE, value, value.reshape(-1).tolist())
 
-    def single(self, value: Any) -> str:
-        value = np.asarray(value, dtype=np.float32)
-        return self._constant(self.proto.FLOAT, value, value.reshape(-1).tolist())
+    def value(self, value: Any) -> str:
+        """Add a constant in the precision of the inputs and outputs."""
+        value = np.asarray(value, dtype=np.float64 if self.double else np.float32)
+        return self._constant(self.precision, value, value.reshape(-1).tolist())
 
     def integers(self, value: Any) -> str:
         value = np.asarray(value, dtype=np.int64)
@@ -318,9 +339,11 @@ class Writer:
                 return self.node("Pow", x, self.constant(float(data)))
             case "softmax":
                 return self.node("Softmax", x, axis=1)
-            case "tanh":  # onnxruntime has no Tanh of doubles
-                value = self.node("Tanh", self.node("Cast", x, to=self.proto.FLOAT))
-                return self.node("Cast", value, to=self.proto.DOUBLE)
+            case "tanh":  # onnxruntime has no Tanh of doubles: tanh(x) = 2 sigmoid(2 x) - 1
+                value = self.node("Sigmoid", self.node("Mul", x, self.constant(2.0)))
+                return self.node(
+                    "Sub", self.node("Mul", value, self.constant(2.0)), self.constant(1.0)
+                )
             case "missing":
                 return self._indicator("IsNaN", self.node("Cast", x, to=self.proto.FLOAT))
             case "fill":
@@ -354,9 +377,9 @@ class Writer:
         return self.node("Cast", squeezed, to=self.proto.DOUBLE)
 
     def _equal(self, x: str, values: Any, tolerance: Any) -> str:
-        if tolerance is None:  # categories that are numbers, compared in single precision
+        if tolerance is None:  # categories that are numbers, in the precision of the inputs
             return self._indicator(
-                "Equal", self.node("Cast", x, to=self.proto.FLOAT), self.single(values)
+                "Equal", self.node("Cast", x, to=self.precision), self.value(values)
             )
         away = self.node("Abs", self.node("Sub", x, self.constant(values)))
         return self._indicator("Less", away, self.constant(tolerance))
