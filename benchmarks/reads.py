@@ -22,7 +22,7 @@ from lincent.sources.dense import DenseSource
 from lincent.sources.sparse import SparseSource
 
 VERBS = (
-    "project", "combine", "sweep", "sizes", "gram", "class_means", "column_scale", "array",
+    "project", "combine", "sweep", "local_sizes", "gram", "class_means", "column_scale", "array",
     "columns", "signed",
 )  # fmt: skip
 

@@ -23,9 +23,9 @@ import numpy as np
 FOLDER = "LINCENT_CORPUS"
 KINDS: dict[str, dict[str, Any]] = {
     "lcc": {"method": "lcc"},
-    "lcc-probability": {"method": "lcc", "probability": "sigmoid"},
+    "lcc-probability": {"method": "lcc", "params": {"probability": "sigmoid"}},
     "nearest": {"method": "LCC-1NN"},
-    "pairs": {"method": "lcc", "classes": 3, "multi_class": "ovo"},
+    "pairs": {"method": "lcc", "classes": 3, "params": {"multi_class": "ovo"}},
     "tuned": {"method": "LCCCV"},
     "quadratic": {"method": "FQCC"},
     "kernel": {"method": "kernel"},

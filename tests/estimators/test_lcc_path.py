@@ -74,9 +74,11 @@ def test_smaller_margins_are_not_read_on_a_device(torch_far_away, monkeypatch): 
     """Point and certificate scale with the margin, by sums that are known."""
     from lincent.sources.device import DeviceSource
 
-    reads, measure = [], DeviceSource.measure
+    reads, project = [], DeviceSource.local_project
     monkeypatch.setattr(
-        DeviceSource, "measure", lambda source, v: reads.append(1) or measure(source, v)
+        DeviceSource,
+        "local_project",
+        lambda source, v: reads.append(1) or project(source, v),
     )
     X, y = along_a_line(9_000, 6)
     rows, counts = torch_far_away.asarray(X), []

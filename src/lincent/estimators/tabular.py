@@ -103,6 +103,8 @@ class TableClassifier(BaseEstimator):
     and ``_block_scores``: from encoded samples to scores, one column per linear classifier.
     """
 
+    _searches_folds = True
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit the model.
 

@@ -83,7 +83,7 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
     >>> leaves.transform(X).nnz  # one leaf per sample and tree
     2000
     >>> leaves.get_feature_names_out()[0]
-    'tree 0: x... <= ...'
+    'tree 0: x...'
     >>> make_pipeline(TreeLeaves(), RegularizedLCC()).fit(X, y).score(X, y) > 0.95
     True
     """

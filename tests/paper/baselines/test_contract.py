@@ -48,7 +48,7 @@ X, y = random_problem(60, 4, seed=3)
         (RegularizedLDA(target="diag"), "target='diag' is not known: choose one of 'diagonal'"),
         (LinearSVM(C=0), "C=0 is not usable: give a number above 0 and finite."),
         (LinearSVM(C=np.inf), "C=inf is not usable"),
-        (LinearSVM(multi_class="all"), "multi_class='all' is not known"),
+        (LinearSVM(multi_class="all"), "'multi_class' parameter of LinearSVM must be"),
         (LinearSVM(max_iter=0), "max_iter=0 is not usable"),
         (LinearSVM(class_weight={7: 1.0}), "class_weight names the class 7"),
         (DiscriminativeLeastSquares(ridge=-1), "ridge=-1 is not usable"),

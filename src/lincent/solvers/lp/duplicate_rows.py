@@ -39,9 +39,14 @@ class Merged:
     def expand(self, solution: Solution) -> Solution:
         """Return the solution for the original rows: dual weights in proportion to costs."""
         answer = solution.certificate
-        alpha = np.asarray((answer.alpha / self.program.costs)[self.group])
-        alpha *= self.original.costs
-        return replace(solution, certificate=certify(self.original, answer.beta, alpha, answer.t))
+        whole = certify(self.original, answer.beta, self._expand(answer.alpha), answer.t)
+        return replace(solution, certificate=whole)
+
+    def _expand(self, alpha: Vector) -> Vector:
+        """Return multipliers of all rows; held by nobody else, as they are as long as the data."""
+        expanded = np.asarray((alpha / self.program.costs)[self.group])
+        expanded *= self.original.costs
+        return expanded
 
 
 def merge(program: Program) -> Merged | None:

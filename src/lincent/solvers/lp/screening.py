@@ -168,6 +168,7 @@ def _from_samples(
     beta, iterations = first.near_optimum(controls, rng)
     rows = first.program.shape[0]
     metric = metric_at(first.program, beta, undecided(rows, n, rows, 1.0) / rows, rng)
+    del first  # its samples are a copy
     if metric.columns is not None:
         # Few rows are large, and the optimum depends on them: they are drawn more often.
         whole = whole.sized(metric.columns)
