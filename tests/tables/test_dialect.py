@@ -53,6 +53,9 @@ def test_the_separator_is_the_mark_that_all_rows_share():
         ("a;b\n1.5;x\n2;y\n", "."),
         ("when;b\n01.02.2020;1,5\n", ","),
         ("a;b\n3;x\n", "."),
+        ("a;b\n1.094;6,8\n1.200;x\n1.300;x\n", ","),
+        ("a;b\n1,094;6.8\n1,200;x\n", "."),
+        ("a;b\n1,094;x\n", ","),
     ],
 )
 def test_decimal_marks(text, mark):

@@ -79,6 +79,19 @@ def test_a_sheet_is_found_by_name_or_number():
         formats.read_excel(io.BytesIO(b"PK no"), "b.xlsx", None)
 
 
+def test_a_sheet_with_a_cell_far_away_is_read_or_refused_at_once():
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.cell(1, 1, "x")
+    book.active.cell(1_048_576, 16_384, 1)
+    table = formats.read_excel(written(book.save), "far.xlsx", None)[0]
+    assert table.shape == (1, 16_384)
+    for row in range(1, 1001):
+        book.active.cell(row, 1, row)
+    with pytest.raises(TableError, match="1001 filled cells in 1001 rows and goes on to column 16"):
+        formats.read_excel(written(book.save), "far.xlsx", None)
+
+
 def test_frames_of_every_package():
     frame = TABLE.to_pandas()
     batch = TABLE.to_batches()[0]

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 pandas = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
 
 from lincent.model_selection import make_problem  # noqa: E402
 from lincent.tables.formats import TableError  # noqa: E402
+from lincent.tables.infer import infer_schema  # noqa: E402
+from lincent.tables.read import ReadOptions, UserTable  # noqa: E402
+from lincent.tables.schema import to_frame  # noqa: E402
 
 GOOD = "age,color,y\n" + "".join(
     f"{20 + k},{'red' if k % 2 else 'blue'},{'yes' if k % 3 else 'no'}\n" for k in range(0, 60, 1)
@@ -213,3 +216,36 @@ def test_number_classes_and_repeated_rows():
     problem = make_problem(frame, "y")
     assert problem.describe()["classes"] == {"0": 10, "1": 10}
     assert any("repeat an earlier row" in note for note in problem.notes)
+
+
+@pytest.mark.parametrize(
+    ("decimal", "cells", "numbers", "note"),
+    [
+        (
+            ",",
+            ["1.094", "999", "1.250,5"],
+            [1094, 999, 1250.5],
+            "1.094 is read as 1094, not as 1.094",
+        ),
+        (
+            ".",
+            ["1,094", "999", "-1,000.5"],
+            [1094, 999, -1000.5],
+            "1,094 is read as 1094, not as 1.094",
+        ),
+        (".", ["1,234,567", "2"], [1234567, 2], "1,234,567 is read as 1234567"),
+        (",", ["1.094", "1.5", "2,5"], [1.094, 1.5, 2.5], ""),
+        (",", ["1.094", "0.125", "2"], [1.094, 0.125, 2], ""),
+    ],
+)
+def test_thousands(decimal, cells, numbers, note):
+    data = pa.table({"x": cells * 8, "y": ["a", "b"] * (4 * len(cells))})
+    table = UserTable(data, options=ReadOptions(decimal=decimal))
+    prepared = infer_schema(table, "y")
+    assert prepared.frame["x"].tolist() == numbers * 8
+    assert prepared.columns[0].reason == note
+    assert note in "".join(prepared.warnings)
+    # A batch is read as the column was, also where it does not show the pattern.
+    first = UserTable(data.slice(0, 1), options=table.options)
+    assert to_frame(prepared.schema, first)["x"].tolist() == numbers[:1]
+    assert ("x" in prepared.schema.csv_types()) == (not note)

@@ -7,12 +7,13 @@ import json
 import lzma
 import sys
 import zipfile
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 pandas = pytest.importorskip("pandas")
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
 
 from lincent.tables import read as reader  # noqa: E402
 from lincent.tables.formats import TableError  # noqa: E402
@@ -266,3 +267,25 @@ def test_json_rows_with_different_keys(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps([{"a": 1}, {"a": 2, "b": "x"}]))
     assert read_table(path).data.column("b").to_pylist() == [None, "x"]
+
+
+@pytest.mark.parametrize("rows", [5_000, 3_000_000])  # in the head of the file, or after it
+def test_numbers_beside_no_break_spaces(rows, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x\n" + "1.5\n" * rows + "\u00a02.5\n", encoding="utf-8")
+    parts = list(read_batches(path, {"x": pa.float64()}))
+    assert sum(part.data.num_rows for part in parts) == rows + 1
+    assert all(a.row(a.data.num_rows) == b.first_row for a, b in pairwise(parts))
+    assert parts[-1].data.column(0)[-1].as_py() == "\u00a02.5"
+
+
+def test_the_byte_0_is_refused_wherever_it_is(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "1,a\n" * 100_000 + "2,a\0\n")
+    for reading in (read_table, lambda path: list(read_batches(path, {}))):
+        with pytest.raises(
+            TableError, match="row 100002, column 'y': the cell holds the byte 0x00"
+        ):
+            reading(path)
+    with pytest.raises(TableError, match="row 2, column 'y'"):
+        read_table(pa.table({"y": pa.array(["a", "b\0"]).dictionary_encode()}))

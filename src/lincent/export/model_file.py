@@ -45,7 +45,7 @@ from lincent.export.validate_model import (
     model_classes,
 )
 from lincent.tables.formats import outside_strings
-from lincent.tables.schema import CATEGORY, KINDS, TEXT, WITH_TIME, Schema
+from lincent.tables.schema import CATEGORY, DETAILS, KINDS, TEXT, Schema
 
 __all__ = ["TRUSTED_TYPES", "dump_model", "load_model", "parse_model", "save_model"]
 
@@ -380,7 +380,7 @@ def _check_header(header: dict[str, Any]) -> None:
         raise InvalidModelFile("is damaged: its description has no columns, or one of them twice")
     for column in columns:
         values = column["categories"]
-        if column["kind"] not in KINDS or column["detail"] not in ("", WITH_TIME):
+        if column["kind"] not in KINDS or column["detail"] not in DETAILS:
             raise InvalidModelFile("is damaged: its description has a column of no kind")
         _check_texts([*values, *column["marks"], column["form"]])
         has_values = column["kind"] in (CATEGORY, TEXT)

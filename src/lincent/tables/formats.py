@@ -38,6 +38,7 @@ SIGNATURES = (
 )  # fmt: skip
 COMPRESSED = (".gz", ".zip", ".bz2", ".xz")
 HEAD_BYTES = 1 << 23  # inspected before reading starts; a header may be as long
+MOST_AREA, LEAST_AREA = 100, 1 << 20  # cells of a sheet for each filled one, and in any case
 BUFFER_BYTES = 1 << 23  # of a Parquet file that is read in batches, for all columns together
 UNREADABLE = (
     OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError,
@@ -305,11 +306,15 @@ def read_excel(file: Any, name: str, sheet: str | None) -> tuple[Any, str, int]:
                         f"{name} has no sheet {sheet!r} (--sheet); it has {listed(titles)}."
                     )
                 sheet = titles[int(sheet) - 1]
-            rows = [
-                row
-                for row in book[sheet].iter_rows(values_only=True)
-                if any(cell is not None for cell in row)
-            ]
+            book[sheet].reset_dimensions()  # else every row is as wide as the widest
+            rows, area, used = [], 0, 0
+            for row in book[sheet].iter_rows(values_only=True):
+                cells = sum(cell is not None for cell in row)
+                if cells:
+                    rows.append(row)
+                    area, used = area + len(row), used + cells
+                if area > MOST_AREA * used + LEAST_AREA:
+                    raise _scattered(name, sheet, used, len(rows), len(row))
     except TableError:
         raise
     except Exception as error:
@@ -317,12 +322,21 @@ def read_excel(file: Any, name: str, sheet: str | None) -> tuple[Any, str, int]:
     if not rows:
         raise TableError(f"{name}: the sheet {sheet!r} is empty.")
     width = max(k + 1 for row in rows for k, cell in enumerate(row) if cell is not None)
+    if len(rows) * width > MOST_AREA * used + LEAST_AREA:
+        raise _scattered(name, sheet, used, len(rows), width)
     names = fill_names([*rows[0], *[None] * width][:width])
     check_unique(name, names)
     columns = [[row[k] if k < len(row) else None for row in rows[1:]] for k in range(width)]
     pa = arrow()
     arrays = [pa.array(_one_type(cells)) for cells in columns]
     return pa.table(arrays, names=names), sheet, len(titles)
+
+
+def _scattered(name: str, sheet: str, used: int, rows: int, width: int) -> TableError:
+    return TableError(
+        f"{name}: the sheet {sheet!r} has {used} filled cells in {rows} rows and goes on to column "
+        f"{width}: remove the cells far from the table, or save the table as CSV."
+    )
 
 
 def _one_type(cells: list[Any]) -> list[Any]:

@@ -29,9 +29,12 @@ from lincent.tables.read import MISSING_TOKENS, UserTable
 from lincent.tables.schema import (
     CATEGORY,
     DATE,
+    DECIMAL_ONLY,
     FLAG,
     NUMBER,
     TEXT,
+    THOUSANDS,
+    WITH_THOUSANDS,
     WITH_TIME,
     Column,
     Schema,
@@ -64,6 +67,7 @@ DATE_FORMS = tuple(
 )
 _ID_NAME = re.compile(r"(^|[_\W])(id|uuid|guid|key|index|no|nr)$|(?<=[a-z])I[dD]$", re.IGNORECASE)
 _PADDED = re.compile(r"0\d{3,}")
+_LEADING_ZERO = r"^[+-]?0\d"
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,10 @@ def infer_schema(
         reason, hint = inferred.reason, ""
         if inferred.kind:
             marks, verb = inferred.marks, "counts" if len(inferred.marks) == 1 else "count"
-            reason = f"{listed(marks)} {verb} as missing" if marks else ""
+            notes = [f"{listed(marks)} {verb} as missing"] if marks else []
+            if inferred.kind == NUMBER and inferred.example:
+                notes.append(_thousands_note(inferred.example, table.decimal))
+            reason = "; ".join(notes)
         elif inferred.usable_as in (DATE, TEXT):
             hint = "--dates" if inferred.usable_as == DATE else "--text"
         reports.append(ColumnReport(name, position, inferred.role, inferred.kind, reason, hint))
@@ -204,7 +211,8 @@ def _check_options(table: UserTable, target: str, options: ColumnOptions) -> Non
 class InferredType:
     """The role of a column, the kind as which it is used, and the reason why it should not be.
 
-    ``usable_as`` is the kind of a column that is used only where the user asks for it.
+    ``usable_as`` is the kind of a column that is used only where the user asks for it;
+    ``example`` is a number with separated thousands, if any.
     """
 
     role: str
@@ -214,6 +222,7 @@ class InferredType:
     form: str = ""
     detail: str = ""
     usable_as: str = ""
+    example: str = ""
 
 
 def _column_type(table: UserTable, name: str, options: ColumnOptions) -> InferredType:
@@ -228,9 +237,12 @@ def _column_type(table: UserTable, name: str, options: ColumnOptions) -> Inferre
     if role == NUMBER and inferred.kind not in (NUMBER, FLAG):
         values = plain_array(values)
         if is_text(values.type):
-            numbers, bad = text_to_numbers(values, table.decimal)
+            detail, example = _thousands(with_nulls(values), table.decimal)
+            thousands = detail != DECIMAL_ONLY
+            numbers, bad = text_to_numbers(values, table.decimal, thousands=thousands)
             if np.isfinite(numbers).any():
-                return InferredType(NUMBER, NUMBER, marks=_distinct_cells(values, bad))
+                marks = _distinct_cells(values, bad)
+                return InferredType(NUMBER, NUMBER, marks=marks, detail=detail, example=example)
         raise TableError(
             f"The column {name!r} (--role) holds {values.type} without a number in it."
         )
@@ -252,6 +264,34 @@ def _column_type(table: UserTable, name: str, options: ColumnOptions) -> Inferre
 def _distinct_cells(text: Any, mask: np.ndarray) -> tuple[str, ...]:
     cells = text.filter(arrow().array(mask)).to_pylist()
     return tuple(sorted({cell.strip() for cell in cells}))
+
+
+def _thousands(text: Any, decimal: str) -> tuple[str, str]:
+    """Return the detail of a column of numbers, and one whose thousands are separated.
+
+    A point in a table with decimal commas (or the reverse) separates thousands unless some number
+    of the column cannot be read so, such as 1.5 or 0.125.
+    """
+    import pyarrow.compute as pc
+
+    cells = pc.utf8_trim_whitespace(text.drop_null())
+    cells = cells.filter(pc.match_substring(cells, "." if decimal == "," else ","))
+    separated = pc.match_substring_regex(cells, THOUSANDS[decimal])
+    plain = cells.filter(pc.invert(separated))
+    if len(plain) and pc.any(pc.match_substring_regex(plain, r"^[+-]?\d*[.,]\d*")).as_py():
+        return DECIMAL_ONLY, ""
+    if pc.any(separated).as_py():
+        return WITH_THOUSANDS, cells.filter(separated)[0].as_py()
+    return "", ""
+
+
+def _thousands_note(example: str, decimal: str) -> str:
+    other = "." if decimal == "," else ","
+    whole, mark, rest = example.replace(other, "").partition(decimal)
+    note = f"{example} is read as {whole}{mark and '.'}{rest}"
+    if mark or example.count(other) > 1:
+        return note
+    return f"{note}, not as {example.replace(',', '.')}"
 
 
 def infer_type(name: str, values: Any, decimal: str = ".") -> InferredType:
@@ -323,12 +363,12 @@ def _infer_text(name: str, values: Any, decimal: str) -> InferredType:
     # Digits with leading zeros, all of one length, are codes (of postal areas), not quantities.
     one_length = len({len(cell) for cell in distinct}) == 1
     if not (one_length and any(_PADDED.fullmatch(cell) for cell in distinct)):
-        numbers, bad = text_to_numbers(text, decimal)
-        if not bad.any():
-            return _infer_numbers(name, numbers, NUMBER)
-        marks = _distinct_cells(text, bad)
+        detail, example = _thousands(text, decimal)
+        numbers, bad = text_to_numbers(text, decimal, thousands=detail != DECIMAL_ONLY)
+        marks = _distinct_cells(text, bad) if bad.any() else ()
         if 1 - bad.sum() / len(present) >= NUMBER_FRACTION and len(marks) <= MOST_MARKS:
-            return _infer_numbers(name, numbers, NUMBER, marks)
+            inferred = _infer_numbers(name, numbers, NUMBER, marks)
+            return replace(inferred, detail=detail, example=example)
     form = _date_form(distinct)
     if form:
         return _infer_dates(to_dates(text, form), form)
@@ -534,14 +574,15 @@ def read_labels(table: UserTable, target: str) -> np.ndarray:
             if _are_whole(numbers):
                 return numbers.astype(np.int64)
         raise _not_classes(table, target, values.type)
-    # Cells of a text file are numbers where all are, else names of classes.  NA beside numbers is
-    # a missing number; beside other names it is a name.
+    # Cells of a text file are numbers where all are, else names of classes, and so are digits with
+    # leading zeros: 01 is not 1.  NA beside numbers is a missing number; beside names it is a name.
     text = pc.utf8_trim_whitespace(values.cast(pa.string()))
     encoded = pc.dictionary_encode(text, null_encoding="encode")
     text, codes = encoded.dictionary, np.asarray(encoded.indices)
-    numbers, bad = text_to_numbers(text, table.decimal)
+    numbers, bad = text_to_numbers(text, table.decimal, thousands=False)
     present = ~np.isnan(numbers)
-    if present.any() and not bad.any():
+    padded = pc.any(pc.match_substring_regex(text, _LEADING_ZERO)).as_py()
+    if present.any() and not bad.any() and not padded:
         _check_present(table, target, ~present[codes])
         if _are_whole(numbers):
             return np.asarray(numbers.astype(np.int64)[codes])

@@ -24,6 +24,7 @@ from itertools import chain
 from typing import Any
 
 from lincent._errors import AppError, first_line, import_optional
+from lincent._files import is_stream
 from lincent._memory import available_memory, sample_entries
 from lincent.tables import formats
 from lincent.tables.formats import (
@@ -63,6 +64,7 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+_SEPARATED = re.compile(r"\s*[+-]?[1-9]\d{0,2}([.,])\d{3}(\1\d{3})*\s*")
 _POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 
 
@@ -112,7 +114,9 @@ def read_table(data: Any, options: ReadOptions = DEFAULT_READ) -> UserTable:
             raise TableError(f"{source.name}: the column names are followed by no rows.")
     names = fill_names(table.data.column_names)
     check_unique(table.name, names)
-    return replace(table, data=table.data.rename_columns(names))
+    table = replace(table, data=table.data.rename_columns(names))
+    _check_nul(table)
+    return table
 
 
 def read_batches(
@@ -131,19 +135,56 @@ def read_batches(
         yield from _split(table, table.data.to_batches(), rows)
         return
     with open_table(data, options.format) as source, _reader_errors(source):
-        if source.format == CSV:
-            dialect = _dialect(source, options, source.head)
-            table = UserTable(None, source.name, 2, replace(options, decimal=dialect.decimal))
-            batches = import_optional("pyarrow.csv", "app", "Reading tables").open_csv(
-                source.stream, **_csv_options(source, dialect, types)
-            )
-        elif source.format == PARQUET:
-            table = UserTable(None, source.name)
-            batches = formats.parquet_batches(source, rows)
-        else:
-            table = _read(source, options)
-            batches = table.data.to_batches()
-        yield from _split(table, batches, rows)
+        done = 0
+        try:
+            if source.format == CSV:
+                dialect = _dialect(source, options, source.head)
+                if b"\xa0" in source.head:  # Arrow reads no number beside a no-break space
+                    types = {}
+                table = UserTable(None, source.name, 2, replace(options, decimal=dialect.decimal))
+                batches = import_optional("pyarrow.csv", "app", "Reading tables").open_csv(
+                    source.stream, **_csv_options(source, dialect, types)
+                )
+            elif source.format == PARQUET:
+                table = UserTable(None, source.name)
+                batches = formats.parquet_batches(source, rows)
+            else:
+                table = _read(source, options)
+                batches = table.data.to_batches()
+            for part in _split(table, batches, rows):
+                done += part.data.num_rows
+                yield part
+            return
+        except arrow().ArrowInvalid:
+            if not types or source.format != CSV or is_stream(data):
+                raise
+    # A cell that Arrow does not read as a number: read all as text, which allows for more.
+    for part in read_batches(data, {}, options, rows):
+        skipped = min(done, part.data.num_rows)
+        done -= skipped
+        if skipped < part.data.num_rows:
+            first = part.first_row + skipped
+            yield replace(part, data=part.data.slice(skipped), first_row=first)
+
+
+def _check_nul(table: UserTable) -> None:
+    """Raise an error for text with the character 0, which NumPy drops at the end of text."""
+    import pyarrow.compute as pc
+
+    pa = arrow()
+    for name, column in zip(table.data.schema.names, table.data.columns, strict=True):
+        row = 0
+        for chunk in getattr(column, "chunks", [column]):
+            text = chunk.dictionary_decode() if pa.types.is_dictionary(chunk.type) else chunk
+            if "string" in str(text.type) and not pa.types.is_nested(text.type):
+                has_nul = pc.match_substring(text.cast(pa.large_string()), "\0")
+                position = pc.index(has_nul, True).as_py()
+                if position >= 0:
+                    raise TableError(
+                        f"{table.name}: row {table.row(row + position)}, column {name!r}: the cell "
+                        "holds the byte 0x00; remove it."
+                    )
+            row += len(chunk)
 
 
 def _split(table: UserTable, batches: Any, rows: int) -> Iterator[UserTable]:
@@ -151,7 +192,9 @@ def _split(table: UserTable, batches: Any, rows: int) -> Iterator[UserTable]:
     for batch in batches:
         for start in range(0, batch.num_rows, rows):
             part = batch.slice(start, rows)
-            yield replace(table, data=part, first_row=row)
+            named = replace(table, data=part, first_row=row)
+            _check_nul(named)
+            yield named
             row += part.num_rows
 
 
@@ -365,10 +408,16 @@ def infer_separator(text: str) -> str:
 
 
 def infer_decimal(text: str, separator: str) -> str:
-    """Return a comma where more cells read 1,5 than 1.5, else a point."""
+    """Return a comma where more cells read 1,5 than 1.5, else a point.
+
+    Cells that may be thousands, as 1.094, count only where there are no others.
+    """
     if separator == ",":
         return "."
     cells = [cell for row in split_rows(text, separator)[1:] for cell in row]
-    commas = sum(bool(_COMMA.fullmatch(cell)) for cell in cells)
-    points = sum(bool(_POINT.fullmatch(cell)) for cell in cells)
-    return "," if commas > points else "."
+    for part in ([cell for cell in cells if not _SEPARATED.fullmatch(cell)], cells):
+        commas = sum(bool(_COMMA.fullmatch(cell)) for cell in part)
+        points = sum(bool(_POINT.fullmatch(cell)) for cell in part)
+        if commas != points:
+            return "," if commas > points else "."
+    return "."

@@ -23,6 +23,13 @@ from lincent.tables.read import MISSING_TOKENS, UserTable
 NUMBER, FLAG, CATEGORY, DATE, TEXT = "number", "flag", "category", "date", "text"
 KINDS = (NUMBER, FLAG, CATEGORY, DATE, TEXT)
 WITH_TIME = "with time"
+DECIMAL_ONLY, WITH_THOUSANDS = "decimal marks only", "with thousands"
+DETAILS = ("", WITH_TIME, DECIMAL_ONLY, WITH_THOUSANDS)
+THOUSANDS = {
+    ",": r"^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?$",
+    ".": r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$",
+}
+"""Numbers whose thousands are separated, by the decimal mark of the table."""
 WORD = re.compile(r"\w\w+")
 FLAGS = dict.fromkeys(("true", "1", "yes", "t"), 1.0) | dict.fromkeys(
     ("false", "0", "no", "f"), 0.0
@@ -45,7 +52,9 @@ class Column:
     form : str
         The format of a date, as in ``strptime``, or ``ISO8601``.
     detail : str
-        ``"with time"`` for a date whose hours differ.
+        ``"with time"`` for a date whose hours differ; ``"with thousands"`` for numbers such as
+        1.094 in a table with decimal commas, and ``"decimal marks only"`` where others of the
+        column, such as 1.5, show that the point does not separate thousands.
     """
 
     name: str
@@ -99,7 +108,11 @@ class Schema:
 
     def csv_types(self) -> dict[str, Any]:
         """Return the Arrow type of the columns of a text file that are parsed as numbers."""
-        plain = [c.name for c in self.columns if c.kind == NUMBER and not c.marks]
+        plain = [
+            c.name
+            for c in self.columns
+            if c.kind == NUMBER and not c.marks and c.detail != WITH_THOUSANDS
+        ]
         return dict.fromkeys(plain, arrow().float64())
 
     def to_json(self) -> dict[str, Any]:
@@ -158,14 +171,21 @@ def with_nulls(text: Any, tokens: Any = MISSING_TOKENS) -> Any:
 
 
 def text_to_numbers(
-    text: Any, decimal: str, marks: tuple[str, ...] = ()
+    text: Any, decimal: str, marks: tuple[str, ...] = (), *, thousands: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return numbers, NaN where missing, and a mask of the cells that hold something else."""
+    """Return numbers, NaN where missing, and a mask of the cells that hold something else.
+
+    ``thousands``: 1.094 is 1094 where the decimal mark is a comma, and 1,094 where it is a point.
+    """
     import pandas as pd
     import pyarrow.compute as pc
 
     pa = arrow()
     cells = pc.utf8_trim_whitespace(with_nulls(text, (*MISSING_TOKENS, *marks)))
+    other = "." if decimal == "," else ","
+    if thousands and pc.any(pc.match_substring(cells, other)).as_py():
+        separated = pc.match_substring_regex(cells, THOUSANDS[decimal])
+        cells = pc.if_else(separated, pc.replace_substring(cells, other, ""), cells)
     if decimal == ",":
         cells = pc.replace_substring(cells, ",", ".")
     try:
@@ -247,7 +267,8 @@ def _numbers(column: Column, values: Any, table: UserTable) -> np.ndarray:
             numbers = cells.map(FLAGS).to_numpy(dtype=np.float64)
             bad = np.isnan(numbers) & cells.notna().to_numpy()
         else:
-            numbers, bad = text_to_numbers(values, table.decimal, column.marks)
+            thousands = column.detail != DECIMAL_ONLY
+            numbers, bad = text_to_numbers(values, table.decimal, column.marks, thousands=thousands)
         if bad.any():
             position = int(np.flatnonzero(bad)[0])
             raise TableError(
