@@ -1,4 +1,4 @@
-"""What a row costs: LCC's hinge, FQCC's ramp; and where outliers pull the line."""
+"""What a row costs: LCC's hinge, FQCC's ramp; and where outliers move the line."""
 
 import matplotlib.pyplot as plt
 import numpy as np

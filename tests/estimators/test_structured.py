@@ -53,25 +53,25 @@ def test_a_ring_needs_structure():
     assert StructuredLCCCV().fit(X, y).score(X, y) > 0.95
 
 
-def test_explain_names_the_centers_that_pull():
+def test_explain_orders_local_centers_by_coefficient():
     X, y = ring()
     model = StructuredLCC().fit(X, y)
     table = model.explain()
-    strength = np.abs(table["pull"])
+    strength = np.abs(table["coef"])
     assert np.all(strength[:-1] >= strength[1:])
     assert set(table["center"]) == set(range(len(model.local_centers_)))
-    # On the whole a center pulls to its own class.
-    mean = {label: table["pull"][table["class"] == label].mean() for label in (0, 1)}
+    # On average the similarity to a center votes for its own class.
+    mean = {label: table["coef"][table["class"] == label].mean() for label in (0, 1)}
     assert mean[0] < mean[1]
     with pytest.raises(ValueError, match="problem=1"):
         model.explain(1)
 
 
-def test_score_is_linear_part_and_pulls():
+def test_score_is_linear_part_and_similarities():
     X, y = ring()
     model = StructuredLCC(gamma=0.5).fit(X, y)
     near = np.exp(-0.5 * squared_distances(X, model.local_centers_) / X.shape[1])
-    score = X @ model.coef_[0, :2] + near @ model.pulls_[0] + model.intercept_[0]
+    score = X @ model.coef_[0, :2] + near @ model.local_coef_[0] + model.intercept_[0]
     np.testing.assert_allclose(model.decision_function(X), score, atol=1e-8)
 
 
@@ -100,7 +100,7 @@ def test_many_classes_share_the_local_centers():
     X, y = load_iris(return_X_y=True)
     model = StructuredLCC().fit(scale(X), y)
     assert len(model.local_centers_) == 36  # a quarter of 50 rows, three times
-    assert model.pulls_.shape == (3, 36)
+    assert model.local_coef_.shape == (3, 36)
     assert model.score(scale(X), y) > 0.93
 
 

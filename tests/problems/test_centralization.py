@@ -93,7 +93,7 @@ def test_multipliers_beyond_their_bounds_are_not_believed():
 
 
 def test_an_infeasible_point_is_not_believed():
-    """A long beta beyond the box would look good; the certificate pulls it back first."""
+    """A long beta beyond the box would look good; the certificate clips it to the box first."""
     program = noisy_program(0, C=0.01)
     found = solved(program)
     beyond = certify(program, 100 * found.beta, found.alpha, found.t)

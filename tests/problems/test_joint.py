@@ -70,11 +70,11 @@ def test_no_point_is_below_the_bound_of_another(make):
     assert max(bounds) <= min(values)
 
 
-def written_out(program, pull, scale, X):
+def written_out(program, dual, scale, X):
     """(D) of the separate problems as a loop over rules and rows."""
     width, bounds = program.high - program.low, []
-    for k in range(pull.shape[1]):
-        alpha = scale * program.costs[:, k] * pull[:, k]
+    for k in range(dual.shape[1]):
+        alpha = scale * program.costs[:, k] * dual[:, k]
         side = program.sign[:, k]
         up, down = alpha[side > 0].sum(), alpha[side < 0].sum()
         held = np.array(
@@ -86,8 +86,8 @@ def written_out(program, pull, scale, X):
         square = sum(
             a * a / (scale * c) for a, c in zip(held, program.costs[:, k], strict=True) if c > 0
         )
-        pulled = X.T @ (side * held)
-        bounds.append(program.high * held.sum() - width / 2 * square - pulled @ pulled / 2)
+        image = X.T @ (side * held)
+        bounds.append(program.high * held.sum() - width / 2 * square - image @ image / 2)
     return bounds
 
 
@@ -96,11 +96,11 @@ def written_out(program, pull, scale, X):
 def test_the_bound_of_separate_problems_is_the_stated_one(scale, light):
     rng = np.random.default_rng(3)
     program, X = separate(rng), rng.normal(size=(40, 4))
-    pull = rng.random((40, 2))
-    pull[:, 0] *= np.where(program.sign[:, 0] == light, 0.1, 1.0)
-    pull[:, 1] = np.where(program.sign[:, 1] > 0, 0.0, pull[:, 1])  # one class pulls nothing
-    found = program.bound(pull, scale, lambda amounts: X.T @ amounts)
-    np.testing.assert_allclose(found, written_out(program, pull, scale, X), rtol=1e-12, atol=1e-15)
+    dual = rng.random((40, 2))
+    dual[:, 0] *= np.where(program.sign[:, 0] == light, 0.1, 1.0)
+    dual[:, 1] = np.where(program.sign[:, 1] > 0, 0.0, dual[:, 1])  # one class has no dual weight
+    found = program.bound(dual, scale, lambda amounts: X.T @ amounts)
+    np.testing.assert_allclose(found, written_out(program, dual, scale, X), rtol=1e-12, atol=1e-15)
 
 
 def test_flows_that_nearly_balance_are_nearly_kept():
@@ -119,8 +119,8 @@ def test_the_bound_of_native_problems_is_the_stated_one(scale):
     """Amounts at pairs, made feasible, as a loop over rows and rules."""
     rng = np.random.default_rng(5)
     program, X = native(rng), rng.normal(size=(40, 4))
-    pull = rng.random((40, 3))
-    alpha = scale * program.costs * pull
+    dual = rng.random((40, 3))
+    alpha = scale * program.costs * dual
     flow = np.array([alpha[program.codes == k].sum(axis=0) for k in range(3)])
     alpha = alpha * feasible(flow)[program.codes]
     square, away = 0.0, np.zeros((40, 3))
@@ -130,9 +130,9 @@ def test_the_bound_of_native_problems_is_the_stated_one(scale):
                 square += alpha[i, k] ** 2 / (scale * program.costs[i, k])
                 away[i, k] -= alpha[i, k]
                 away[i, y] += alpha[i, k]
-    pulled = X.T @ away
-    stated = 3.0 * alpha.sum() - 4.0 / 2 * square - (pulled**2).sum() / 4
-    found = program.bound(pull, scale, lambda amounts: X.T @ amounts)
+    image = X.T @ away
+    stated = 3.0 * alpha.sum() - 4.0 / 2 * square - (image**2).sum() / 4
+    found = program.bound(dual, scale, lambda amounts: X.T @ amounts)
     np.testing.assert_allclose(found, [stated], rtol=1e-12, atol=0.0)
 
 

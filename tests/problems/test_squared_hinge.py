@@ -58,8 +58,8 @@ def test_the_size_of_a_gradient_is_that_of_its_larger_part():
     problem, u = program(np.random.default_rng(3), intercept=False), np.full(4, 3.0)
     for point in (u, 0.01 * u):
         missed = problem.missed(point)
-        pull = problem.rows.tdot(2 * problem.weight * np.maximum(missed, 0.0))
-        hold = problem.quadratic.P @ point
+        loss_gradient = problem.rows.tdot(2 * problem.weight * np.maximum(missed, 0.0))
+        penalty_gradient = problem.quadratic.P @ point
         gradient, size = problem.gradient(point, missed)
-        assert size == max(np.abs(pull).max(), np.abs(hold).max())
-        np.testing.assert_allclose(gradient, hold - pull)
+        assert size == max(np.abs(loss_gradient).max(), np.abs(penalty_gradient).max())
+        np.testing.assert_allclose(gradient, penalty_gradient - loss_gradient)

@@ -1,4 +1,4 @@
-"""What all rows pull, in sums: those of the equations, wherever the rows are and however cut."""
+"""Sums of loss, gradient and Hessian over all rows, for every source and partition of the rows."""
 
 import dask.array as da
 import numpy as np

@@ -86,7 +86,7 @@ class StructuredLCC(
     feature_importances_ : ndarray of shape (n_features,)
         Mean absolute derivative of the decision values at the local centers, times the standard
         deviation of the feature over them; of sum one.
-    pulls_ : ndarray of shape (n_problems, n_local)
+    local_coef_ : ndarray of shape (n_problems, n_local)
         Coefficient of the similarity to each local center in the score of each subproblem.
     coef_ : ndarray of shape (n_problems, n_features)
         The linear part of the decision function, as in :class:`StructuredLCCCV`.
@@ -222,20 +222,20 @@ class StructuredLCC(
         -------
         dict of arrays of shape (n_local,)
             ``center``, the index into ``local_centers_``; ``class``, the class it belongs to;
-            ``size``, the weight of its samples; ``pull``, the coefficient of its similarity.
+            ``size``, the weight of its samples; ``coef``, the coefficient of its similarity.
         """
         check_is_fitted(self)
-        if not 0 <= problem < len(self.pulls_):
+        if not 0 <= problem < len(self.local_coef_):
             raise ValueError(
-                f"problem={problem!r} is not there: this model has {len(self.pulls_)} binary "
+                f"problem={problem!r} is not there: this model has {len(self.local_coef_)} binary "
                 "subproblems, counted from 0."
             )
-        order = np.argsort(-np.abs(self.pulls_[problem]), kind="stable")
+        order = np.argsort(-np.abs(self.local_coef_[problem]), kind="stable")
         return {
             "center": order,
             "class": self.local_classes_[order],
             "size": self.local_sizes_[order],
-            "pull": self.pulls_[problem][order],
+            "coef": self.local_coef_[problem][order],
         }
 
     def _check_params(self) -> None:
@@ -269,7 +269,7 @@ class StructuredLCC(
         n = self.n_features_in_
         self.extended_coef_ = np.array([part.beta for part in parts])
         self.coef_ = self.extended_coef_[:, :n].copy()
-        self.pulls_ = self.extended_coef_[:, n:] @ self._whitening
+        self.local_coef_ = self.extended_coef_[:, n:] @ self._whitening
 
     def _extension(self) -> Extension:
         return Extension(self.local_centers_, self.gamma / self._variance, self._whitening)
@@ -281,11 +281,11 @@ class StructuredLCC(
     def feature_importances_(self) -> np.ndarray:
         """Return the importance of each feature; see the attributes of the class."""
         check_is_fitted(self)
-        local = self.pulls_[:, None, :]
+        local = self.local_coef_[:, None, :]
         return local_importances(self.coef_, self.local_centers_, self._scales(), local)
 
     def _task_scores(self, X: Any) -> np.ndarray:
-        local = self.pulls_[:, None, :]
+        local = self.local_coef_[:, None, :]
         return local_scores(
             X, self.coef_, self.intercept_, self.local_centers_, self._scales(), local
         )

@@ -76,7 +76,7 @@ class StructuredLCCCV(ProbabilityMixin, FoldEnsemble, Classifier):
         The local centers of all folds, or of all samples.
     local_classes_ : ndarray of shape (n_local,)
         The class of each.
-    pulls_ : ndarray of shape (n_problems, n_gammas, n_local)
+    local_coef_ : ndarray of shape (n_problems, n_gammas, n_local)
         The coefficient of the kernel similarity to each local center.
     feature_importances_ : ndarray of shape (n_features,)
         Mean absolute derivative of the decision values at the local centers, times the standard
@@ -215,7 +215,7 @@ class StructuredLCCCV(ProbabilityMixin, FoldEnsemble, Classifier):
         self._scales = np.outer(np.asarray(self.gammas, dtype=np.float64), inverse)
         self.coef_ = np.zeros((len(results), n))
         self.intercept_ = np.zeros(len(results))
-        self.pulls_ = np.zeros((len(results), len(self.gammas), ends[-1]))
+        self.local_coef_ = np.zeros((len(results), len(self.gammas), ends[-1]))
         for k, (result, own) in enumerate(zip(results, weights, strict=True)):
             used = np.flatnonzero(own.reshape(result.shape).any(axis=1)).tolist()
             for fold, (_, whitenings) in enumerate(made):
@@ -226,15 +226,15 @@ class StructuredLCCCV(ProbabilityMixin, FoldEnsemble, Classifier):
                     if of_map:
                         of_fold = slice(ends[fold], ends[fold + 1])
                         similarity = direction[n:] @ whitenings[of_map - 1]
-                        self.pulls_[k, of_map - 1, of_fold] = similarity
+                        self.local_coef_[k, of_map - 1, of_fold] = similarity
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """Return the importance of each feature; see the attributes of the class."""
         check_is_fitted(self)
-        return local_importances(self.coef_, self.local_centers_, self._scales, self.pulls_)
+        return local_importances(self.coef_, self.local_centers_, self._scales, self.local_coef_)
 
     def _task_scores(self, X: Any) -> np.ndarray:
         return local_scores(
-            X, self.coef_, self.intercept_, self.local_centers_, self._scales, self.pulls_
+            X, self.coef_, self.intercept_, self.local_centers_, self._scales, self.local_coef_
         )

@@ -340,9 +340,9 @@ def _kernel(model: KernelLCC, X: Expr) -> Expr:
 def _local_scores(model: Any, X: Expr) -> Expr:
     if isinstance(model, StructuredLCC):
         scales = np.full((1, len(model.local_centers_)), model.gamma / model._variance)
-        coefs = model.pulls_[:, None, :]
+        coefs = model.local_coef_[:, None, :]
     else:
-        scales, coefs = model._scales, model.pulls_
+        scales, coefs = model._scales, model.local_coef_
     score = X.affine(model.coef_[:, : model.n_features_in_].T, model.intercept_)
     distances = X.apply("distances", (model.local_centers_, "l2"))
     for k, scale in enumerate(scales):

@@ -49,7 +49,7 @@ SHAPES = {
     "dual_coef_": "tasks support", "intercept_": "outputs", "plane_intercept_": "tasks 2",
     "local_centers_": "local features", "local_classes_": "local", "local_sizes_": "local",
     "mean_": "features", "plane_coef_": "tasks 2 features",
-    "priors_": "classes", "pulls_": "tasks ...",
+    "priors_": "classes", "local_coef_": "tasks ...",
     "support_": "support", "support_vectors_": "support features",
     "statistics_": "features", "var_": "features",
 }  # fmt: skip

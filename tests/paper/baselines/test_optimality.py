@@ -56,9 +56,9 @@ def test_dls_gradient_is_zero_for_every_class():
     for k in range(3):
         e = np.where(y == k, 1.0, -1.0)
         f = X @ model.coef_[k] + model.intercept_[k]
-        pull = e * np.maximum((e + 1) / 2 - e * f, 0)
-        np.testing.assert_allclose(X.T @ pull, 0.3 * model.coef_[k], atol=1e-9)
-        assert pull.sum() == pytest.approx(0, abs=1e-9)
+        dual = e * np.maximum((e + 1) / 2 - e * f, 0)
+        np.testing.assert_allclose(X.T @ dual, 0.3 * model.coef_[k], atol=1e-9)
+        assert dual.sum() == pytest.approx(0, abs=1e-9)
 
 
 def test_dls_columns_mirror_each_other(problem):
@@ -117,13 +117,13 @@ def test_twin_multipliers(tall_problem):
     model = TwinSVC(c1=0.4, c3=0.2).fit(X, y)
     H, G = augmented(X[y > 0]), augmented(X[y < 0])
     u = np.append(model.plane_coef_[0, 1], model.plane_intercept_[0, 1])
-    pull = H.T @ (H @ u) + 0.2 * u
+    gradient = H.T @ (H @ u) + 0.2 * u
     margin = G @ u
-    # pull = G'a with a = c1 where the margin is missed, 0 where it is exceeded, free on it.
+    # gradient = G'a with a = c1 where the margin is missed, 0 where it is exceeded, free on it.
     on = np.abs(margin - 1) < 1e-5
-    rest = pull - 0.4 * G[margin < 1 - 1e-5].sum(axis=0)
+    rest = gradient - 0.4 * G[margin < 1 - 1e-5].sum(axis=0)
     a, *_ = np.linalg.lstsq(G[on].T, rest, rcond=None)
-    np.testing.assert_allclose(G[on].T @ a, rest, atol=1e-5 * np.abs(pull).max())
+    np.testing.assert_allclose(G[on].T @ a, rest, atol=1e-5 * np.abs(gradient).max())
 
 
 def test_weighted_twin_gradient_is_zero(tall_problem):
@@ -131,12 +131,12 @@ def test_weighted_twin_gradient_is_zero(tall_problem):
     model = WeightedTwinSVC(c1=0.4, c3=0.2).fit(X, y)
     H, G = augmented(X[y > 0]), augmented(X[y < 0])
     u = np.append(model.plane_coef_[0, 1], model.plane_intercept_[0, 1])
-    pull = H.T @ (H @ u) + 0.2 * u
+    gradient = H.T @ (H @ u) + 0.2 * u
     # The weights are 1 or 1e-5, so the gradient is zero for one of the two patterns on each row.
     first = 0.4 * np.linalg.solve(H.T @ H + 0.2 * np.eye(len(u)), G.sum(axis=0)) * len(H) / len(X)
     slack = 1 - G @ first
     weight = np.where(slack > np.abs(slack).mean(), 1e-5, 1.0)
-    np.testing.assert_allclose(pull, 0.4 * G.T @ weight, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(gradient, 0.4 * G.T @ weight, rtol=1e-8, atol=1e-10)
 
 
 def test_weighted_twin_planes_do_not_depend_on_c1_while_the_weights_stay(tall_problem):

@@ -64,7 +64,7 @@ def test_screening_on_many_copies(problem):
 # constant, or have equal class means, and of which rounding left d a digit.
 SOLVED = [2515, 2956, 8950, 2728, 4249, 6356, 7015, 2833, 12927, 16170, 17633, 23868, 33383, 36874]
 SOLVED += [95180, 96762]  # an optimum that is not unique beside multipliers of large rounding
-SOLVED += [127130]  # dependent columns that pull with millions of times the objective
+SOLVED += [127130]  # dependent columns with gradients millions of times the objective
 SOLVED += [284577]  # equal columns of which the last digits of a sum tell which is at the box
 SOLVED += [237295, 241807]  # multipliers a few roundings from their bounds, which large columns see
 

@@ -191,8 +191,8 @@ def test_a_start_that_absorbs_is_stationary(program, raised):
     np.testing.assert_allclose(unmet(point)[1], 0.0, atol=1e-9 * np.abs(steep.linear).max())
     if raised:
         rest = steep.linear - steep.rows.tdot(point.alpha)
-        pull = np.abs(rest * (steep.upper - steep.lower)).mean() / 2
-        assert mu > 0.3 * TUNING.raised * pull > assert_centered(InteriorPoint(steep))
+        slope = np.abs(rest * (steep.upper - steep.lower)).mean() / 2
+        assert mu > 0.3 * TUNING.raised * slope > assert_centered(InteriorPoint(steep))
     _, _, low, high, _ = blocks(point, point.Z)
     spread = np.maximum(mu / point.P[point.low], mu / point.P[point.high])
     usual = np.minimum(low, high) > 1.01e-3 * spread

@@ -278,12 +278,12 @@ def test_coordinates_that_press_against_the_box_are_held():
         np.testing.assert_array_equal(found[held], beta[held])
         slope = (gradient + H @ (found - beta))[~held]
         d = program.difference[~held]
-        pull = slope @ d / (d @ d)
-        np.testing.assert_allclose(slope, pull * d, atol=1e-7 * np.abs(gradient).max())
+        multiplier = slope @ d / (d @ d)
+        np.testing.assert_allclose(slope, multiplier * d, atol=1e-7 * np.abs(gradient).max())
         reach = program.difference @ found
         assert reach >= program.separation * (1 - 1e-9)
-        assert abs(pull) < 1e-7 or reach == pytest.approx(program.separation, rel=1e-6)
-        assert pull > -1e-7
+        assert abs(multiplier) < 1e-7 or reach == pytest.approx(program.separation, rel=1e-6)
+        assert multiplier > -1e-7
 
 
 def test_a_point_held_on_all_sides_stays():

@@ -162,11 +162,11 @@ def test_a_new_tableau_is_that_of_its_hinges():
     np.testing.assert_allclose(
         tableau.limits, np.concatenate([*limits, [program.separation]]), atol=1e-12
     )
-    # A side costs more than all rows and the slope can pull; the separation more than all sides.
-    pull = (np.abs(program.linear) + program.costs @ np.abs(A)) / unit
-    np.testing.assert_allclose(tableau.costs[m : m + n], PENALTY * pull, atol=1e-12)
-    np.testing.assert_allclose(tableau.costs[m + n : -1], PENALTY * pull, atol=1e-12)
-    most = PENALTY * pull.sum() / np.abs(d / unit).max()
+    # A bound costs more than the largest gradient; the separation more than all bounds.
+    steepest = (np.abs(program.linear) + program.costs @ np.abs(A)) / unit
+    np.testing.assert_allclose(tableau.costs[m : m + n], PENALTY * steepest, atol=1e-12)
+    np.testing.assert_allclose(tableau.costs[m + n : -1], PENALTY * steepest, atol=1e-12)
+    most = PENALTY * steepest.sum() / np.abs(d / unit).max()
     assert tableau.costs[-1] == pytest.approx(most)
     assert_tableau(tableau)
 

@@ -67,8 +67,8 @@ def test_certificate_is_what_the_problem_says(name):
 def test_optimality_conditions_hold_column_by_column(name):
     program = make(*MORE[name])
     found = solve(program, tol=1e-12).certificate
-    pull = program.dual_weights(program.positions(program.rows.dot(found.beta), found.t))
-    slope = program.rows.tdot(program.costs * pull)
+    dual = program.dual_weights(program.positions(program.rows.dot(found.beta), found.t))
+    slope = program.rows.tdot(program.costs * dual)
     used = found.beta != 0
     np.testing.assert_allclose(slope[used], np.sign(found.beta[used]), atol=1e-4)
     assert np.all(np.abs(slope[~used]) <= 1 + 1e-4)
@@ -137,14 +137,15 @@ def test_limits_are_kept_and_told():
 
 @pytest.mark.parametrize(("few", "size"), [(4, 5.0), (1, 20.0)])
 def test_columns_whose_own_gap_is_small_are_solved_all_the_same(few, size):
-    # At zero the classes pull unevenly: what evens them is steep in a column that is not yet chosen
-    # (the eleventh), so that the gap of all columns is far above that of the ten that are.
+    # At zero the dual weights of the classes are unequal: the balanced ones have a large gradient
+    # in a column that is not yet chosen (the eleventh), so that the gap of all columns is far above
+    # that of the ten that are.
     m, n, rng = 100, 260, np.random.default_rng(0)
     sign = np.where(np.arange(m) < few, 1.0, -1.0)
     A = 1e-3 * rng.standard_normal((m, n))
     A[:few, :10] += 1.02 / few
-    pull = (3.0 - 3.0 * (m - 2 * few) / m) / 4.0
-    A[:few, 10], A[few:, 10] = size, (0.9 - few * size) / (pull * (m - few))
+    dual = (3.0 - 3.0 * (m - 2 * few) / m) / 4.0
+    A[:few, 10], A[few:, 10] = size, (0.9 - few * size) / (dual * (m - few))
     program = RegularizedProgram(DenseRows(A), sign, np.ones(m), -1.0, 3.0)
     found = solve(program)
     assert found.status is Status.OPTIMAL

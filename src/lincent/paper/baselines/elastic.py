@@ -63,8 +63,8 @@ class ElasticProblem:
         return np.maximum(self.T - self.E * (self.X @ D), 0.0)
 
     def smooth_gradient(self, D: np.ndarray) -> np.ndarray:
-        pull = self.X.T @ (self.E * (2 * self.weight[:, None] * self.missed(D)))
-        return np.asarray(self.ridge * D - pull)
+        loss_gradient = self.X.T @ (self.E * (2 * self.weight[:, None] * self.missed(D)))
+        return np.asarray(self.ridge * D - loss_gradient)
 
     def objective(self, D: np.ndarray) -> float:
         loss = float(self.weight @ (self.missed(D) ** 2).sum(axis=1))
