@@ -25,6 +25,7 @@ ADDED = {
     "lincent.features.SplineFeatures": "0.2.0",
     "lincent.features.TableEncoder": "0.2.0",
     "lincent.features.TreeLeaves": "0.3.0",
+    "lincent.problems.MarginLoss": "0.3.0",
 }
 """Full name: the version it came with."""
 
@@ -103,6 +104,12 @@ MODULES = (
                 ("SplineFeatures", "LocalCenters", "KernelLandmarks", "TreeLeaves", "TableEncoder"),
             ),
         ),
+    ),
+    Module(
+        "lincent.problems",
+        "Losses",
+        "What a loss has to provide to be minimized, with a certificate, by the solvers here.",
+        (Group("Base class", ("MarginLoss",)),),
     ),
     Module(
         "lincent.inspection",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.problems.joint import JointLoss, SeparateLoss, feasible
+from lincent.problems.joint import JointLoss, SeparateLoss, SmoothedHinge, feasible
 
 
 def test_balanced_flows():
@@ -21,11 +21,18 @@ def test_balanced_flows():
 def separate(rng, m=40):
     codes = np.arange(m) % 3
     side = np.array([[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0]])
-    return SeparateLoss(codes, rng.uniform(1, 2, m), side, rng.uniform(0.5, 2, (2, 3)), -1.0, 3.0)
+    return SeparateLoss(
+        codes, rng.uniform(1, 2, m), side, rng.uniform(0.5, 2, (2, 3)), SmoothedHinge(-1.0, 3.0)
+    )
 
 
 def native(rng, m=40):
-    return JointLoss(np.arange(m) % 3, rng.uniform(1, 2, m), rng.uniform(0.5, 2, (3, 3)), -1.0, 3.0)
+    return JointLoss(
+        np.arange(m) % 3,
+        rng.uniform(1, 2, m),
+        rng.uniform(0.5, 2, (3, 3)),
+        SmoothedHinge(-1.0, 3.0),
+    )
 
 
 def test_a_block_is_a_rule_of_separate_problems_and_all_rules_of_native_ones():
@@ -72,7 +79,7 @@ def test_no_point_is_below_the_bound_of_another(make):
 
 def written_out(program, dual, scale, X):
     """(D) of the separate problems as a loop over rules and rows."""
-    width, bounds = program.high - program.low, []
+    width, bounds = program.phi.high - program.phi.low, []
     for k in range(dual.shape[1]):
         alpha = scale * program.costs[:, k] * dual[:, k]
         side = program.sign[:, k]
@@ -87,7 +94,7 @@ def written_out(program, dual, scale, X):
             a * a / (scale * c) for a, c in zip(held, program.costs[:, k], strict=True) if c > 0
         )
         image = X.T @ (side * held)
-        bounds.append(program.high * held.sum() - width / 2 * square - image @ image / 2)
+        bounds.append(program.phi.high * held.sum() - width / 2 * square - image @ image / 2)
     return bounds
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lincent.problems.joint import JointLoss
+from lincent.problems.joint import JointLoss, SmoothedHinge
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
 
 
@@ -18,7 +18,7 @@ def test_the_sums_are_those_of_the_native_program():
     cost = np.array([0.3, 0.5, 0.2])
     losses = LossStructure.native(cost, -1.0, 3.0)
     sums = joint_sums(X, codes, weight, losses, JointPoint(rules))
-    program = JointLoss(codes, weight, np.tile(cost[:, None] / 2, (1, 3)), -1.0, 3.0)
+    program = JointLoss(codes, weight, np.tile(cost[:, None] / 2, (1, 3)), SmoothedHinge(-1.0, 3.0))
     at = program.read(X @ rules[:-1] + rules[-1])
     np.testing.assert_allclose(sums.loss.sum(), at.loss.sum())
     slope = np.c_[X, np.ones(len(X))].T @ at.slope

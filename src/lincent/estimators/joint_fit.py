@@ -16,7 +16,7 @@ import numpy as np
 
 from lincent import _console
 from lincent.estimators.auto_candidates import FeatureBlocks, TrainingRows
-from lincent.problems.joint import JointLoss, SeparateLoss
+from lincent.problems.joint import JointLoss, SeparateLoss, SmoothedHinge
 from lincent.solvers.newton import in_place
 from lincent.solvers.newton.joint import Design, JointSolution, solve_path
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
@@ -59,11 +59,11 @@ class Costs:
         n = len(self.by_class)
         total = np.bincount(codes, weights=weight, minlength=n)
         cost = self.by_class / np.maximum(total, 1e-300)
-        low, high = self.margins
+        phi = SmoothedHinge(*self.margins)
         if n == 2:
-            return SeparateLoss(codes, weight, np.array([[-1.0, 1.0]]), cost[None], low, high)
+            return SeparateLoss(codes, weight, np.array([[-1.0, 1.0]]), cost[None], phi)
         pairs = np.tile(cost[:, None] / (n - 1), (1, n))
-        return JointLoss(codes, weight, pairs, low, high)
+        return JointLoss(codes, weight, pairs, phi)
 
     def loss_structure(self, totals: np.ndarray) -> LossStructure:
         """Return the same problem for samples in blocks, whose classes have these weights."""

@@ -51,7 +51,7 @@ from lincent.estimators.validation import (
     check_finite,
 )
 from lincent.problems.arrays import Certificate
-from lincent.problems.joint import JointLoss
+from lincent.problems.joint import JointLoss, SmoothedHinge
 from lincent.problems.regularized import RegularizedProgram
 from lincent.solvers.lp import dispatch
 from lincent.solvers.newton import in_place, lasso, ridge
@@ -400,7 +400,9 @@ class RegularizedLCC(ProbabilityMixin, ProjectionMixin, Classifier):
             scale = float(2.0 ** np.frexp(largest)[1])
             rows /= scale  # directions grow by it, C and the objective by its square
         pairs = np.tile(2.0 / n * costs.factor[:, None], (1, n))
-        losses = JointLoss(training.codes, np.array(training.weight), pairs, *margins)
+        losses = JointLoss(
+            training.codes, np.array(training.weight), pairs, SmoothedHinge(*margins)
+        )
         joint = fit_path(
             rows, losses, [self.C * scale**2], limits.tol, limits.max_iter, limits.out_of_time
         )[0]

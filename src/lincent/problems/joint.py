@@ -1,7 +1,7 @@
 """Several linear classifiers on the same rows: separate binary problems, or one joint problem.
 
-Scores f_ik = x_i.beta_k + b_k, one column for each of K classifiers; phi and its dual weight u as
-in ``regularized``; c_ik >= 0 costs, scaled by C.
+Scores f_ik = x_i.beta_k + b_k, one column for each of K classifiers; c_ik >= 0 costs, scaled by C;
+phi any ``MarginLoss``, as a rule the one of ``regularized`` (``SmoothedHinge``).
 
 Separate: K problems (P) of ``regularized`` with a free threshold, written as an intercept b.  With
 signs s_ik (0: row i takes no part in problem k),
@@ -16,15 +16,15 @@ over all classifiers at once (the sum of pairs of Weston and Watkins, 1999, with
 going to zero beta_y - beta_k is proportional to the difference of the centers of y and k, and with
 two classes beta_1 - beta_0 solves (P) exactly.
 
-Duals.  phi(z) = max over 0 <= u <= 1 of u (hi - z) - (hi - lo) u^2 / 2.  With alpha_ik = C c_ik
-u_ik and A_ik the coefficient of score k in the gradient of row i (s_ik alpha_ik; or sum_l alpha_il
-for k = y_i and -alpha_ik else), any alpha in [0, C c] with
+Duals.  phi(z) = max over u of -u z - phi*(-u), phi* the convex conjugate, attained at the dual
+weight u = -phi'(z) >= 0.  With alpha_ik = C c_ik u_ik and A_ik the coefficient of score k in the
+gradient of row i (s_ik alpha_ik; or sum_l alpha_il for k = y_i and -alpha_ik else), any u >= 0 with
 
     sum_i A_ik = 0                                             for every k
 
 gives the lower bound
 
-    hi sum alpha - (hi - lo)/2 sum alpha^2 / (C c) - sum_k |sum_i A_ik x_i|^2 / (2 r)         (D)
+    -C sum c_ik phi*(-u_ik) - sum_k |sum_i A_ik x_i|^2 / (2 r)                                (D)
 
 with r = 1 for (S), column by column, and r = 2 for (N).  Multipliers of a point are made feasible
 by factors in [0, 1] that go to one as the point goes to the solution (``feasible``).
@@ -32,6 +32,7 @@ by factors in [0, 1] that go to one as the point goes to the solution (``feasibl
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,11 +41,151 @@ import numpy as np
 from lincent.problems.arrays import Matrix, Vector
 
 
+class MarginLoss(ABC):
+    """Base class of a loss phi(z) of z, the score times the sign of the class.
+
+    phi is convex, decreasing, bounded from below, and its slope has a Lipschitz constant. A
+    subclass gives four functions of arrays, element by element. ``SeparateLoss`` (two classes) and
+    ``JointLoss`` (more) of ``lincent.problems.joint`` make a problem of them, which
+    ``lincent.solvers.newton.joint.solve_path`` solves by Newton's method, with a lower bound from
+    the conjugate.
+
+    Attributes
+    ----------
+    max_curvature : float
+        The Lipschitz constant, an upper bound on ``curvature``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lincent.problems import MarginLoss
+    >>> class SquaredHinge(MarginLoss):
+    ...     max_curvature = 2.0
+    ...     def value(self, z):
+    ...         return np.maximum(1 - z, 0) ** 2
+    ...     def slope(self, z):
+    ...         return -2 * np.maximum(1 - z, 0)
+    ...     def curvature(self, z):
+    ...         return 2.0 * (z < 1)
+    ...     def conjugate(self, v):
+    ...         return v + v**2 / 4
+    >>> SquaredHinge().value(np.array([-1.0, 0.0, 2.0]))
+    array([4., 1., 0.])
+    """
+
+    max_curvature: float
+
+    @abstractmethod
+    def value(self, z: Matrix) -> Matrix:
+        """Return phi(z).
+
+        Parameters
+        ----------
+        z : ndarray
+            Scores times the sign of the class.
+
+        Returns
+        -------
+        ndarray
+            The loss.
+        """
+
+    @abstractmethod
+    def slope(self, z: Matrix) -> Matrix:
+        """Return the first derivative of phi.
+
+        Parameters
+        ----------
+        z : ndarray
+            Scores times the sign of the class.
+
+        Returns
+        -------
+        ndarray
+            Slopes, at most zero.
+        """
+
+    @abstractmethod
+    def curvature(self, z: Matrix) -> Matrix:
+        """Return the second derivative of phi.
+
+        Parameters
+        ----------
+        z : ndarray
+            Scores times the sign of the class.
+
+        Returns
+        -------
+        ndarray
+            Curvatures, at least zero; where the slope has a corner that of one side.
+        """
+
+    @abstractmethod
+    def conjugate(self, v: Matrix) -> Matrix:
+        """Return the convex conjugate, the maximum of v z - phi(z) over z.
+
+        Parameters
+        ----------
+        v : ndarray
+            Slopes, or values between a slope and zero.
+
+        Returns
+        -------
+        ndarray
+            Values of the conjugate.
+        """
+
+    def _evaluate(self, z: Matrix, costs: Matrix) -> tuple[Matrix, Matrix, Matrix, np.ndarray]:
+        """Return c phi, c u, u and phi'' / max_curvature."""
+        u = -self.slope(z)
+        return costs * self.value(z), costs * u, u, self.curvature(z) / self.max_curvature
+
+
+class SmoothedHinge(MarginLoss):
+    """The hinge averaged over margins between ``low`` and ``high``: phi of ``regularized``.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends of the margins.
+    """
+
+    def __init__(self, low: float, high: float) -> None:
+        self.low, self.high, self.width = low, high, high - low
+        self.max_curvature = 1.0 / self.width
+
+    def value(self, z: Matrix) -> Matrix:
+        """Return phi(z)."""
+        return self._evaluate(z, np.ones_like(z))[0]
+
+    def slope(self, z: Matrix) -> Matrix:
+        """Return phi'(z), between -1 and 0."""
+        return np.asarray(-np.clip((self.high - z) / self.width, 0.0, 1.0))
+
+    def curvature(self, z: Matrix) -> Matrix:
+        """Return phi''(z); both ends of the margins count as curved."""
+        return np.where((z >= self.low) & (z <= self.high), self.max_curvature, 0.0)
+
+    def conjugate(self, v: Matrix) -> Matrix:
+        """Return phi*(v) for v between -1 and 0."""
+        return v * (self.high + self.width / 2 * v)
+
+    def _evaluate(self, z: Matrix, costs: Matrix) -> tuple[Matrix, Matrix, Matrix, np.ndarray]:
+        """Return c phi, c u, u, and where phi is curved, in few passes over the arrays."""
+        short = self.high - z
+        curved = (short >= 0.0) & (short <= self.width)
+        u = short / self.width
+        np.minimum(np.maximum(u, 0.0, out=u), 1.0, out=u)
+        alpha = costs * u
+        return alpha * (short - self.width / 2 * u), alpha, u, curved
+
+
 @dataclass(frozen=True, eq=False)
 class LossAtScores:
-    """Loss by classifier for C = 1, slope in the scores, dual weights u, and where phi is curved.
+    """Loss by classifier for C = 1, slope in the scores, dual weights u, and phi'' / max_curvature.
 
-    Both ends of the margins count as curved: at zero all rows may be at one of them.
+    Of the smoothed hinge the last, ``curved``, is boolean, and both ends of the margins count as
+    curved: at zero all rows may be at one of them.
     """
 
     loss: Vector
@@ -64,8 +205,7 @@ class SeparateLoss:
     weight: Vector
     side: Matrix
     cost: Matrix
-    low: float
-    high: float
+    phi: MarginLoss
     ridge: float = 1.0
     """r."""
     sign: Matrix = field(init=False)
@@ -84,8 +224,8 @@ class SeparateLoss:
 
     def read(self, scores: Matrix) -> LossAtScores:
         """Evaluate the loss at these scores."""
-        loss, alpha, u, curved = _losses(self, self.sign * scores)
-        return LossAtScores(loss, -self.sign * alpha, u, curved)
+        loss, alpha, u, curved = self.phi._evaluate(self.sign * scores, self.costs)
+        return LossAtScores(loss.sum(axis=0, dtype=np.float64), -self.sign * alpha, u, curved)
 
     def hessian_product(self, at: LossAtScores, change: Matrix) -> Matrix:
         """Return the change of the slope with a change of the scores."""
@@ -93,11 +233,11 @@ class SeparateLoss:
 
     def hessian_diagonal(self, at: LossAtScores) -> Matrix:
         """Return the second derivative of the loss in each score."""
-        return np.where(at.curved, self.costs, 0.0) / (self.high - self.low)
+        return np.asarray(self.costs * at.curved * self.phi.max_curvature)
 
     def curvature(self) -> Matrix:
-        """Return classifiers by classes: the curvature of a row of each class in the margins."""
-        return self.cost / (self.high - self.low)
+        """Return classifiers by classes: the largest curvature of a row of each class."""
+        return self.cost * self.phi.max_curvature
 
     def bound(self, u: Matrix, scale: float, combine: Any) -> Vector:
         """Return the bound (D) of each problem; ``combine`` gives sum_i A_ik x_i."""
@@ -105,11 +245,10 @@ class SeparateLoss:
         up, down = (np.where(self.sign * way > 0, alpha, 0.0).sum(axis=0) for way in (1, -1))
         least = np.minimum(up, down)
         keep_up, keep_down = (least / np.maximum(side, 1e-300) for side in (up, down))
-        alpha *= np.where(self.sign > 0, keep_up, keep_down)
-        combined = combine(self.sign * alpha)
-        squares = _squares(alpha, scale * self.costs)
-        total = self.high * alpha.sum(axis=0) - (self.high - self.low) / 2 * squares.sum(axis=0)
-        return np.asarray(total - (combined**2).sum(axis=0) / 2)
+        keep = np.where(self.sign > 0, keep_up, keep_down)
+        combined = combine(self.sign * alpha * keep)
+        conjugate = (scale * self.costs * self.phi.conjugate(-u * keep)).sum(axis=0)
+        return np.asarray(-conjugate - (combined**2).sum(axis=0) / 2)
 
 
 @dataclass(frozen=True)
@@ -119,8 +258,7 @@ class JointLoss:
     codes: np.ndarray
     weight: Vector
     cost: Matrix
-    low: float
-    high: float
+    phi: MarginLoss
     ridge: float = 2.0
     """r."""
     blocks: int = 1
@@ -144,13 +282,14 @@ class JointLoss:
 
     def read(self, scores: Matrix) -> LossAtScores:
         """Evaluate the loss at these scores."""
-        loss, alpha, u, curved = _losses(self, self._pairs(scores))
-        return LossAtScores(loss, -self._coefficients(alpha), u, curved)
+        loss, alpha, u, curved = self.phi._evaluate(self._pairs(scores), self.costs)
+        return LossAtScores(
+            loss.sum(axis=0, dtype=np.float64), -self._coefficients(alpha), u, curved
+        )
 
     def pair_curvature(self, at: LossAtScores) -> Matrix:
         """Return the second derivative of the loss in f_iy - f_ik."""
-        curvature: Matrix = np.where(at.curved, self.costs, 0.0) / (self.high - self.low)
-        return curvature
+        return np.asarray(self.costs * at.curved * self.phi.max_curvature)
 
     def hessian_diagonal(self, at: LossAtScores) -> Matrix:
         """Return the second derivative of the loss in each score."""
@@ -163,44 +302,24 @@ class JointLoss:
         return self._coefficients(self.pair_curvature(at) * self._pairs(change))
 
     def curvature(self) -> Matrix:
-        """Return classifiers by classes: the curvature of a row of each class in the margins."""
+        """Return classifiers by classes: the largest curvature of a row of each class."""
         curvature = self.cost.T.copy()
         np.fill_diagonal(curvature, 0.0)
         np.fill_diagonal(curvature, curvature.sum(axis=0))
-        return curvature / (self.high - self.low)
+        return curvature * self.phi.max_curvature
 
     def bound(self, u: Matrix, scale: float, combine: Any) -> Vector:
         """Return the bound (D); ``combine`` gives sum_i A_ik x_i."""
         alpha = scale * self.costs * u
         flow = np.zeros((len(self.cost), len(self.cost)))
         np.add.at(flow, self.codes, alpha)  # between the classes of rows and the other classes
-        alpha *= feasible(flow)[self.codes]
-        combined = combine(self._coefficients(alpha))
-        total = self.high * float(alpha.sum())
-        total -= (self.high - self.low) / 2 * float(_squares(alpha, scale * self.costs).sum())
-        return np.array([total - float((combined**2).sum()) / 4])
+        keep = feasible(flow)[self.codes]
+        combined = combine(self._coefficients(alpha * keep))
+        conjugate = float((scale * self.costs * self.phi.conjugate(-u * keep)).sum())
+        return np.array([-conjugate - float((combined**2).sum()) / 4])
 
 
 MulticlassLoss = SeparateLoss | JointLoss
-
-
-def _losses(
-    program: MulticlassLoss, z: Matrix
-) -> tuple[Vector, Matrix, Matrix, np.ndarray[Any, Any]]:
-    """Compute the loss of each classifier at positions z, c u, u, and where phi is curved."""
-    width = program.high - program.low
-    short = program.high - z
-    curved = (short >= 0.0) & (short <= width)
-    u = short / width
-    np.minimum(np.maximum(u, 0.0, out=u), 1.0, out=u)
-    alpha = program.costs * u
-    loss = alpha * (short - width / 2 * u)
-    return loss.sum(axis=0, dtype=np.float64), alpha, u, curved
-
-
-def _squares(alpha: Matrix, costs: Matrix) -> Matrix:
-    """Return alpha^2 / c, zero where the cost is."""
-    return np.divide(alpha * alpha, costs, where=costs > 0, out=alpha * 0)
 
 
 def feasible(flow: Matrix) -> Matrix:

@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import scale
 
 from lincent import RegularizedLCC
-from lincent.problems.joint import JointLoss, SeparateLoss
+from lincent.problems.joint import JointLoss, SeparateLoss, SmoothedHinge
 from lincent.solvers.newton import joint
 from lincent.solvers.newton.joint import (
     FORMED,
@@ -42,20 +42,22 @@ def one_vs_rest(X, y):
     cost = np.array(
         [[m / (2 * (count[k] if j == k else m - count[k])) for j in range(n)] for k in range(n)]
     )
-    return SeparateLoss(y, np.ones(m), 2 * np.eye(n) - 1, cost, -1.0, 3.0)
+    return SeparateLoss(y, np.ones(m), 2 * np.eye(n) - 1, cost, SmoothedHinge(-1.0, 3.0))
 
 
 def multiclass(y, margins=(-1.0, 3.0)):
     n = len(np.unique(y))
     cost = np.tile(balanced(y)[:, None] / (n - 1), (1, n))
-    return JointLoss(y, np.ones(len(y)), cost, *margins)
+    return JointLoss(y, np.ones(len(y)), cost, SmoothedHinge(*margins))
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_two_classes_are_regularized_lcc(C):
     X, y = cancer()
     reference = RegularizedLCC(C, (0.0, 2.0)).fit(X, y)
-    program = SeparateLoss(y, np.ones(len(y)), np.array([[-1.0, 1.0]]), balanced(y)[None], 0.0, 2.0)
+    program = SeparateLoss(
+        y, np.ones(len(y)), np.array([[-1.0, 1.0]]), balanced(y)[None], SmoothedHinge(0.0, 2.0)
+    )
     found = solve_path(Design(X, y, np.ones(len(y))), program, [C], 1e-9, 100)[0]
     assert found.objective[0] == pytest.approx(reference.objective_, rel=1e-8)
     np.testing.assert_allclose(found.rules[:-1, 0], reference.coef_[0], atol=1e-5)
@@ -140,7 +142,7 @@ def test_sample_weights_are_frequencies():
     cost = np.full((3, 3), 1.0)
     weighted = solve_path(
         Design(X, y, w.astype(float)),
-        JointLoss(y, w.astype(float), cost, 0.0, 2.0),
+        JointLoss(y, w.astype(float), cost, SmoothedHinge(0.0, 2.0)),
         [0.1],
         1e-10,
         200,
@@ -148,7 +150,7 @@ def test_sample_weights_are_frequencies():
     X2, y2 = np.repeat(X, w, axis=0), np.repeat(y, w)
     ones = np.ones(len(y2))
     repeated = solve_path(
-        Design(X2, y2, ones), JointLoss(y2, ones, cost, 0.0, 2.0), [0.1], 1e-10, 200
+        Design(X2, y2, ones), JointLoss(y2, ones, cost, SmoothedHinge(0.0, 2.0)), [0.1], 1e-10, 200
     )
     assert weighted.objective[0] == pytest.approx(repeated[0].objective[0], rel=1e-9)
 
@@ -193,7 +195,7 @@ def test_active_pairs_solve_the_equations():
 def test_the_optimum_is_that_of_conjugate_gradients(C, monkeypatch):
     X, y = load_iris(return_X_y=True)
     X, w = scale(X), np.ones(len(y))
-    loss = JointLoss(y, w, np.full((3, 3), 1 / 300), -1.0, 3.0)
+    loss = JointLoss(y, w, np.full((3, 3), 1 / 300), SmoothedHinge(-1.0, 3.0))
     found = []
     for pairs in (0, 1500):
         monkeypatch.setattr(joint, "PAIRS", pairs)
@@ -265,7 +267,9 @@ def test_scaled_samples_keep_their_matrices():
 
 def test_a_path_reads_fewer_samples_than_its_steps_would():
     cost = np.array([[0.5, 0.5]]) / np.bincount(CODES)
-    program = SeparateLoss(CODES, np.ones(SAMPLES), np.array([[-1.0, 1.0]]), cost, -1.0, 3.0)
+    program = SeparateLoss(
+        CODES, np.ones(SAMPLES), np.array([[-1.0, 1.0]]), cost, SmoothedHinge(-1.0, 3.0)
+    )
     design = Design(X, CODES, np.ones(SAMPLES))
     found = solve_path(design, program, [0.1, 1.0, 10.0, 100.0], 1e-9, 50)
     assert max(one.relative_gap.max() for one in found) <= 1e-9
@@ -277,7 +281,9 @@ def bounded_problem(seed):
     rng = np.random.default_rng(seed)
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 6)) + np.outer(2 * y - 1, rng.normal(size=6))
-    program = SeparateLoss(y, np.ones(60), np.array([[-1.0, 1.0]]), np.ones((1, 2)), 0.0, 2.0)
+    program = SeparateLoss(
+        y, np.ones(60), np.array([[-1.0, 1.0]]), np.ones((1, 2)), SmoothedHinge(0.0, 2.0)
+    )
     held = np.array([True, True, True, False, False, False])
     return Design(X, y, np.ones(60)), program, held
 
