@@ -1,4 +1,4 @@
-"""Faults in the middle of a fit: the right answer, a warning or a sentence; never a wrong model.
+"""Faults in the middle of a fit: the right result, a warning or an error; never a wrong model.
 
 A fit is disturbed once: a factorization fails, a step is NaN, memory is short, or a signal arrives
 at some line.  What must be left is the model of an undisturbed fit, a model with a warning, or an

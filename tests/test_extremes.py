@@ -1,7 +1,7 @@
 """Offsets, scales and weights at the ends of what doubles hold, for every classifier.
 
 The changed problem has the objective of the well-scaled one to 1e-8, or a warning says what is
-left, or a sentence refuses it.  Where the changed problem is another one by definition (a bias or a
+left, or an error refuses it.  Where the changed problem is another one by definition (a bias or a
 width that is penalized, a map drawn by the values of the rows), what is claimed must still be true
 of the data at hand: a certificate, or a warning.
 """
@@ -90,7 +90,7 @@ def sentence(text):
 
 
 def same(name, X, y, unit=1.0, weight=None, start=None, **settings):
-    """Assert the objective of the well-scaled problem, a warning, or a sentence."""
+    """Assert the objective of the well-scaled problem, a warning, or an error message."""
     model, told = fitted(name, X, y, weight, **settings)
     if told:
         return

@@ -61,7 +61,7 @@ def test_a_rename_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
         OutputError, match=r"a was not written: no space left on device\."
     ) as caught:
         write_file(path, "new")
-    assert isinstance(caught.value, AppError)  # a sentence for the command line
+    assert isinstance(caught.value, AppError)  # an error message of the command line
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a"]
 

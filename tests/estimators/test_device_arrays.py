@@ -1,4 +1,4 @@
-"""Members on torch arrays (a processor stands in for a GPU): the optimum and labels of memory."""
+"""Estimators on torch arrays (the CPU simulates a GPU): the optimum and labels of NumPy arrays."""
 
 import numpy as np
 import pytest

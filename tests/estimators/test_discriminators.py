@@ -1,4 +1,4 @@
-"""The three ways to cut the line, each against something independent."""
+"""The three discriminators on the projected line, each against an independent computation."""
 
 import cvxpy as cp
 import numpy as np

@@ -1,4 +1,4 @@
-"""Training data wherever they live, and the two-class problems in them."""
+"""Training data of any source, and their binary subproblems."""
 
 import dask.array as da
 import numpy as np

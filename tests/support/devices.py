@@ -1,4 +1,4 @@
-"""Tensors on the processor that stand in for a GPU's: NumPy cannot read them without being told."""
+"""CPU tensors that simulate those of a GPU: NumPy cannot read them without an explicit copy."""
 
 import pytest
 

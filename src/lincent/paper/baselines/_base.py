@@ -66,7 +66,7 @@ class RowSpace:
 
 
 def as_float(X: Any) -> Any:
-    """X in float64, no copy where it is already; a sentence where squares overflow or vanish."""
+    """Return X in float64, copied only if needed; raise where squares overflow or underflow."""
     X = X.astype(np.float64, copy=False)
     values = X.data if kind_of(X) is Kind.SPARSE else X
     largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
@@ -135,7 +135,7 @@ class ManyClasses(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     _accept_sparse: Any = False
 
     def _check_params(self) -> None:
-        """Raise a sentence for any unusable parameter."""
+        """Raise ValueError for any invalid parameter."""
         raise NotImplementedError
 
     def _check_input_backend(self, kind: Kind, X: Any) -> None:

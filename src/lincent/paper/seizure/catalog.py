@@ -187,7 +187,7 @@ _BONN = Entry(
     source="Andrzejak et al., Phys. Rev. E 64, 061907 (2001), University of Bonn",
     description=(
         "300 intracranial recordings of one channel, cut into 23 segments each. Groups: "
-        "recordings. It stands in for the paper's set, whose subjects have 16 to 72 channels."
+        "recordings. It replaces the paper's set, whose subjects have 16 to 72 channels."
     ),
     aliases=("bonn",),
 )
