@@ -195,3 +195,18 @@ def test_the_start_does_not_decide_the_end():
     ]
     np.testing.assert_allclose(ends[1], ends[0], atol=1e-9)
     np.testing.assert_allclose(ends[2], ends[0], atol=1e-9)
+
+
+def test_features_that_reach_zero_together_stay_there_together():
+    # Equal features do, up to rounding; a residue of one of them used to end the search.
+    crossing = np.random.default_rng(0).uniform(0.1, 10, 50)
+    x, target = np.append(crossing, 1.0), np.append(-2 * crossing, 100.0)
+    nearer = lasso._toward(np.eye(51), np.zeros(51), np.ones(51), x, target)
+    assert nearer is not None
+    assert np.count_nonzero(nearer) == 1
+
+
+def test_a_coordinate_that_is_zero_up_to_rounding_does_not_end_the_search():
+    x, target = np.array([1e-20, 1.0]), np.array([-100.0, 100.0])
+    nearer = lasso._toward(np.eye(2), np.zeros(2), np.ones(2), x, target)
+    np.testing.assert_array_equal(nearer, [0.0, 1.0])

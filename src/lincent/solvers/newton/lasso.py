@@ -312,10 +312,14 @@ def _toward(G: Matrix, b: Vector, signs: Vector, x: Vector, target: Vector) -> V
     places = np.sort(zero_at[crossing])
     powers = 2 ** np.arange(20) - 1
     lengths = np.append(places[powers[: np.searchsorted(powers, len(places))]], 1.0)[:, None]
-    points = np.where(zero_at <= lengths, 0.0, x + lengths * (target - x))
+    # Equal features reach zero together up to rounding: what is left of one would block the way.
+    points = np.where(zero_at <= lengths * (1.0 + 1e-12), 0.0, x + lengths * (target - x))
     # Coordinates that were let go and want to go the other way stay, or do so.
     points = np.concatenate([np.where(points * signs < 0.0, 0.0, points), points])
     values = np.einsum("ij,ij->i", points @ G / 2 + b, points) + np.abs(points).sum(axis=1)
     k = int(values.argmin())
     before = float(x @ (G @ x / 2 + b)) + float(np.abs(x).sum())
-    return points[k] if values[k] < before - 1e-15 * abs(before) else None
+    if values[k] < before - 1e-15 * abs(before):
+        return np.asarray(points[k])
+    residue = zero_at <= 1e-12  # coordinates that are zero up to rounding
+    return np.where(residue, 0.0, x) if residue.any() else None
