@@ -7,6 +7,7 @@ where rich is installed, plain lines otherwise, nothing when quiet.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
@@ -16,6 +17,7 @@ from contextvars import ContextVar
 from typing import Any, Protocol
 
 from lincent._errors import printable
+from lincent._files import OutputError, reason
 
 
 class Progress(Protocol):
@@ -57,15 +59,21 @@ def silent(*args: Any, **named: Any) -> None:
 
 
 def log(line: str) -> None:
-    """Print a log message or a warning on the error stream."""
-    sys.stderr.write(f"lincent: {printable(line)}\n")
-    sys.stderr.flush()
+    """Print a log message or a warning on the error stream, if it can be written."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"lincent: {printable(line)}\n")
+        sys.stderr.flush()
 
 
 def answer(text: str) -> None:
     """Print the result of a command."""
-    sys.stdout.write(printable(text) + "\n")
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(printable(text) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"Standard output was not written: {reason(error)}.") from error
 
 
 def answer_json(data: Any) -> None:

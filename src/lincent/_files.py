@@ -16,7 +16,7 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -43,11 +43,17 @@ def reason(error: OSError) -> str:
     return (error.strerror or first_line(error)).lower()
 
 
-def check_output(path: PathLike, *, force: bool) -> None:
-    """Raise an error for a destination that exists or that cannot be written."""
+def check_output(path: PathLike, *, force: bool, others: Sequence[Any] = ()) -> None:
+    """Raise an error for a destination that exists or that cannot be written.
+
+    ``others`` are the other files of a command, which may not be replaced, not even by force.
+    """
     if is_stream(path) or _is_special(path):
         return
     given = Path(path)
+    for other in others:
+        if isinstance(other, (str, os.PathLike)) and _is_same(given, Path(other)):
+            raise OutputError(f"{given} is another file of this command: name a new one to write.")
     if given.is_dir():
         raise OutputError(f"{given} is a folder: name a file to write.")
     if given.exists() and not force:
@@ -79,14 +85,20 @@ def atomic_write(path: PathLike, *, force: bool = False) -> Iterator[BinaryIO]:
     except OutputError:
         raise
     except OSError as error:
-        raise OutputError(f"{path} was not written: {reason(error)}.") from error
+        name = "Standard output" if is_stream(path) else path
+        raise OutputError(f"{name} was not written: {reason(error)}.") from error
 
 
 def write_file(path: PathLike, content: str | bytes) -> Path:
     """Write a file atomically, in place of one that exists; text is UTF-8 with plain newlines."""
     with atomic_write(path, force=True) as file:
-        file.write(content.encode() if isinstance(content, str) else content)
+        file.write(encode(content) if isinstance(content, str) else content)
     return Path(path)
+
+
+def encode(text: str) -> bytes:
+    """Return text as UTF-8; bytes of file names that are none (surrogates) are escaped."""
+    return text.encode(errors="backslashreplace")
 
 
 def remove_partial(folder: Path) -> None:
@@ -113,6 +125,12 @@ def _replace(target: Path) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             os.remove(name)
         raise
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    if path.exists() and other.exists():
+        return path.samefile(other)
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def _is_special(path: PathLike) -> bool:
@@ -142,6 +160,8 @@ def _descriptor(path: PathLike) -> int | None:
 @contextmanager
 def _standard_output() -> Iterator[Any]:
     stream = sys.stdout.buffer
+    if not stream.writable():
+        raise OutputError("Standard output is closed: name a file to write.")
     try:
         yield stream
         stream.flush()

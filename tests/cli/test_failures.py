@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from lincent._files import OutputError
+
 COMMAND = [sys.executable, "-m", "lincent"]
 
 
@@ -252,3 +254,86 @@ def test_explain_needs_known_classes(files, lincent, fresh):
     fails(lincent("explain", files / "model.lincent", files / "p.csv"), "perhaps", "no, yes")
     fresh.drop(columns="churn").to_csv(files / "q.csv", index=False)
     fails(lincent("explain", files / "model.lincent", files / "q.csv"), "no column 'churn'")
+
+
+@pytest.fixture
+def in_shell(tmp_path):
+    """Run a command line of a shell on a small table; ``$L`` is the command."""
+    rows = "".join(
+        f"{k % 7},{(3 * k) % 11 + 4 * (k % 2)},{'été日'[: k % 2 + 1]}\n" for k in range(60)
+    )
+    write(tmp_path / "t.csv", "a,b,y\n" + rows)
+    fit = f"{' '.join(COMMAND)} fit --target y --quick -q --force"
+
+    def run(line, **environment):
+        line = line.replace("$FIT", fit).replace("$L", " ".join(COMMAND))
+        return subprocess.run(
+            ["bash", "-c", line], cwd=tmp_path, env=os.environ | environment, capture_output=True
+        )
+
+    return run
+
+
+def test_file_names_and_classes_in_any_encoding(tmp_path, in_shell):
+    name = os.fsdecode(b"bad\xff.csv")
+    os.rename(tmp_path / "t.csv", tmp_path / name)
+    found = in_shell("$FIT $'bad\\xff.csv' --report -o $'m\\xff.lincent'", PYTHONIOENCODING="ascii")
+    assert found.returncode == 0, found.stderr
+    assert b"\\xe9t" in found.stdout
+    assert (tmp_path / os.fsdecode(b"m\xff.html")).exists()
+    found = in_shell("$L explain $'m\\xff.lincent'", PYTHONIOENCODING="cp1252")
+    assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        ("$L predict m.lincent - -o - <&-", 2, "is empty"),
+        ("$L predict m.lincent t.csv -o - >&-", 2, "output is closed"),
+        ("$FIT t.csv -o m.lincent >&-", 2, "model was written to m.lincent. Standard output"),
+        ("$FIT t.csv -o m.lincent >/dev/full", 2, "model was written to m.lincent. Standard"),
+        ("$L fit t.csv --target y --quick --force -o m.lincent 2>&-", 0, ""),
+        ("$L fit t.csv --target y --quick --force -o m.lincent 2>/dev/full", 0, ""),
+        ("$L --help >/dev/full", 2, "no space left"),
+        ("$L --version >&-", 2, "not writable"),
+    ],
+)
+def test_closed_and_full_streams(tmp_path, in_shell, line, code, words):
+    assert in_shell("$FIT t.csv -o m.lincent").returncode == 0
+    found = in_shell(line)
+    assert found.returncode == code, found.stderr
+    assert words in found.stderr.decode()
+    assert found.stderr.count(b"\n") <= 1, found.stderr
+
+
+def test_a_pipe_in_the_folder_stops_nothing(tmp_path, in_shell):
+    os.mkfifo(tmp_path / ".x.lincent-partial")
+    assert in_shell("timeout 60 $FIT t.csv -o m.lincent").returncode == 0
+
+
+def test_force_replaces_no_other_file_of_the_command(files, lincent):
+    before = {path: path.read_bytes() for path in files.iterdir()}
+    model, data = files / "model.lincent", files / "new.csv"
+    for command in (
+        ("fit", data, "--target", "churn", "-o", data),
+        ("fit", data, "--target", "churn", "-o", files / "n.html", "--report"),
+        ("predict", model, data, "-o", model),
+        ("predict", model, data, "-o", files / "." / "new.csv"),
+        ("explain", model, "-o", model),
+        ("export", model, model, "--format", "sql"),
+    ):
+        fails(lincent(*command, "--force"), "another file of this command")
+    assert before == {path: path.read_bytes() for path in files.iterdir()}
+
+
+def test_a_model_is_named_when_its_report_fails(files, lincent, monkeypatch):
+    @contextlib.contextmanager
+    def full(path, **options):
+        raise OutputError(f"{path} was not written: no space left on device.")
+        yield
+
+    monkeypatch.setattr("lincent.cli.fit.atomic_write", full)
+    output = files / "other.lincent"
+    command = ("fit", files / "train.csv", "--target", "churn", "--quick", "-o", output, "--report")
+    fails(lincent(*command), f"The model was written to {output}", "other.html was not written")
+    assert output.exists()

@@ -10,6 +10,7 @@ checked and the first message is printed.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from typing import Annotated, Any, NoReturn
@@ -23,15 +24,38 @@ except ImportError:
 def main() -> None:
     """Run the command line."""
     from lincent import _memory
+    from lincent._console import log
+    from lincent._files import OutputError, reason
     from lincent.cli.options import INTERRUPTED
 
     _memory.reserve_less()
+    _mend_streams()
     try:
         make_app()()
     except SystemExit as leaving:
         if leaving.code == INTERRUPTED:
             _leave_at_once(INTERRUPTED)
         raise
+    except OSError as error:  # of the version, or of the help, which typer prints
+        unknown = f"Standard output was not written: {reason(error)}."
+        log(str(error) if isinstance(error, OutputError) else unknown)
+        _leave_at_once(2)
+
+
+def _mend_streams() -> None:
+    """Replace closed streams, and escape characters that the encoding of the output lacks.
+
+    Messages to a closed error stream are lost.  A closed input is empty, and a closed output is
+    one that cannot be written, which is an error where something is written.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def make_app() -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lincent import _console
-from lincent._files import STREAM, atomic_write, check_output
+from lincent._files import STREAM, atomic_write, check_output, encode
 from lincent.cli import options
 from lincent.tables.formats import check_exists
 
@@ -34,7 +34,7 @@ def explain(
     """
     with options.errors_as_messages():
         if output is not None:
-            check_output(output, force=force)
+            check_output(output, force=force, others=(model, data))
         check_exists(model)
         from lincent.export.model_file import load_model, summary_errors
         from lincent.report.text import explanation_text
@@ -51,7 +51,7 @@ def explain(
             text = "" if json else explanation_text(explanation)
         if output is not None:
             with atomic_write(output, force=force) as file:
-                file.write(html.encode())
+                file.write(encode(html))
         if output == STREAM:
             return
         if json:

@@ -9,7 +9,7 @@ import typer
 
 from lincent import _console
 from lincent._errors import AppError
-from lincent._files import STREAM
+from lincent._files import STREAM, check_output
 from lincent.cli import options
 
 
@@ -32,6 +32,7 @@ def export(
             raise AppError(
                 f"What {output} should be is not clear: say --format onnx, sql or python."
             )
+        check_output(output, force=force, others=(model,))
         from lincent.export import export_model, load_model
 
         difference = export_model(

@@ -10,7 +10,7 @@ import typer
 
 from lincent import _console
 from lincent._errors import AppError
-from lincent._files import STREAM, atomic_write, check_output, is_stream
+from lincent._files import STREAM, OutputError, atomic_write, check_output, encode, is_stream
 from lincent.cli import options
 from lincent.tables.formats import check_exists
 
@@ -94,9 +94,9 @@ def fit(
         page = str(Path(output).with_suffix(".html")) if report else None
         if is_stream(output):
             raise AppError("A model is written to a file: name it with -o MODEL.")
-        check_output(output, force=force)
+        check_output(output, force=force, others=(data,))
         if page is not None:
-            check_output(page, force=force)
+            check_output(page, force=force, others=(data, output))
         check_exists(data)
         if quick and method != "auto":
             raise AppError("--quick and --method exclude each other: --quick is --method quick.")
@@ -126,18 +126,22 @@ def fit(
         if page is not None:
             from lincent.report.model_report import model_report
 
-            html = model_report(explain_model(model) | {"model": output}).encode()
+            html = encode(model_report(explain_model(model) | {"model": output}))
         save_model(model, output, force=force)
-        if page is not None:
-            with atomic_write(page, force=force) as file:
-                file.write(html)
-        for warning in model.summary["warnings"]:
-            log(warning)
-        summary = _summary(model, data, output, page)
-        if json:
-            _console.answer_json(summary)
-        else:
-            _console.answer(_summary_text(summary))
+    with options.errors_as_messages(f"the model was written to {output}"):
+        try:
+            if page is not None:
+                with atomic_write(page, force=force) as file:
+                    file.write(html)
+            for warning in model.summary["warnings"]:
+                log(warning)
+            summary = _summary(model, data, output, page)
+            if json:
+                _console.answer_json(summary)
+            else:
+                _console.answer(_summary_text(summary))
+        except OutputError as error:
+            raise OutputError(f"The model was written to {output}. {error}") from error
     certificate = model.summary["certificate"]
     raise typer.Exit(0 if certificate is None or certificate["certified"] else 1)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from lincent import _console
-from lincent._files import STREAM
+from lincent._files import STREAM, check_output
 from lincent.cli import options
 from lincent.tables.formats import check_exists
 
@@ -44,6 +44,7 @@ def predict(
     with options.errors_as_messages():
         check_exists(model)
         check_exists(data)
+        check_output(output, force=force, others=(model, data))
         from lincent.export.model_file import load_model
         from lincent.workflow.predict import predict_file
 

@@ -189,7 +189,7 @@ class AdditiveModel(BaseEstimator):
         self.dual_objective_ = float(solution.bound.sum())
         self.duality_gap_ = max(float(solution.relative_gap.max()), 0.0)
         self.n_iter_ = max(1, solution.iterations)
-        if self.duality_gap_ > self.tol:
+        if not self.duality_gap_ <= self.tol:
             warnings.warn(
                 f"The optimum is not certified: the relative duality gap is {self.duality_gap_:.1e}"
                 f" (tol {self.tol:g}). Raise max_iter or time_limit.",

@@ -503,7 +503,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         self.duality_gap_ = max(model.gap for model in models)
         log = print if self.verbose else silent
         log(f"{len(models)} models, largest relative duality gap {self.duality_gap_:.1e}")
-        if self.duality_gap_ > self.tol:
+        if not self.duality_gap_ <= self.tol:
             warnings.warn(
                 "Some models are not certified: the worst relative duality gap is "
                 f"{self.duality_gap_:.1e} (tol {self.tol:g}). Raise max_iter or time_limit.",

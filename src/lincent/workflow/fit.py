@@ -15,7 +15,7 @@ import numpy as np
 
 from lincent import _console, _versions
 from lincent._console import Progress, silent
-from lincent._errors import AppError, first_line
+from lincent._errors import AppError, first_line, printable
 from lincent.estimators.validation import plain
 from lincent.export.model import Model
 from lincent.inspection.evaluation import (
@@ -292,7 +292,7 @@ def _training_summary(classifier: Any, table: PreparedTable) -> dict[str, Any]:
         ],
         "notes": list(table.warnings),
         "shares": shares,
-        "data": {"name": table.table.name, "fingerprint": fingerprint(table)},
+        "data": {"name": printable(table.table.name), "fingerprint": fingerprint(table)},
         "versions": _versions.versions(),
         **search_summary(classifier),
     }

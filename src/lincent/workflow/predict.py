@@ -98,7 +98,7 @@ def predict_file(
             raise AppError(
                 f"{output}: predictions are written as CSV or Parquet: name such a file."
             )
-    check_output(output, force=force)
+    check_output(output, force=force, others=(data,))
     run = Scored()
     started = time.perf_counter()
     sums = contributions_of(model) if contributions else None
