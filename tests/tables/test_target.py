@@ -67,6 +67,19 @@ def test_classes_are_counted():
     assert "'NA' (1 rows)" in check_classes(table(["NA", "a"]), "y", np.array(["NA", "a"]))[0]
 
 
+def test_long_names_are_not_copied_for_each_row():
+    names = ["q" * 500, *["a", "b"] * 10_000]
+    groups = ["v" * 500, "v" * 500, "u", "u"] * 5000
+    labels = read_labels(table(names), "y")
+    assert labels.tolist() == names
+    assert labels.nbytes == 8 * len(names)
+    assert read_groups(table(names[1:], g=groups), "g", labels[1:]).nbytes == 8 * len(groups)
+    check_classes(table(names), "y", labels)
+    names[0] *= 4
+    with pytest.raises(TableError, match=r"row 2: 'q{20}'\.\.\. is no class: it has 2000"):
+        check_classes(table(names), "y", read_labels(table(names), "y"))
+
+
 def test_groups():
     labels = np.array(["a", "b"] * 4)
     found = read_groups(table(labels, g=[1, 1, 2, 2, 3, 3, 4, 4]), "g", labels)

@@ -77,7 +77,7 @@ def make_problem(
     return Problem(
         name=path.name.split(".")[0] or path.name,
         X=prepared.frame,
-        y=prepared.labels.astype(str),
+        y=prepared.labels if prepared.labels.dtype.kind in "UO" else prepared.labels.astype(str),
         groups=prepared.groups,
         schema=prepared.schema,
         notes=prepared.warnings,

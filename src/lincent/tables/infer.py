@@ -54,6 +54,7 @@ LEFT_OUT, TARGET, GROUP = "left out", "target", "group"
 ROLES = (NUMBER, CATEGORY, TEXT, DATE, IDENTIFIER, DROP)
 MOST_CATEGORIES = 200
 MOST_CLASSES = 100
+LONG_NAME, LONGEST_CLASS = 64, 1_000  # characters
 LEAST_ROWS = 20  # too few rows to recognize identifiers or free text
 NUMBER_FRACTION, MOST_MARKS = 0.8, 10  # numbers, and tokens for missing, in a column of numbers
 IDENTIFIER_FRACTION = 0.95
@@ -589,10 +590,16 @@ def read_labels(table: UserTable, target: str) -> np.ndarray:
         raise _not_classes(table, target, "numbers with fractions")
     blank = np.asarray(pc.fill_null(pc.equal(text, ""), True))
     _check_present(table, target, blank[codes])
-    labels = np.array(text.to_pylist(), dtype=str)
-    if {label.lower() for label in labels} <= {"true", "false"}:
-        labels = np.char.lower(labels) == "true"
-    return np.asarray(labels[codes])
+    names = text.to_pylist()
+    if {name.lower() for name in names} <= {"true", "false"}:
+        return np.array([name.lower() == "true" for name in names])[codes]
+    return _names_of_rows(names, codes)
+
+
+def _names_of_rows(names: list[str], codes: np.ndarray) -> np.ndarray:
+    """Return the name of each row; long ones as objects, which are not copied for each row."""
+    longest = max(map(len, names), default=0)
+    return np.array(names, dtype=str if longest <= LONG_NAME else object)[codes]
 
 
 def _are_whole(numbers: np.ndarray) -> bool:
@@ -632,6 +639,13 @@ def check_classes(table: UserTable, target: str, labels: np.ndarray, least: int 
             f"{where}: {len(classes)} different values in {len(labels)} rows are no classes (at "
             f"most {MOST_CLASSES}); choose another --target."
         )
+    if labels.dtype.kind == "O" and max(map(len, classes)) > LONGEST_CLASS:
+        longest = max(classes, key=len)
+        row = table.row(int(np.flatnonzero(labels == longest)[0]))
+        raise TableError(
+            f"{where}, row {row}: {longest[:20]!r}... is no class: it has {len(longest)} "
+            f"characters (at most {LONGEST_CLASS}); choose another --target."
+        )
     if counts.min() < least:
         rare = classes[counts.argmin()]
         row = table.row(int(np.flatnonzero(labels == rare)[0]))
@@ -639,7 +653,7 @@ def check_classes(table: UserTable, target: str, labels: np.ndarray, least: int 
             f"{where}, row {row}: the class {str(rare)[:60]!r} has {counts.min()} rows; a split "
             f"needs {least} of each class."
         )
-    if labels.dtype.kind != "U":
+    if labels.dtype.kind not in "UO":
         return []
     return [
         f"{_where(table, target)} has a class {str(name)!r} ({count} rows): if it means missing, "
@@ -656,7 +670,8 @@ def read_groups(table: UserTable, group: str, labels: np.ndarray) -> np.ndarray:
     if len(missing):
         row = table.row(int(missing[0]))
         raise TableError(f"{table.name}: row {row}, {_where(table, group)}: the group is missing.")
-    groups = np.array(values.to_pylist(), dtype=str)
+    encoded = values.dictionary_encode()
+    groups = _names_of_rows(encoded.dictionary.to_pylist(), np.asarray(encoded.indices))
     for label in np.unique(labels):
         if len(np.unique(groups[labels == label])) < 2:
             row = table.row(int(np.flatnonzero(labels == label)[0]))

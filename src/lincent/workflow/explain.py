@@ -107,7 +107,7 @@ def _evaluate_on(
             f"The table has no column {target!r}: explain needs the true classes to evaluate."
         )
     labels, classes = read_labels(table, target), model.classifier.classes_
-    if classes.dtype.kind == "U" and labels.dtype.kind != "U":
+    if classes.dtype.kind in "UO" and labels.dtype.kind not in "UO":
         labels = labels.astype(str)
     new = np.flatnonzero(~np.isin(labels, classes))
     if len(new):

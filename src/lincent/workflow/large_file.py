@@ -234,7 +234,10 @@ class LargeFit:
         yield from self.file.batches()
 
     def _labels(self, batch: UserTable) -> np.ndarray:
-        return read_labels(batch, self.target).astype(self.table.labels.dtype.type)
+        labels, type = read_labels(batch, self.target), self.table.labels.dtype
+        if type.kind in "UO":
+            return labels if labels.dtype.kind in "UO" else labels.astype(str)
+        return labels.astype(type)
 
     def _set_scale(self, encoder: Any) -> None:
         """Scale by means and standard deviations over all rows; count the classes."""
