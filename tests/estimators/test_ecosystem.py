@@ -12,7 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lincent import LCC
+from lincent.features import TableEncoder
 from support.samples import three_classes, two_classes, weights
+
+pa = pytest.importorskip("pyarrow")
 
 NAMES = ["age", "height", "mass", "score"]
 
@@ -130,3 +133,75 @@ class TestRouting:
             search = GridSearchCV(LCC(), {"C": [2.0]}, cv=3)
             with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"):
                 search.fit(X, y, sample_weight=weights(len(y)))
+
+
+class TestFramesOfAllKinds:
+    """Frames with numbers and text, in every form that packages give them."""
+
+    def kinds(self, frame):
+        nw = pytest.importorskip("narwhals")
+
+        def typed(type):
+            words = pa.array(frame["k"]).cast(type)
+            return frame.assign(k=pd.arrays.ArrowExtensionArray(pa.chunked_array([words])))
+
+        table = pa.Table.from_pandas(frame)
+        yield typed(pa.large_string())
+        if hasattr(pa, "string_view"):
+            yield typed(pa.string_view())
+        yield typed(pa.dictionary(pa.int32(), pa.string()))
+        yield from (table, table.to_batches()[0], nw.from_native(table), nw.from_native(frame))
+        yield from (pl.from_pandas(frame).lazy(), nw.from_native(pl.from_pandas(frame).lazy()))
+
+    def test_categories(self):
+        frame = pd.DataFrame({"x": [0.5, 1.0, 2.0], "k": ["1", "2", "1"]})
+        expected = TableEncoder().fit_transform(frame)
+        assert expected.shape == (3, 3)
+        for given in self.kinds(frame):
+            encoder = TableEncoder().fit(given)
+            np.testing.assert_array_equal(encoder.transform(given), expected)
+            assert list(encoder.feature_names_in_) == ["x", "k"]
+
+    def test_numbers(self):
+        nw = pytest.importorskip("narwhals")
+        X, y = two_classes()
+        table = pa.table(dict(zip(NAMES, X.T, strict=True)))
+        plain = LCC().fit(X, y)
+        for given in (table, nw.from_native(table), frame(X, "polars").lazy()):
+            model = LCC().fit(given, y)
+            np.testing.assert_allclose(model.coef_, plain.coef_, atol=1e-12)
+            np.testing.assert_array_equal(model.predict(given), plain.predict(X))
+
+    @pytest.mark.parametrize(
+        ("values", "words"),
+        [
+            ([1 + 2j, 1j, 0], "complex128 values that are not numbers"),
+            ([10**400, 1, 2], "an integer beyond 1.8e308"),
+            ([[1], [2], [3]], "not numbers"),
+            ([[1], [2, 3], [3]], "not numbers"),
+            (pd.array([[1], [2], [3]], dtype=pd.ArrowDtype(pa.list_(pa.int64()))), "not numbers"),
+        ],
+    )
+    def test_what_are_no_numbers_is_named(self, values, words):
+        with pytest.raises(ValueError, match=f"Column 'c' holds .*{words}"):
+            TableEncoder().fit(pd.DataFrame({"x": [1.0, 2.0, 3.0], "c": values}))
+        if isinstance(values, list) and isinstance(values[0], list):
+            with pytest.raises(ValueError, match=r"Column 'c' holds .*not numbers"):
+                TableEncoder().fit(pl.DataFrame({"x": [1.0, 2.0, 3.0], "c": values}))
+
+    def test_masked_entries_are_missing(self):
+        X, y = two_classes()
+        masked = np.ma.masked_array(X, mask=np.zeros(X.shape, dtype=bool))
+        np.testing.assert_array_equal(LCC().fit(masked, y).coef_, LCC().fit(X, y).coef_)
+        masked.mask[0, 1] = True
+        with pytest.raises(ValueError, match="NaN"):
+            LCC().fit(masked, y)
+        encoded = TableEncoder(scale=False).fit_transform(masked)
+        assert encoded[0, 1] == np.median(X[1:, 1])
+
+    @pytest.mark.parametrize("model", [LCC(), TableEncoder()])
+    def test_weights_are_real_and_not_masked(self, model):
+        X, y = two_classes()
+        for weight in (np.ones(len(y)) + 1j, np.ma.masked_equal(np.arange(len(y)), 1)):
+            with pytest.raises(ValueError, match="sample_weight has complex numbers or masked"):
+                model.fit(X, y, sample_weight=weight)

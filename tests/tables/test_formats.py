@@ -101,6 +101,19 @@ def test_frames_of_every_package():
     assert formats.from_frame(polars.from_arrow(TABLE)).to_pydict() == TABLE.to_pydict()
 
 
+def test_lazy_frames_and_frames_of_narwhals():
+    polars, narwhals = pytest.importorskip("polars"), pytest.importorskip("narwhals")
+    lazy = polars.from_arrow(TABLE).lazy()
+    for given in (lazy, narwhals.from_native(lazy), narwhals.from_native(TABLE)):
+        assert formats.from_frame(given).to_pydict() == TABLE.to_pydict()
+
+
+@pytest.mark.parametrize("values", [[1j, 2.0], [10**400, 1]])
+def test_complex_numbers_and_huge_integers_are_refused(values):
+    with pytest.raises(TableError, match=r"The column 'x' holds .* neither numbers of 64 bits nor"):
+        formats.from_frame(pd.DataFrame({"x": values}))
+
+
 def test_numbers_and_marks_mixed_in_pandas_become_text():
     frame = pd.DataFrame({"x": [1, 2.0, "?", None]}, dtype=object)
     assert formats.from_frame(frame)["x"].to_pylist() == ["1", "2", "?", None]

@@ -21,7 +21,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from lincent.estimators.threshold import DISCRIMINATORS
 from lincent.solvers.lp.dispatch import SOLVERS
-from lincent.sources.source import Kind, kind_of, namespace_of, package_of
+from lincent.sources.source import Kind, in_memory, kind_of, namespace_of, package_of
 
 Strategy: TypeAlias = Literal["ovr", "ovo"]
 StrategyOrJoint: TypeAlias = Literal["ovr", "ovo", "joint"]
@@ -160,7 +160,7 @@ def check_training_data(
     refuse_namespace(estimator, X)
     X, y = validate_data(
         estimator,
-        X,
+        in_memory(X),
         y,
         accept_sparse=accept_sparse,
         dtype=[np.float64, np.float32],
@@ -253,7 +253,11 @@ def check_rows(estimator: Any, X: Any, *, accept_sparse: Any = "csr") -> Any:
         return check_device_rows(estimator, X, reset=False)
     refuse_namespace(estimator, X)
     return validate_data(
-        estimator, X, accept_sparse=accept_sparse, dtype=[np.float64, np.float32], reset=False
+        estimator,
+        in_memory(X),
+        accept_sparse=accept_sparse,
+        dtype=[np.float64, np.float32],
+        reset=False,
     )
 
 

@@ -47,6 +47,22 @@ def package_of(X: Any) -> str:
     return type(X).__module__.partition(".")[0]
 
 
+def in_memory(X: Any) -> Any:
+    """Return lazy frames, Arrow tables and frames of narwhals as frames of polars or pandas.
+
+    Masked entries become NaN.  Everything else is returned unchanged.
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(X), np.nan, X.data) if np.ma.is_masked(X) else X.data
+    if package_of(X) == "narwhals" and hasattr(X, "to_native"):
+        X = X.to_native()
+    if package_of(X) == "polars" and hasattr(X, "collect"):
+        return X.collect()
+    if package_of(X) == "pyarrow" and hasattr(X, "column_names") and hasattr(X, "to_pandas"):
+        return X.to_pandas()
+    return X
+
+
 def namespace_of(X: Any) -> ArrayNamespace:
     """Return the namespace of the vectors that go with X."""
     return DeviceNamespace(X) if kind_of(X) is Kind.DEVICE else HOST

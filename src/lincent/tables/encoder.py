@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from lincent.sources.source import package_of
+from lincent.sources.source import in_memory, package_of
 from lincent.tables.weighted import check_weights, mean_and_deviation, median
 
 MOST_CATEGORIES = 30  # the indicators of further categories are all zero
@@ -384,7 +384,12 @@ class NamedColumns:
                 for series in _series(self._frame)
             ]
         else:
-            arrays = [series.to_numpy() for series in _series(self._frame)]
+            arrays = [
+                np.asarray(series.array.__arrow_array__().to_pylist(), dtype=object)
+                if str(series.dtype).startswith(("string_view", "dictionary"))
+                else series.to_numpy()
+                for series in _series(self._frame)
+            ]
         names, categorical = self.names, self.categorical
         if encodings is not None:
             names = [encoding.name for encoding in encodings]
@@ -402,6 +407,7 @@ def named_columns(
 
     ``reset`` is true in ``fit``.
     """
+    X = in_memory(X)
     if _is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if min(X.shape) == 0:
@@ -443,7 +449,7 @@ def _is_category(column: Any) -> bool:
         return kind.startswith(("String", "Utf8", "Categorical", "Enum"))
     if kind == "object":
         return any(isinstance(value, str) for value in column)
-    return kind.startswith(("category", "str"))
+    return kind.startswith(("category", "str", "large_string", "dictionary"))
 
 
 def _select_categorical(asked: Any, names: list[str], by_type: list[bool]) -> list[bool]:
@@ -477,7 +483,7 @@ def _read_numbers(column: np.ndarray, name: str) -> np.ndarray:
         values = column
     else:
         try:
-            if column.dtype.kind in "mM":
+            if column.dtype.kind in "mMc" or column.ndim != 1:
                 raise TypeError
             values = np.array(
                 [np.nan if _is_missing(v) else v for v in column]
@@ -485,6 +491,13 @@ def _read_numbers(column: np.ndarray, name: str) -> np.ndarray:
                 else column,
                 dtype=np.float64,
             )
+            if values.ndim != 1:
+                raise TypeError
+        except OverflowError:
+            raise ValueError(
+                f"Column {name!r} holds an integer beyond 1.8e308, the largest float64: give "
+                "smaller numbers."
+            ) from None
         except (TypeError, ValueError):
             raise ValueError(
                 f"Column {name!r} holds {column.dtype} values that are not numbers: give numbers, "

@@ -359,6 +359,10 @@ def from_frame(data: Any) -> Any:
     pa = arrow()
     if isinstance(data, pa.Table):
         return data
+    if type(data).__module__.partition(".")[0] in ("narwhals", "polars"):
+        from lincent.sources.source import in_memory
+
+        data = in_memory(data)
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
     try:
@@ -385,4 +389,9 @@ def _from_pandas(frame: Any) -> Any:
         except (pa.ArrowInvalid, pa.ArrowTypeError):
             # Numbers and text mixed in one column, as pandas reads "1, 2, ?".
             arrays.append(pa.array(_one_type([None if c != c else c for c in frame[name]])))
+        except (pa.ArrowNotImplementedError, OverflowError) as error:
+            raise TableError(
+                f"The column {name!r} holds {frame[name].dtype} values that are neither numbers of "
+                f"64 bits nor text ({first_line(error).rstrip('.')})."
+            ) from error
     return pa.table(arrays, names=list(frame.columns))
