@@ -35,10 +35,11 @@ axes[0].set_ylabel("malignant  <  added  >  benign")
 # %%
 # One row, column by column
 # -------------------------
-row = int(np.argmin(np.abs(model.decision_function(X))))
+scores = model.decision_function(X)
+row = int(np.argmin(np.abs(scores)))
 parts = model.contributions(X.iloc[[row]])[0]
 figure, ax = plt.subplots(figsize=(7, 2.8), layout="constrained")
 ax.barh(X.columns, parts, color=np.where(parts > 0, "#0072B2", "#E69F00"))
 ax.axvline(0, color="k", lw=0.8)
-ax.set_title(f"row {row}, the closest call: {parts.sum() + model.intercept_[0]:+.3f}", loc="left")
+ax.set_title(f"row {row}, the closest call: {scores[row]:+.3f}", loc="left")
 plt.show()

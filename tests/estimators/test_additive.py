@@ -34,7 +34,7 @@ def test_contributions_add_up_and_the_optimum_is_certified(estimator):
     parts = model.contributions(X)
     assert parts.shape == (len(X), len(model.term_names_))
     np.testing.assert_array_equal(
-        parts.sum(axis=1) + model.intercept_[0], model.decision_function(X)
+        parts.sum(axis=1) + model._intercept[0], model.decision_function(X)
     )
     np.testing.assert_allclose(parts.mean(axis=0), 0.0, atol=1e-9)
     assert model.duality_gap_ <= 1e-9
@@ -44,7 +44,7 @@ def test_contributions_add_up_and_the_optimum_is_certified(estimator):
 def test_it_is_regularized_lcc_on_the_features():
     X, y = curved()
     model = AdditiveLCC(0.3, 0.5).fit(X, y)
-    features = model.terms_.apply(X)
+    features = model._terms.apply(X)
     rule = RegularizedLCC(0.3).fit(features, y)
     assert model.objective_ == pytest.approx(rule.objective_, rel=1e-8)
     np.testing.assert_allclose(
@@ -120,8 +120,8 @@ def test_pairs_are_found():
     assert model.term_names_[-1] == "x1 & x3"
     assert model.score(X, y) > 0.9
     assert AdditiveLCC().fit(X, y).score(X, y) < 0.7
-    assert len(AdditiveLCCCV().fit(X, y).terms_.pairs) == 2  # "auto": half of the columns
-    assert AdditiveLCCCV(interactions=0).fit(X, y).terms_.pairs == []
+    assert len(AdditiveLCCCV().fit(X, y)._terms.pairs) == 2  # "auto": half of the columns
+    assert AdditiveLCCCV(interactions=0).fit(X, y)._terms.pairs == []
 
 
 def test_frames_with_missing_values_and_categorical_columns():
@@ -188,3 +188,22 @@ def test_an_interrupt_leaves_what_others_put_on_the_model(monkeypatch):
     assert model._of_others == "kept"
     with pytest.raises(NotFittedError):
         model.predict(X[:, :3])
+
+
+def test_importances_are_shares_of_the_mean_absolute_contributions():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = (X[:, 0] * X[:, 1] + np.abs(X[:, 2]) > 0.8).astype(int)
+    weight = rng.integers(0, 3, 300).astype(float)
+    model = AdditiveLCC(interactions=1).fit(X, y, weight)
+    sizes = weight @ np.abs(model.contributions(X))
+    expected = sizes[:4].copy()
+    pair = [int(name[1:]) for name in model.term_names_[4].split(" & ")]
+    expected[pair] += sizes[4] / 2
+    assert model.feature_importances_.shape == (4,)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(model.feature_importances_, expected / expected.sum(), atol=1e-10)
+    codes = np.digitize(X[:, 1], (-0.5, 0.5))
+    assert AdditiveLCC().fit(X, codes).feature_importances_.argmax() == 1
+    assert not hasattr(model, "coef_")
+    assert not hasattr(model, "intercept_")

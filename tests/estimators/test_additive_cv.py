@@ -10,13 +10,17 @@ from support.labeled import noisy
 def test_the_choice_is_the_best_of_what_was_tried():
     X, y = noisy(200, 3)
     model = AdditiveLCCCV().fit(X, y)
-    tried = model.cv_results_
-    best = tried["score"].argmax()
-    assert model.terms_.smoothing == tried["smoothing"][best]
-    assert len(model.terms_.pairs) == tried["pairs"][best]
-    assert set(tried["pairs"]) == {0, 1}
-    single = AdditiveLCC(tried["C"][best], smoothing=model.terms_.smoothing)
-    if not model.terms_.pairs:
+    results, best = model.cv_results_, model.best_index_
+    assert best == results["mean_test_score"].argmax()
+    assert results["rank_test_score"][best] == 1
+    assert model.best_score_ == results["mean_test_score"][best]
+    assert model.best_params_ == results["params"][best]
+    assert model.C_ == model.best_params_["C"] == results["param_C"][best]
+    assert model._terms.smoothing == model.smoothing_ == results["param_smoothing"][best]
+    assert len(model._terms.pairs) == results["param_interactions"][best]
+    assert set(results["param_interactions"]) == {0, 1}
+    single = AdditiveLCC(**model.best_params_)
+    if not model._terms.pairs:
         np.testing.assert_allclose(
             model.decision_function(X), single.fit(X, y).decision_function(X), atol=1e-5
         )
@@ -24,7 +28,10 @@ def test_the_choice_is_the_best_of_what_was_tried():
 
 def test_a_number_of_pairs_is_kept_whatever_cross_validation_says():
     X, y = noisy(150, 4)
-    assert len(AdditiveLCCCV(interactions=2).fit(X, y).terms_.pairs) == 2
+    model = AdditiveLCCCV(interactions=2).fit(X, y)
+    assert len(model._terms.pairs) == model.best_params_["interactions"] == 2
+    hurried = AdditiveLCCCV(interactions=2, time_limit=1e-6, tol=1.0).fit(X, y)
+    assert hurried.best_params_["interactions"] == 0  # no time to try pairs
 
 
 @pytest.mark.parametrize(("interactions", "told"), [("many", "Got 'many'"), (-1, "interactions")])

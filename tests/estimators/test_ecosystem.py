@@ -7,11 +7,25 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lincent import LCC
+from lincent import (
+    FQCC,
+    LCC,
+    LCCCV,
+    AdditiveLCC,
+    AdditiveLCCCV,
+    AutoLCC,
+    KernelLCC,
+    RegularizedLCC,
+    RegularizedLCCCV,
+    StructuredLCC,
+    StructuredLCCCV,
+)
 from lincent.features import TableEncoder
 from support.samples import three_classes, two_classes, weights
 
@@ -205,3 +219,43 @@ class TestFramesOfAllKinds:
         for weight in (np.ones(len(y)) + 1j, np.ma.masked_equal(np.arange(len(y)), 1)):
             with pytest.raises(ValueError, match="sample_weight has complex numbers or masked"):
                 model.fit(X, y, sample_weight=weight)
+
+
+SELECTING = {
+    "LCC": LCC(),
+    "LCCCV": LCCCV(),
+    "FQCC": FQCC(),
+    "RegularizedLCC": RegularizedLCC(),
+    "RegularizedLCCCV": RegularizedLCCCV(),
+    "StructuredLCC": StructuredLCC(),
+    "StructuredLCCCV": StructuredLCCCV(),
+    "AdditiveLCC": AdditiveLCC(),
+    "AdditiveLCCCV": AdditiveLCCCV(interactions=0),
+    "AutoLCC": AutoLCC(feature_maps=["columns", "splines", "centers"]),
+}
+LINEAR = ("LCC", "LCCCV", "FQCC", "RegularizedLCC", "RegularizedLCCCV")
+
+
+@pytest.mark.parametrize("name", SELECTING)
+def test_feature_selection_keeps_the_columns_with_signal(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    y = (X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=200) > 0).astype(int)
+    selected = RFE(SELECTING[name], n_features_to_select=2, step=2).fit(X, y)
+    assert selected.get_support(indices=True).tolist() == [0, 1]
+    assert hasattr(selected.estimator_, "coef_") == (name in LINEAR)
+    assert hasattr(selected.estimator_, "intercept_") == (name in LINEAR)
+    if name not in LINEAR:
+        selected = SelectFromModel(SELECTING[name]).fit(X, y)  # above the mean importance
+        assert selected.get_support(indices=True).tolist() == [0, 1]
+        importances = selected.estimator_.feature_importances_
+        assert importances.shape == (6,)
+        assert importances.sum() == pytest.approx(1.0)
+
+
+def test_a_kernel_model_has_dual_coefficients_only():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = KernelLCC().fit(X[::10], y[::10])
+    assert model.dual_coef_.shape == (1, len(model.support_))
+    for name in ("coef_", "intercept_", "feature_importances_"):
+        assert not hasattr(model, name)

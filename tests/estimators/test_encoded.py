@@ -75,4 +75,4 @@ def test_contributions_add_up_there():
     parts = model.contributions(torch.asarray(X)).numpy()
     assert parts.shape == (200, 3, 3)
     expected = model.decision_function(X)
-    np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, expected, atol=1e-10)
+    np.testing.assert_allclose(parts.sum(axis=1) + model._intercept, expected, atol=1e-10)

@@ -23,7 +23,7 @@ def test_it_classifies_with_few_rows(moons):
     assert model.duality_gap_ <= 1e-9
     np.testing.assert_allclose(
         model.decision_function(X),
-        rbf_kernel(X, model.support_vectors_, gamma=1.0) @ model.dual_coef_[0] + model.intercept_,
+        rbf_kernel(X, model.support_vectors_, gamma=1.0) @ model.dual_coef_[0] + model._intercept,
     )
 
 

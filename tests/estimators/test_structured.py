@@ -53,14 +53,14 @@ def test_a_ring_needs_structure():
     assert StructuredLCCCV().fit(X, y).score(X, y) > 0.95
 
 
-def test_explain_orders_local_centers_by_coefficient():
+def test_explain_lists_centers_by_size_of_coefficient():
     X, y = ring()
     model = StructuredLCC().fit(X, y)
     table = model.explain()
     strength = np.abs(table["coef"])
     assert np.all(strength[:-1] >= strength[1:])
     assert set(table["center"]) == set(range(len(model.local_centers_)))
-    # On average the similarity to a center votes for its own class.
+    # On the whole the coefficient of a center has the sign of its class.
     mean = {label: table["coef"][table["class"] == label].mean() for label in (0, 1)}
     assert mean[0] < mean[1]
     with pytest.raises(ValueError, match="problem=1"):
@@ -71,7 +71,7 @@ def test_score_is_linear_part_and_similarities():
     X, y = ring()
     model = StructuredLCC(gamma=0.5).fit(X, y)
     near = np.exp(-0.5 * squared_distances(X, model.local_centers_) / X.shape[1])
-    score = X @ model.coef_[0, :2] + near @ model.local_coef_[0] + model.intercept_[0]
+    score = X @ model._coef[0] + near @ model.local_coef_[0] + model._intercept[0]
     np.testing.assert_allclose(model.decision_function(X), score, atol=1e-8)
 
 
@@ -193,6 +193,6 @@ def test_columns_are_selected_by_the_linear_part():
     assert SelectFromModel(model, threshold="mean").fit(X, y).get_support()[2]
     assert RFE(model, n_features_to_select=1).fit(X, y).get_support().tolist().index(True) == 2
     fitted = model.fit(X, y)
-    np.testing.assert_array_equal(fitted.coef_, fitted.extended_coef_[:, :6])
-    score = fitted.transform(X) @ fitted.extended_coef_[0] + fitted.intercept_[0]
+    np.testing.assert_array_equal(fitted._coef, fitted.extended_coef_[:, :6])
+    score = fitted.transform(X) @ fitted.extended_coef_[0] + fitted._intercept[0]
     np.testing.assert_allclose(score, fitted.decision_function(X), atol=1e-8)

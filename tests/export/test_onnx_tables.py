@@ -68,7 +68,7 @@ def compare(model, rows):
 )
 def test_additive(settings, classes):
     model = AdditiveLCC(**settings).fit(*training(classes))
-    assert len(model.terms_.pairs) == settings.get("interactions", 0)
+    assert len(model._terms.pairs) == settings.get("interactions", 0)
     compare(model, unseen())
 
 

@@ -20,7 +20,7 @@ def test_missing_values_get_an_indicator_and_the_median():
     names = list(model.get_feature_names_out())
     out = model.transform(frame())
     assert out[:, names.index("a missing")].argmax() == 2
-    assert model.encoder_.columns_[0].fill == 6.0  # of the nine that are there
+    assert model._encoder.columns_[0].fill == 6.0  # of the nine that are there
     assert np.isfinite(out).all()
 
 
@@ -28,7 +28,7 @@ def test_categories_get_indicators_and_unknown_ones_none():
     model = SplineFeatures(3).fit(frame())
     names = list(model.get_feature_names_out())
     place = [names.index(f"word={w}") for w in ("(missing)", "x", "y", "z")]
-    new = model.encoder_.encode
+    new = model._encoder.encode
     from lincent.tables.encoder import NamedColumns
 
     unseen = frame().assign(word="never seen")

@@ -62,7 +62,7 @@ def test_the_same_answers(seed):
     frame, labels = table(seed, 150)
     new = strange(frame, seed)
     direct, model, prepared = answers_of_both(frame, labels, new, frame.assign(y=labels), **QUICK)
-    assert model.pipeline[0].names == direct.encoder_.names
+    assert model.pipeline[0].names == direct._encoder.names
     for name in ("decision_function", "predict_proba", "predict"):
         expected = getattr(direct, name)(new)
         np.testing.assert_array_equal(getattr(model.pipeline, name)(prepared), expected)

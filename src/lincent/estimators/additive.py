@@ -35,6 +35,7 @@ from lincent.estimators.validation import (
 )
 from lincent.model_selection.folds import calibration_folds, make_folds, number_of_folds
 from lincent.model_selection.scoring import Labels, make_metric
+from lincent.model_selection.search import make_cv_results
 from lincent.sources.source import Kind, kind_of, namespace_of
 from lincent.tables.weighted import SAMPLE_ROWS, quantiles
 
@@ -54,6 +55,8 @@ class AdditiveModel(BaseEstimator):
     in ``_select``.
     """
 
+    _coef: np.ndarray
+    _intercept: np.ndarray
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
         "n_knots": [Interval(Integral, 3, None, closed="left")],
@@ -94,8 +97,8 @@ class AdditiveModel(BaseEstimator):
             whole = sample = problem(given.merged(), total)
             if not self._own_folds:
                 sample = whole.sampled(SAMPLE_ROWS)
-        signs = self._monotonic_signs([column.name for column in self.encoder_.columns_])
-        rows, sources = sample.rows, self.encoder_.sources
+        signs = self._monotonic_signs([column.name for column in self._encoder.columns_])
+        rows, sources = sample.rows, self._encoder.sources
         terms = Terms.learn(rows.Z, rows.keys, rows.weight, sources, self.n_knots, signs)
         terms, C = self._select(sample, terms, given, seed)
         self._store_solution(whole, sample, terms, C, seed)
@@ -168,22 +171,23 @@ class AdditiveModel(BaseEstimator):
         # Terms have mean zero over the training samples; their means are in the intercept.
         seen = sample.seen_by(terms)
         if whole is sample:
-            solution, self.means_ = seen.path([C])[0], seen.means()
+            solution, self._means = seen.path([C])[0], seen.means()
             own = solution.rules
         else:
-            solution, self.means_ = whole.fit(terms, C)
+            solution, self._means = whole.fit(terms, C)
             own = seen.path([C])[0].rules
-        self.terms_, self.C_, self.smoothing_ = terms, C, terms.smoothing
-        self.coef_ = solution.rules[:-1]
+        self._terms = terms
+        self._coef = solution.rules[:-1]
         offset = solution.rules[-1]
         if len(offset) > 1:  # a constant for all classes changes no prediction
             offset = offset - offset.mean()
-        self.intercept_ = offset + self.means_ @ self.coef_
+        self._intercept = offset + self._means @ self._coef
         drawn = seen.band(C, own, N_RESAMPLES, seed) - own
         # Coefficients of a sample vary more than those of all samples, by the root of its weight.
         fraction = float(sample.rows.weight.sum()) / whole.total
-        self.resampled_ = (solution.rules + np.sqrt(fraction) * drawn)[:, :-1]
+        self._resampled = (solution.rules + np.sqrt(fraction) * drawn)[:, :-1]
         self.term_names_ = self._term_names()
+        self.feature_importances_ = self._importances(seen.features, sample.rows.weight)
         self._range = self._ranges(sample.rows)
         self.objective_ = float(solution.objective.sum())
         self.dual_objective_ = float(solution.bound.sum())
@@ -198,9 +202,26 @@ class AdditiveModel(BaseEstimator):
             )
 
     def _term_names(self) -> np.ndarray:
-        names = [column.name for column in self.encoder_.columns_]
-        pairs = [f"{names[a]} & {names[b]}" for a, b in self.terms_.pairs]
+        names = [column.name for column in self._encoder.columns_]
+        pairs = [f"{names[a]} & {names[b]}" for a, b in self._terms.pairs]
         return np.array([*names, *pairs], dtype=object)
+
+    def _importances(self, features: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Return the share of each column in the mean absolute contributions of the terms."""
+        terms = self._terms
+        sizes = np.empty(terms.count)
+        for term, part in enumerate(self._slices()):
+            values = (features[:, part] - self._means[part]) @ self._coef[part]
+            sizes[term] = weight @ np.abs(values).sum(axis=1)
+        shares = sizes[: terms.count - len(terms.pairs)]
+        for pair, size in zip(terms.pairs, sizes[len(shares) :], strict=True):
+            shares[list(pair)] += size / 2
+        return shares / shares.sum() if shares.any() else np.full(len(shares), 1 / len(shares))
+
+    def _slices(self) -> list[slice]:
+        """Return the features of each term."""
+        ends = np.searchsorted(self._terms.owners, np.arange(self._terms.count + 1)).tolist()
+        return [slice(low, high) for low, high in pairwise(ends)]
 
     def _ranges(self, rows: TrainingRows) -> np.ndarray:
         """Return the 1 and 99 percent quantiles of each encoded column."""
@@ -211,7 +232,8 @@ class AdditiveModel(BaseEstimator):
     def contributions(self, X: Any) -> np.ndarray:
         """Compute the contribution of each term to the score of each sample.
 
-        Their sum over terms and ``intercept_`` is ``decision_function(X)``.
+        They are centered over the training samples; their sum over terms and a constant, the same
+        for all samples, is ``decision_function(X)``.
 
         Parameters
         ----------
@@ -227,16 +249,15 @@ class AdditiveModel(BaseEstimator):
         return parts[:, :, 0] if parts.shape[2] == 1 else parts
 
     def _block_scores(self, Z: Any) -> Any:
-        return self._parts(Z).sum(axis=1) + namespace_of(Z).send(self.intercept_)
+        return self._parts(Z).sum(axis=1) + namespace_of(Z).send(self._intercept)
 
     def _parts(self, Z: Any) -> Any:
         """Return the contributions (n_samples, n_terms, n_outputs)."""
-        place, terms = namespace_of(Z), self.terms_
-        features = terms.apply(Z) - place.send(self.means_)
-        out = place.empty((len(Z), terms.count, self.coef_.shape[1]))
-        ends = np.searchsorted(terms.owners, np.arange(terms.count + 1)).tolist()
-        for term, (low, high) in enumerate(pairwise(ends)):
-            out[:, term] = features[:, low:high] @ place.send(self.coef_[low:high])
+        place, terms = namespace_of(Z), self._terms
+        features = terms.apply(Z) - place.send(self._means)
+        out = place.empty((len(Z), terms.count, self._coef.shape[1]))
+        for term, part in enumerate(self._slices()):
+            out[:, term] = features[:, part] @ place.send(self._coef[part])
         return out
 
     def shape(self, column: Any, rule: int = 0) -> dict[str, np.ndarray]:
@@ -257,7 +278,7 @@ class AdditiveModel(BaseEstimator):
             resampled shape functions.
         """
         check_is_fitted(self)
-        names = [code.name for code in self.encoder_.columns_]
+        names = [code.name for code in self._encoder.columns_]
         index = names.index(column) if column in names else column
         if not isinstance(index, int | np.integer) or not 0 <= index < len(names):
             raise ValueError(
@@ -265,10 +286,10 @@ class AdditiveModel(BaseEstimator):
                 f"below {len(names)}."
             )
         x, Z = self._grid(int(index))
-        features = self.terms_.apply(Z) - self.means_
-        mine = self.terms_.owners == index
-        value = features[:, mine] @ self.coef_[mine, rule]
-        curves = features[:, mine] @ self.resampled_[:, mine, rule].T
+        features = self._terms.apply(Z) - self._means
+        mine = self._terms.owners == index
+        value = features[:, mine] @ self._coef[mine, rule]
+        curves = features[:, mine] @ self._resampled[:, mine, rule].T
         # Only differences within a shape function matter: resampled ones get the same mean.
         curves = curves - curves.mean(axis=0) + value.mean()
         low, high = np.quantile(curves, (0.1, 0.9), axis=1) if curves.size else (value, value)
@@ -276,14 +297,14 @@ class AdditiveModel(BaseEstimator):
 
     def _grid(self, index: int) -> tuple[np.ndarray, np.ndarray]:
         """Return values of a column to evaluate it at, and encoded samples with these values."""
-        code = self.encoder_.columns_[index]
-        mine = np.flatnonzero(self.encoder_.sources == index)
+        code = self._encoder.columns_[index]
+        mine = np.flatnonzero(self._encoder.sources == index)
         middle = self._range.mean(axis=1)
         if code.categories is not None:
             Z = np.tile(middle, (len(code.categories), 1))
             Z[:, mine] = np.eye(len(mine))
             return np.array(code.categories, dtype=object), Z
-        curve = self.terms_.curves[mine[0]]
+        curve = self._terms.curves[mine[0]]
         levels = getattr(curve, "levels", np.empty(0))
         low, high = self._range[mine[0]]
         x = levels if len(levels) else np.linspace(float(low), float(high), 100)
@@ -342,10 +363,9 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
         The class labels.
     term_names_ : ndarray of shape (n_terms,)
         The columns, then the pairs.
-    coef_ : ndarray of shape (n_spline_features, 1) or (n_spline_features, n_classes)
-        The coefficients of the features of all terms.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
-        The score where every term is at its mean.
+    feature_importances_ : ndarray of shape (n_features,)
+        Mean absolute contribution of each column to the score over the training samples; the
+        contribution of a pair counts half for each of its columns; of sum one.
     objective_, dual_objective_, duality_gap_ : float
         The certificate.
     n_iter_ : int
@@ -483,10 +503,16 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier
         The class labels.
     C_, smoothing_ : float
         The selected values.
-    cv_results_ : dict of ndarrays
-        ``C``, ``smoothing``, ``pairs`` and ``score`` of every candidate.
+    cv_results_ : dict of arrays
+        ``params`` (``C``, ``smoothing`` and ``interactions``), ``mean_test_score`` (of the pooled
+        out-of-fold scores) and ``rank_test_score`` of every candidate.
+    best_index_, best_params_, best_score_ : int, dict, float
+        The selected candidate; ``AdditiveLCC(**best_params_)`` fits it alone.
     term_names_ : ndarray of shape (n_terms,)
         The columns, then the pairs.
+    feature_importances_ : ndarray of shape (n_features,)
+        Mean absolute contribution of each column to the score over the training samples; the
+        contribution of a pair counts half for each of its columns; of sum one.
     objective_, dual_objective_, duality_gap_ : float
         The certificate of the rule.
     n_iter_ : int
@@ -593,9 +619,14 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier
         if n_pairs and not problem.out_of_time():
             evaluate([best[2]], n_pairs, best[1])
         with_pairs = [candidate for candidate in candidates if candidate[3]]
-        chosen = max(with_pairs if n_pairs and not automatic else candidates)
-        value, C, smoothing, pairs = (np.array(column) for column in zip(*candidates, strict=True))
-        self.cv_results_ = {"score": value, "C": C, "smoothing": smoothing, "pairs": pairs}
+        chosen = max(candidates if automatic else with_pairs or candidates)
+        names = ("C", "smoothing", "interactions")
+        params = [dict(zip(names, candidate[1:], strict=True)) for candidate in candidates]
+        values = np.array([candidate[0] for candidate in candidates])
+        self.cv_results_ = make_cv_results(params, values)
+        self.best_index_ = candidates.index(chosen)
+        self.best_params_, self.best_score_ = params[self.best_index_], float(chosen[0])
+        self.C_, self.smoothing_ = chosen[1:3]
         if self.probability is not None:
             self._calibrate(rows, scores[chosen[1:]])
         smooth = replace(terms, smoothing=chosen[2])

@@ -435,7 +435,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     def _set_interactions(self, rows: TrainingRows) -> None:
         """Set which pairs of input columns matter together, each by its largest encoded pair."""
         information = pair_interactions(rows.Z, rows.codes, rows.weight)
-        sources = self.encoder_.sources
+        sources = self._encoder.sources
         largest: dict[tuple[int, int], float] = {}
         for j, k in np.argwhere(np.triu(information) > 0):
             first, second = sorted((int(sources[j]), int(sources[k])))
@@ -523,7 +523,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
             moved[1, :, j] -= self._scale[j]
             up, down = (np.asarray(self._block_scores(rows)) for rows in moved)
             change[j] = np.abs(up - down).mean()
-        total = np.bincount(self.encoder_.sources, change, self.n_features_in_)
+        total = np.bincount(self._encoder.sources, change, self.n_features_in_)
         return total / total.sum() if total.any() else np.full(len(total), 1 / len(total))
 
     def _block_scores(self, encoded: Any) -> Any:

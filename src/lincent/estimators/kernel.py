@@ -133,8 +133,6 @@ default="rbf"
         These samples; absent for ``kernel="precomputed"``.
     dual_coef_ : ndarray of shape (1, n_support) or (n_problems, n_support)
         Their coefficients: ``transform(X)`` is ``kernel(X, support_vectors_) @ dual_coef_.T``.
-    intercept_ : ndarray of shape (1,) or (n_problems,)
-        Minus the threshold on the projected line (for ``"nearest"``: minus the midpoint).
     centers_ : ndarray of shape (2,) or (n_problems, 2)
         The class centers on the projected line, negative class first.
     gamma_ : float
@@ -189,6 +187,7 @@ default="rbf"
     True
     """
 
+    _intercept: np.ndarray
     _line_centers: np.ndarray
     _training_rows: Any
     _mapping: NystroemMap
@@ -419,7 +418,7 @@ default="rbf"
         for name in ("_training_rows", "_mapping", "_landmarks"):
             self.__dict__.pop(name, None)
         directions = [part for _, part in parts]
-        self.intercept_ = np.array([part.intercept for part in directions])
+        self._intercept = np.array([part.intercept for part in directions])
         self._rules = [part.rule for part in directions]
         self._line_centers = np.array([part.centers for part in directions])
         self.centers_ = self._line_centers[0] if len(parts) == 1 else self._line_centers

@@ -13,7 +13,7 @@ from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_in
 from lincent.estimators.direction import (
     Direction,
     solve_controls,
-    store_directions,
+    store_certificates,
     warn_if_not_converged,
 )
 from lincent.estimators.problem import BinaryProblem, Training
@@ -88,11 +88,8 @@ class StructuredLCC(
         deviation of the feature over them; of sum one.
     local_coef_ : ndarray of shape (n_problems, n_local)
         Coefficient of the similarity to each local center in the score of each subproblem.
-    coef_ : ndarray of shape (n_problems, n_features)
-        The linear part of the decision function, as in :class:`StructuredLCCCV`.
     extended_coef_ : ndarray of shape (n_problems, n_features + n_local)
         The coefficients of the extended features that ``transform`` returns.
-    intercept_ : ndarray of shape (n_problems,)
     objective_, dual_objective_ : float or ndarray of shape (n_problems,)
         The certificate: the objective, and a lower bound on the optimum from the dual problem.
     duality_gap_ : float
@@ -132,6 +129,8 @@ class StructuredLCC(
         "gamma": [POSITIVE],
         "C": [POSITIVE],
     }
+    _coef: np.ndarray
+    _intercept: np.ndarray
     _variance: float
     _whitening: np.ndarray
     _seed: int
@@ -264,11 +263,12 @@ class StructuredLCC(
         return part
 
     def _store(self, parts: list[Direction]) -> None:
-        store_directions(self, parts)
-        del self.centers_, self.solver_, self._seed
+        store_certificates(self, [part.solution for part in parts])
+        del self.solver_, self._seed
         n = self.n_features_in_
         self.extended_coef_ = np.array([part.beta for part in parts])
-        self.coef_ = self.extended_coef_[:, :n].copy()
+        self._coef = self.extended_coef_[:, :n].copy()
+        self._intercept = np.array([part.intercept for part in parts])
         self.local_coef_ = self.extended_coef_[:, n:] @ self._whitening
 
     def _extension(self) -> Extension:
@@ -282,12 +282,12 @@ class StructuredLCC(
         """Return the importance of each feature; see the attributes of the class."""
         check_is_fitted(self)
         local = self.local_coef_[:, None, :]
-        return local_importances(self.coef_, self.local_centers_, self._scales(), local)
+        return local_importances(self._coef, self.local_centers_, self._scales(), local)
 
     def _task_scores(self, X: Any) -> np.ndarray:
         local = self.local_coef_[:, None, :]
         return local_scores(
-            X, self.coef_, self.intercept_, self.local_centers_, self._scales(), local
+            X, self._coef, self._intercept, self.local_centers_, self._scales(), local
         )
 
     @property

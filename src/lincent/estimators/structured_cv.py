@@ -69,9 +69,6 @@ class StructuredLCCCV(ProbabilityMixin, FoldEnsemble, Classifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    coef_ : ndarray of shape (n_problems, n_features)
-        The linear part of the ensemble.
-    intercept_ : ndarray of shape (n_problems,)
     local_centers_ : ndarray of shape (n_local, n_features)
         The local centers of all folds, or of all samples.
     local_classes_ : ndarray of shape (n_local,)
@@ -213,16 +210,16 @@ class StructuredLCCCV(ProbabilityMixin, FoldEnsemble, Classifier):
         self.local_classes_ = self.classes_[np.concatenate([one.classes for one in local])]
         inverse = np.concatenate([np.full(len(one.centers), 1 / one.variance) for one in local])
         self._scales = np.outer(np.asarray(self.gammas, dtype=np.float64), inverse)
-        self.coef_ = np.zeros((len(results), n))
-        self.intercept_ = np.zeros(len(results))
+        self._coef = np.zeros((len(results), n))
+        self._intercept = np.zeros(len(results))
         self.local_coef_ = np.zeros((len(results), len(self.gammas), ends[-1]))
         for k, (result, own) in enumerate(zip(results, weights, strict=True)):
             used = np.flatnonzero(own.reshape(result.shape).any(axis=1)).tolist()
             for fold, (_, whitenings) in enumerate(made):
                 for of_map in used:
                     direction, intercept = result.mean_model(own, of_map, fold)
-                    self.coef_[k] += direction[:n]
-                    self.intercept_[k] += intercept
+                    self._coef[k] += direction[:n]
+                    self._intercept[k] += intercept
                     if of_map:
                         of_fold = slice(ends[fold], ends[fold + 1])
                         similarity = direction[n:] @ whitenings[of_map - 1]
@@ -232,9 +229,9 @@ class StructuredLCCCV(ProbabilityMixin, FoldEnsemble, Classifier):
     def feature_importances_(self) -> np.ndarray:
         """Return the importance of each feature; see the attributes of the class."""
         check_is_fitted(self)
-        return local_importances(self.coef_, self.local_centers_, self._scales, self.local_coef_)
+        return local_importances(self._coef, self.local_centers_, self._scales, self.local_coef_)
 
     def _task_scores(self, X: Any) -> np.ndarray:
         return local_scores(
-            X, self.coef_, self.intercept_, self.local_centers_, self._scales, self.local_coef_
+            X, self._coef, self._intercept, self.local_centers_, self._scales, self.local_coef_
         )

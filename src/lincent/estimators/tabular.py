@@ -144,8 +144,8 @@ class TableClassifier(BaseEstimator):
         table = named_columns(self, X, self.categorical_features, reset=True)
         codes = self._codes(y, table.shape[0])
         weight = check_weights(sample_weight, table.shape[0])
-        self.encoder_ = TableEncoder(scale=False)
-        Z = self.encoder_.fit_columns(table, weight)
+        self._encoder = TableEncoder(scale=False)
+        Z = self._encoder.fit_columns(table, weight)
         return TrainingRows(Z, row_hashes(Z, seed), codes, weight, None)
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray:
@@ -161,7 +161,7 @@ class TableClassifier(BaseEstimator):
             )
         training = open_training(self, X, y, sample_weight)
         assert isinstance(training, RemoteTraining)
-        self.encoder_ = plain_encoder(self)
+        self._encoder = plain_encoder(self)
         return training
 
     def _rows_scores(self, X: Any) -> np.ndarray:
@@ -178,13 +178,13 @@ class TableClassifier(BaseEstimator):
         refuse_namespace(self, X)
 
         def on_host(rows: Any) -> np.ndarray:
-            table = named_columns(self, rows, self.encoder_.categorical, reset=False)
-            return by_blocks(function, self.encoder_.encode(table))
+            table = named_columns(self, rows, self._encoder.categorical, reset=False)
+            return by_blocks(function, self._encoder.encode(table))
 
         kind = kind_of(X)
         if kind not in (Kind.DEVICE, Kind.SPARSE) or X.ndim != 2 or not X.shape[0]:
             return on_host(X)
-        if kind is Kind.DEVICE and self.encoder_.plain:
+        if kind is Kind.DEVICE and self._encoder.plain:
             from lincent.sources.array_namespace import DeviceNamespace
             from lincent.sources.device import not_finite, parts_of
 
@@ -202,8 +202,8 @@ class TableClassifier(BaseEstimator):
 
     def _n_map_features(self) -> int:
         """Return the number of features of a sample, which bounds the size of parts."""
-        coef = getattr(self, "_coef", None)
-        return len(self.coef_) if coef is None else sum(len(part) for part in coef.values())
+        coef = self._coef
+        return sum(map(len, coef.values())) if isinstance(coef, dict) else len(coef)
 
     def _shifted(self, scores: np.ndarray) -> np.ndarray:
         """Return scores with the threshold of ``predict`` at zero."""

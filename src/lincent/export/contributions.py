@@ -134,7 +134,7 @@ def check_linear(model: Model, purpose: str) -> None:
 def is_linear(classifier: Any) -> bool:
     """Return whether the scores of the binary problems are sums over the columns."""
     own = isinstance(classifier, Classifier) and hasattr(classifier, "multi_class")
-    return own and hasattr(classifier, "coef_") and not hasattr(classifier, "local_centers_")
+    return own and hasattr(classifier, "coef_")
 
 
 def _score(model: Model, k: int, task: Any) -> Score:
@@ -238,12 +238,12 @@ def _linear_contributions(model: Model) -> Contributions:
 def _additive_contributions(model: Model) -> Contributions:
     classifier = model.classifier
     sources = encoded_owners(model.pipeline, model.schema).tolist()
-    pairs = [tuple(dict.fromkeys((sources[a], sources[b]))) for a, b in classifier.terms_.pairs]
+    pairs = [tuple(dict.fromkeys((sources[a], sources[b]))) for a, b in classifier._terms.pairs]
     sources += [" & ".join(pair) for pair in pairs]
     names = tuple(dict.fromkeys(sources))
     weights = np.zeros((len(sources), len(names)))
     weights[np.arange(len(sources)), [names.index(name) for name in sources]] = (
         1 / model.score_scale
     )
-    base = float(classifier.intercept_[0]) / model.score_scale
+    base = float(classifier._intercept[0]) / model.score_scale
     return Contributions(names, base, weights, np.zeros(len(names)))

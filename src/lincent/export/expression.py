@@ -128,7 +128,7 @@ def category_number(category: str) -> float | None:
 
 def check_numeric(model: Any) -> None:
     """Raise an error for categories that are text: the input is a matrix of numbers."""
-    encoder: TableEncoder = getattr(model, "encoder_", model)
+    encoder: TableEncoder = getattr(model, "_encoder", model)
     for column in encoder.columns_:
         for category in column.categories or ():
             if category != encoder.missing_ and category_number(category) is None:
@@ -281,11 +281,11 @@ def problem_scores(model: Any, X: Expr) -> Expr:
     """Describe the scores of the binary problems, one column for each."""
     check_scores(model)
     if isinstance(model, AutoLCC):
-        return _auto_scores(model, encoded(model.encoder_, X))
+        return _auto_scores(model, encoded(model._encoder, X))
     if isinstance(model, AdditiveModel):
-        scores = additive(model.terms_, encoded(model.encoder_, X), model.coef_)
+        scores = additive(model._terms, encoded(model._encoder, X), model._coef)
         # The model's intercept is that of centered terms.
-        return scores.scale(1.0, model.intercept_ - model.means_ @ model.coef_)
+        return scores.scale(1.0, model._intercept - model._means @ model._coef)
     if hasattr(model, "local_centers_"):
         return _local_scores(model, X)
     if hasattr(model, "plane_coef_"):  # twin support vector machines
@@ -302,12 +302,12 @@ def problem_scores(model: Any, X: Expr) -> Expr:
     if type(model).__name__ in ("DiscriminativeElasticNet", "DiscriminativeLeastSquares"):
         return _regression_scores(model, X)  # one regression for each class
     if isinstance(model, KernelLCC):
-        X, weights = _kernel(model, X), model.dual_coef_
+        X, weights, intercept = _kernel(model, X), model.dual_coef_, model._intercept
     else:
-        weights = model.coef_
+        weights, intercept = model.coef_, model.intercept_
     rules = vars(model).get("_rules", [])
     if all(isinstance(rule, Threshold) for rule in rules):
-        return X.affine(weights.T, model.intercept_)
+        return X.affine(weights.T, intercept)
     line = X.affine(weights.T)
     return concat(*(_nearest_score(rule, line.take(k)) for k, rule in enumerate(rules)))
 
@@ -343,7 +343,7 @@ def _local_scores(model: Any, X: Expr) -> Expr:
         coefs = model.local_coef_[:, None, :]
     else:
         scales, coefs = model._scales, model.local_coef_
-    score = X.affine(model.coef_[:, : model.n_features_in_].T, model.intercept_)
+    score = X.affine(model._coef.T, model._intercept)
     distances = X.apply("distances", (model.local_centers_, "l2"))
     for k, scale in enumerate(scales):
         score = score + distances.scale(-scale).apply("exp").affine(coefs[:, k].T)
@@ -465,11 +465,11 @@ def contributions(model: Any, parts: Contributions, X: Expr) -> Expr:
     """Describe what each column adds to the score (see ``contributions``)."""
     if not isinstance(model, AdditiveModel):
         return X.affine(parts.weights, -parts.shift)
-    owners = model.terms_.owners
+    owners = model._terms.owners
     coef = np.zeros((len(owners), len(parts.names)))
-    coef[:] = model.coef_[:, :1] * parts.weights[owners]
-    Z = encoded(model.encoder_, X)
-    return additive(model.terms_, Z, coef).scale(1.0, -(model.means_ @ coef + parts.shift))
+    coef[:] = model._coef[:, :1] * parts.weights[owners]
+    Z = encoded(model._encoder, X)
+    return additive(model._terms, Z, coef).scale(1.0, -(model._means @ coef + parts.shift))
 
 
 class NotAffine(ValueError):

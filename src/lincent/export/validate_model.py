@@ -45,8 +45,9 @@ REPORTS = {
 }  # fmt: skip
 """Attributes that report on the fit and are not used to predict: they may be infinite or NaN."""
 SHAPES = {
-    "_line_centers": "tasks 2", "_rules": "tasks", "classes_": "classes",
-    "dual_coef_": "tasks support", "intercept_": "outputs", "plane_intercept_": "tasks 2",
+    "_intercept": "outputs", "_line_centers": "tasks 2", "_rules": "tasks", "classes_": "classes",
+    "dual_coef_": "tasks support", "feature_importances_": "features",
+    "intercept_": "outputs", "plane_intercept_": "tasks 2",
     "local_centers_": "local features", "local_classes_": "local", "local_sizes_": "local",
     "mean_": "features", "plane_coef_": "tasks 2 features",
     "priors_": "classes", "local_coef_": "tasks ...",
@@ -314,8 +315,6 @@ def _check_shapes(part: Any) -> None:
         sizes["tasks"] = len(binary_tasks(sizes["classes"], getattr(part, "multi_class", "ovr")))
     for name in SHAPES.keys() & found.keys():
         value, axes = found[name], SHAPES[name]
-        if name in ("coef_", "means_") and ("terms_" in found or isinstance(value, dict)):
-            continue  # AdditiveLCC's terms, AutoLCC's blocks: the smoke test computes with them
         if not _is_kind(value, KINDS.get(name, "bif")):
             raise InvalidModelFile(f"is damaged: {kind}.{name} is not what it should be")
         shape = np.shape(value) if isinstance(value, np.ndarray) else (len(value),)
@@ -326,7 +325,11 @@ def _check_shapes(part: Any) -> None:
                 f"is damaged: {kind}.{name} has the shape {shape}, which cannot be"
             )
     # A direction and a threshold for each binary problem.
-    lines = [np.shape(found.get(name))[:1] for name in ("coef_", "intercept_") if name in found]
+    lines = [
+        np.shape(found.get(name))[:1]
+        for name in ("coef_", "intercept_", "_intercept")
+        if name in found
+    ]
     if "_rules" in found and any(shape != (sizes["tasks"],) for shape in lines):
         raise InvalidModelFile(f"is damaged: {kind} has not one direction for each problem")
     for name in ("var_",):

@@ -80,8 +80,8 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         table = named_columns(self, X, self.categorical_features, reset=True)
         weight = check_weights(sample_weight, table.shape[0])
         codes = self._codes(y, table.shape[0])
-        self.encoder_ = TableEncoder(scale=False)
-        Z = self.encoder_.fit_columns(table, weight)
+        self._encoder = TableEncoder(scale=False)
+        Z = self._encoder.fit_columns(table, weight)
         seed = int(check_random_state(self.random_state).randint(2**31))
         return self._fit(Z, codes, weight, seed)
 
@@ -103,11 +103,11 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = named_columns(self, X, self._categorical(), reset=False)
-        return by_blocks(self._transform, self.encoder_.encode(table))
+        return by_blocks(self._transform, self._encoder.encode(table))
 
     def _categorical(self) -> list[bool]:
         """Return which columns are categories: those of ``fit``, in any table."""
-        return self.encoder_.categorical
+        return self._encoder.categorical
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the features.
@@ -124,7 +124,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         given = _check_feature_names_in(self, input_features)
-        return np.asarray(self._names(self.encoder_.renamed(given)), dtype=object)
+        return np.asarray(self._names(self._encoder.renamed(given)), dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -179,12 +179,13 @@ def _means(line: np.ndarray, codes: np.ndarray) -> tuple[float, float]:
 
 def _line(model: Any, X: Any, codes: np.ndarray) -> tuple[np.ndarray, tuple[float, float], float]:
     """Return the projected samples, the projected class centers, and the threshold."""
-    coef = getattr(model, "coef_", None)
+    coef: Any = getattr(model, "coef_", None)
     flat = isinstance(coef, np.ndarray) and coef.shape == (1, model.n_features_in_)
     if hasattr(model, "transform") and hasattr(model, "centers_") and (flat or coef is None):
         line = np.asarray(model.transform(X))[:, 0]
-        ends = model.centers_ @ model.coef_[0] if flat else model.centers_
-        return line, (float(ends[0]), float(ends[1])), -float(model.intercept_[0])
+        ends = model.centers_ @ coef[0] if flat else model.centers_
+        intercept = model.intercept_ if flat else model._intercept
+        return line, (float(ends[0]), float(ends[1])), -float(intercept[0])
     line = np.asarray(model.decision_function(X), dtype=float)
     return line, _means(line, codes), 0.0
 
