@@ -33,6 +33,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
+from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -360,6 +361,12 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             if get_config()["array_api_dispatch"]:
                 return _fit_dispatched(self, X, y, sample_weight)
             return self._fit_rows(X, y, sample_weight)
+
+    def _validate_params(self) -> None:
+        # As in scikit-learn, without its look at the signature: a tenth of a small fit.
+        constraints = {k: v for k, v in self._parameter_constraints.items() if hasattr(self, k)}
+        values = {name: getattr(self, name) for name in constraints}
+        validate_parameter_constraints(constraints, values, type(self).__name__)
 
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._validate_params()

@@ -32,7 +32,6 @@ import numpy as np
 
 from lincent.problems.arrays import Vector
 from lincent.problems.regularized import RegularizedProgram
-from lincent.solvers.line_search import bisect_step
 from lincent.solvers.newton.curvature import TUNING as STEPS
 from lincent.solvers.newton.curvature import Curvature, Exact, TruncatedFirst
 from lincent.solvers.newton.dual import Dual
@@ -160,8 +159,10 @@ def _lowest(program: RegularizedProgram, one: Evaluation, two: Evaluation) -> fl
     z = program.positions(one.projected, one.t)
     moved = program.positions(two.projected, two.t) - z
 
-    def slope(length: float) -> float:
+    low, high = 0.0, 1.0
+    for _ in range(10):  # the middle of what is left: a finer search costs more than it saves
+        length = (low + high) / 2
         alpha = program.costs * program.dual_weights(z + length * moved)
-        return linear + length * square - float(alpha @ moved)
-
-    return bisect_step(slope, width=1e-6)
+        rises = linear + length * square > float(alpha @ moved)
+        low, high = (low, length) if rises else (length, high)
+    return (low + high) / 2
