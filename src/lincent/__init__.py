@@ -22,7 +22,7 @@ __all__ = [
     "lcc_path",
     "show_versions",
 ]
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 if TYPE_CHECKING:
     from lincent._versions import show_versions
