@@ -174,3 +174,23 @@ def test_weights_of_all_sizes(name):
     X, y = data()
     weight = 10.0 ** np.random.default_rng(1).uniform(-12, 12, ROWS)
     claimed(*fitted(name, X, y, weight), X)
+
+
+@pytest.mark.parametrize("name", ["AdditiveLCC", "AdditiveLCCCV", "AutoLCC", "KernelLCC"])
+def test_a_cell_whose_square_overflows_is_named(name):
+    import lincent
+
+    X = np.random.default_rng(0).normal(size=(60, 3)) + np.arange(60)[:, None] % 2
+    X[3, 1] = 1e200
+    with pytest.raises(ValueError, match=r"Row 3 .* has 1e\+200 in (the )?column"):
+        getattr(lincent, name)().fit(X, np.arange(60) % 2)
+
+
+def test_a_certificate_that_is_nan_warns():
+    from sklearn.exceptions import ConvergenceWarning
+
+    from lincent import AdditiveLCC
+
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    with np.errstate(all="ignore"), pytest.warns(ConvergenceWarning, match="nan"):
+        AdditiveLCC().fit(X + y[:, None], y, sample_weight=np.full(60, 1e308))

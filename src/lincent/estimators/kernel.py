@@ -51,6 +51,7 @@ from lincent.solvers.lp import dispatch
 from lincent.sources.hashing import draw_distinct
 from lincent.sources.landmarks import NystroemMap, mapped_rows
 from lincent.sources.source import Kind, namespace_of
+from lincent.tables.weighted import check_magnitude
 
 LARGE = 5000
 """Number of distinct samples above which a fit without ``n_components`` warns of its cost."""
@@ -317,6 +318,8 @@ default="rbf"
                 )
             self._training_rows, function = None, self._function(1.0)
         else:
+            if isinstance(X, np.ndarray):
+                check_magnitude(X)
             variance = entry_variance(X, weight) if self.gamma == "scale" else 0.0
             self.gamma_ = kernel_gamma(self.gamma, X.shape[1], variance)
             self._training_rows, function = X, self._function(self.gamma_)

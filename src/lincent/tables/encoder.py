@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from lincent.sources.source import in_memory, package_of
-from lincent.tables.weighted import check_weights, mean_and_deviation, median
+from lincent.tables.weighted import check_magnitude, check_weights, mean_and_deviation, median
 
 MOST_CATEGORIES = 30  # the indicators of further categories are all zero
 LEAST_MISSING = 0.01  # fraction of missing numbers from which on there is an indicator
@@ -274,7 +274,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             indicator = bool(missing.any() and weight[missing].sum() >= least)
             fill = median(column[present], weight[present])
             self.columns_.append(EncodedColumn(name, None, fill, indicator))
-        return self.encode(table, columns)
+        Z = self.encode(table, columns)
+        check_magnitude(Z, self.names)
+        return Z
 
     def encode(self, table: NamedColumns, columns: list[np.ndarray] | None = None) -> np.ndarray:
         """Encode rows without scaling.

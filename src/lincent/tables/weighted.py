@@ -13,6 +13,10 @@ SAMPLE_ROWS = 10_000
 """Quantiles, knots and landmarks are computed from at most so many unique rows."""
 
 
+LARGEST = 1e152
+"""Sums of squares of numbers up to here do not overflow."""
+
+
 @dataclass(frozen=True)
 class Columns:
     """Mean, standard deviation (1 if it is zero), minimum and maximum of each column."""
@@ -122,6 +126,18 @@ def median(values: np.ndarray, weight: np.ndarray) -> float:
         place = (len(values) + 1) // 2 - 1
         return float(np.partition(values, place)[place])
     return float(quantiles(values, weight, np.array([0.5]))[0])
+
+
+def check_magnitude(X: np.ndarray, names: Sequence[str] | None = None) -> None:
+    """Raise an error that names the first cell whose square would overflow in sums."""
+    if X.size == 0 or (X.max() <= LARGEST and X.min() >= -LARGEST):
+        return
+    for row, column in np.argwhere(np.abs(X) > LARGEST)[:1].tolist():
+        name = f"column {column}" if names is None else f"the column {names[column]!r}"
+        raise ValueError(
+            f"Row {row} (from 0) has {X[row, column]:.3g} in {name}: squares of numbers beyond "
+            f"{LARGEST:g} overflow; correct the cell, or divide the column by its size."
+        )
 
 
 def mean_and_deviation(X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
