@@ -50,8 +50,11 @@ def assert_same(found, plain, X):
     one, other = found.cv_results_, plain.cv_results_
     np.testing.assert_allclose(one["mean_test_score"], other["mean_test_score"], atol=1e-6)
     np.testing.assert_allclose(one["weight"], other["weight"], atol=1e-3)
-    size = np.abs(plain.coef_).max()
-    np.testing.assert_allclose(found.coef_, plain.coef_, atol=1e-4 * size)
+    # Ensembles on local centers are not linear in the columns: their coefficients are private.
+    ours, theirs = (getattr(m, "coef_", None) for m in (found, plain))
+    if theirs is None:
+        ours, theirs = found._coef, plain._coef
+    np.testing.assert_allclose(ours, theirs, atol=1e-4 * np.abs(theirs).max())
     assert found.duality_gap_ <= 1e-9
     np.testing.assert_array_equal(found.predict(X), plain.predict(X))
 

@@ -272,8 +272,9 @@ def _numbers(column: Column, values: Any, table: UserTable) -> np.ndarray:
         if bad.any():
             position = int(np.flatnonzero(bad)[0])
             raise TableError(
-                f"The column {column.name!r} holds {values[position].as_py()[:60]!r} in row "
-                f"{table.row(position)}, but the model was trained on numbers in it."
+                f"{table.name}: the column {column.name!r} holds "
+                f"{values[position].as_py()[:60]!r} in row {table.row(position)}, but the model "
+                "was trained on numbers in it."
             )
     elif is_number(type) or pa.types.is_boolean(type) or pa.types.is_null(type):
         if pa.types.is_boolean(type):

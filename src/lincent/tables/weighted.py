@@ -43,7 +43,8 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
         return np.ones(n_samples)
     if isinstance(sample_weight, numbers.Number):
         sample_weight = np.full(n_samples, sample_weight, dtype=np.float64)
-    if np.iscomplexobj(sample_weight) or np.ma.is_masked(sample_weight):
+    masked = isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight)
+    if masked or np.asarray(sample_weight).dtype.kind == "c":
         raise ValueError(
             "sample_weight has complex numbers or masked entries; give one real number per row."
         )
