@@ -64,8 +64,8 @@ MEMBERS = {
     "RegularizedLCCCV": lambda: RegularizedLCCCV(),
     "StructuredLCC": lambda: StructuredLCC(n_centers=10),
     "StructuredLCCCV": lambda: StructuredLCCCV(10),
-    "AdditiveLCC": lambda: AdditiveLCC(n_resamples=0),
-    "AdditiveLCCCV": lambda: AdditiveLCCCV(0, n_resamples=0),
+    "AdditiveLCC": lambda: AdditiveLCC(),
+    "AdditiveLCCCV": lambda: AdditiveLCCCV(0),
     "KernelLCC(n_components=50)": lambda: KernelLCC(n_components=50, random_state=0),
     "AutoLCC": lambda: AutoLCC(feature_maps=["columns", "splines"]),
 }

@@ -60,8 +60,8 @@ MEMBERS = {
     "RegularizedLCCCV": RegularizedLCCCV(),
     "StructuredLCC": StructuredLCC(n_centers=10),
     "StructuredLCCCV": StructuredLCCCV(10),
-    "AdditiveLCC": AdditiveLCC(n_resamples=2),
-    "AdditiveLCCCV": AdditiveLCCCV(n_resamples=2),
+    "AdditiveLCC": AdditiveLCC(),
+    "AdditiveLCCCV": AdditiveLCCCV(),
     "KernelLCC(n_components=50)": KernelLCC(n_components=50, random_state=0),
     "AutoLCC": AutoLCC(feature_maps=MAPS),
 }

@@ -5,7 +5,8 @@ How do I add a feature map or a loss of my own?
 A feature map is a transformer of scikit-learn: :class:`~lincent.AutoLCC` compares it with its own
 feature maps on the same folds, and what it selects is certified. A loss is a subclass of
 :class:`~lincent.problems.MarginLoss`: value, slope, curvature and convex conjugate. The Newton
-solver needs the first three, the duality gap the last.
+solver needs the first three, the duality gap the last. The data of the first part was chosen so
+that a feature map of one's own is selected; it shows the interface, not that such maps are better.
 """
 
 import matplotlib.pyplot as plt
