@@ -8,6 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 OLDEST := .venv-oldest
+CLIENTS := .venv-clients
 PYTEST_ARGS ?=
 # Processes of the test suite: one for each core, each with one thread.
 JOBS ?= $(shell nproc 2> /dev/null || getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
@@ -21,12 +22,15 @@ export LINCENT_DATA := $(abspath ../shared/data)
 endif
 endif
 
+# Tests start processes, and each of them would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # One thread per numerical library: the tests are small, and two cores are soon oversubscribed.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run check test coverage test-oldest lint format types wheel bench campaign docs check-docs clean
+.PHONY: help run check test coverage test-oldest clients lint format types wheel bench campaign docs check-docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +57,9 @@ check: $(VENV)/.ready-test ## before every commit, under a minute: lint, types, 
 test-oldest: $(OLDEST)/.ready ## scikit-learn's estimator checks on the oldest supported scikit-learn
 	$(OLDEST)/bin/python $(PYTEST) tests/test_sklearn_contract.py $(PYTEST_ARGS)
 
+clients: $(CLIENTS)/.ready ## other packages at work with lincent (shap, mlflow, ...); writes the table of "Works with"
+	$(CLIENTS)/bin/python -m pytest -q -p no:cacheprovider -c clients/pytest.ini clients doc/works_with.md --write-page doc/measured/works_with.md
+
 lint: $(VENV)/.ready-test ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -61,7 +68,7 @@ format: $(VENV)/.ready-test ## ruff: apply fixes and format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-types: $(VENV)/.ready-test ## mypy, strict on programs, solvers and passes
+types: $(VENV)/.ready-test ## mypy, strict on problems, solvers and sources
 	$(BIN)/mypy
 
 wheel: $(VENV)/.ready-run ## build the wheel into dist/, and its bill of materials (CycloneDX)
@@ -89,7 +96,7 @@ check-docs: docs $(VENV)/.ready-test ## the built site: links, headings, texts, 
 	$(BIN)/python -m pytest -q doc/checks $(PYTEST_ARGS)
 
 clean: ## remove environments, builds and caches
-	rm -rf $(VENV) $(OLDEST) dist build doc/_build doc/gallery doc/api doc/jupyter_execute doc/sg_execution_times.rst
+	rm -rf $(VENV) $(OLDEST) $(CLIENTS) dist build doc/_build doc/gallery doc/api doc/jupyter_execute doc/sg_execution_times.rst
 	rm -rf .coverage-data .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests examples doc -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -116,4 +123,9 @@ $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 13) else "test-oldest needs Python 3.11 or 3.12: older scikit-learn has no wheels for this one.")'
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip --disable-pip-version-check install --quiet -c constraints-oldest.txt -e ".[baselines]" pytest pytest-xdist hypothesis pandas
+	touch $@
+
+$(CLIENTS)/.ready: pyproject.toml constraints-clients.txt
+	$(PYTHON) -m venv $(CLIENTS)
+	$(CLIENTS)/bin/python -m pip --disable-pip-version-check install --quiet -c constraints-clients.txt -e ".[clients]"
 	touch $@

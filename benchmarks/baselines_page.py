@@ -1,4 +1,4 @@
-"""Writing measured sections into doc/baselines.md, each between two marks that name its script."""
+"""Write measured sections of doc/measured/baselines.md."""
 
 import datetime
 import os
@@ -9,7 +9,7 @@ import numpy
 import scipy
 import sklearn
 
-PAGE = Path(__file__).resolve().parent.parent / "doc" / "baselines.md"
+PAGE = Path(__file__).resolve().parent.parent / "doc" / "measured" / "baselines.md"
 
 
 def stamp(command):

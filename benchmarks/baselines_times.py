@@ -5,7 +5,7 @@
 Two Gaussian classes a little apart (one third of the rows positive), z-scored; every estimator with
 its defaults, so an optimum to its default tolerance. The figure is the least processor time of the
 repeats, which other users of the machine disturb little. Prints the table and writes it into
-doc/baselines.md.
+doc/measured/baselines.md.
 """
 
 import argparse

@@ -22,7 +22,7 @@ from distributed import Client, LocalCluster, wait
 from threadpoolctl import threadpool_limits
 
 from lincent import LCCCV, KernelLCC
-from lincent.sources.dask.schedule import GraphRequest
+from lincent.sources.dask.schedule import Schedule
 
 
 def make(m, n):
@@ -34,14 +34,14 @@ def make(m, n):
 
 def count_reads():
     """The number of requests by verb and, under the name "reads", of reads; counted from now on."""
-    reads, original = Counter(), GraphRequest.read_all
+    reads, original = Counter(), Schedule.read_all
 
     def counted(self, requests, halt):
         reads["reads"] += 1
         reads.update(request.verb for request in requests)
         original(self, requests, halt)
 
-    GraphRequest.read_all = counted
+    Schedule.read_all = counted
     return reads
 
 
@@ -73,8 +73,8 @@ def main():
     X, y = make(settings.rows, settings.columns)
     models = {
         "LCCCV(), 5 folds, 15 margins": lambda: LCCCV(random_state=0),
-        f"KernelLCC(n_components={settings.landmarks})": lambda: KernelLCC(
-            n_components=settings.landmarks, random_state=0
+        f"KernelLCC(norm='linf', n_components={settings.landmarks})": lambda: KernelLCC(
+            norm="linf", n_components=settings.landmarks, random_state=0
         ),
     }
     print(f"{datetime.date.today()}, load {os.getloadavg()[0]:.1f}")

@@ -1,7 +1,7 @@
 """The same optimum wherever the rows are: every member in every place, beside NumPy.
 
     python benchmarks/everywhere.py                      prints the table
-    python benchmarks/everywhere.py --write              and puts it into doc/scale.md
+    python benchmarks/everywhere.py --write              and puts it into doc/measured/scale.md
     python benchmarks/everywhere.py --json cells.json    keeps it, for --from cells.json --write
     python benchmarks/everywhere.py --only LCC torch     some members, or some places
 
@@ -47,7 +47,7 @@ from lincent import (
     StructuredLCCCV,
 )
 
-PAGE = Path(__file__).resolve().parent.parent / "doc" / "scale.md"
+PAGE = Path(__file__).resolve().parent.parent / "doc" / "measured" / "scale.md"
 BEGIN, END = "<!-- everywhere.py begins -->", "<!-- everywhere.py ends -->"
 ROWS, COLUMNS = 10_000, 8
 MAPS = ["columns", "splines", "landmarks 1"]
@@ -62,7 +62,7 @@ MEMBERS = {
     "StructuredLCCCV": StructuredLCCCV(10),
     "AdditiveLCC": AdditiveLCC(),
     "AdditiveLCCCV": AdditiveLCCCV(),
-    "KernelLCC(n_components=50)": KernelLCC(n_components=50, random_state=0),
+    "KernelLCC(norm='linf', n_components=50)": KernelLCC(norm="linf", n_components=50),
     "AutoLCC": AutoLCC(feature_maps=MAPS),
 }
 
@@ -212,7 +212,9 @@ def note():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="put the table into doc/scale.md")
+    parser.add_argument(
+        "--write", action="store_true", help="put the table into doc/measured/scale.md"
+    )
     parser.add_argument("--json", type=Path, help="keep the table in this file")
     parser.add_argument("--from", dest="kept", type=Path, help="take the table from such a file")
     parser.add_argument("--only", nargs="+", help="members and places that begin with these words")

@@ -1,9 +1,9 @@
 """Which files a fit goes through, in which order, and how often one calls another.
 
-    python benchmarks/flow.py                  the fits that doc/flow.md shows, in short
+    python benchmarks/flow.py                  the fits that doc/measured/flow.md shows, in short
     python benchmarks/flow.py LCC              one of them in full: every call, indented
     python benchmarks/flow.py --all            all of them in full
-    python benchmarks/flow.py --write          writes the short ones to doc/flow.md
+    python benchmarks/flow.py --write          writes the short ones to doc/measured/flow.md
 
 A call counts where a function of one file of lincent calls a function of another, directly or
 through other packages, and counts once however often it is repeated.  Properties count,
@@ -27,7 +27,7 @@ import lincent
 
 SOURCE = Path(lincent.__file__).resolve().parent
 ROWS, COLUMNS = 300, 5
-PAGE = Path(__file__).resolve().parent.parent / "doc" / "flow.md"
+PAGE = Path(__file__).resolve().parent.parent / "doc" / "measured" / "flow.md"
 
 
 class Flow:
@@ -171,7 +171,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("estimator", nargs="?", help="a public class, or a name of the list")
     parser.add_argument("--all", action="store_true", help="all of the list in full")
-    parser.add_argument("--write", action="store_true", help="write doc/flow.md")
+    parser.add_argument("--write", action="store_true", help="write doc/measured/flow.md")
     settings = parser.parse_args()
     if settings.write:
         return write()

@@ -1,6 +1,6 @@
 """How much longer FQCC takes than LCC: by our convex-concave procedure and by a general solver.
 
-    python benchmarks/fqcc_times.py                   # prints, and writes its part of doc/study.md
+    python benchmarks/fqcc_times.py  # prints, and writes its part of doc/measured/study.md
     python benchmarks/fqcc_times.py --splits 1 --limit 20
 
 The paper reports "almost 250 times" for a general interior-point method on its seven sets. Here
@@ -25,7 +25,7 @@ from lincent import FQCC, LCC
 from lincent.model_selection.experiment import split_samples
 from lincent.paper.study import load_problem, paper
 
-PAGE = Path(__file__).resolve().parent.parent / "doc" / "study.md"
+PAGE = Path(__file__).resolve().parent.parent / "doc" / "measured" / "study.md"
 BEGIN, END = "<!-- begin fqcc_times.py -->", "<!-- end fqcc_times.py -->"
 
 

@@ -7,7 +7,7 @@
 
 ``export`` needs the packages that carry the sets; ``run`` is a study like any other and needs
 pandas and pyarrow beside lincent: its rows are kept in a folder beside the file, and it goes on
-where it stopped; ``page`` writes doc/leaderboard.md from the rows. Protocol: stratified 70/30
+where it stopped; ``page`` writes doc/measured/leaderboard.md. Protocol: stratified 70/30
 splits, the same for all methods; constant columns dropped and columns
 standardized on the training part. hard = balanced accuracy (for two classes the area under the
 ROC curve of the hard labels), auc = area under the ROC curve of the scores (for more classes the

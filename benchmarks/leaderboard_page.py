@@ -6,7 +6,7 @@ import pandas as pd
 from leaderboard_sets import ROOT, took_part
 from leaderboard_statistics import TIE, against, diagram, holm, means, ranks, small, whole_splits
 
-PAGE = ROOT / "doc" / "leaderboard.md"
+PAGE = ROOT / "doc" / "measured" / "leaderboard.md"
 PICTURES = ROOT / "doc" / "images"
 OURS = ("LCC", "AutoLCC", "AdditiveLCC", "RegularizedLCC", "StructuredLCC")
 MEASURES = {"hard": "balanced accuracy", "auc": "score AUC"}
@@ -196,7 +196,7 @@ def section(board, name, about):
     for measure, word in MEASURES.items():
         picture = f"leaderboard_{name}_{measure}.svg"
         diagram(board.all[measure], OURS, f"{board.title}, {word}", PICTURES / picture)
-        text.append(f"![Mean ranks, {board.title}, {word}](images/{picture})")
+        text.append(f"![Mean ranks, {board.title}, {word}](../images/{picture})")
         text += [f"### Set by set, {word}", set_table(board.all[measure], about)]
     if board.left_out:
         text.append("Left out, failing on more than a tenth: " + ", ".join(board.left_out) + ".")
@@ -237,7 +237,7 @@ def write_page(path):
     print(f"{PAGE.relative_to(ROOT)}: {sets} sets, {splits} splits")
 
 
-HEAD = """# Leaderboard
+HEAD = """# Tables of the leaderboard
 
 {two} real two-class sets and {many} with 3 to 26 classes, {splits[0]} and {splits[1]} split(s)
 each, {fits} fits, in one run on {date} ({machine}; Python {python}, NumPy {numpy}). Written by

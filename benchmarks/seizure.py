@@ -1,11 +1,11 @@
-"""The figures of doc/seizure.md: Bonn end to end, the twelve shapes, reading speed, memory.
+"""The figures of doc/measured/seizure.md: Bonn end to end, the twelve shapes, reading speed.
 
     python benchmarks/seizure.py                    every section
     python benchmarks/seizure.py bonn reading       some of them
     python benchmarks/seizure.py bonn --splits 10   fewer splits
 
 LINCENT_DATA must name the folder that has seizure/bonn_eeg.npz. Each section is written into
-doc/seizure.md between the marks that bear its name. Synthetic recordings are substitutes:
+doc/measured/seizure.md between the marks that bear its name. Synthetic recordings are substitutes:
 only their
 times and certificates are reported, no scores.
 """
@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import hashlib
 import os
 import platform
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -29,26 +29,22 @@ import scipy
 import sklearn
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from synthetic_eeg import make_synthetic_features, write_segment, write_synthetic
 from threadpoolctl import threadpool_limits
 
 from lincent import LCC
-from lincent.model_selection import Problem, plan_runs, run_plan
+from lincent.model_selection import Problem, find_method, plan_runs, run_plan
 from lincent.model_selection.statistics import interval
-from lincent.paper.baselines import paper_settings
 from lincent.paper.seizure import (
     SUBJECTS,
     EventShuffleSplit,
     extract_features,
     find_events,
-    make_synthetic_features,
     read_segment,
-    split_groups,
-    write_bonn,
-    write_synthetic,
 )
 from lincent.paper.study import paper
 
-PAGE = Path(__file__).resolve().parent.parent / "doc" / "seizure.md"
+PAGE = Path(__file__).resolve().parent.parent / "doc" / "measured" / "seizure.md"
 METHODS = ("LCC", "LDA", "SVM", "DLS", "SMP", "WSV", "TSV", "DEL", "LogReg-bal", "RegularizedLCC")
 
 
@@ -84,6 +80,43 @@ def clip(splits: int) -> list[str]:
     ]
 
 
+# R. G. Andrzejak et al., Phys. Rev. E 64, 061907, 2001: five sets of 100 recordings of one channel,
+# 23.6 s at 173.61 Hz. S is ictal, N and F are interictal, all three intracranial. A recording gives
+# 23 segments of 178 samples; the last three samples are left over.
+SHA256 = "0d495014fd2e5ce6842cdfc9d6c9d2a90d37c7e598c64237cc9f70cf9edc0a5d"
+SAMPLES, SEGMENTS_PER_RECORDING = 178, 23
+SETS = {"S": "ictal", "N": "interictal", "F": "interictal"}
+
+
+def read_bonn(path: Path) -> dict[str, np.ndarray]:
+    """Read the segments of S, N and F, by recording, after a check that they are the published."""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != SHA256:
+        sys.exit(f"{path} does not hold the published recordings (sha256 {digest}).")
+    used = SAMPLES * SEGMENTS_PER_RECORDING
+    with np.load(path, allow_pickle=False) as arrays:
+        return {
+            name: arrays[name][:, :used].reshape(-1, SEGMENTS_PER_RECORDING, SAMPLES)
+            for name in SETS
+        }
+
+
+def write_bonn(source: Path, root: str, rate: float = 173.61) -> Path:
+    """Write the Bonn recordings in the challenge's layout; a recording of S becomes an event."""
+    folder = Path(root) / "Bonn"
+    folder.mkdir()
+    written = dict.fromkeys(SETS.values(), 0)
+    for name, recordings in read_bonn(source).items():
+        kind = SETS[name]
+        for recording in recordings:
+            for position, samples in enumerate(recording):
+                written[kind] += 1
+                latency = position * SAMPLES / rate if kind == "ictal" else None
+                path = folder / f"Bonn_{kind}_segment_{written[kind]}.mat"
+                write_segment(path, samples[None], rate, ("single channel",), latency)
+    return folder
+
+
 def bonn(splits: int) -> list[str]:
     with tempfile.TemporaryDirectory() as temporary:
         start = time.perf_counter()
@@ -91,13 +124,13 @@ def bonn(splits: int) -> list[str]:
         written = time.perf_counter()
         found = extract_features(folder, cache=Path(temporary) / "cache")
         read = time.perf_counter()
-        again = extract_features(folder, cache=Path(temporary) / "cache")
+        assert extract_features(folder, cache=Path(temporary) / "cache").reused
         cached = time.perf_counter()
         problem = Problem(
             "Bonn",
             found.X,
             found.y,
-            groups=split_groups(found.y, found.events, "blocks", 23),
+            groups=np.arange(len(found.y)) // SEGMENTS_PER_RECORDING,
             splitter=EventShuffleSplit(),
         )
         plan = plan_runs([problem], METHODS, n_splits=splits)
@@ -105,7 +138,7 @@ def bonn(splits: int) -> list[str]:
     lines = [
         f"{len(found.X)} segments written in {written - start:.1f} s, read with features in "
         f"{read - written:.1f} s ({len(found.X) / (read - written):.0f} a second), from the cache "
-        f"({again.reused} segments) in {cached - read:.2f} s. {splits} splits by recording.",
+        f"in {cached - read:.2f} s. {splits} splits by recording.",
         "",
         "| method | hard-label AUC | score AUC | fit, median | splits |",
         "|---|---|---|---|---|",
@@ -147,8 +180,8 @@ def shapes(splits: int) -> list[str]:
         A = StandardScaler().fit_transform(X[train].astype(float))
         models = {
             "LCC": LCC(),
-            "LDA": paper_settings("LDA").estimator,
-            "SVM": paper_settings("SVM").estimator,
+            "LDA": find_method("LDA").estimator,
+            "SVM": find_method("SVM").estimator,
             "SVC": SVC(kernel="linear"),
         }
         spent, complaint = {}, ""
@@ -196,41 +229,10 @@ def reading(splits: int) -> list[str]:
             )
             print(lines[-1], flush=True)
         start = time.perf_counter()
-        found = extract_features(folder, cache=Path(temporary) / "c10")
+        assert extract_features(folder, cache=Path(temporary) / "c10").reused
         lines.append(
-            f"| second run, from the cache ({found.reused} of {total}) "
-            f"| {total / (time.perf_counter() - start):.0f} |"
+            f"| second run, from the cache | {total / (time.perf_counter() - start):.0f} |"
         )
-    return lines
-
-
-MEMORY = """
-import sys
-from lincent.paper.seizure import iter_features, list_segments
-from lincent.paper.seizure.recordings import Listing
-listing = list_segments(sys.argv[1])
-part = Listing(listing.subject, listing.folder, listing.files[: int(sys.argv[2])], ())
-for item in iter_features(part):
-    pass
-# Not ru_maxrss: Linux hands that of the parent on to a child.
-status = open("/proc/self/status").read()
-print(float(status.split("VmHWM:")[1].split()[0]) / 1024)
-"""
-
-
-def memory(splits: int) -> list[str]:
-    lines = ["| segments | peak resident memory |", "|---|---|"]
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = write_synthetic(temporary, 3, ictal=480, interictal=3520)
-        for count in (500, 1000, 2000, 4000):
-            done = subprocess.run(
-                [sys.executable, "-c", MEMORY, str(folder), str(count)],
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            lines.append(f"| {count} | {float(done.stdout):.1f} MiB |")
-            print(lines[-1], flush=True)
     return lines
 
 
@@ -246,7 +248,7 @@ def write(name: str, lines: list[str]) -> None:
     PAGE.write_text(page, "utf-8")
 
 
-SECTIONS = {"clip": clip, "reading": reading, "memory": memory, "bonn": bonn, "shapes": shapes}
+SECTIONS = {"clip": clip, "reading": reading, "bonn": bonn, "shapes": shapes}
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ CELLS: tuple[tuple[str, dict[str, Any], str, int, int], ...] = (
     ("LCC", {}, "separable", 1_000, 200),
     ("LCC", {}, "words present", 4_000, 10_000),
     ("LCCCV", {}, "text-like", 1_000, 2_000),
-    *(("KernelLCC", {}, "mixture", m, 10) for m in (800, 1_600, 2_000)),
+    *(("KernelLCC", {"norm": "linf"}, "mixture", m, 10) for m in (800, 1_600, 2_000)),
     *(
         ("RegularizedLCC", {"C": C}, kind, m, n)
         for kind in ("separable", "mixture", "cubed")

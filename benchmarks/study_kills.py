@@ -51,8 +51,9 @@ def main():
             if not done_before:
                 os.kill(process.pid, signal.SIGKILL)
                 process.wait()
-            parts = [*(killed / "parts").glob("*.parquet"), killed / "runs.parquet"]
-            rows.append(sum(len(read_runs(path)) for path in parts if path.exists()))
+            log, table = killed / "runs.jsonl", killed / "runs.parquet"
+            rows.append(log.read_text().count("\n") if log.exists() else 0)
+            rows[-1] += len(read_runs(table)) if table.exists() else 0
             print(
                 f"killed{' (was done)' if done_before else ''}: {rows[-1]} rows on disk", flush=True
             )

@@ -1,4 +1,4 @@
-"""Writes the measured parts of doc/study.md and doc/family.md from the table of a full study.
+"""Write doc/measured/study.md and parts of family.md there from a full study.
 
 lincent reproduce -o results/full          # hours on one core; goes on where it was stopped
 python benchmarks/study_page.py results/full
@@ -25,13 +25,13 @@ from lincent.paper.study.compare_with_paper import (
 from lincent.paper.study.report import (
     conclusion_section,
     disagreement_sentences,
-    fqcc_section,
+    discriminator_section,
     kernel_section,
 )
 
 BEGIN, END = "<!-- begin study_page.py -->", "<!-- end study_page.py -->"
 DOC = Path(__file__).resolve().parent.parent / "doc"
-PAGE, FAMILY = DOC / "study.md", DOC / "family.md"
+PAGE, FAMILY = DOC / "measured" / "study.md", DOC / "measured" / "family.md"
 
 
 def table(head, rows):
@@ -175,9 +175,9 @@ def markdown(block):
 
 
 def family(result):
-    """The parts of doc/family.md that follow from the study."""
+    """The parts of doc/measured/family.md that follow from the study."""
     shapes = kernel_section(result).blocks[-1]
-    (figure,) = fqcc_section(result).blocks
+    (figure,) = discriminator_section(result).blocks
     when = f"Measured {result.config['finished'][:10]}, `benchmarks/study_page.py`."
     differ = next(c for c in conclusions(result.frame) if "do not differ" in c.claim)
     return {

@@ -64,8 +64,7 @@ SHAPES = {
     "AdditiveLCC": [*MIDDLE, (100_000, 50)],
     "StructuredLCCCV": SMALL,
     "AdditiveLCCCV": SMALL,
-    "KernelLCC": [(100, 5), (200, 6), (1_000, 24)],
-    "KernelLCC(norm='l1')": [*SMALL, (20_000, 30)],
+    "KernelLCC": [*SMALL, (20_000, 30)],
     "AutoLCC": SMALL,
     "baselines.LinearSVM": SMALL,
     "baselines.TwinSVC": SMALL[:3],
@@ -77,14 +76,10 @@ SHAPES = {
 EVERYDAY = [(200, 10), (200, 200), (5_000, 85)]
 if arguments.everyday:
     SHAPES = dict.fromkeys(SHAPES, EVERYDAY)
-    # A kernel matrix of 5,000 rows takes minutes and is all long products.
-    SHAPES["KernelLCC"] = EVERYDAY[:2]
 BARS = {"wall": (1.0, 1.1), "processor": (1.3, 2.0)}
 
 
 def build(name):
-    if name == "KernelLCC(norm='l1')":
-        return lincent.KernelLCC(norm="l1")
     package = baselines if name.startswith("baselines.") else lincent
     return getattr(package, name.removeprefix("baselines."))()
 

@@ -5,6 +5,6 @@
 
 Each campaign is a file with a function ``trial(rng) -> Outcome``, run by ``workers``.  A trial that
 fails is saved as a small file in ``tests/instances``, which the suite replays from then on.
-Counts go to ``campaigns/counts.json``, from which ``doc/promises.md`` is made by
+Counts go to ``campaigns/counts.json``, from which ``doc/measured/promises.md`` is made by
 ``python -m campaigns.page``.
 """

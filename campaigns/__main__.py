@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from pathlib import Path
@@ -20,7 +21,14 @@ SHARES = {
     "certificates": 2,
     "cluster": 2,
     "parallel": 2,
+    "exports": 4,
+    "dialects": 4,
+    "interrupts": 4,
+    "memory": 3,
     "disk": 1,
+    "labels": 1,
+    "frames": 1,
+    "selection": 1,
 }
 """Of the time, in hundredths: files are wanted by the million, programs by the hundred thousand."""
 MOST_SHOWN = 5
@@ -29,6 +37,7 @@ MOST_SHOWN = 5
 def main() -> int:
     parser = argparse.ArgumentParser(prog="campaigns", description=__doc__)
     parser.add_argument("--minutes", type=float, default=2.0, help="for all campaigns together")
+    parser.add_argument("--trials", type=float, default=math.inf, help="of each at most")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--only", default=",".join(SHARES), help="names, with commas")
@@ -48,7 +57,7 @@ def main() -> int:
         }
         write(given.counts, added(before, run))
 
-    found = workers.run(plan, given.seed, given.jobs, keep)
+    found = workers.run(plan, given.seed, given.jobs, keep, given.trials)
     keep(found)
     for name, tally in found.items():
         print(f"{name}: " + ", ".join(f"{kind} {n}" for kind, n in tally.counts.items()))

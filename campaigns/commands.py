@@ -14,6 +14,7 @@ each:
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import io
 import os
@@ -82,8 +83,8 @@ def check(instance: dict[str, Any]) -> Outcome:
         for name, data in files.items():
             (folder / name).write_bytes(data)
         before = _digests(folder)
-        run = _started if instance["fresh"] else _forked
-        code, memory = run(folder, given)
+        run = started if instance["fresh"] else forked
+        code, memory = waited(run(folder, given))
         told = (folder / ".out").read_bytes(), (folder / ".err").read_bytes()
         faults = [
             _of_the_end(code, given, folder, before, *told),
@@ -139,8 +140,8 @@ def _surroundings(folder: Path) -> dict[str, str]:
     return {"HOME": str(folder), "TMPDIR": str(folder)}
 
 
-def _started(folder: Path, given: list[str]) -> tuple[int, int]:
-    """In a new interpreter, as a shell starts it."""
+def started(folder: Path, given: list[str]) -> int:
+    """Start the command in a new interpreter, as a shell does; return its process."""
     paths = os.pathsep.join([*filter(None, sys.path), str(ROOT)])
     env = os.environ | _surroundings(folder) | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "campaigns.guarded", str(folder), *given]
@@ -148,16 +149,16 @@ def _started(folder: Path, given: list[str]) -> tuple[int, int]:
         process = subprocess.Popen(
             command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err
         )
-        return _waited(process.pid)
+        return process.pid
 
 
-def _forked(folder: Path, given: list[str]) -> tuple[int, int]:
-    """In a copy of this process, which has imported everything already."""
+def forked(folder: Path, given: list[str]) -> int:
+    """Start the command in a copy of this process, which has imported everything already."""
     _imported()
     child = os.fork()
     if child == 0:
         _be_the_command(folder, given)
-    return _waited(child)
+    return child
 
 
 @cache
@@ -187,6 +188,7 @@ def _be_the_command(folder: Path, given: list[str]) -> None:
     """Become the command; this does not come back."""
     import traceback
 
+    atexit._clear()  # the folders of the campaign are not those of the command
     code = 70
     try:
         os.chdir(folder)
@@ -210,7 +212,7 @@ def _be_the_command(folder: Path, given: list[str]) -> None:
         os._exit(code)
 
 
-def _waited(child: int) -> tuple[int, int]:
+def waited(child: int) -> tuple[int, int]:
     """The exit code (or minus the signal) and the most memory of a child, which may not hang."""
     end = time.monotonic() + SECONDS
     while True:

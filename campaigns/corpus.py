@@ -37,7 +37,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "lda": {"method": "LDA"},
     "svm": {"method": "SVM"},
     "twin": {"method": "TSV"},
-    "dates-and-text": {"method": "quick", "dates": True, "text": True},
+    "dates": {"method": "quick", "dates": True},
 }
 
 
@@ -79,7 +79,7 @@ def make() -> Path:
     if FOLDER not in os.environ:
         place = tempfile.mkdtemp(prefix="lincent-corpus-")
         for name, settings in KINDS.items():
-            (Path(place) / f"{name}.lincent").write_bytes(_model(**settings))
+            (Path(place) / f"{name}.lincent").write_bytes(fitted(**settings))
         os.environ[FOLDER], os.environ["MPLCONFIGDIR"] = place, str(Path(place) / "matplotlib")
         # matplotlib lists the fonts of a machine once, and writes the list down.
         fonts = [sys.executable, "-c", "import matplotlib.font_manager"]
@@ -88,16 +88,14 @@ def make() -> Path:
     return Path(os.environ[FOLDER])
 
 
-def _model(classes: int = 2, dates: bool = False, text: bool = False, **settings: Any) -> bytes:
+def fitted(classes: int = 2, dates: bool = False, **settings: Any) -> bytes:
     from lincent.export.model_file import dump_model
     from lincent.workflow.fit import fit_table
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         frame = table(np.random.default_rng(0), classes=classes)
-        return dump_model(
-            fit_table(frame, "target", ids=["id"], dates=dates, text=text, **settings)
-        )
+        return dump_model(fit_table(frame, "target", dates=dates, **{"ids": ["id"], **settings}))
 
 
 @cache

@@ -13,7 +13,7 @@ import numpy as np
 
 from campaigns.outcome import Outcome
 from lincent._errors import AppError
-from lincent._files import PARTIAL, atomic_write, remove_partial
+from lincent._files import PARTIAL, atomic_write
 
 KILLED = """
 import os, sys, builtins
@@ -55,9 +55,10 @@ def _killed(target: Path, exists: bool, place: int) -> Outcome:
     fault = _state(target, exists, finished=done.returncode == 0)
     with atomic_write(target, force=True) as file:
         file.write(NEW)
-    remove_partial(target.parent)
-    left = [p.name for p in target.parent.iterdir() if p.name.endswith(PARTIAL)]
-    fault = fault or (f"{left} is left after the clean-up" if left else "")
+    for path in target.parent.glob(f".*{PARTIAL}"):  # what a killed writer leaves
+        path.unlink()
+    if not fault and sorted(target.parent.iterdir()) != [target]:
+        fault = f"{[path.name for path in target.parent.iterdir()]} is left after the clean-up"
     return Outcome("killed" if done.returncode else "survived", fault)
 
 

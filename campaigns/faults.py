@@ -103,8 +103,10 @@ def _judged(
     except NotFittedError:
         return "" if ended != "fitted" else f"{kind.__name__}: fitted, and yet not"
     if ended != "fitted":
-        same = np.array_equal(answer, before)
-        return "" if same else f"{kind.__name__}: {ended} leaves a mixture"
+        # An interrupt may also arrive after the fit has ended, and leaves its model.
+        states = (before, expected.predict(X)) if ended == "KeyboardInterrupt" else (before,)
+        whole = any(np.array_equal(answer, state) for state in states)
+        return "" if whole else f"{kind.__name__}: {ended} leaves a mixture"
     # Rows that two optimal models place on their cuts may differ; more may not, in silence.
     off = float(np.mean(answer != expected.predict(X)))
     return "" if caught or off <= 0.02 else f"{kind.__name__}: another model in silence ({off:.0%})"

@@ -59,14 +59,14 @@ def watch(folder: str) -> None:
 def _allowed(path: Any, folders: tuple[str, ...]) -> bool:
     real = os.path.realpath(os.fsdecode(path))
     inside = any(real == folder or real.startswith(folder + os.sep) for folder in folders)
-    return inside or real.startswith(HARMLESS) or real.endswith((".pyc", "__pycache__"))
+    return inside or real.startswith(HARMLESS) or "__pycache__" in real
 
 
 def main() -> None:
     """Run the command line under watch."""
     watch(sys.argv[1])
     sys.argv[:2] = ["lincent"]
-    from lincent.cli import main as commands
+    from lincent.__main__ import main as commands
 
     commands()
 

@@ -54,17 +54,17 @@ def model_file(data: bytes) -> bytes:
     known = models.seeds()
     parts, text = known[(data[0] >> 1) % len(known)], data[1:]
     if data[0] % 2:
-        body, description = stored({"tree.json": text, **parts.arrays}), as_text(parts.header)
+        members, description = {"tree.json": text, **parts.arrays}, as_text(parts.header)
     else:
         tree = models.texts()[id(parts.tree)]
-        body, description = stored({"tree.json": tree, **parts.arrays}), text
+        members, description = {"tree.json": tree, **parts.arrays}, text
     try:
         header = json.loads(description)
-        header["digest"] = _digest(header, body)
+        header["digest"] = _digest(header, members)
         description = as_text(header)
     except (ValueError, TypeError, RecursionError):
         pass  # no description: what is to be found out is how it is refused
-    return stored({"lincent.json": description, "model.zip": body})
+    return stored({"lincent.json": description, **members})
 
 
 def table_file(data: bytes) -> dict[str, Any]:

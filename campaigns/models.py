@@ -48,10 +48,9 @@ def seeds() -> tuple[_Parts, ...]:
     """Files to start from."""
     found = []
     for data in corpus.model_files():
-        outer = _members(data)
-        inner = _members(outer["model.zip"])
-        tree = json.loads(inner.pop("tree.json"))
-        found.append(_Parts(json.loads(outer["lincent.json"]), tree, inner))
+        members = _members(data)
+        header, tree = (json.loads(members.pop(name)) for name in ("lincent.json", "tree.json"))
+        found.append(_Parts(header, tree, members))
     return tuple(found)
 
 
@@ -103,10 +102,10 @@ def _together(parts: _Parts) -> bytes:
     from lincent.export.model_file import _digest
 
     known = texts().get(id(parts.tree))
-    body = stored({"tree.json": known or as_text(parts.tree), **parts.arrays})
+    members = {"tree.json": known or as_text(parts.tree), **parts.arrays}
     header = dict(parts.header) if isinstance(parts.header, dict) else {}
-    header["digest"] = _digest(header, body)
-    return stored({"lincent.json": as_text(header), "model.zip": body})
+    header["digest"] = _digest(header, members)
+    return stored({"lincent.json": as_text(header), **members})
 
 
 def check(instance: dict[str, Any]) -> Outcome:
@@ -162,7 +161,7 @@ def _as_python(model: Any) -> None:
 
 def _explained(model: Any) -> None:
     from lincent.export.model_file import summary_errors
-    from lincent.report.text import explanation_text
+    from lincent.report.model_report import explanation_text
     from lincent.workflow.explain import explain_model
 
     with summary_errors("f.lincent"):

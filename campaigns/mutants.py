@@ -1,8 +1,8 @@
-"""Mutants: one change of the source at a time, and whether the tests of that file notice it.
+"""Mutants: one change of the source at a time, and whether the tests of that package notice it.
 
     python -m campaigns.mutants --share 0.3 --seed 5 --jobs 16 --minutes 20
-    python -m campaigns.mutants --share 1 --only problems/proof.py,solvers/lp/dispatch.py
-    python -m campaigns.mutants --again --only programs
+    python -m campaigns.mutants --share 1 --only problems/joint.py,solvers/lp/dispatch.py
+    python -m campaigns.mutants --again --only problems
 
 Changes are made in the syntax tree: an operator or a comparison is swapped, a number moved, a
 branch turned round, ``min`` and ``max`` swapped.  Tests run in a fork of a process that imported
@@ -24,6 +24,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import json
+import linecache
 import math
 import os
 import random
@@ -45,25 +46,18 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "lincent"
 RESULTS = Path(__file__).with_name("mutants.json")
 REASONS = Path(__file__).with_name("reasons.json")
-MORE_TESTS = {
-    "problems/centralization.py": ["problems/test_program.py"],
-    "problems/evaluation.py": ["problems/test_proof.py", "problems/test_centralization.py"],
-    "problems/proof.py": ["problems/test_evaluation.py", "problems/test_joint.py"],
-    "problems/exact_sums.py": ["problems/test_proof.py"],
-    "problems/arrays.py": ["problems/test_proof.py", "problems/test_centralization.py"],
-    "problems/joint.py": ["solvers/newton/test_joint.py"],
-    "problems/ramp.py": ["solvers/ramp"],
-    "problems/regularized.py": ["solvers/newton/test_ridge.py", "solvers/newton/test_lasso.py"],
-    "problems/hinge.py": ["solvers/hinge"],
-    "problems/squared_hinge.py": ["solvers/hinge"],
-    "solvers/lp/tableau.py": ["solvers/lp/test_path.py"],
-    "solvers/lp/interior_point.py": ["solvers/lp/test_dispatch.py"],
-    "solvers/lp/screening.py": ["solvers/lp/test_sample.py", "solvers/lp/test_metric.py"],
-    "solvers/lp/highs.py": ["solvers/lp/test_dispatch.py"],
-    "solvers/lp/scaling.py": ["solvers/lp/test_dispatch.py"],
-    "solvers/lp/sparse/hinges.py": ["solvers/lp/sparse/test_null_space.py"],
-}
-"""Beside the test file of the same name."""
+TESTS = {
+    "problems": ["problems", "solvers/lp", "solvers/newton"],
+    "solvers": ["solvers"],
+    "model_selection": [
+        "model_selection", "estimators/test_linear_cv.py", "estimators/test_regularized_cv.py",
+        "estimators/test_structured_cv.py", "estimators/test_auto.py", "workflow/test_fit.py",
+    ],
+    "tables": ["tables", "features", "workflow"],
+    "export": ["export"],
+    "inspection": ["inspection", "report", "workflow", "export"],
+}  # fmt: skip
+"""Folders and files of tests that may notice a change of a package."""
 NOT_JUDGED = "not judged yet"
 LEAST = 3
 """Mutants of a file, where the share is fewer."""
@@ -154,6 +148,9 @@ class _Changed(importlib.machinery.SourceFileLoader):
         self.source = source
 
     def get_code(self, fullname: str) -> Any:
+        # For ``inspect.getsource``: exported code contains the source of its evaluator.
+        lines = self.source.splitlines(keepends=True)
+        linecache.cache[self.path] = len(self.source), None, lines, self.path
         return compile(self.source, self.path, "exec")
 
 
@@ -189,9 +186,8 @@ def import_everything_else() -> None:
 
 def tests_of(file: str) -> list[str]:
     """The tests that may notice a change of a file."""
-    own = file.replace(Path(file).name, f"test_{Path(file).name}")
-    names = [own, *MORE_TESTS.get(file, [])]
-    return [str(ROOT / "tests" / name) for name in names if (ROOT / "tests" / name).exists()]
+    package = file.split("/")[0]
+    return [str(ROOT / "tests" / name) for name in TESTS.get(package, [package])]
 
 
 @dataclass(frozen=True)
@@ -276,12 +272,17 @@ def with_time(
 ) -> tuple[list[Trial], list[str]]:
     """The trials in random order, each with its time; and the files whose tests fail unchanged."""
     trials, bad = [], []
-    for whole, passed, spent in outcomes([Trial(file, None, MOST) for file in tried], jobs, end):
+    packages: dict[str, list[str]] = {}
+    for file in tried:
+        packages.setdefault(file.split("/")[0], []).append(file)
+    unchanged = [Trial(files[0], None, MOST) for files in packages.values()]
+    for whole, passed, spent in outcomes(unchanged, jobs, end):
+        files = packages[whole.file.split("/")[0]]
         seconds = 2 + math.ceil(PATIENCE * spent)
         if passed:
-            trials += [Trial(whole.file, mutant, seconds) for mutant in tried[whole.file]]
+            trials += [Trial(file, mutant, seconds) for file in files for mutant in tried[file]]
         else:
-            bad.append(whole.file)
+            bad += files
     random.Random(seed).shuffle(trials)
     return trials, bad
 
@@ -294,7 +295,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="tests side by side")
     parser.add_argument("--minutes", type=float, default=math.inf, help="in which trials begin")
     parser.add_argument("--again", action="store_true", help="the survivors of the last count")
-    parser.add_argument("--only", default="programs,solvers/lp", help="files or folders")
+    parser.add_argument("--only", default="problems,solvers/lp", help="files or folders")
     parser.add_argument("--commit", default=None, help="where git is not at hand to be asked")
     given = parser.parse_args()
     end = time.monotonic() + 60 * given.minutes

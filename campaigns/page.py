@@ -10,7 +10,7 @@ from typing import Any
 
 from campaigns.counts import COUNTS, add
 
-PAGE = Path(__file__).resolve().parent.parent / "doc" / "promises.md"
+PAGE = Path(__file__).resolve().parent.parent / "doc" / "measured" / "promises.md"
 MUTANTS = Path(__file__).with_name("mutants.json")
 PROMISES = {
     "programs": (
@@ -33,6 +33,32 @@ PROMISES = {
         "A table is read or refused",
         "Tables of all formats, dialects and encodings, damaged at random, through the functions "
         "behind `fit` (read, judge) and `predict` (read in batches, score).",
+    ),
+    "dialects": (
+        "A number is read as its file writes it",
+        "Tables in random dialects (separators, decimal and thousands marks, no-break spaces, "
+        "quotes, encodings, tokens for missing values, labels and categories that look alike), "
+        "written by the csv module: `fit` and `predict` read what the writer meant, or a warning "
+        "names what is read otherwise.",
+    ),
+    "labels": (
+        "Labels that look alike are apart",
+        "Labels such as `01` and `1`, composed and decomposed letters, integers beyond 2^53, in "
+        "lists, arrays and columns of pandas and polars: as many classes as different labels, and "
+        "the predictions of a model that is fitted to their codes, or one message.",
+    ),
+    "frames": (
+        "A frame is a table",
+        "pandas (NumPy, nullable, Arrow-backed), polars (lazy ones too), pyarrow and narwhals: "
+        "fitted to one kind and given another, the scores of a plain frame. Lists, complex, huge, "
+        "masked and other odd columns: right, a warning that names the column, or one message.",
+    ),
+    "selection": (
+        "Selection and explanation by scikit-learn",
+        "RFE, RFECV, SelectFromModel, SequentialFeatureSelector, permutation importance, partial "
+        "dependence, calibration and stacking on all estimators: the features with a signal, "
+        "probabilities, about the accuracy of the estimator alone, or scikit-learn's message "
+        "where an estimator has no importances.",
     ),
     "guided models": (
         "A model file is data: with the branches of the reader watched",
@@ -57,6 +83,23 @@ PROMISES = {
     "cluster": (
         "A block that fails is no wrong answer",
         "Dask fits whose blocks raise, hold NaN, lack columns, or fail once.",
+    ),
+    "exports": (
+        "An export gives the answers of predict",
+        "Random models on random tables (offsets, missing values, odd names and categories) as "
+        "ONNX, Python and SQL, in onnxruntime, Python, SQLite and, where it is installed, DuckDB: "
+        "classes and scores of other rows to 1e-6, or a refusal at export.",
+    ),
+    "interrupts": (
+        "An interrupt ends a command",
+        "SIGINT at random moments of `lincent fit`, `predict` and `explain`, from 0.05 seconds "
+        "after the start on: exit code 130, no traceback, every file old or new, and complete.",
+    ),
+    "memory": (
+        "Memory in proportion to the numbers",
+        "`lincent fit` and `predict` on tables with long texts, names and classes, many "
+        "categories, far cells of workbooks and files that unfold: at most 300 MB and 8 times the "
+        "table as numbers above a small table.",
     ),
     "disk": (
         "A file is whole, old, or not there",

@@ -8,6 +8,7 @@ after it.
 from __future__ import annotations
 
 import importlib
+import math
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -49,14 +50,19 @@ class Tally:
 
 
 def run(
-    plan: Plan, seed: int, jobs: int, keep: Callable[[dict[str, Tally]], None] | None = None
+    plan: Plan,
+    seed: int,
+    jobs: int,
+    keep: Callable[[dict[str, Tally]], None] | None = None,
+    trials: float = math.inf,
 ) -> dict[str, Tally]:
     """All campaigns of a plan in so many processes, summed.
 
     ``keep`` gets the sums every minute, so that a run which is stopped has not run for nothing.
+    ``trials`` is the largest number of trials of one campaign in one process.
     """
     total = {name: Tally() for name, _ in plan}
-    crew = [_Worker(plan, seed, number) for number in range(jobs)]
+    crew = [_Worker(plan, seed, number, trials) for number in range(jobs)]
     kept = time.monotonic()
     while crew:
         multiprocessing.connection.wait([worker.pipe for worker in crew], timeout=1.0)
@@ -70,14 +76,16 @@ def run(
 class _Worker:
     """One process, seen from outside."""
 
-    def __init__(self, plan: Plan, seed: int, number: int, first_trial: int = 0) -> None:
-        self.plan, self.seed, self.number = plan, seed, number
+    def __init__(
+        self, plan: Plan, seed: int, number: int, trials: float, first_trial: int = 0
+    ) -> None:
+        self.plan, self.seed, self.number, self.trials = plan, seed, number, trials
         context = multiprocessing.get_context("spawn")
         self.pipe, other = context.Pipe(duplex=False)
         # Which campaign, which trial, when the trial and when the campaign began.
         self.at: Any = context.RawArray("d", 4)
         self.at[1], self.at[2] = first_trial, time.monotonic()
-        given = (plan, seed, number, first_trial, self.at, other)
+        given = (plan, seed, number, trials, first_trial, self.at, other)
         self.process = context.Process(target=_serve, args=given)
         self.process.start()
         other.close()
@@ -111,17 +119,19 @@ class _Worker:
         total[name].add(name, key, Outcome("crash", f"the process {how} in this trial"))
         left = seconds - (time.monotonic() - self.at[3])
         plan = ((name, max(left, 0.0)), *self.plan[place + 1 :])
-        return _Worker(plan, self.seed, self.number, trial + 1)
+        return _Worker(plan, self.seed, self.number, self.trials, trial + 1)
 
 
-def _serve(plan: Plan, seed: int, number: int, first_trial: int, at: Any, pipe: Any) -> None:
+def _serve(
+    plan: Plan, seed: int, number: int, trials: float, first_trial: int, at: Any, pipe: Any
+) -> None:
     parent = os.getppid()
     for place, (name, seconds) in enumerate(plan):
         module = importlib.import_module(name if "." in name else f"campaigns.{name}")
         at[0], at[3] = place, time.monotonic()
         end, told = time.monotonic() + seconds, time.monotonic()
         tally, k, saved = Tally(), first_trial if place == 0 else 0, 0
-        while time.monotonic() < end and os.getppid() == parent:
+        while k < trials and time.monotonic() < end and os.getppid() == parent:
             at[1], at[2] = k, time.monotonic()
             key, outcome = f"{seed}-{number}-{k}", _one(module.trial, [seed, number, k])
             tally.add(name, key, outcome)

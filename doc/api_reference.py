@@ -25,6 +25,7 @@ ADDED = {
     "lincent.features.SplineFeatures": "0.2.0",
     "lincent.features.TableEncoder": "0.2.0",
     "lincent.features.TreeLeaves": "0.3.0",
+    "lincent.inspection.contributions": "0.3.0",
     "lincent.problems.MarginLoss": "0.3.0",
 }
 """Full name: the version it came with."""
@@ -51,6 +52,19 @@ class Module:
     def names(self):
         return [name for group in self.groups for name in group.names]
 
+
+FIRST = (
+    "lincent.AutoLCC",
+    "lincent.AdditiveLCCCV",
+    "lincent.RegularizedLCC",
+    "lincent.RegularizedLCCCV",
+    "lincent.StructuredLCC",
+    "lincent.LCC",
+    "lincent.workflow.fit_table",
+    "lincent.workflow.predict_table",
+    "lincent.model_selection.compare",
+)
+"""What most people look up, at the top of the index."""
 
 MODULES = (
     Module(
@@ -87,33 +101,32 @@ MODULES = (
         ),
     ),
     Module(
-        "lincent.callbacks",
-        "Callbacks",
-        "What may follow a fit and end it, by the protocol of scikit-learn 1.9; scikit-learn's own "
-        "callbacks (a progress bar among them) work, too.",
-        (Group("Callbacks", ("StopAtGap",)),),
-    ),
-    Module(
-        "lincent.features",
-        "Feature maps",
-        "The feature maps of the nonlinear estimators as transformers: a linear classifier on the "
-        "mapped features is nonlinear in the original ones.",
+        "lincent.workflow",
+        "From a table to answers",
+        "The functions behind ``lincent fit``, ``predict``, ``explain`` and ``check``.",
         (
             Group(
-                "Transformers",
-                ("SplineFeatures", "LocalCenters", "KernelLandmarks", "TreeLeaves", "TableEncoder"),
+                "Models of tables",
+                (
+                    "fit_table",
+                    "predict_table",
+                    "predict_file",
+                    "explain_model",
+                    "check_table",
+                    "Model",
+                ),
             ),
         ),
     ),
     Module(
-        "lincent.problems",
-        "Losses",
-        "What a loss has to provide to be minimized, with a certificate, by the solvers here.",
-        (Group("Base class", ("MarginLoss",)),),
+        "lincent.export",
+        "Model files and exports",
+        "Models stored safely, and written as ONNX, SQL or Python.",
+        (Group("Files", ("save_model", "load_model", "export_model")),),
     ),
     Module(
         "lincent.inspection",
-        "Figures",
+        "Figures and contributions",
         "Figures as objects: ``from_estimator``, ``plot(ax=)``, and ``frame()``: the numbers.",
         (
             Group(
@@ -129,24 +142,54 @@ MODULES = (
                     "ShapeDisplay",
                 ),
             ),
-        ),
-    ),
-    Module(
-        "lincent.workflow",
-        "From a table to answers",
-        "The functions behind ``lincent fit``, ``predict`` and ``explain``.",
-        (
             Group(
-                "Models of tables",
-                ("fit_table", "predict_table", "predict_file", "explain_model", "Model"),
+                "Contributions",
+                ("contributions",),
+                "What each column adds to the score of a row, for any classifier.",
             ),
         ),
     ),
     Module(
-        "lincent.export",
-        "Model files and exports",
-        "Models stored safely, and written as ONNX, SQL or Python.",
-        (Group("Files", ("save_model", "load_model", "export_model")),),
+        "lincent.model_selection",
+        "Model selection",
+        "Comparisons of methods with splits, statistics and a table of results.",
+        (
+            Group("Comparisons", ("compare", "make_problem", "Problem")),
+            Group("Methods", ("Method", "list_methods", "find_method", "register_method")),
+            Group("Plans and runs", ("Plan", "plan_runs", "run_plan")),
+            Group("Results", ("ExperimentResult", "load_result", "read_runs")),
+        ),
+    ),
+    Module(
+        "lincent.features",
+        "Feature maps",
+        "The feature maps of the nonlinear estimators as transformers: a linear classifier on the "
+        "mapped features is nonlinear in the original ones.",
+        (
+            Group(
+                "Transformers",
+                ("SplineFeatures", "LocalCenters", "KernelLandmarks", "TreeLeaves", "TableEncoder"),
+            ),
+        ),
+    ),
+    Module(
+        "lincent.callbacks",
+        "Callbacks",
+        "What may follow a fit and end it, by the protocol of scikit-learn 1.9; scikit-learn's own "
+        "callbacks (a progress bar among them) work, too.",
+        (Group("Callbacks", ("StopAtGap",)),),
+    ),
+    Module(
+        "lincent.problems",
+        "Losses",
+        "What a loss has to provide to be minimized, with a certificate, by the solvers here.",
+        (Group("Base class", ("MarginLoss",)),),
+    ),
+    Module(
+        "lincent.paper.study",
+        "The paper's study",
+        "The experiments of the paper, run again.",
+        (Group("Studies", ("reproduce", "reproduce_seizure", "Extent", "load_problem")),),
     ),
     Module(
         "lincent.paper.baselines",
@@ -166,28 +209,8 @@ MODULES = (
                     "DiscriminativeElasticNet",
                 ),
             ),
-            Group(
-                "As the paper uses them",
-                ("paper_settings", "PaperSettings", "hard_auc", "column_mean_auc"),
-            ),
+            Group("As the paper scores one of them", ("column_mean_auc",)),
         ),
-    ),
-    Module(
-        "lincent.model_selection",
-        "Model selection",
-        "Comparisons of methods with splits, statistics and a table of results.",
-        (
-            Group("Comparisons", ("compare", "make_problem", "Problem")),
-            Group("Methods", ("Method", "list_methods", "find_method", "register_method")),
-            Group("Plans and runs", ("Plan", "plan_runs", "run_plan")),
-            Group("Results", ("ExperimentResult", "load_result", "read_runs")),
-        ),
-    ),
-    Module(
-        "lincent.paper.study",
-        "The paper's study",
-        "The experiments of the paper, run again.",
-        (Group("Studies", ("reproduce", "reproduce_seizure", "Extent", "load_problem")),),
     ),
     Module(
         "lincent.paper.datasets",
@@ -223,8 +246,6 @@ MODULES = (
                     "Segment",
                     "list_segments",
                     "read_segment",
-                    "iter_segments",
-                    "write_segment",
                     "SegmentError",
                 ),
             ),
@@ -232,22 +253,15 @@ MODULES = (
                 "Features",
                 (
                     "extract_features",
-                    "iter_features",
                     "SubjectFeatures",
-                    "FFTMagnitude",
                     "fft_magnitude",
                     "differences",
-                    "DamagedCacheWarning",
                     "SkippedSegmentsWarning",
                 ),
             ),
             Group(
                 "Events and splits",
-                ("find_events", "by_recording", "split_groups", "EventShuffleSplit"),
-            ),
-            Group(
-                "Substitutes",
-                ("make_synthetic_features", "synthetic_seconds", "write_synthetic", "write_bonn"),
+                ("find_events", "split_groups", "EventShuffleSplit"),
             ),
         ),
     ),
@@ -275,6 +289,13 @@ def sections():
         *_title("API reference"),
         "Every public class and function, with its examples. All other names are private.",
         "",
+        *_title("Start here", "-"),
+        ".. autosummary::",
+        "   :nosignatures:",
+        "",
+        *(f"   ~{name}" for name in FIRST),
+        "",
+        *_title("All modules", "-"),
         ".. toctree::",
         "   :maxdepth: 2",
         "",

@@ -37,7 +37,13 @@ html_baseurl = os.environ.get("LINCENT_SITE", "")
 notfound_urls_prefix = urlsplit(html_baseurl).path or "/"
 
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "**/.ipynb_checkpoints", "gallery/**/*.ipynb", "jupyter_execute"]
+exclude_patterns = [
+    "_build",
+    "measured/works_with.md",  # included by works_with.md
+    "**/.ipynb_checkpoints",
+    "gallery/**/*.ipynb",
+    "jupyter_execute",
+]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]  # the gallery's settings hold objects that are not pickled
@@ -64,7 +70,9 @@ plot_basedir = plot_working_directory = str(DOC / "figures")
 plot_rcparams = {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
 plot_apply_rcparams = True
 
-TOPICS = ("first_steps", "reading", "comparing", "paper", "big_data", "deployment", "research")
+TOPICS = (
+    "stories", "first_steps", "reading", "comparing", "paper", "big_data", "deployment", "research",
+)  # fmt: skip
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",

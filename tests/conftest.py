@@ -36,9 +36,15 @@ else:
 
 # Tests of one group run one after another in one process of ``make test``.  A file is a group, so
 # that its fixtures are made once; clusters wait for each other, and so do browsers, since each
-# starts processes of its own; tests of a file named here may run anywhere.
+# starts processes of its own; tests of a file named here may run anywhere.  Groups with a slow test
+# come first, and what may run anywhere last, so that no core is idle at the end.
 SPREAD = ("test_sklearn_contract.py",)
 GROUPS = {"support.own_cluster": "cluster", "LocalCluster": "cluster", "support.browser": "browser"}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the order below: xdist would start groups of many tests first, however short."""
+    config.option.loadscopereorder = False
 
 
 def group_of(path: Path) -> str:
@@ -58,12 +64,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "check_array_api" in item.name:  # scikit-learn's own
             item.add_marker(pytest.mark.array_api)
         if item.path.name not in SPREAD and config.pluginmanager.hasplugin("xdist"):
-            groups.setdefault(item.path, group_of(item.path))
+            if item.path not in groups:
+                groups[item.path] = group_of(item.path)
             item.add_marker(pytest.mark.xdist_group(groups[item.path]))
+    slow = {groups.get(item.path) for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path.name in SPREAD, groups.get(item.path) not in slow))
     if os.environ.get("SCIPY_ARRAY_API") != "1":
-        kept = [item for item in items if item.get_closest_marker("array_api") is None]
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
-        items[:] = kept
+        deselected = [item for item in items if item.get_closest_marker("array_api")]
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = [item for item in items if item.get_closest_marker("array_api") is None]
+
+
+@pytest.fixture
+def in_process():
+    """Run experiments without worker processes."""
+    from support.in_process import without_workers
+
+    with without_workers():
+        yield
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

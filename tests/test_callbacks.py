@@ -31,7 +31,7 @@ ANY = StopAtGap(1e9)
     [
         LCC(solver="interior-point"),
         LCCCV(margins=2, cv=2, solver="interior-point"),
-        KernelLCC(solver="interior-point"),
+        KernelLCC(norm="linf", solver="interior-point"),
         RegularizedLCC(norm="l1", C=0.01),
         StructuredLCC(n_centers=3, random_state=0),
     ],

@@ -26,7 +26,12 @@ EVERY = {
     for name in package.__all__
     if hasattr(getattr(package, name), "decision_function")
 }
-SETTINGS = {"LCCCV": {"cv": FOLDS}, "AdditiveLCCCV": {"cv": FOLDS}}
+SETTINGS = {
+    "LCCCV": {"cv": FOLDS},
+    "AdditiveLCCCV": {"cv": FOLDS},
+    "AutoLCC": {"cv": 2},
+    "StructuredLCCCV": {"cv": 2, "n_centers": 10},
+}
 """The folds are fixed: hashes of the row values would split changed rows differently."""
 NO_SHIFT = {
     "AutoLCC": "landmarks are drawn by the values of rows",
@@ -176,21 +181,59 @@ def test_weights_of_all_sizes(name):
     claimed(*fitted(name, X, y, weight), X)
 
 
-@pytest.mark.parametrize("name", ["AdditiveLCC", "AdditiveLCCCV", "AutoLCC", "KernelLCC"])
+@pytest.mark.parametrize("name", sorted(set(lincent.__all__) & EVERY.keys() - {"LCC", "FQCC"}))
 def test_a_cell_whose_square_overflows_is_named(name):
-    import lincent
-
     X = np.random.default_rng(0).normal(size=(60, 3)) + np.arange(60)[:, None] % 2
     X[3, 1] = 1e200
-    with pytest.raises(ValueError, match=r"Row 3 .* has 1e\+200 in (the )?column"):
+    refused = pytest.raises(ValueError, match=r"Row 3 .* has 1e\+200 in (the )?column")
+    with warnings.catch_warnings(action="ignore"), refused:
         getattr(lincent, name)().fit(X, np.arange(60) % 2)
 
 
-def test_a_certificate_that_is_nan_warns():
-    from sklearn.exceptions import ConvergenceWarning
-
-    from lincent import AdditiveLCC
-
+@pytest.mark.parametrize("size", [1e308, 1e-320])
+def test_weights_whose_sums_overflow_or_vanish_are_refused(size):
     X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
-    with np.errstate(all="ignore"), pytest.warns(ConvergenceWarning, match="nan"):
-        AdditiveLCC().fit(X + y[:, None], y, sample_weight=np.full(60, 1e308))
+    for name in sorted(set(lincent.__all__) & EVERY.keys()):
+        with pytest.raises(ValueError, match="The largest sample weight is"):
+            EVERY[name]().fit(X, y, sample_weight=np.full(60, size))
+
+
+@pytest.mark.parametrize("name", sorted(set(lincent.__all__) & EVERY.keys()))
+def test_labels_that_numpy_would_merge_are_refused(name):
+    X, labels = np.random.default_rng(0).normal(size=(60, 3)), ["x", "x\0", "y"] * 20
+    polars = pytest.importorskip("polars")
+    for y in (labels, tuple(labels), polars.Series(labels)):
+        with pytest.raises(ValueError, match="ends in the byte 0"):
+            EVERY[name]().fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["LCC", "RegularizedLCC", "KernelLCC"])
+def test_complex_numbers_are_refused_without_the_data(name):
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    with pytest.raises(ValueError, match=r"Complex data not supported: give real numbers\.$"):
+        EVERY[name]().fit(X + 1j, y)
+    with pytest.raises(ValueError, match=r"Complex data not supported: give real numbers\.$"):
+        EVERY[name]().fit(X, y).predict(X + 1j)
+
+
+def test_masked_labels_and_complex_or_masked_blocks_are_refused():
+    da = pytest.importorskip("dask.array")
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    masked = np.ma.masked_array(y, mask=y < 0)
+    masked[3] = np.ma.masked
+    for name in sorted(set(lincent.__all__) & EVERY.keys()):
+        with pytest.raises(ValueError, match="y has masked entries"):
+            EVERY[name]().fit(X, masked)
+    rows, labels = da.from_array(X, chunks=(30, 3)), da.from_array(y, chunks=30)
+    for change, word in (
+        (lambda block: block + 1j, "complex numbers"),
+        (lambda block: np.ma.masked_greater(block, 1.0), "NaN or an infinite value"),
+    ):
+        with pytest.raises(ValueError, match=word):
+            lincent.LCC().fit(rows.map_blocks(change, dtype=float), labels)
+    hidden = labels.map_blocks(lambda block: np.ma.masked_array(block, mask=block < 9), dtype=int)
+    for unusable in (hidden, masked):
+        with pytest.raises(ValueError, match="masked entries"):
+            lincent.LCC().fit(rows, unusable)
+    with pytest.raises(ValueError, match="sample_weight has masked entries"):
+        lincent.LCC().fit(rows, labels, np.ma.masked_equal(np.arange(60.0), 3))

@@ -10,14 +10,7 @@ import time
 import pytest
 
 from lincent._errors import AppError
-from lincent._files import (
-    PARTIAL,
-    OutputError,
-    atomic_write,
-    check_output,
-    remove_partial,
-    write_file,
-)
+from lincent._files import PARTIAL, OutputError, atomic_write, check_output, write_file
 
 posix = pytest.mark.skipif(os.name == "nt", reason="links, pipes and rights as POSIX has them")
 
@@ -94,12 +87,6 @@ def test_a_pipe_named_like_a_temporary_file_does_not_hang_a_write(tmp_path):
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / f".x{PARTIAL}")
         assert write_file(tmp_path / "a", "x").read_text() == "x"
-
-
-def test_temporary_files_of_killed_writers_are_removed_on_request(tmp_path):
-    (tmp_path / f".x.0{PARTIAL}").write_bytes(b"half")
-    remove_partial(tmp_path)
-    assert os.listdir(tmp_path) == []
 
 
 def test_refusals_say_what_to_do(tmp_path):

@@ -24,7 +24,7 @@ def few_models():
     from campaigns import corpus, models
 
     with pytest.MonkeyPatch.context() as patch:
-        few = {name: corpus.KINDS[name] for name in ("quick", "lcc", "dates-and-text")}
+        few = {name: corpus.KINDS[name] for name in ("quick", "lcc", "dates")}
         patch.setattr(corpus, "KINDS", few)
         patch.setenv(corpus.FOLDER, "")
         patch.delenv(corpus.FOLDER)
@@ -39,7 +39,19 @@ def few_models():
 @pytest.mark.usefixtures("few_models")
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("programs", 25), ("certificates", 25), ("models", 25), ("tables", 50), ("commands", 5)],
+    [
+        ("programs", 25),
+        ("certificates", 25),
+        ("models", 25),
+        ("tables", 50),
+        ("commands", 5),
+        ("dialects", 20),
+        ("exports", 3),
+        ("interrupts", 2),
+        ("labels", 20),
+        ("frames", 10),
+        ("selection", 3),
+    ],
 )
 def test_a_few_trials_of_each_campaign(name, count):
     import numpy as np

@@ -50,6 +50,10 @@ def write_api_pages(app, config):
         target = folder / f"{name}.rst"
         if not target.exists() or target.read_text("utf-8") != text:
             target.write_text(text, "utf-8")
+    public = {f"{module.name}.{name}" for module in MODULES for name in module.names()}
+    for page in folder.glob("generated/*.rst"):
+        if page.stem not in public:  # of an earlier build
+            page.unlink()
 
 
 def first_words(doctree):

@@ -10,7 +10,10 @@ from support.browser import Browser, find_browser
 
 PAGES = (
     "index.html",
+    "start/index.html",
+    "guide/which.html",
     "guide/tuning.html",
+    "api/index.html",
     "api/generated/lincent.LCC.html",
     "gallery/index.html",
     "play.html",
@@ -19,6 +22,11 @@ AXE = Path(
     os.environ.get("LINCENT_AXE", Path(__file__).parents[1] / "_build" / "axe" / "axe.min.js")
 )
 SHOTS = os.environ.get("LINCENT_SHOTS")
+CUT_OFF = """
+[...document.querySelectorAll(".bd-article table, .bd-article pre, .bd-article img")]
+  .filter((e) => e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth)
+  .map((e) => e.tagName + " " + e.textContent.trim().slice(0, 60))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +55,7 @@ def test_fits_and_has_no_serious_fault(site, browser, name, width, theme):
     show(browser, site / name, width, theme)
     inner, needed = browser.run("[innerWidth, document.documentElement.scrollWidth]")
     assert needed <= inner, "the page scrolls sideways"
+    assert browser.run(CUT_OFF) == [], "these are cut off, or scroll by themselves"
     if SHOTS:
         browser.screenshot(Path(SHOTS) / f"{name.replace('/', '_')}-{width}-{theme}.png")
     if not AXE.exists():
@@ -126,4 +135,25 @@ def test_play_by_keyboard_and_sliders(site, browser):
     )
     text = browser.run("document.getElementById('play-margin-value').textContent")
     assert "largest" in text
+    assert browser.problems() == []
+
+
+def test_play_with_a_pasted_table(site, browser):
+    show(browser, site / "play.html", 400, "dark")
+    rows = "\\n".join(
+        f"{k},{'abc'[k % 3]},{'yes' if k % 7 > 3 else 'no'}" for k in range(60, 0, -1)
+    )
+    browser.run(
+        f"(() => {{ const t = document.getElementById('table-text'); t.value = 'n,k,y\\n{rows}';"
+        " t.dispatchEvent(new Event('input')); })()"
+    )
+    assert browser.run("document.getElementById('table-said').textContent").startswith("60 rows")
+    assert browser.run("document.getElementById('table-target').selectedOptions[0].text") == "y"
+    browser.run("document.getElementById('table-fit').click()")
+    score = browser.run("document.getElementById('table-score').textContent")
+    assert score.startswith("Balanced accuracy on held-out rows 0.")
+    browser.run("document.getElementById('table-example').click()")
+    assert browser.run("document.querySelectorAll('#table-columns tr').length") == 3
+    inner, needed = browser.run("[innerWidth, document.documentElement.scrollWidth]")
+    assert needed <= inner
     assert browser.problems() == []

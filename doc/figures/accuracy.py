@@ -1,22 +1,26 @@
-"""Mean ranks of the leaderboard, from the table of doc/leaderboard.md."""
+"""Mean ranks on the leaderboard's sets that took part in no choice of defaults."""
 
 import matplotlib.pyplot as plt
 from figure_style import GREEN, GREY, INK
-from measured import stamp, table_with
+from measured import stamp, table_under
 
-rows = table_with("leaderboard.md", "method", "hard", "AUC")
-names = [row["method"].strip("*") for row in rows]
-ranks = [float(row["rank"]) for row in rows]  # the last column of that name: score AUC
-order = sorted(range(len(rows)), key=ranks.__getitem__)
-figure, ax = plt.subplots(figsize=(7.2, 0.22 * len(rows) + 1), layout="constrained")
-for place, k in enumerate(order):
-    ours = rows[k]["method"].startswith("**")
-    ax.plot([0, ranks[k]], [-place, -place], color=GREEN if ours else GREY, lw=3 if ours else 1.2)
-    ax.plot(ranks[k], -place, "o", color=GREEN if ours else GREY)
-ax.set_yticks([-p for p in range(len(order))], [names[k] for k in order], fontsize=8)
-for label, k in zip(ax.get_yticklabels(), order, strict=True):
-    label.set_fontweight("bold" if rows[k]["method"].startswith("**") else "normal")
-ax.set(xlabel="mean rank in score AUC over all sets (1 is best)", xlim=(0, None))
-ax.set_title(
-    f"leaderboard.py, {stamp('leaderboard.md')}; ours in bold", loc="left", fontsize=9, color=INK
-)
+rows = table_under("measured/leaderboard.md", "### Sets that took part in no choice")
+figure, axes = plt.subplots(1, 2, figsize=(9.5, 0.2 * len(rows) + 1), layout="constrained")
+for ax, (title, column) in zip(
+    axes, (("balanced accuracy", "rank"), ("AUC", "rank 2")), strict=True
+):
+    order = sorted(rows, key=lambda row: float(row[column]))
+    for place, row in enumerate(order):
+        ours, rank = row["method"].startswith("**"), float(row[column])
+        color = GREEN if ours else GREY
+        ax.plot([0, rank], [-place, -place], color=color, lw=3 if ours else 1.2)
+        ax.plot(rank, -place, "o", color=color)
+    names = [row["method"].strip("*") for row in order]
+    ax.set_yticks([-place for place in range(len(order))], names, fontsize=7.5)
+    for label, row in zip(ax.get_yticklabels(), order, strict=True):
+        label.set_fontweight("bold" if row["method"].startswith("**") else "normal")
+    ax.set(xlabel=f"mean rank in {title} (1 is best)", xlim=(0, None))
+axes[0].set_title(
+    f"Two classes, untouched sets, {stamp('measured/leaderboard.md')}; ours in bold",
+    loc="left", fontsize=9, color=INK,
+)  # fmt: skip

@@ -8,14 +8,17 @@ from pathlib import Path
 DOC = Path(__file__).resolve().parents[1]
 
 
-def tables(page):
-    """Every Markdown table of a page: a list of rows, each a dictionary by column."""
+def tables(text):
+    """Every Markdown table of a text: a list of rows, each a dictionary by column.
+
+    The second column of a name is called "name 2".
+    """
     found, head, rows = [], None, []
-    for line in [*(DOC / page).read_text("utf-8").splitlines(), ""]:
+    for line in [*text.splitlines(), ""]:
         if line.startswith("|"):
-            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            cells = [cell.strip() for cell in line.strip().removeprefix("|")[:-1].split("|")]
             if head is None:
-                head = cells
+                head = [c if c not in cells[:k] else f"{c} 2" for k, c in enumerate(cells)]
             elif not set("".join(cells)) <= set("-: "):
                 rows.append(dict(zip(head, cells, strict=False)))
         elif head is not None:
@@ -26,10 +29,15 @@ def tables(page):
 
 def table_with(page, *columns):
     """The first table of a page that has these columns."""
-    for rows in tables(page):
+    for rows in tables((DOC / page).read_text("utf-8")):
         if rows and set(columns) <= set(rows[0]):
             return rows
     raise LookupError(f"{page} has no table with the columns {columns}")
+
+
+def table_under(page, heading):
+    """The first table below a heading, which is given by its first words."""
+    return tables((DOC / page).read_text("utf-8").partition(f"\n{heading}")[2])[0]
 
 
 def seconds(text):
@@ -38,6 +46,8 @@ def seconds(text):
     return float(number.replace(",", "")) * (1e-3 if unit == "ms" else 1.0)
 
 
-def stamp(page):
-    """The date of the measurement, as the page says it."""
-    return re.search(r"\d{4}-\d\d-\d\d", (DOC / page).read_text("utf-8")).group()
+def stamp(page, heading=""):
+    """The date of the measurement: the first one of the page, or below a heading."""
+    text = (DOC / page).read_text("utf-8")
+    text = text[text.index(heading) :]
+    return re.search(r"\d{4}-\d\d-\d\d", text).group()

@@ -1,4 +1,4 @@
-"""Fit times of LCC beside scikit-learn's linear classifiers, from doc/benchmarks.md."""
+"""Fit times of LCC beside scikit-learn's linear classifiers, from doc/measured/speed.md."""
 
 import re
 
@@ -9,7 +9,7 @@ from measured import seconds, stamp, table_with
 SHAPES = ("20,000 x 30", "50,000 x 100", "200,000 x 50", "1,000,000 x 50", "2,000,000 x 20")
 METHODS = {"LogisticRegression()": GREY, "LinearSVC(dual='auto')": RED, "LDA(svd)": "#8C6D1F"}
 
-rows = {row["data"]: row for row in table_with("benchmarks.md", "data", "LCC", "others")}
+rows = {row["data"]: row for row in table_with("measured/speed.md", "data", "LCC", "others")}
 figure, ax = plt.subplots(figsize=(7.2, 3.6), layout="constrained")
 places = range(len(SHAPES))
 ax.plot(
@@ -24,6 +24,5 @@ for (name, color), marker in zip(METHODS.items(), "s^D", strict=True):
 ax.set(yscale="log", ylabel="seconds for a fit", xlabel="rows x columns")
 ax.set_xticks(places, SHAPES, fontsize=8)
 ax.legend(frameon=False, fontsize=9)
-ax.set_title(
-    f"bench_solver.py, two cores, {stamp('benchmarks.md')}", loc="left", fontsize=9, color=INK
-)
+when = stamp("measured/speed.md", "## One friendly kind of data")
+ax.set_title(f"bench_solver.py, two cores, {when}", loc="left", fontsize=9, color=INK)

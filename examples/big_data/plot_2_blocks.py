@@ -1,6 +1,6 @@
 """
-Does a fit in blocks find the same rule?
-========================================
+Does a fit in blocks find the same model?
+=========================================
 
 A Dask array is read block by block, on threads here, on a cluster in production. The result is
 the same optimum, to the last digits, because only the reading differs.

@@ -1,8 +1,8 @@
 """
-What do the borders look like?
-==============================
+What do the decision boundaries look like?
+==========================================
 
-The estimators side by side on four shapes. Numbers are shares of held-out rows that are right.
+The estimators on four shapes. The numbers are accuracies on held-out samples.
 """
 
 import matplotlib.pyplot as plt

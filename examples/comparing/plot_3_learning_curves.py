@@ -2,7 +2,7 @@
 How many rows does it take?
 ===========================
 
-A flexible rule needs rows before it pays. The same held-out rows, ever larger training sets.
+A flexible model needs more samples. The same test set, ever larger training sets.
 """
 
 import matplotlib.pyplot as plt

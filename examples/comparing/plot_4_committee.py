@@ -1,10 +1,10 @@
 """
-Does the best setting win, or do all of them vote?
-==================================================
+Refit the best candidate, or average them all?
+==============================================
 
-:class:`lincent.RegularizedLCCCV` and :class:`lincent.StructuredLCCCV` fit every setting on every
-fold and let them vote, each with a weight that falls with the distance to the best. On small
-tables the best setting is partly luck, and the vote is steadier.
+:class:`lincent.RegularizedLCCCV` and :class:`lincent.StructuredLCCCV` fit every candidate on every
+fold and average the models, weighted by their score. On small tables the best candidate is partly
+luck, and the average is steadier.
 """
 
 import matplotlib.pyplot as plt

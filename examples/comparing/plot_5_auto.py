@@ -2,9 +2,9 @@
 What if I do not want to choose?
 ================================
 
-:class:`lincent.AutoLCC` tries a portfolio of maps (columns, splines, local centers, kernel
-landmarks) with cross-validation and averages the best few rules. It takes frames as they are, with
-missing values and words.
+:class:`lincent.AutoLCC` compares feature maps (columns, splines, local centers, kernel landmarks)
+by cross-validation and averages the best few models. It takes frames as they are, with missing
+values and text columns.
 """
 
 import matplotlib.pyplot as plt

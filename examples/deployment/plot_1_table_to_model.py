@@ -1,6 +1,6 @@
 """
-A table with gaps, words and an ID: how do I get to answers?
-============================================================
+Missing values, text and an ID: from a table to predictions
+===========================================================
 
 What ``lincent fit``, ``predict`` and ``explain`` do, as functions. The model knows how each column
 was prepared and travels with that knowledge.

@@ -2,7 +2,7 @@
 Does the database give the same answer as Python?
 =================================================
 
-A linear rule is a sum, so it can be a SELECT. The model is exported to SQL and to a Python module
+A linear model is a sum, so it can be a SELECT. The model is exported to SQL and to a Python module
 without imports, and all three are asked the same rows.
 """
 

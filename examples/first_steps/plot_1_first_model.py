@@ -2,8 +2,8 @@
 Which tumors are malignant?
 ===========================
 
-A first model from data to judgment: thirty measurements of cell nuclei, a rule that weighs them,
-and rows that were kept aside to see whether it holds.
+A first model: thirty measurements of cell nuclei, a linear classifier that weighs them, and a test
+set to see how good it is.
 """
 
 import matplotlib.pyplot as plt

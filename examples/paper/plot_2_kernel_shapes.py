@@ -55,7 +55,7 @@ def shape(name):
 # The four panels
 # ---------------
 model = GridSearchCV(
-    make_pipeline(StandardScaler(), KernelLCC()),
+    make_pipeline(StandardScaler(), KernelLCC(norm="linf", class_weight=None)),
     {"kernellcc__gamma": 1 / (2 * WIDTHS**2)},
     scoring="balanced_accuracy",
     cv=3,

@@ -2,8 +2,8 @@
 Which measurements decide, and how sure can we be?
 ==================================================
 
-The coefficients of a linear rule on standardized columns say how much each counts. Fitted again
-on rows drawn with repetition, they show which of them are more than chance.
+The coefficients of a linear model on standardized columns say how much each counts. Bootstrap
+samples show which of them are more than chance.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,7 @@ How do I put my own method into the study?
 ==========================================
 
 Any scikit-learn classifier takes part once it has a name and, if it is to be tuned, a grid. Here a
-nearest-center rule, the simplest relative of LCC, which knows centers and no direction.
+nearest-center classifier, the simplest relative of LCC.
 """
 
 import matplotlib.pyplot as plt

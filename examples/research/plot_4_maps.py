@@ -1,9 +1,9 @@
 """
-How does a straight rule bend?
-==============================
+How does a linear classifier become nonlinear?
+==============================================
 
-By a map of the columns in front of it. The transformers of :mod:`lincent.features` are steps of a
-pipeline like any other: splines bend each column, local centers and landmarks bend space. The rule
+By a feature map in front of it. The transformers of :mod:`lincent.features` are steps of a pipeline
+like any other: splines of each column, similarities to local centers or landmarks. The classifier
 behind them is the same, and so is its certificate.
 """
 

@@ -29,14 +29,11 @@ if TYPE_CHECKING:
     from lincent.estimators.additive import AdditiveLCC, AdditiveLCCCV
     from lincent.estimators.auto import AutoLCC
     from lincent.estimators.kernel import KernelLCC
-    from lincent.estimators.lcc_path import lcc_path
     from lincent.estimators.linear import LCC
-    from lincent.estimators.linear_cv import LCCCV
+    from lincent.estimators.linear_cv import LCCCV, lcc_path
     from lincent.estimators.quadratic import FQCC
-    from lincent.estimators.regularized import RegularizedLCC
-    from lincent.estimators.regularized_cv import RegularizedLCCCV
-    from lincent.estimators.structured import StructuredLCC
-    from lincent.estimators.structured_cv import StructuredLCCCV
+    from lincent.estimators.regularized import RegularizedLCC, RegularizedLCCCV
+    from lincent.estimators.structured import StructuredLCC, StructuredLCCCV
     from lincent.sources.batches import batches
 else:
     __getattr__ = lazily(
@@ -44,7 +41,7 @@ else:
         {
             **{name: home.removeprefix("lincent.") for name, home in ESTIMATORS.items()},
             "batches": "sources.batches",
-            "lcc_path": "estimators.lcc_path",
+            "lcc_path": "estimators.linear_cv",
             "show_versions": "_versions",
         },
         modules=("callbacks", "export", "features", "inspection", "paper", "tables", "workflow"),

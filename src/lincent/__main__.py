@@ -1,5 +1,21 @@
-"""``python -m lincent`` is the command line."""
+"""``python -m lincent`` and ``lincent``: the command line."""
 
-from lincent.cli import main
+import signal
+import sys
 
-main()
+
+def main() -> None:
+    """Run the command line; an interrupt is exit code 130 from its first import on."""
+    try:
+        from lincent.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("lincent: interrupted; nothing was written.\n")
+        sys.exit(130)
+    finally:  # the work is done, and the interpreter ends
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+if __name__ == "__main__":
+    main()

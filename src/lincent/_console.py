@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -76,9 +77,22 @@ def answer(text: str) -> None:
         raise OutputError(f"Standard output was not written: {reason(error)}.") from error
 
 
+def json_text(data: Any) -> str:
+    """Return plain data as JSON, with null for numbers that are not finite."""
+
+    def finite(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: finite(entry) for key, entry in value.items()}
+        if isinstance(value, list | tuple):
+            return [finite(entry) for entry in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return json.dumps(finite(data), indent=2, ensure_ascii=False, default=str, allow_nan=False)
+
+
 def answer_json(data: Any) -> None:
     """Print the result of a command as JSON."""
-    answer(json.dumps(data, indent=2, ensure_ascii=False, default=str, allow_nan=False))
+    answer(json_text(data))
 
 
 def duration(seconds: float) -> str:
@@ -96,25 +110,23 @@ def progress_bar(quiet: bool = False, line_seconds: float = 1.0) -> Iterator[Pro
         yield silent
         return
     try:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            SpinnerColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+        from rich import console, progress
+
+        terminal = console.Console(stderr=True)
     except ImportError:
+        terminal = None
+    if terminal is None or not terminal.is_terminal:
         yield _plain_lines(line_seconds)
         return
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _plain_lines(line_seconds)
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(),
-               TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=console, transient=True) as bar:
+    columns = (
+        progress.SpinnerColumn(),
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=terminal, transient=True) as bar:
         task, current = bar.add_task("reading", total=None), ""
 
         def show(stage: str, done: int, total: int, detail: str = "") -> None:
@@ -162,9 +174,9 @@ def experiment_progress(quiet: bool = False) -> Iterator[Callable[[int, int, Any
 
 
 @contextmanager
-def row_counter() -> Iterator[Callable[[int], None]]:
+def row_counter(quiet: bool = False) -> Iterator[Callable[[int], None]]:
     """Show the number of rows done, in a terminal only."""
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield silent
         return
 

@@ -14,13 +14,18 @@ class AppError(ValueError):
     """An error that the user can correct; its message is one line that gives the remedy."""
 
 
+class MissingPackageError(AppError, ImportError):
+    """An optional package is not installed."""
+
+
 def import_optional(package: str, extra: str, purpose: str) -> Any:
     """Import an optional package, or raise an error that names the extra."""
     try:
         return sys.modules.get(package) or importlib.import_module(package)
     except ImportError as error:
         name = package.partition(".")[0]
-        raise AppError(f'{purpose} needs {name}: pip install "lincent[{extra}]".') from error
+        message = f'{purpose} needs {name}: pip install "lincent[{extra}]".'
+        raise MissingPackageError(message) from error
 
 
 def first_line(error: object, limit: int = 200) -> str:

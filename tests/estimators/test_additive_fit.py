@@ -4,7 +4,7 @@ import numpy as np
 
 from lincent.estimators.additive_problem import AdditiveProblem, Terms
 from lincent.estimators.auto_candidates import TrainingRows
-from lincent.estimators.joint_fit import Costs
+from lincent.estimators.joint_fit import Costs, Limits
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(300, 3))
@@ -14,7 +14,8 @@ KEYS = np.arange(300, dtype=np.uint64)
 
 def problem():
     rows = TrainingRows(Z, KEYS, CODES, np.ones(300), None)
-    return AdditiveProblem(rows, Costs(np.array([0.5, 0.5]), (0.0, 2.0)), 1e-9, 200, lambda: False)
+    costs = Costs(np.array([0.5, 0.5]), (0.0, 2.0))
+    return AdditiveProblem(rows, costs, Limits(1e-9, 200, lambda: False))
 
 
 def terms(ways=(0, 0, 0)):

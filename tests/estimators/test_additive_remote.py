@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold
 import lincent
 from lincent import AdditiveLCC, AdditiveLCCCV
 from lincent.sources import array_namespace, device
-from lincent.sources.dask.schedule import GraphRequest
+from lincent.sources.dask.schedule import Schedule
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")
@@ -148,13 +148,13 @@ def test_bands_of_a_sample_are_those_of_all_rows(monkeypatch):
 
 
 def test_few_reads(monkeypatch):
-    reads, original = [], GraphRequest.read_all
+    reads, original = [], Schedule.read_all
 
     def counted(self, requests, halt):
-        reads.append(self.verb)
+        reads.append(requests[0].verb)
         original(self, requests, halt)
 
-    monkeypatch.setattr(GraphRequest, "read_all", counted)
+    monkeypatch.setattr(Schedule, "read_all", counted)
     X, y, _ = make(m=12_000)
     AdditiveLCC().fit(da.from_array(X, chunks=(3_000, N)), y)
     assert reads[:3] == ["survey", "sample", "sums"]

@@ -8,6 +8,8 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 
 from lincent import AutoLCC
 from lincent.estimators import auto
+from lincent.estimators.auto_candidates import FEATURE_MAPS
+from lincent.model_selection import selection
 
 
 def ring(m=160, seed=0):
@@ -59,9 +61,9 @@ def test_one_seed_one_result_whatever_the_order_and_the_jobs():
     X, y = two()
     shuffled = np.random.default_rng(0).permutation(len(y))
     one, two_, other = (
-        AutoLCC().fit(X, y),
-        AutoLCC(n_jobs=2).fit(X, y),
-        AutoLCC().fit(X[shuffled], y[shuffled]),
+        AutoLCC(cv=2).fit(X, y),
+        AutoLCC(cv=2, n_jobs=2).fit(X, y),
+        AutoLCC(cv=2).fit(X[shuffled], y[shuffled]),
     )
     np.testing.assert_array_equal(one.decision_function(X), two_.decision_function(X))
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-7)
@@ -70,8 +72,8 @@ def test_one_seed_one_result_whatever_the_order_and_the_jobs():
 def test_weights_are_frequencies():
     X, y = two(120)
     w = np.random.default_rng(0).integers(0, 3, len(y))
-    weighted = AutoLCC().fit(X, y, w)
-    repeated = AutoLCC().fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    weighted = AutoLCC(cv=2).fit(X, y, w)
+    repeated = AutoLCC(cv=2).fit(np.repeat(X, w, axis=0), np.repeat(y, w))
     np.testing.assert_allclose(
         weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-6, atol=1e-9
     )
@@ -79,13 +81,13 @@ def test_weights_are_frequencies():
 
 def test_frames_with_missing_values_and_categories():
     table, y = frame()
-    model = AutoLCC().fit(table, y)
+    model = AutoLCC(cv=2).fit(table, y)
     assert model.score(table, y) > 0.9
     unknown = table.assign(word="violet", number=np.nan)
     assert set(model.predict(unknown)) <= {"yes", "no"}
     pl = pytest.importorskip("polars")
     spoken = pl.from_pandas(table)
-    other = AutoLCC().fit(spoken, y)
+    other = AutoLCC(cv=2).fit(spoken, y)
     np.testing.assert_array_equal(model.predict(table), other.predict(spoken))
 
 
@@ -110,7 +112,13 @@ def test_probabilities_are_calibrated_out_of_fold():
     np.testing.assert_allclose(np.log(model.predict_proba(X)), model.predict_log_proba(X))
 
 
-def test_the_threshold_follows_the_scorer():
+@pytest.fixture
+def few_thresholds(monkeypatch):
+    """Candidates for the threshold: scikit-learn's metrics of labels take 3 ms for each."""
+    monkeypatch.setattr(selection, "N_THRESHOLDS", 15)
+
+
+def test_the_threshold_follows_the_scorer(few_thresholds):
     X, y = two(500, weights=[0.9], class_sep=0.5)
     even, many = AutoLCC().fit(X, y), AutoLCC(scoring="accuracy").fit(X, y)
     held_even, held_many = even.out_of_fold_scores_ > 0, many.out_of_fold_scores_ > 0
@@ -123,7 +131,7 @@ def test_the_threshold_follows_the_scorer():
 @pytest.mark.parametrize(
     "scoring", ["neg_log_loss", "f1_macro", "roc_auc_ovr", "average_precision"]
 )
-def test_scorers_of_all_kinds(scoring):
+def test_scorers_of_all_kinds(few_thresholds, scoring):
     X, y = (load_iris(return_X_y=True)) if scoring == "roc_auc_ovr" else two()
     assert np.isfinite(
         AutoLCC(scoring=scoring, feature_maps=["columns", "splines"]).fit(X, y).nested_score_
@@ -153,6 +161,7 @@ def test_a_time_limit_ends_the_search():
     with pytest.warns(Warning, match="not certified"):
         model = AutoLCC(time_limit=1e-6).fit(X, y)
     assert set(model.cv_results_["n_folds"]) == {1}
+    assert "forest leaves" not in model.cv_results_["param_feature_map"]  # trees cannot stop
     assert model.score(X, y) > 0.7
 
 
@@ -199,7 +208,7 @@ def test_pixels_are_scaled_to_their_common_unit():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"margin_range": (1.0, 1.0)}, "corner"),
+        ({"margin_range": (1.0, 1.0)}, "low < high"),
         ({"time_limit": -1}, "time_limit"),
     ],
 )
@@ -234,3 +243,59 @@ def test_interactions_name_the_columns_that_matter_only_together():
     (pair,) = AutoLCC(feature_maps=["columns"]).fit(table, y).interactions_
     assert pair["columns"] == ["word", "number"]
     assert AutoLCC(feature_maps=["columns"]).fit(X, rng.permutation(y)).interactions_ == []
+
+
+def steps(m=700, seed=0):
+    """Return samples whose classes are separated along the axes, with a product of two columns."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 6))
+    score = 3.0 * ((X[:, 0] > 0.3) & (X[:, 1] < 0.5)) - 3.0 * (X[:, 2] * X[:, 3] > 0.5)
+    return X, (score + rng.logistic(size=m) > 0).astype(int)
+
+
+def test_leaves_and_pairs_join_the_ensemble_where_they_help():
+    X, y = steps()
+    model = AutoLCC().fit(X[:500], y[:500])
+    weights = {one["feature_map"]: one["weight"] for one in model.ensemble_}
+    assert weights["forest leaves"] + weights.get("splines + pairs", 0.0) > 0.2
+    assert sum(one["weight"] for one in model.ensemble_) == pytest.approx(1.0)
+    assert model.duality_gap_ <= 1e-9
+    plain = [name for name in FEATURE_MAPS if name not in ("forest leaves", "splines + pairs")]
+    without = AutoLCC(feature_maps=plain[:9]).fit(X[:500], y[:500])
+    losses = [log_loss(y[500:], one.predict_proba(X[500:])) for one in (model, without)]
+    assert losses[0] < losses[1]
+    # A line needs neither: the weights are those of the candidates that were there before.
+    y = (X[:, 0] + X[:, 1] + 0.1 * np.random.default_rng(0).normal(size=700) > 0).astype(int)
+    names = {one["feature_map"] for one in AutoLCC().fit(X, y).ensemble_}
+    assert "forest leaves" not in names
+
+
+def test_many_classes_have_leaves_as_well():
+    X, _ = steps(600)
+    y = (X[:, 0] > 0.2).astype(int) + 2 * (X[:, 1] > -0.3)
+    model = AutoLCC(feature_maps=["columns", "forest leaves"]).fit(X[:400], y[:400])
+    assert model.score(X[400:], y[400:]) > 0.9
+    assert "forest leaves" in {one["feature_map"] for one in model.ensemble_}
+    assert model.duality_gap_ <= 1e-9
+
+
+def test_leaves_of_weighted_samples_and_of_jobs():
+    X, y = steps(300)
+    weight = np.random.default_rng(0).integers(0, 3, len(y))
+    maps = ["columns", "forest leaves"]
+    weighted = AutoLCC(feature_maps=maps).fit(X, y, weight)
+    repeated = AutoLCC(feature_maps=maps, n_jobs=2).fit(
+        np.repeat(X, weight, 0), np.repeat(y, weight)
+    )
+    assert len(weighted.ensemble_) > 1
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_without_class_weights_the_predicted_class_is_the_most_probable(classes):
+    X, _ = two(300)
+    y = np.digitize(X[:, 0] + np.random.default_rng(0).normal(size=300), [0.8, 1.5][: classes - 1])
+    model = AutoLCC(class_weight=None, feature_maps=["columns", "splines"]).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), model.predict_proba(X).argmax(axis=1))
+    balanced = AutoLCC(feature_maps=["columns", "splines"]).fit(X, y)
+    assert np.any(balanced.predict(X) != balanced.predict_proba(X).argmax(axis=1))

@@ -61,11 +61,38 @@ def test_features_of_one_unit_are_recognized():
     assert units[5] < units[0]
     mixed = pixels * 10.0 ** np.arange(6)
     assert common_units(np.ptp(mixed, axis=0), mixed.std(axis=0)) is None
-    assert [name for name in FEATURE_MAPS if name not in suitable_maps(None, 6)] == [
+    many = np.array([300, 200])
+    assert [name for name in FEATURE_MAPS if name not in suitable_maps(None, 6, many)] == [
         "even landmarks 1"
     ]
-    assert suitable_maps(units, 6) == list(FEATURE_MAPS)
-    assert not any(name.startswith("relevant") for name in suitable_maps(None, 1))
+    assert suitable_maps(units, 6, many) == list(FEATURE_MAPS)
+    assert not any(name.startswith("relevant") for name in suitable_maps(None, 1, many))
+
+
+def test_pairs_and_leaves_need_samples_and_memory():
+    def left_out(n_features, class_sizes):
+        return set(suitable_maps(None, 6, np.array([300, 200]))) - set(
+            suitable_maps(None, n_features, class_sizes)
+        )
+
+    assert left_out(6, None) == {"forest leaves"}  # trees need X in memory
+    assert left_out(6, np.array([491, 9])) == {"forest leaves"}
+    assert left_out(6, np.array([300, 20])) == {"splines + pairs"}
+    assert left_out(1, np.array([300, 200])) >= {"splines + pairs", "relevant landmarks 1"}
+
+
+def test_many_features_have_few_feature_maps():
+    sizes = np.array([300, 200])
+    some, many = (suitable_maps(None, n, sizes) for n in (201, 1001))
+    assert not any("splines" in name for name in some)
+    assert {"columns", "centers", "landmarks 1", "forest leaves"} <= set(some)
+    assert [name for name in many if not name.startswith("relevant")] == [
+        "columns",
+        "forest leaves",
+    ]
+    X = np.random.default_rng(0).normal(size=(60, 1001))
+    model = AutoLCC().fit(X, X[:, 0] > 0)
+    assert {one["feature_map"] for one in model.ensemble_} <= set(many)
 
 
 def test_relevant_blocks_weight_the_relevant_features():
@@ -129,6 +156,14 @@ class Radius(TransformerMixin, BaseEstimator):
         return np.linalg.norm(X - self.center_, axis=1)
 
 
+def test_a_search_grows_half_of_the_trees():
+    rows = rows_of(Z)
+    blocks = FeatureBlocks(rows, 0, {"own": TreeLeaves(n_estimators=5)})
+    for name, count in (("own", 5), ("forest leaves", 50)):
+        assert len(blocks.grow(name, rows).n_leaves_) == count
+        assert len(blocks.grow(name, rows, half=True).n_leaves_) == (count + 1) // 2
+
+
 def test_transformers_of_the_user_are_candidates():
     X, y = make_circles(200, factor=0.5, noise=0.15, random_state=0)
     y = np.array(["in", "out"])[y]
@@ -161,6 +196,7 @@ def test_a_transformer_alone_gives_the_features_of_a_pipeline():
     ("feature_maps", "message"),
     [
         (["nowhere"], "choose among"),
+        (["columns", PolynomialFeatures()], r"a pair \(name, transformer\)"),
         ([], "choose among"),
         ({"columns": Radius()}, "a name of its own"),
         ({"even numbers": Radius()}, "a name of its own"),

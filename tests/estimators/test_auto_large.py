@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from lincent import AutoLCC
-from lincent.estimators import auto, joint_fit
+from lincent.estimators import auto, auto_candidates
 from lincent.estimators.auto_candidates import FEATURE_MAPS
-from lincent.estimators.joint_fit import Costs, fit_path
+from lincent.estimators.joint_fit import Costs, Limits, fit_path
+from lincent.model_selection import selection
 
 
 @pytest.fixture
@@ -15,7 +16,8 @@ def small_samples(monkeypatch):
     monkeypatch.setattr(auto, "SEARCH_ROWS", 150)
     monkeypatch.setattr(auto, "FIT_ROWS", 300)
     monkeypatch.setattr(auto, "COMPARED_ROWS", 300)
-    monkeypatch.setattr(joint_fit, "READ_ROWS", 128)
+    monkeypatch.setattr(auto, "START_ROWS", 400)
+    monkeypatch.setattr(auto_candidates, "READ_ROWS", 128)
     monkeypatch.setattr(auto, "READ_ROWS", 128)
 
 
@@ -46,9 +48,7 @@ def from_scratch(found, X, y):
             np.concatenate(parts, axis=1),
             loss,
             [one["C"] * len(y)],
-            1e-11,
-            500,
-            lambda: False,
+            Limits(1e-11, 500, lambda: False),
         )
         yield parts, path[0].rules
 
@@ -99,10 +99,11 @@ def test_a_class_without_further_rows_leaves_the_ensemble_of_the_sample(small_sa
     X, y = table()
     y[10:22] = 2  # all of them are in every sample
     found = model().fit(X, y)
-    assert len(found.ensemble_) == auto.ENSEMBLE_SIZE_JOINT
+    assert len(found.ensemble_) == auto.ENSEMBLE_SIZE_MANY
 
 
-def test_the_threshold_is_that_of_the_few(small_samples):
+def test_the_threshold_is_that_of_the_few(small_samples, monkeypatch):
+    monkeypatch.setattr(selection, "N_THRESHOLDS", 15)
     X, y = table()
     y = (y + (X[:, 1] > 0.3) > 1).astype(int)
     found = model(scoring="f1").fit(X, y)
@@ -110,3 +111,16 @@ def test_the_threshold_is_that_of_the_few(small_samples):
     assert found._shift.shape == plain._shift.shape == (1,)
     assert plain._shift[0] == 0.0
     assert found.score(X, y) > 0.6
+
+
+def test_leaves_are_fitted_to_more_samples_and_weighted_by_others(small_samples, monkeypatch):
+    monkeypatch.setattr(auto, "LEAF_ROWS", 700)
+    X, y = table()
+    y = ((X[:, 0] > 0.5) ^ (X[:, 1] > 0)).astype(int)
+    found = AutoLCC(feature_maps=["columns", "forest leaves"]).fit(X, y)
+    weights = {one["feature_map"]: one["weight"] for one in found.ensemble_}
+    assert weights["forest leaves"] > 0.3
+    assert found.duality_gap_ <= found.tol
+    assert found.score(X, y) > 0.95
+    held_out = np.isfinite(found.out_of_fold_scores_)
+    assert auto.COMPARED_ROWS // 2 <= held_out.sum() <= auto.COMPARED_ROWS

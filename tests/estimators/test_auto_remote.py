@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold
 import lincent
 from lincent import AutoLCC
 from lincent.estimators import auto, joint_fit
-from lincent.sources.dask.schedule import GraphRequest
+from lincent.sources.dask.schedule import Schedule
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")
@@ -21,7 +21,7 @@ MAPS = ["columns", "splines", "centers", "landmarks 1"]
 def small_ensembles():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(auto, "ENSEMBLE_SIZE", 3)
-        patch.setattr(auto, "ENSEMBLE_SIZE_JOINT", 3)
+        patch.setattr(auto, "ENSEMBLE_SIZE_MANY", 3)
         yield
 
 
@@ -127,15 +127,15 @@ def test_where_others_cannot_choose_all_ensemble_are_fitted_to_all_rows(small_sa
     monkeypatch.setattr(auto, "COMPARED_ROWS", 10_000)  # there are not as many
     X, y, _ = make()
     objectives = []
-    fit = auto.fit_remote
+    fit = auto.fit_in_place
 
-    def watched(training, mapping, costs, Cs, starts, limits):
-        begin = fit(training, mapping, costs, Cs, starts, limits._replace(max_iter=0))
-        found = fit(training, mapping, costs, Cs, starts, limits)
+    def watched(training, costs, limits, *given):
+        begin = fit(training, costs, limits._replace(max_iter=0), *given)
+        found = fit(training, costs, limits, *given)
         objectives.append([[one.objective[0] for one in path] for path in (begin, found)])
         return found
 
-    monkeypatch.setattr(auto, "fit_remote", watched)
+    monkeypatch.setattr(auto, "fit_in_place", watched)
     models = [model().fit(da.from_array(X, chunks=(c, N)), y) for c in (M, 77)]
     np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
     assert len(models[0].ensemble_) == 3
@@ -152,13 +152,13 @@ def test_where_sums_are_too_large_ensemble_stay_those_of_the_sample(monkeypatch)
 
 
 def test_all_feature_maps_share_the_passes_over_the_data(monkeypatch):
-    reads, original = [], GraphRequest.read_all
+    reads, original = [], Schedule.read_all
 
     def counted(self, requests, halt):
         reads.append({request.verb for request in requests})
         original(self, requests, halt)
 
-    monkeypatch.setattr(GraphRequest, "read_all", counted)
+    monkeypatch.setattr(Schedule, "read_all", counted)
     X, y, _ = make()
     monkeypatch.setattr(auto, "ENSEMBLE_SIZE", 6)
     model().fit(da.from_array(X, chunks=(170, N)), y)

@@ -1,8 +1,10 @@
 """Calibration of one score, folds for it, and pairwise coupling."""
 
 import numpy as np
+import pytest
 from sklearn.isotonic import IsotonicRegression
 
+from lincent import AdditiveLCC
 from lincent.estimators.calibration import combine_probabilities, fit_isotonic, pairwise_coupling
 from lincent.model_selection.folds import calibration_folds
 
@@ -23,10 +25,18 @@ def test_isotonic_is_scikit_learn_s():
     rng = np.random.default_rng(0)
     u = rng.normal(size=200)
     positive = u + rng.normal(size=200) > 0
-    steps = fit_isotonic(u, positive, np.ones(200), 2.0)
+    steps = fit_isotonic(u, positive, np.full(200, 1e9), 2.0)
     reference = IsotonicRegression(out_of_bounds="clip").fit(u, positive)
     grid = np.linspace(-4, 4, 101)
-    np.testing.assert_allclose(steps.probability(2.0 * grid), reference.predict(grid))
+    np.testing.assert_allclose(steps.probability(2.0 * grid), reference.predict(grid), atol=1e-8)
+
+
+def test_isotonic_pieces_of_few_samples_are_not_sure():
+    u = np.arange(20.0)
+    few = fit_isotonic(u, u >= 10, np.ones(20), 1.0)
+    np.testing.assert_allclose(few.probability(u), np.where(u < 10, 1 / 12, 11 / 12))
+    lone = fit_isotonic(u, u >= 19, np.ones(20), 1.0)  # one sample of its class
+    assert lone.probability(np.array([1e9])) == pytest.approx((1 + 0.1) / 3)
 
 
 def test_pairwise_coupling_recovers_consistent_pairs():
@@ -39,3 +49,9 @@ def test_pairwise_coupling_recovers_consistent_pairs():
 def test_no_class_wanted_is_even():
     found = combine_probabilities(np.zeros((2, 3)), 3, "ovr")
     np.testing.assert_allclose(found, 1 / 3)
+
+
+def test_too_few_different_rows_are_named():
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 15, axis=0)
+    with pytest.raises(ValueError, match="at least 2 different rows"):
+        AdditiveLCC(probability="sigmoid").fit(X, np.repeat([0, 1], 15))

@@ -2,6 +2,7 @@
 
 import warnings
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -59,7 +60,16 @@ def test_beyond_the_harmless_a_sentence_says_the_precision_left():
         LCC(margin=1e-3).fit(X + 1e11, y)
 
 
-@pytest.mark.parametrize("kind", [LCC, FQCC, RegularizedLCC, KernelLCC])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        LCC,
+        FQCC,
+        RegularizedLCC,
+        partial(KernelLCC, norm="linf"),
+        partial(KernelLCC, n_components=300),
+    ],
+)
 def test_an_offset_changes_nothing(kind):
     """The same data exactly: B - 1e8 is free of rounding."""
     X, y = overlapping(300, 4, 0.2)
@@ -97,21 +107,25 @@ def test_data_and_margin_of_any_scale(kind, scale):
 
 def test_a_kernel_on_columns_far_from_zero():
     X, y = overlapping(100)
-    linear = KernelLCC(kernel="linear", margin=1e-3)
+    linear = KernelLCC(kernel="linear", margin=1e-3, norm="linf")
     expected = linear.fit(X, y).objective_
     for constant in (1e4, 1e6):
         found = quiet(linear, np.c_[X, np.full(100, constant)], y)
         assert found.objective_ == pytest.approx(expected, rel=1e-9)
         assert found.score(np.c_[X, np.full(100, constant)], y) >= 0.7
-    around = KernelLCC(margin=1e-3).fit(X, y)
-    far = KernelLCC(margin=1e-3).fit(X + 1e7, y)
-    assert far.objective_ == pytest.approx(around.objective_, rel=1e-8)
+    for form in ({"norm": "linf", "margin": 1e-3}, {"n_components": 100}):
+        around = KernelLCC(**form).fit(X, y)
+        far = KernelLCC(**form).fit(X + 1e7, y)
+        assert far.objective_ == pytest.approx(around.objective_, rel=1e-8)
 
 
 def test_kernel_values_that_are_all_rounding_are_warned_of():
-    X, y = overlapping(100)
-    with pytest.warns(ConvergenceWarning):
-        KernelLCC(kernel="poly", margin=1e-3).fit(X + 1e5, y)
+    X, y = overlapping(40)
+    for norm in ("linf", "l2"):
+        with pytest.warns(ConvergenceWarning):
+            KernelLCC(kernel="poly", margin=1e-3, norm=norm).fit(X + 1e5, y)
+    with pytest.warns(ConvergenceWarning, match="far from zero"):
+        KernelLCC(kernel="linear").fit(np.c_[X, np.full(40, 1e7)], y)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])

@@ -1,6 +1,7 @@
 """time_limit, Ctrl-C, max_iter, verbose: what happens when a fit does not run to its end."""
 
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import lincent
 from lincent import LCC
-from lincent.estimators import fit_callbacks
+from lincent.estimators import base, fit_callbacks
 from lincent.paper import baselines
 from lincent.solvers.lp import dispatch, interior_point
 from support.clock import Clock
@@ -125,6 +126,21 @@ class TestInterrupt:
         assert unfitted(model)
         with pytest.raises(NotFittedError):
             model.predict(X)
+
+    def test_leaves_it_unfitted_while_the_fit_is_closed(self, monkeypatch):
+        """When the results are set, and listeners and threads are restored."""
+        X, y = two_classes()
+        model = LCC().fit(X, y)
+
+        @contextmanager
+        def stop_at_the_end(*_):
+            yield
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(base, "observed_fit", stop_at_the_end)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        assert unfitted(model)
 
     def test_keeps_parameters_and_output_settings(self, monkeypatch):
         X, y = two_classes()

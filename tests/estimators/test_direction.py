@@ -1,6 +1,7 @@
 """A direction: its rule on the line, its unit, and what is stored of several."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,13 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lincent import LCC
 from lincent.estimators.base import open_training
-from lincent.estimators.direction import (
+from lincent.estimators.linear import (
     OFFSET_LOSS,
     draws,
     fit_direction,
     generator,
-    midpoints,
-    project_all,
     squeeze_single,
     warn_if_not_converged,
     warn_of_offset,
@@ -60,7 +59,7 @@ def test_rules_other_than_a_cut_leave_the_midpoint_as_intercept():
 def test_a_solve_that_fell_short_is_told_with_its_cause():
     two, *_ = problem()
     solved = fit_direction(LCC(), two, 0.01).solution
-    worse = type(solved.certificate)(**{**vars(solved.certificate), "dual_objective": -1e9})
+    worse = replace(solved.certificate, dual_objective=-1e9)
     for status, cause in (
         (Status.TIME_LIMIT, "time_limit=3 s ended the solve"),
         (Status.ITERATION_LIMIT, "max_iter=200 ended the solve"),
@@ -82,15 +81,15 @@ def test_stored_attributes_give_the_midpoints_and_the_lines():
     y = np.arange(90) % 3
     X = rng.normal(size=(90, 3)) + np.eye(3)[y]
     model = LCC().fit(X, y)
-    lines = project_all(X, model.coef_)
+    lines = model._project(X)
     assert lines.shape == (90, 3)
-    for k, middle in enumerate(midpoints(model)):
+    for k, middle in enumerate(model._midpoints()):
         own = [lines[y == k, k].mean(), lines[y != k, k].mean()]
         assert middle == pytest.approx(np.mean(own))
 
 
 def test_controls_are_those_of_the_estimator(capsys):
-    from lincent.estimators.direction import controls
+    from lincent.estimators.linear import controls
 
     limits = controls(LCC(tol=1e-6, max_iter=7, time_limit=5, verbose=2), began=100.0)
     assert limits == Controls(1e-6, 7, 105.0, print)

@@ -165,6 +165,7 @@ class TestFramesOfAllKinds:
             yield typed(pa.string_view())
         yield typed(pa.dictionary(pa.int32(), pa.string()))
         yield from (table, table.to_batches()[0], nw.from_native(table), nw.from_native(frame))
+        yield pl.from_pandas(frame).with_columns(pl.col("k").cast(pl.Categorical))
         yield from (pl.from_pandas(frame).lazy(), nw.from_native(pl.from_pandas(frame).lazy()))
 
     def test_categories(self):
@@ -185,6 +186,21 @@ class TestFramesOfAllKinds:
             model = LCC().fit(given, y)
             np.testing.assert_allclose(model.coef_, plain.coef_, atol=1e-12)
             np.testing.assert_array_equal(model.predict(given), plain.predict(X))
+
+    def test_models_of_every_kind(self):
+        X, y = two_classes()
+        frame = pd.DataFrame({"x": X[:, 0], "k": np.where(X[:, 1] > 0, "a", "b")})
+        expected = AdditiveLCC().fit(frame, y).decision_function(frame)
+        for given in self.kinds(frame):
+            found = AdditiveLCC().fit(given, y).decision_function(given)
+            np.testing.assert_array_equal(found, expected)
+
+    @pytest.mark.parametrize("cell", [[1.0, 2.0], 10**400])
+    def test_cells_that_are_no_number(self, cell):
+        X, y = two_classes()
+        frame = pd.DataFrame({"x": X[:, 0], "c": pd.Series([cell] * len(y), dtype=object)})
+        with pytest.raises(ValueError, match="give one number per cell"):
+            LCC().fit(frame, y)
 
     @pytest.mark.parametrize(
         ("values", "words"),
@@ -228,10 +244,10 @@ SELECTING = {
     "RegularizedLCC": RegularizedLCC(),
     "RegularizedLCCCV": RegularizedLCCCV(),
     "StructuredLCC": StructuredLCC(),
-    "StructuredLCCCV": StructuredLCCCV(),
+    "StructuredLCCCV": StructuredLCCCV(10, Cs=(0.01, 0.1), cv=2),
     "AdditiveLCC": AdditiveLCC(),
     "AdditiveLCCCV": AdditiveLCCCV(interactions=0),
-    "AutoLCC": AutoLCC(feature_maps=["columns", "splines", "centers"]),
+    "AutoLCC": AutoLCC(feature_maps=["columns", "splines", "centers"], cv=2),
 }
 LINEAR = ("LCC", "LCCCV", "FQCC", "RegularizedLCC", "RegularizedLCCCV")
 

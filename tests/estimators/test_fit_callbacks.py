@@ -67,7 +67,7 @@ class Log:
 
 EVERY = [
     LCC(), LCC(probability="sigmoid"), LCCCV(margins=2, cv=2), FQCC(), KernelLCC(),
-    KernelLCC(norm="l1"), RegularizedLCC(), RegularizedLCC(multi_class="joint"),
+    KernelLCC(norm="linf"), RegularizedLCC(), RegularizedLCC(multi_class="joint"),
     RegularizedLCC(norm="l1"), RegularizedLCCCV(), StructuredLCC(n_centers=2),
     AdditiveLCCCV(cv=2), AutoLCC(feature_maps=["columns"]),
     lincent.paper.baselines.RegularizedLDA(),

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lincent import LCC
+from lincent.estimators.registry import ESTIMATORS, estimator_class
 
 TOL = 1e-9
 SOLVERS = st.sampled_from(["auto", "highs"])
@@ -175,3 +176,35 @@ def test_coefficients_agree_where_the_optimum_is_unique():
     for name, model in variants.items():
         direction = -model.coef_ if name == "swapped" else model.coef_
         np.testing.assert_allclose(direction, plain.coef_, atol=1e-9, err_msg=name)
+
+
+COLUMNS_MATTER = {"RegularizedLCCCV", "StructuredLCC", "StructuredLCCCV", "AutoLCC", "KernelLCC"}
+"""Their folds, centers or landmarks are drawn by a hash of the values of a sample."""
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_what_the_guide_says_does_not_change_a_model(name):
+    """Weights as repetitions, orders of samples, columns and labels (unequal_classes.md)."""
+    rng = np.random.default_rng(0)
+    y = np.arange(42) % 2
+    X = rng.normal(size=(42, 3)) + y[:, None] * [1.0, -0.5, 0.0]
+    weight, rows, columns = rng.integers(1, 3, 42), rng.permutation(42), [2, 0, 1]
+    twice = np.repeat(np.arange(42), weight)
+    # Fewer landmarks than samples: otherwise which are drawn does not matter.
+    chosen = {"AutoLCC": {"feature_maps": ["splines"]}, "KernelLCC": {"n_components": 20}}
+    settings = chosen.get(name, {})
+
+    def scores(at, labels, *weights, order=(0, 1, 2)):
+        model = estimator_class(name)(**settings).fit(X[at][:, order], labels, *weights)
+        return model.decision_function(X[:, order])
+
+    everything = np.arange(42)
+    expected = scores(everything, y)
+    size = 1e-6 * np.abs(expected).max()
+    if name != "LCCCV":
+        repeated = scores(twice, y[twice])
+        np.testing.assert_allclose(scores(everything, y, weight), repeated, atol=size)
+        np.testing.assert_allclose(scores(rows, y[rows]), expected, atol=size)
+    if name not in COLUMNS_MATTER:
+        np.testing.assert_allclose(scores(everything, y, order=columns), expected, atol=size)
+    np.testing.assert_allclose(-scores(everything, 1 - y), expected, atol=size)

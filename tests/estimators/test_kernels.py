@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from lincent import KernelLCC
-from lincent.estimators import kernel_problem
-from lincent.estimators.kernel_problem import ChosenRows, KernelFunction, KernelSource, kernel_gamma
+from lincent.estimators import kernel as kernel_module
+from lincent.estimators.kernel import KernelFunction, KernelSource, kernel_gamma
 from lincent.features.similarity import entry_variance
 
 X = np.random.default_rng(0).normal(size=(30, 4))
@@ -18,10 +18,14 @@ X = np.random.default_rng(0).normal(size=(30, 4))
 def test_names_are_those_of_scikit_learn(name, kind):
     rows = kind(np.abs(X).round(3))
     found = KernelFunction(name, 0.5, 2.0, 1.0)(rows, rows[:5])
-    extra = {k: v for k, v in (("gamma", 0.5), ("degree", 2.0), ("coef0", 1.0))
-             if k in kernel_problem._PARAMETERS[name]}  # fmt: skip
+    extra = {
+        "rbf": {"gamma": 0.5},
+        "laplacian": {"gamma": 0.5},
+        "poly": {"gamma": 0.5, "degree": 2.0, "coef0": 1.0},
+        "sigmoid": {"gamma": 0.5, "coef0": 1.0},
+    }
     double = rows.astype(np.float64)
-    wanted = pairwise_kernels(double, double[:5], metric=name, **extra)
+    wanted = pairwise_kernels(double, double[:5], metric=name, **extra.get(name, {}))
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
@@ -71,7 +75,7 @@ def test_a_function_that_returns_no_kernel_is_refused(function, told):
 
 @pytest.mark.parametrize("block", [2**25, 100])
 def test_the_matrix_is_made_in_parts(block, monkeypatch):
-    monkeypatch.setattr(kernel_problem, "BLOCK_BYTES", block)
+    monkeypatch.setattr(kernel_module, "BLOCK_BYTES", block)
     source = KernelSource.of(X, KernelFunction("rbf", 0.5, 3, 0))
     rows, columns = np.array([3, 9, 1]), np.arange(20)
     np.testing.assert_allclose(source.matrix(rows, columns), rbf_kernel(X[rows], X[:20], gamma=0.5))
@@ -90,6 +94,7 @@ def test_the_origin_of_a_linear_kernel_moves_the_line_alone():
     np.testing.assert_allclose(line, far @ (far.T @ alpha), rtol=1e-9)
 
 
-def test_chosen_rows_are_known_by_their_places():
-    chosen = ChosenRows(np.array([70, 3, 15]), X[:3])
-    np.testing.assert_array_equal(chosen[np.array([3, 70])], X[[1, 0]])
+def test_landmarks_are_known_by_their_places():
+    rows = np.random.default_rng(1).normal(size=(80, 2))
+    model = KernelLCC(n_components=20).fit(rows, rows[:, 0] * rows[:, 1] > 0)
+    np.testing.assert_array_equal(model.support_vectors_, rows[model.support_])

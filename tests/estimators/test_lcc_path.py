@@ -43,7 +43,7 @@ def test_weights_classes_and_sparse_rows_are_those_of_lcc():
     [
         ({"margins": [0.1, -1]}, "margins"),
         ({"Cs": []}, "Cs"),
-        ({"solver": "simplex"}, "solver='simplex'"),
+        ({"solver": "simplex"}, "Got 'simplex'"),
         ({"tol": 0}, "tol"),
         ({"time_limit": -1}, "time_limit"),
         ({"y": np.arange(400) % 3}, "3 classes: pass the rows of two"),

@@ -40,7 +40,7 @@ def test_one_vs_one_is_scikit_learn_s():
 def test_shapes(strategy):
     X, y = three_classes(n=5)
     model = LCC(multi_class=strategy).fit(X, y)
-    assert model.coef_.shape == (3, 5)
+    assert model._coef.shape == (3, 5)
     assert model.centers_.shape == (3, 2, 5)
     assert model.objective_.shape == model.dual_objective_.shape == model.n_iter_.shape == (3,)
     assert len(model.solver_) == 3
@@ -53,7 +53,7 @@ def test_two_jobs_are_one_job(strategy):
     X, y = three_classes()
     alone = LCC(multi_class=strategy).fit(X, y, weights(len(y)))
     together = LCC(multi_class=strategy, n_jobs=2).fit(X, y, weights(len(y)))
-    np.testing.assert_array_equal(alone.coef_, together.coef_)
+    np.testing.assert_array_equal(alone._coef, together._coef)
     np.testing.assert_array_equal(alone.objective_, together.objective_)
 
 
@@ -79,3 +79,45 @@ def test_messages_name_the_problem_in_plain_labels():
     names = np.array(["a", "b", "c"])
     with pytest.raises(ValueError, match=r"class 'a' against class 'b'"):
         LCC(margin=50.0, multi_class="ovo").fit(X, names[y])
+
+
+@pytest.mark.parametrize("name", ["LCC", "LCCCV", "FQCC", "RegularizedLCC", "RegularizedLCCCV"])
+def test_coef_is_by_class_or_there_is_none(name):
+    """Other packages take a row of ``coef_`` for a class; pairs of classes have none."""
+    import lincent
+
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 4))
+    X[:, 0] += 3.0 * (y == 1)
+    X[:, 2] += 3.0 * (y == 2)
+    pairs = getattr(lincent, name)(multi_class="ovo").fit(X, y)
+    assert not hasattr(pairs, "coef_")
+    assert not hasattr(pairs, "intercept_")
+    assert pairs.feature_importances_.shape == (4,)
+    each = getattr(lincent, name)(multi_class="ovr").fit(X, y)
+    assert not hasattr(each, "feature_importances_")
+    np.testing.assert_allclose(X @ each.coef_.T + each.intercept_, each.decision_function(X))
+
+
+@pytest.mark.parametrize("name", ["LCCCV", "RegularizedLCCCV", "StructuredLCCCV", "AdditiveLCCCV"])
+def test_groups_are_never_split_between_folds(name):
+    import sklearn
+    from sklearn.model_selection import GroupKFold
+
+    import lincent
+
+    rng, y, groups = np.random.default_rng(0), np.arange(60) % 2, np.arange(60) // 5
+    X = rng.normal(size=(60, 3)) + y[:, None]
+    kind, folds = getattr(lincent, name), GroupKFold(3)
+    model = kind(cv=folds).fit(X, y, groups=groups)
+    assert model.cv is folds
+    given = kind(cv=list(folds.split(X, y, groups))).fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), given.decision_function(X))
+    kind(cv=3).fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match="give one for each of 60 rows"):
+        kind().fit(X, y, groups=groups[:9])
+    with pytest.raises(ValueError, match="has no cv"):
+        lincent.AdditiveLCC().fit(X, y, groups=groups)
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert kind().set_fit_request(groups=True).get_metadata_routing().fit.requests["groups"]

@@ -1,5 +1,7 @@
 """ProbabilityMixin of every estimator, by one mechanism."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
@@ -17,6 +19,7 @@ CHEAP = {
     "AdditiveLCCCV": {"interactions": 0},
     "AdditiveLCC": {},
     "LCCCV": {"margins": 4},
+    "StructuredLCCCV": {"n_centers": 10, "gammas": (0.3, 1.0), "cv": 3},
 }
 
 
@@ -272,3 +275,33 @@ def test_tuned_threshold(probability):
     model = LCC(probability=probability)
     tuned = TunedThresholdClassifierCV(model, scoring="balanced_accuracy", cv=3).fit(X, y)
     assert balanced_accuracy_score(y, tuned.predict(X)) > 0.7
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("name", ["LCC", "RegularizedLCC", "RegularizedLCCCV", "AdditiveLCC"])
+def test_outlying_samples_do_not_flatten_the_probabilities(name, method):
+    """Nine rows sixty times too large, in columns that are not scaled."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(900, 4)), np.arange(900) % 2
+    X[:, :2] += 0.9 * y[:, None]
+    X[rng.choice(700, 9, replace=False)] *= 60
+    model = made(name, probability=method)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        chance = model.fit(X[:700], y[:700]).predict_proba(X[700:])
+    assert log_loss(y[700:], chance) < 0.6  # log 2 is the base rate
+    rising = np.argsort(model.decision_function(X))
+    assert (np.diff(model.predict_proba(X)[rising, 1]) >= 0).all()
+    wrapped = CalibratedClassifierCV(made(name, probability=None), method=method, ensemble=False)
+    theirs = wrapped.fit(X[:700], y[:700]).predict_proba(X[700:])
+    assert log_loss(y[700:], chance) < log_loss(y[700:], theirs) + 0.02
+
+
+def test_probabilities_that_say_no_more_than_the_frequencies_are_warned_of():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 20)), rng.integers(0, 2, 300)
+    with pytest.warns(UserWarning, match="RegularizedLCC are no better than the class frequencies"):
+        RegularizedLCC(probability="sigmoid").fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RegularizedLCC(probability="sigmoid").fit(X + 0.5 * y[:, None], y)

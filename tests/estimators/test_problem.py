@@ -71,6 +71,20 @@ def test_rows_without_weight_can_be_left_out():
     np.testing.assert_allclose(problem.drop_zero_weight().means, problem.means)
 
 
+@pytest.mark.parametrize("place", [0, 30])
+def test_a_large_sample_of_weight_zero_does_not_count(place):
+    """Beside data of size 1e-15 its range once made the class centers one."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = 1e-15 * (rng.normal(size=(60, 3)) + 0.7 * y[:, None])
+    expected = LCC(margin=1e-16).fit(X, y)
+    more, labels = np.insert(X, place, 1.0, axis=0), np.insert(y, place, 0)
+    weight = np.insert(np.ones(60), place, 0.0)
+    model = LCC(margin=1e-16).fit(more, labels, sample_weight=weight)
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
+    assert model.duality_gap_ < 1e-9
+
+
 # Scores of rows that far away are rough, which fit says; the optimum is not.
 @pytest.mark.filterwarnings("ignore:X is so far from zero")
 class TestOffsets:

@@ -87,13 +87,6 @@ def test_more_starts_never_raise_the_objective():
     np.testing.assert_array_equal(several.coef_, again.coef_)
 
 
-def test_line_search_lowers_the_objective(monkeypatch):
-    X, y = make_classification(150, 5, flip_y=0.25, class_sep=0.5, random_state=1)
-    local = FQCC().fit(X, y).objective_
-    monkeypatch.setattr(FQCC, "_line_search", True)
-    assert FQCC().fit(X, y).objective_ <= local
-
-
 def test_shift_and_label_swap():
     X, y = make_classification(200, 4, flip_y=0.1, random_state=0)
     model = FQCC().fit(X, y)

@@ -66,15 +66,6 @@ def test_three_classes(place, strategy):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_the_box_form(place):
-    X, y, _ = make()
-    settings = {"norm": "linf", "margin_range": (0.1, 0.1), "fit_intercept": False}
-    found = RegularizedLCC(**settings).fit(PLACES[place](X), y)
-    plain = RegularizedLCC(**settings).fit(X, y)
-    np.testing.assert_allclose(found.objective_, plain.objective_, rtol=1e-9)
-
-
-@pytest.mark.parametrize("place", PLACES)
 def test_few_columns_by_l1_need_memory(place):
     X, y, _ = make(200)
     with pytest.raises(ValueError, match="needs X in memory"):

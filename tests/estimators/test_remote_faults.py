@@ -51,7 +51,7 @@ def cluster(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("member", MEMBERS)
+@pytest.mark.parametrize("member", ["LCC", "LCCCV", "RegularizedLCC", "AutoLCC"])
 def test_a_killed_worker_changes_nothing(cluster, member, tmp_path):
     import dask.array as da
 

@@ -8,7 +8,7 @@ from lincent.estimators.calibration import Softmax, by_class, fit_softmax
 
 def test_a_single_rule_is_the_logistic_function():
     scores = np.linspace(-3, 3, 7)[:, None]
-    found = Softmax(2.0, np.zeros(2)).probability(scores)
+    found = Softmax(2.0, np.zeros(2), -9.0, 9.0).probability(scores)
     np.testing.assert_allclose(found[:, 1], 1 / (1 + np.exp(-2 * scores[:, 0])))
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     np.testing.assert_array_equal(by_class(np.ones((2, 3))), np.ones((2, 3)))

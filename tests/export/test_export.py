@@ -1,6 +1,10 @@
 """Exports give the answers of the Python model, in ONNX, SQL and plain Python."""
 
+import os
+import re
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -15,6 +19,7 @@ from lincent.tables.read import read_table
 from lincent.tables.schema import to_frame
 from lincent.workflow import fit_table, predict_table
 from support.graphs import answers_of
+from support.small import SMALL
 
 ROWS = 10_000
 
@@ -38,14 +43,14 @@ LINEAR = [
     ("FQCC", {}),
     ("LCCCV", {"margins": 4, "probability": "sigmoid"}),
     ("RegularizedLCC", {}),
-    ("RegularizedLCCCV", {}),
-    ("RegularizedLCCCV", {"multi_class": "ovo"}),
+    ("RegularizedLCCCV", SMALL["RegularizedLCCCV"]),
+    ("RegularizedLCCCV", SMALL["RegularizedLCCCV"] | {"multi_class": "ovo"}),
     ("StructuredLCC", {}),
     ("StructuredLCC", {"multi_class": "ovo"}),
-    ("StructuredLCCCV", {}),
+    ("StructuredLCCCV", SMALL["StructuredLCCCV"]),
     ("AdditiveLCC", {}),
-    ("AdditiveLCCCV", {}),
-    ("AutoLCC", {}),
+    ("AdditiveLCCCV", SMALL["AdditiveLCCCV"]),
+    ("AutoLCC", SMALL["AutoLCC"]),
     ("LinearSVM", {}),
     ("DiscriminativeElasticNet", {}),
     ("DiscriminativeLeastSquares", {}),
@@ -62,12 +67,16 @@ LINEAR = [
     ("KernelLCC", {"n_components": 20}),
     ("KernelLCC", {"kernel": "laplacian", "discriminator": "nearest"}),
     ("KernelLCC", {"kernel": "laplacian", "multi_class": "ovo"}),
+    ("LCC", {"probability": "isotonic", "multi_class": "ovo"}),
 ]
 
 
-@pytest.mark.parametrize("labels", ["numbers", "text"])
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize(("name", "settings"), LINEAR, ids=lambda value: str(value))
+@pytest.mark.parametrize(
+    ("name", "settings", "classes", "labels"),
+    [(*one, *problem) for one in LINEAR for problem in ((2, "text"), (3, "numbers"))]
+    + [(*LINEAR[0], 2, "numbers"), (*LINEAR[0], 3, "text")],
+    ids=str,
+)
 def test_onnx_of_an_estimator(name, settings, classes, labels):
     pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
     onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
@@ -135,18 +144,11 @@ def test_onnx_has_every_public_classifier():
     assert classes <= named
 
 
-@pytest.mark.parametrize("kind", ["sql", "python"])
-def test_what_has_no_form_says_what_to_do(make_table, kind):
-    model = fit_table(make_table(90), "churn", method="additive")
-    with pytest.raises(AppError, match="fit with --method linear"):
-        export_bytes(model, kind)
-
-
 def test_what_an_export_would_get_wrong_is_refused(make_table):
     frame = make_table(120)
     frame["since"] = pd.date_range("2020-01-01", periods=120)
     dated = fit_table(frame, "churn", method="quick", dates=True)
-    with pytest.raises(AppError, match="'since' is a date or free text"):
+    with pytest.raises(AppError, match="'since' is a date, which"):
         export_bytes(dated, "python")
     pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
     import onnxruntime
@@ -178,8 +180,8 @@ def test_nearest_with_too_many_rows_is_refused(monkeypatch):
     pytest.importorskip("skl2onnx", reason="the onnx extra is not installed")
     from skl2onnx import to_onnx
 
-    from lincent.export import expression
     from lincent.export.onnx import register_converters
+    from lincent.inspection import expression
 
     register_converters()
     monkeypatch.setattr(expression, "MOST_POINTS", 100)
@@ -277,38 +279,125 @@ def with_classifier(model, table, classifier):
     return replace(model, pipeline=Pipeline([("columns", columns), ("classifier", fitted)]))
 
 
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", ["FQCC", "RegularizedLCC", "RegularizedLCCCV", "LinearSVM"])
-def test_snippets_of_other_linear_classifiers(make_table, name, classes):
-    table = make_table(150, seed=3, classes=classes)
-    base = fit_table(table, "churn", ids=["customer"], method="lcc", params={"probability": None})
-    home = lincent if hasattr(lincent, name) else lincent.paper.baselines
-    model = with_classifier(base, table, getattr(home, name)())
-    rows = make_table(200, seed=4, classes=classes)
-    expected = predict_table(model, rows)
+def run_sql(model, rows):
+    base = sqlite3.connect(":memory:")
+    base.create_function("EXP", 1, np.exp)
+    rows.to_sql("input_table", base, index=False)
+    found = pd.read_sql_query(export_bytes(model, "sql").decode(), base)
+    base.close()
+    return found
+
+
+def run_python(model, rows):
     space = {}
     exec(compile(export_bytes(model, "python"), "snippet", "exec"), space)
     records = rows.astype(object).to_dict("records")
-    answers = [space["predict"]({k: None if v != v else v for k, v in r.items()}) for r in records]
-    assert [answer["class"] for answer in answers] == list(expected["class"])
-    connection = sqlite3.connect(":memory:")
-    rows.to_sql("input_table", connection, index=False)
-    found = pd.read_sql_query(export_bytes(model, "sql").decode(), connection)
-    connection.close()
-    assert list(found["class"]) == list(expected["class"])
+    return [space["predict"]({k: None if v != v else v for k, v in r.items()}) for r in records]
 
 
-@pytest.mark.parametrize("name", ["StructuredLCC", "KernelLCC", "DiscriminativeLeastSquares"])
-def test_no_snippet_of_what_is_not_a_line(make_table, name):
-    table = make_table(80)
-    base = fit_table(table, "churn", ids=["customer"], method="lcc", params={"probability": None})
+@pytest.mark.parametrize(("name", "settings"), LINEAR, ids=lambda value: str(value))
+def test_sql_and_python_of_an_estimator(make_table, tables_of, name, settings):
+    classes = 3 if "ovo" in settings.values() else 2 + LINEAR.index((name, settings)) % 2
     home = lincent if hasattr(lincent, name) else lincent.paper.baselines
-    model = with_classifier(base, table, getattr(home, name)())
-    for kind in ("sql", "python"):
-        with pytest.raises(AppError, match=f"needs a linear score, and {name} has none"):
-            export_bytes(model, kind)
-    if name != "DiscriminativeLeastSquares":
-        assert export_bytes(model, "onnx")
+    base, table = tables_of(classes)
+    model = with_classifier(base, table, getattr(home, name)(**settings))
+    rows = make_table(60, seed=4, classes=classes)
+    rows.loc[7, "city"] = "Nuuk"
+    expected = predict_table(model, rows)
+    answers = run_python(model, rows)
+    assert [answer["class"] for answer in answers] == list(expected["class"])
+    size = max(1.0, float(expected["score"].abs().max()))
+    scores = [answer["score"] for answer in answers]
+    np.testing.assert_allclose(scores, expected["score"], atol=1e-9 * size)
+    new = [column for column in expected if column.startswith("probability_")][classes == 2 :]
+    for column in new:
+        label = column.removeprefix("probability_")
+        shares = [answer["probability"] for answer in answers]
+        shares = shares if classes == 2 else [share[label] for share in shares]
+        np.testing.assert_allclose(shares, expected[column], atol=1e-9)
+    if "nearest" in settings.values() or "1nn" in settings.values():
+        with pytest.raises(AppError, match="'nearest' has no SQL form: export to Python or ONNX"):
+            export_bytes(model, "sql")
+        return
+    found = run_sql(model, rows)
+    assert list(found["class"]) == list(expected["class"])
+    np.testing.assert_allclose(found["score"], expected["score"], atol=1e-9 * size)
+    if settings == {"probability": "isotonic", "multi_class": "ovo"}:  # pairs have no SQL form
+        assert not set(new) & set(found)
+        return
+    assert set(new) <= set(found)
+    for column in new:
+        np.testing.assert_allclose(found[column], expected[column], atol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def tables_of(make_table):
+    """A small table with two or three classes, and a model of it."""
+    tables = {classes: make_table(90, seed=3, classes=classes) for classes in (2, 3)}
+    settings = {"ids": ["customer"], "method": "lcc", "params": {"probability": None}}
+    models = {k: fit_table(table, "churn", **settings) for k, table in tables.items()}
+    return lambda classes: (models[classes], tables[classes])
+
+
+def test_a_query_that_would_be_too_long_is_refused(make_table, tables_of, monkeypatch):
+    from lincent.export import sql
+
+    base, table = tables_of(2)
+    model = with_classifier(base, table, lincent.KernelLCC())
+    monkeypatch.setattr(sql, "MOST_CHARACTERS", 1_000)
+    with pytest.raises(AppError, match=r"KernelLCC would have .* fit with --method additive"):
+        export_bytes(model, "sql")
+
+
+def test_trees_have_a_form_everywhere(tables_of):
+    """Sums of leaves as SQL, Python and ONNX compute them, and as scikit-learn does."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    import onnx
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    from lincent.export import evaluator
+    from lincent.export.onnx import GraphWriter
+    from lincent.export.sql import QueryWriter as Query
+    from lincent.features.tree_leaves import Trees
+    from lincent.inspection.expression import Expr, concat, evaluate, plain_nodes, tree_scores
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)).round(1)
+    forest = ExtraTreesRegressor(5, max_leaf_nodes=9, random_state=0).fit(X, X.sum(axis=1))
+    trees = Trees.of(forest)
+    values = np.zeros((trees.n_leaves.sum(), 1))
+    for leaves, tree in zip(trees.leaves(X).T, forest.estimators_, strict=True):
+        values[leaves, 0] = tree.predict(X) / 5
+    names = ["x0", "x1", "x2"]
+    expr = concat(*(Expr("input", (), name).apply("fill", 0.0) for name in names))
+    expr = tree_scores(trees, expr, values)
+    threshold = forest.estimators_[0].tree_.threshold[:1]
+    rows = np.vstack([X[:100], threshold * np.ones((1, 3))])
+    expected = forest.predict(rows)
+    inputs = {name: rows[:, j : j + 1] for j, name in enumerate(names)}
+    np.testing.assert_allclose(evaluate(expr, inputs)[:, 0], expected, atol=1e-12)
+    nodes = plain_nodes({"score": expr})["nodes"]
+    cells = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+    found = [evaluator.evaluate(nodes, row)[-1][0] for row in cells]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    query = Query(tables_of(2)[0])
+    [score] = query.columns(expr)
+    base = sqlite3.connect(":memory:")
+    pd.DataFrame(cells).to_sql("t", base, index=False)
+    text = f"SELECT {query.subquery(query.text(score))} FROM t AS lincent_input"
+    np.testing.assert_allclose([row[0] for row in base.execute(text)], expected, atol=1e-12)
+    base.close()
+    graph = GraphWriter(names)
+    graph.output(expr, "score")
+    tensor, double = onnx.helper.make_tensor_value_info, onnx.TensorProto.DOUBLE
+    made = onnx.helper.make_graph(
+        graph.nodes, "trees", [tensor(f"x{j}", double, [None, 1]) for j in range(3)],
+        [tensor("score", double, [None, 1])], graph.constants,
+    )  # fmt: skip
+    opsets = [onnx.helper.make_opsetid("", 13)]
+    whole = onnx.helper.make_model(made, opset_imports=opsets, ir_version=8)
+    session = onnxruntime.InferenceSession(whole.SerializeToString())
+    np.testing.assert_allclose(session.run(None, inputs)[0][:, 0], expected, atol=1e-12)
 
 
 def test_names_cannot_become_code(make_table):
@@ -339,13 +428,6 @@ def test_export_writes_whole_files(model, tmp_path):
     with pytest.raises(AppError, match="not known"):
         export_model(model, tmp_path / "m.xml", "xml")
     assert not (tmp_path / "m.xml").exists()
-
-
-def test_nearest_has_no_snippet(make_table):
-    model = fit_table(make_table(80), "churn", drop=["customer"], method="LCC-1NN")
-    for kind in ("sql", "python"):
-        with pytest.raises(AppError, match="nearest"):
-            export_bytes(model, kind)
 
 
 @pytest.fixture(scope="module")
@@ -380,7 +462,9 @@ def test_a_table_that_was_scored_gives_new_scores_and_a_missing_column_is_an_err
     base.execute("CREATE TABLE scored AS " + export_bytes(model, "sql").decode())
     base.execute("UPDATE scored SET at = at + 50")
     query = export_bytes(model, "sql", "scored").decode()
-    found = pd.read_sql_query(query, base)["score"].to_numpy()[:, -1]
+    found = pd.read_sql_query(query, base)["score"].to_numpy()[:, 0]
+    by_name = f"SELECT score FROM ({query.rstrip().rstrip(';')})"
+    np.testing.assert_array_equal(pd.read_sql_query(by_name, base)["score"], found)
     expected = predict_table(model, rows.assign(at=rows["at"] + 50))["score"]
     np.testing.assert_allclose(found, expected, atol=1e-7)
     base.execute("ALTER TABLE scored DROP COLUMN z")
@@ -398,13 +482,59 @@ def test_python_takes_nan_for_missing_text(in_seconds):
     np.testing.assert_allclose(found, predict_table(model, rows)["score"], atol=1e-7)
 
 
-def test_an_export_whose_scores_differ_is_refused(in_seconds, tmp_path):
+def test_an_export_whose_scores_differ_is_refused(in_seconds, tmp_path, monkeypatch):
     pytest.importorskip("onnxruntime")
     model, rows = in_seconds
+    shifted = rows.assign(at=1e14 + (rows["at"] - 1.7e9))
+    large = fit_table(shifted, "y", method="linear")
     for kind in ("onnx", "sql", "python"):
-        assert export_model(model, tmp_path / f"m.{kind}", kind) < 1e-7
-    shifted = fit_table(rows.assign(at=1e14 + (rows["at"] - 1.7e9)), "y", method="linear")
-    for kind in ("sql", "python"):
+        assert export_model(model, tmp_path / f"m.{kind}", kind, data=rows) < 1e-7
+        assert export_model(large, tmp_path / f"large.{kind}", kind, data=shifted) < 1e-7
+    monkeypatch.setattr(
+        type(model.classifier), "decision_function", lambda self, X: np.ones(len(X))
+    )
+    for kind in ("onnx", "sql", "python"):
         with pytest.raises(AppError, match="differ from those of predict by up to"):
-            export_model(shifted, tmp_path / "shifted", kind)
-    assert not (tmp_path / "shifted").exists()
+            export_model(model, tmp_path / "wrong", kind)
+    assert not (tmp_path / "wrong").exists()
+
+
+def test_cells_that_mean_missing_are_missing_in_every_export(make_table):
+    table = make_table(90, seed=3)
+    model = fit_table(table, "churn", ids=["customer"], method="quick")
+    rows = make_table(30, seed=4).assign(city=["NA", "", " null ", "Oslo", None] * 6)
+    expected = predict_table(model, rows)["score"]
+    np.testing.assert_allclose(run_sql(model, rows)["score"], expected, atol=1e-12)
+    scores = [answer["score"] for answer in run_python(model, rows)]
+    np.testing.assert_allclose(scores, expected, atol=1e-12)
+    numbers = re.findall(r"\d+\.\d+(?:e[+-]?\d+)?", export_bytes(model, "sql").decode()[40:])
+    assert all("e" in number for number in numbers)  # doubles; decimals overflow in DuckDB
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e-8, 3e-6, 3e-5, 0.2])
+def test_values_beside_the_levels_of_a_column_are_levels_everywhere_or_nowhere(offset):
+    """A column of few values has indicators; predict and code ask for the same distance."""
+    rng = np.random.default_rng(0)
+    size = rng.integers(5, size=200)
+    table = pd.DataFrame({"size": size + 0.0, "x": rng.normal(size=200)})
+    table["target"] = np.where((size % 2 == 1) ^ (rng.random(200) < 0.1), "odd", "even")
+    model = fit_table(table, "target", method="additive")
+    rows = table.drop(columns="target").assign(size=table["size"] + offset)
+    expected = predict_table(model, rows)["score"].to_numpy()
+    np.testing.assert_allclose(
+        [row["score"] for row in run_python(model, rows)], expected, atol=1e-9
+    )
+
+
+def test_an_export_leaves_nothing_in_the_cache_folder(tmp_path):
+    """The telemetry of onnxruntime is off unless the user has chosen otherwise."""
+    pytest.importorskip("onnxruntime")
+    code = (
+        "import os; from lincent.export.onnx import _no_telemetry\n"
+        "with _no_telemetry(): import onnxruntime\n"
+        "assert 'ORT_DISABLE_TELEMETRY' not in os.environ"
+    )
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    kept = {k: v for k, v in os.environ.items() if k != "ORT_DISABLE_TELEMETRY"}
+    subprocess.run([sys.executable, "-c", code], env={**kept, **home}, check=True)
+    assert not [*tmp_path.rglob("deviceid"), *tmp_path.rglob("onnxruntime.db")]

@@ -88,13 +88,13 @@ def test_monotone_curves():
     ids=str,
 )
 def test_auto(settings, classes):
-    compare(AutoLCC(**settings).fit(*training(classes)), unseen())
+    compare(AutoLCC(cv=2, **settings).fit(*training(classes)), unseen())
 
 
 def test_auto_with_columns_of_one_unit():
     y = training(2)[1]
     X = np.random.default_rng(2).normal(y[:, None], [1.0, 1.2, 0.8, 1.0, 1.0])
-    model = AutoLCC(feature_maps=["even landmarks 1"]).fit(X, y)
+    model = AutoLCC(cv=2, feature_maps=["even landmarks 1"]).fit(X, y)
     assert "even" in model._factors
     compare(model, unseen())
 

@@ -7,6 +7,8 @@ from sklearn.preprocessing import scale
 
 from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
 from lincent.features.similarity import similarity, triangular_whitening, whitening
+from lincent.features.transformer import EncodedSamples
+from lincent.sources.hashing import row_hashes
 
 
 def ring(m=200):
@@ -65,7 +67,7 @@ def test_scores_are_the_rules_on_the_features(kind, columns):
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(200, 3))
     model = kind() if kind is SplineFeatures else kind(20, include_columns=columns)
-    model._fit(Z, (Z[:, 0] > 0).astype(int), np.ones(200), 0)
+    model._fit(EncodedSamples(Z, (Z[:, 0] > 0).astype(int), np.ones(200), 0, row_hashes(Z)))
     features = model._transform(Z)
     coef = rng.normal(size=(features.shape[1], 2))
     np.testing.assert_allclose(

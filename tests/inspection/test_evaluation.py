@@ -9,6 +9,7 @@ from lincent.inspection.evaluation import (
     auc_metric,
     evaluate,
     label_metric,
+    probability_metrics,
     threshold_curves,
     threshold_table,
     wilson_interval,
@@ -31,15 +32,37 @@ def test_the_area_is_that_of_scikit_learn_also_with_ties():
     assert metric["low"] < metric["value"] < metric["high"]
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probability_metrics_are_those_of_scikit_learn(classes):
+    from sklearn.metrics import log_loss
+
+    codes = RNG.integers(0, classes, 150)
+    probabilities = RNG.dirichlet(np.ones(classes), 150)
+    loss, brier = probability_metrics(probabilities, codes)
+    assert loss["value"] == pytest.approx(log_loss(codes, probabilities))
+    errors = (probabilities - np.eye(classes)[codes]) ** 2
+    expected = errors[:, 1].mean() if classes == 2 else errors.sum(axis=1).mean()
+    assert brier["value"] == pytest.approx(expected)
+    frequencies = np.bincount(codes) / 150
+    assert loss["baseline"] == pytest.approx(-frequencies @ np.log(frequencies))
+    assert loss["low"] < loss["value"] < loss["high"]
+
+
 def test_the_constant_prediction_and_the_order():
     rows = np.arange(200)
     held = HeldOut(rows, TRUTH, np.eye(3)[PREDICTED], None, rows % 5, "")
     scores = evaluate(held, np.arange(3), PREDICTED, metric="mcc")["scores"]
-    assert [s["name"] for s in scores] == ["mcc", "balanced_accuracy", "accuracy"]
+    assert [s["name"] for s in scores] == ["mcc", "balanced_accuracy", "accuracy", "roc_auc"]
     assert scores[0]["baseline"] == 0
     assert scores[1]["baseline"] == pytest.approx(1 / 3)
     assert scores[2]["baseline"] == pytest.approx(np.bincount(TRUTH).max() / 200)
     assert all(s["low"] <= s["value"] <= s["high"] for s in scores)
+
+
+def test_the_constant_of_f1_is_the_positive_class():
+    """A majority of the other class would have an F1 of 0, which any prediction exceeds."""
+    confusion = np.array([[70, 50], [40, 40]])
+    assert label_metric("f1", confusion)["baseline"] == pytest.approx(2 * 80 / (200 + 80))
 
 
 @pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "f1", "mcc"])
@@ -93,7 +116,8 @@ def test_thresholds_count_predictions_and_right_ones():
     probability = np.array([0.05, 0.2, 0.5, 0.5, 0.9, 0.99])
     positive = np.array([False, True, False, True, True, True])
     table = threshold_table(probability, positive)
-    counts = {entry["at"]: (entry["called"], entry["found"]) for entry in table}
+    pairs = zip(table["called"], table["found"], strict=True)
+    counts = dict(zip(table["at"], pairs, strict=True))
     assert counts[0.05] == (6, 4)  # from the threshold on, itself included
     assert counts[0.5] == (4, 3)
     assert counts[0.95] == (1, 1)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from lincent.inspection.learning_curve import MIN_ROWS, describe, growing_subsets
-from lincent.report.model_report import model_report
-from lincent.report.text import explanation_text, learning_curve_text
+from lincent.report.model_report import explanation_text, learning_curve_text, model_report
 from lincent.tables.infer import ColumnOptions, infer_schema
 from lincent.tables.read import read_table
 from lincent.workflow import explain_model, fit_table

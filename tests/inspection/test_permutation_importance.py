@@ -57,9 +57,8 @@ def curve_of(frame):
 
     pipeline = table_pipeline(Product(), scale=False)
     encoded = pipeline[0].fit_transform(frame)
-    grid = importance._grid(frame, Column("a", NUMBER, ("a",)))
-    [values] = importance._encoded_grids(pipeline, frame, [grid])
-    return importance._curve(Product(), encoded, grid, values, 0, 2.0)
+    [grid] = importance._grids(pipeline, frame, [Column("a", NUMBER, ("a",))])
+    return importance._curve(Product(), encoded, grid, 2.0)
 
 
 def test_the_band_holds_the_curves_of_most_rows():

@@ -7,13 +7,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from lincent import RegularizedLCC, RegularizedLCCCV, StructuredLCCCV
-from lincent.estimators.direction import Direction
+from lincent.estimators.linear import Direction
 from lincent.estimators.threshold import Threshold
 from lincent.model_selection.ensemble import (
     FoldResults,
     JointScores,
-    check_costs,
-    is_better,
     mean_and_error,
     softmax_weights,
     within_one_se,
@@ -115,13 +113,17 @@ def test_nothing_is_decided_where_a_class_has_one_sample():
     values, codes, weight = sample((50, 1))
     values[0] += 100.0
     assert within_one_se(values, codes, weight).all()
-    assert not is_better(values[0], values[1], codes, weight)
+    kept = JointScores(values[:2], codes, weight).weights(default=1)
+    np.testing.assert_array_equal(kept, [0.0, 1.0])
 
 
 def test_a_candidate_is_not_better_than_itself():
     values, codes, weight = sample()
-    assert not is_better(values[0], values[0], codes, weight)
-    assert is_better(values[0] + 0.1, values[0], codes, weight)
+    same = JointScores(values[[0, 0]], codes, weight).weights(default=1)
+    np.testing.assert_array_equal(same, [0.0, 1.0])
+    above = np.stack([values[0] + 0.1, values[0]])
+    better = JointScores(above, codes, weight).weights(default=1)
+    np.testing.assert_array_equal(better, [1.0, 0.0])
 
 
 def model_of(beta, at, width):
@@ -148,11 +150,12 @@ def test_candidates_that_were_not_evaluated_take_no_part():
 
 
 def test_costs_are_positive_and_rising():
-    assert check_costs(None) is None
-    np.testing.assert_array_equal(check_costs([3, 1, 2]), [1.0, 2.0, 3.0])
+    X, y = noisy(60, 3)
+    found = RegularizedLCCCV([3.0, 1.0, 2.0]).fit(X, y).cv_results_["params"]
+    assert found == [{"C": 1.0}, {"C": 2.0}, {"C": 3.0}]
     for wrong in ([], [0.0], [-1.0], [[1.0]]):
         with pytest.raises(ValueError, match="Cs"):
-            check_costs(wrong)
+            RegularizedLCCCV(wrong).fit(X, y)
 
 
 def test_search_results_have_an_entry_for_every_problem():

@@ -9,7 +9,7 @@ import lincent
 from lincent import RegularizedLCCCV, StructuredLCCCV
 from lincent.sources import batches as batches_module
 from lincent.sources import hashing
-from lincent.sources.dask.schedule import GraphRequest
+from lincent.sources.dask.schedule import Schedule
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 dask = pytest.importorskip("dask")
@@ -155,14 +155,14 @@ def test_invalid_folds_are_refused(cv, message):
 @pytest.mark.parametrize("place", ["dask", "batches"])
 def test_one_pass_serves_all_folds_maps_and_costs(monkeypatch, kind, most, place):
     reads = []
-    request = {"dask": GraphRequest, "batches": batches_module.StreamRequest}[place]
-    original = request.read_all
+    schedule = {"dask": Schedule, "batches": batches_module.BatchSchedule}[place]
+    original = schedule.read_all
 
     def counted(self, requests, halt):
         reads.append(len(requests))
         original(self, requests, halt)
 
-    monkeypatch.setattr(request, "read_all", counted)
+    monkeypatch.setattr(schedule, "read_all", counted)
     X, y, _ = make(m=20_000)
     rows, labels = da.from_array(X, chunks=(3_000, N)), y
     if place == "batches":

@@ -1,8 +1,14 @@
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from lincent.model_selection import (
     Problem,
@@ -13,6 +19,7 @@ from lincent.model_selection import (
     register_method,
 )
 from lincent.model_selection.methods import _REGISTERED, describe_estimator
+from lincent.paper.baselines import column_mean_auc
 from lincent.paper.study import paper
 from lincent.paper.study.reproduce import DESCENDANTS, MODERN, VARIANTS
 
@@ -33,21 +40,39 @@ def test_every_method_fits_and_takes_its_grid(code):
         assert set(model.predict(X)) <= {"no", "yes"}
 
 
+def test_a_missing_package_is_named_where_a_method_belongs_to_one(monkeypatch):
+    for package in ("xgboost", "lightgbm", "sklearn.linear_model"):
+        monkeypatch.setitem(sys.modules, package, None)
+    for code in ("XGBoost", "LightGBM"):
+        with pytest.raises(ImportError, match=f"not installed: pip install {code.lower()}"):
+            find_method(code)
+    with pytest.raises(ImportError, match=r"sklearn\.linear_model") as error:
+        find_method("LogReg")
+    assert "pip" not in str(error.value)
+
+
 def test_all_methods_of_the_study_have_names():
     assert {*paper.METHODS, *VARIANTS, *DESCENDANTS, *MODERN} <= set(list_methods())
 
 
-def test_one_method_makes_one_estimator(monkeypatch):
-    """The settings of one baseline once made all seven of them."""
-    from lincent.paper.baselines import LinearSVM, RegularizedLDA, settings
+@pytest.mark.parametrize("code", paper.METHODS)
+def test_methods_of_the_paper_work_in_a_grid_search(code):
+    method = find_method(code)
+    scoring = method.paper_scoring or "balanced_accuracy"
+    grid = [{name: [value] for name, value in point.items()} for point in method.grid[:2]]
+    search = GridSearchCV(method.estimator, grid or [{}], scoring=scoring, cv=2).fit(X, Y)
+    assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
+    model = make_pipeline(StandardScaler(), clone(method.estimator)).fit(X, Y)
+    assert 0.5 < get_scorer(scoring)(model, X, Y) <= 1
 
-    def forbidden(*arguments, **parameters):
-        raise AssertionError("another baseline is made")
 
-    monkeypatch.setattr(settings, "LinearSVM", forbidden)
-    assert isinstance(find_method("LDA").estimator, RegularizedLDA)
-    monkeypatch.undo()
-    assert isinstance(find_method("SVM").estimator, LinearSVM)
+def test_values_of_the_grids_are_the_papers():
+    costs = [point["C"] for point in find_method("SVM").grid]
+    assert costs[0] == pytest.approx(10**-2)
+    assert costs[-1] == pytest.approx(10 ** (26 / 15))
+    for point, cost in zip(find_method("WSV").grid, costs, strict=True):
+        assert (1 / point["c1"], point["c3"]) == (pytest.approx(cost), cost)
+    assert [len(find_method(f"{code}-untied").grid) for code in ("TSV", "WSV")] == [225, 225]
 
 
 @pytest.mark.parametrize("code", [m for m in paper.METHODS if m != "SMP"])
@@ -64,7 +89,7 @@ def test_defaults_of_the_paper():
     assert (lcc["C"], lcc["margin"], lcc["discriminator"]) == (2.0, 0.01, "distance")
     assert find_method("SVM").estimator.get_params()["C"] == 1.0
     assert find_method("WSV").estimator.get_params()["c1"] == 10.0
-    assert find_method("DEL").paper_scoring is not None
+    assert find_method("DEL").paper_scoring is column_mean_auc
     assert find_method("SVM").paper_scoring is None
 
 
@@ -93,7 +118,7 @@ def test_unknown_methods_are_explained():
         register_method("LCC", LogisticRegression())
 
 
-def test_compare_leaves_out_what_is_for_two_classes():
+def test_compare_leaves_out_what_is_for_two_classes(in_process):
     """With three classes equal priors of length two ended in an IndexError in every run."""
     from sklearn.datasets import load_iris
 

@@ -16,11 +16,11 @@ import pytest
 pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-from lincent._files import PARTIAL
 from lincent.model_selection import Problem, plan_runs, read_runs, run_plan, runner
-from lincent.model_selection.experiment import TIMEOUT, empty_row, measure
-from lincent.model_selection.runner import MEASURED, FolderInUseError, lock_folder
+from lincent.model_selection.experiment import TIMEOUT, empty_row
+from lincent.model_selection.runner import MEASURED, FolderInUseError, open_log
 from support import awkward
+from support.in_process import InProcess, without_workers
 
 TESTS = Path(awkward.__file__).parent.parent
 MAJORITY = ("majority", awkward.Majority())
@@ -35,24 +35,6 @@ def make_problem(name="toy", seed=0):
 @pytest.fixture
 def problem():
     return make_problem()
-
-
-class InProcess:
-    """A worker without a process, for tests of everything around it."""
-
-    def __init__(self, plan, time_limit):
-        self.plan = plan
-
-    def run(self, run):
-        return measure(run, self.plan.problems[run.digest], self.plan.methods[run.method])
-
-    def kill(self):
-        pass
-
-
-@pytest.fixture
-def in_process(monkeypatch):
-    monkeypatch.setattr(runner, "_Worker", InProcess)
 
 
 def outcome(frame):
@@ -88,7 +70,7 @@ def test_misbehaving_methods_are_marked_and_stop_nobody(problem, tmp_path, capfd
     assert row["fit_seconds"] > 0
     assert (row["n_train"], row["n_test"], row["seed"]) == (42, 18, 0)
     assert len(read_runs(tmp_path / "runs.parquet")) == len(read_runs(tmp_path)) == 6
-    assert not (tmp_path / "parts").exists()
+    assert not (tmp_path / "runs.jsonl").exists()
 
 
 def test_a_method_that_is_always_late_is_given_up(problem, monkeypatch):
@@ -146,9 +128,9 @@ def test_retry_repeats_marked_runs_only(problem, in_process, tmp_path):
 
 def test_one_writer_per_folder(tmp_path):
     with (
-        lock_folder(tmp_path),
+        open_log(tmp_path),
         pytest.raises(FolderInUseError, match="Another run writes"),
-        lock_folder(tmp_path),
+        open_log(tmp_path),
     ):
         pass
 
@@ -177,19 +159,17 @@ def test_an_interrupt_keeps_what_is_done(problem, in_process, tmp_path):
     assert frame["split"].tolist() == list(range(6))
 
 
-def test_torn_and_double_files_do_no_harm(problem, in_process, tmp_path):
+def test_torn_and_double_rows_do_no_harm(problem, in_process, tmp_path):
     plan = plan_runs([problem], [MAJORITY], n_splits=3)
     frame = run_plan(plan, tmp_path)
-    parts = tmp_path / "parts"
-    parts.mkdir()
-    # as after a kill between compaction and removal
-    (parts / "000000-x.parquet").write_bytes((tmp_path / "runs.parquet").read_bytes())
-    half = parts / f".000001-x.parquet.0{PARTIAL}"
-    half.write_bytes(b"PAR1 half")
-    again = run_plan(plan, tmp_path)
-    assert not half.exists()
-    assert outcome(again).equals(outcome(frame))
-    assert len(read_runs(tmp_path / "runs.parquet")) == 3
+    log = tmp_path / "runs.jsonl"
+    # as after a kill between the table and the log, and one in the middle of a line
+    double = json.dumps(frame.iloc[0].to_dict(), default=int)
+    log.write_text(f'{double}\n{{"key": "half", "meth')
+    again = run_plan(plan_runs([problem], [MAJORITY], n_splits=4), tmp_path)
+    assert not log.exists()
+    assert outcome(again[:3]).equals(outcome(frame))
+    assert len(read_runs(tmp_path / "runs.parquet")) == 4
 
 
 def test_wrong_options_are_named(problem):
@@ -204,8 +184,6 @@ STUDY = """
     import sys
     sys.path.insert(0, {tests!r})
     from model_selection.test_runner import killed_plan, runner
-    runner.FLUSH_SECONDS = 0.05
-    runner.PARTS_BEFORE_COMPACTION = 3
     runner.run_plan(killed_plan(sys.argv[2]), sys.argv[1], n_jobs=2)
 """
 
@@ -226,7 +204,7 @@ def is_running(pid):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs the process table of Linux")
-def test_a_killed_experiment_is_resumed_and_its_workers_end(tmp_path, monkeypatch):
+def test_a_killed_experiment_is_resumed_and_its_workers_end(tmp_path):
     script, marks, killed = (tmp_path / name for name in ("study.py", "marks", "killed"))
     marks.mkdir()
     script.write_text(textwrap.dedent(STUDY.format(tests=str(TESTS))))
@@ -244,18 +222,21 @@ def test_a_killed_experiment_is_resumed_and_its_workers_end(tmp_path, monkeypatc
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
 
-    kill_when(lambda: list(killed.glob("parts/*.parquet")))  # among the first rows
+    # Half of the short fits are there already: the experiment goes on from them.
+    plan = killed_plan(str(marks))
+    with without_workers():
+        run_plan(runner.Plan(plan.runs[:20], plan.problems, plan.methods), killed)
     kill_when(lambda: len(list(marks.iterdir())) == 2)  # both workers are inside a fit
+    assert (killed / "runs.jsonl").stat().st_size > 0
     workers = [int(path.name) for path in marks.iterdir()]
     end = time.monotonic() + 10
     while any(map(is_running, workers)) and time.monotonic() < end:
         time.sleep(0.05)
     assert not [pid for pid in workers if is_running(pid)]
     # The rest in this process, without the endless fits.
-    plan = killed_plan(str(marks))
     plan = runner.Plan(plan.runs[:45], plan.problems, plan.methods)
-    monkeypatch.setattr(runner, "_Worker", InProcess)
-    whole, resumed = run_plan(plan), run_plan(plan, killed)
+    with without_workers():
+        whole, resumed = run_plan(plan), run_plan(plan, killed)
     assert len(resumed) == 45
     assert resumed["key"].is_unique
     assert outcome(resumed).equals(outcome(whole))

@@ -45,7 +45,7 @@ def test_dask_folds_hold_out_the_samples_of_folds_in_memory(scoring, weigh):
     found = []
     for rows in (X, da.from_array(X, chunks=(40, 4))):
         folds = stratified_training_folds(open_training(LCC(), rows, Y, weight), NUMBERS)
-        assert folds.n_splits == 3
+        assert len(folds.splits) == 3
         found.append(
             [folds.score(k, [fitted], score_by(scoring), weigh, scoring)[0] for k in range(3)]
         )
@@ -73,7 +73,7 @@ def test_invalid_numbers_of_folds_are_reported_by_scikit_learn():
     y = np.array([0] * 60 + [1] * 3)
     training = open_training(LCC(), np.random.default_rng(0).normal(size=(63, 2)), y, None)
     with pytest.warns(UserWarning, match="least populated class"):
-        assert stratified_training_folds(training, 5).n_splits == 5
+        assert len(stratified_training_folds(training, 5).splits) == 5
     with pytest.raises(ValueError, match="at least one"):
         stratified_training_folds(training, 1)
 
@@ -99,8 +99,8 @@ def training_folds(rows, cv, n_repeats=1, y=Y):
 @pytest.mark.parametrize("cv", [None, 3, np.arange(150) % 4])
 def test_hash_folds_of_dask_blocks_are_those_in_memory(cv):
     host, remote = training_folds(X, cv, 2), training_folds(da.from_array(X, chunks=(37, 4)), cv, 2)
-    assert host.n_splits == remote.n_splits
-    for split in range(remote.n_splits):
+    assert len(host.splits) == len(remote.splits)
+    for split in range(len(remote.splits)):
         one, other = (folds.decision_values(split, MODELS) for folds in (host, remote))
         order = np.argsort(other.rows)
         np.testing.assert_array_equal(np.sort(one.rows), other.rows[order])
@@ -164,7 +164,6 @@ def test_the_best_mean_wins_and_ties_go_to_the_smaller_margin():
 
 def test_a_point_without_a_solution_in_some_fold_is_not_chosen():
     results = fold_scores([[0.5, 0.6, NAN], [0.5, 0.6, 0.99]])
-    np.testing.assert_array_equal(results.infeasible, [False, False, True])
     assert choice(results) == 1
     table = results.cv_results([candidate._asdict() for candidate in GRID])
     np.testing.assert_array_equal(table["feasible"], [True, True, False])

@@ -6,11 +6,15 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from lincent.model_selection.scoring import Labels, make_metric, scores_labels
 from lincent.model_selection.selection import (
+    Criterion,
     ScoredCandidate,
+    best_blend,
     best_candidates,
     choose_shift,
+    greedy_weights,
+    log_losses,
     mean_scores,
-    nested_score,
+    nested_scores,
     select,
     select_few,
 )
@@ -83,7 +87,7 @@ def test_nested_score_of_noise_is_not_that_of_the_luckiest():
     for _ in range(10):
         candidates = [candidate(0.0) for _ in range(30)]
         lucky.append(max(metric(s.scores, LABELS) for s in candidates))
-        nested.append(nested_score(candidates, LABELS, FOLDS, metric, 1, False))
+        nested.append(nested_scores(candidates, LABELS, FOLDS, Criterion(metric), 1)[1])
     assert np.mean(lucky) > 0.57
     assert np.mean(nested) < np.mean(lucky) - 0.03
 
@@ -106,12 +110,12 @@ def scored_candidates(n_folds=4):
 def test_the_best_candidates_are_selected_and_dropped_ones_are_not():
     *found, labels = scored_candidates()
     metric = make_metric(None, np.arange(2))
-    selection = select(*found, labels, metric, 2, shift=False)
-    assert [selection.candidates[k].feature_map for k in selection.chosen] == ["splines"] * 2
+    selection = select(*found, labels, Criterion(metric), 2)
+    assert [selection.candidates[k].feature_map for k in selection.blend.chosen] == ["splines"] * 2
     assert selection.by_feature_map().keys() == {"splines"}
     table = selection.cv_results()
     assert table["weight"].sum() == pytest.approx(1.0)
-    assert table["rank_test_score"][selection.chosen].max() <= 2
+    assert table["rank_test_score"][selection.blend.chosen].max() <= 2
     assert table["rank_test_score"].max() >= 5
     np.testing.assert_array_equal(table["n_folds"], [4, 4, 4, 4, 1, 1])
     assert table["params"][1] == {"feature_map": "columns", "C": 10 / 120}
@@ -122,7 +126,7 @@ def test_the_best_candidates_are_selected_and_dropped_ones_are_not():
 @pytest.mark.parametrize("n_folds", [1, 2])
 def test_samples_that_were_not_held_out_take_no_part(n_folds):
     *found, labels = scored_candidates(n_folds)
-    selection = select(*found, labels, make_metric(None, np.arange(2)), 1, shift=False)
+    selection = select(*found, labels, Criterion(make_metric(None, np.arange(2))), 1)
     np.testing.assert_array_equal(selection.samples, np.flatnonzero(np.arange(120) % 4 < n_folds))
     assert len(selection.scores) == len(selection.samples)
     assert np.isnan(selection.nested_score) == (n_folds == 1)
@@ -131,8 +135,53 @@ def test_samples_that_were_not_held_out_take_no_part(n_folds):
 def test_few_candidates_are_selected_forward():
     metric = make_metric(None, CLASSES)
     candidates = [candidate(q, name=name) for q, name in ((0.2, "columns"), (1.0, "splines"))]
-    selection = select(candidates, np.ones(2), FOLDS, LABELS, metric, 2, shift=False)
-    few, chosen = select_few(selection, candidates, FOLDS, LABELS, metric, 1, shift=True)
-    assert chosen == few.chosen == [1]
+    selection = select(candidates, np.ones(2), FOLDS, LABELS, Criterion(metric), 2)
+    few = select_few(selection, candidates, FOLDS, LABELS, Criterion(metric, shift=True), 1)
+    assert few.blend.chosen == [1]
     np.testing.assert_allclose(few.scores, candidates[1].scores / candidates[1].deviation)
-    assert select_few(selection, candidates[1:], FOLDS, LABELS, metric, 2, False)[1] == [0]
+    again = select_few(selection, candidates[1:], FOLDS, LABELS, Criterion(metric), 2)
+    assert again.blend.chosen == [1]
+
+
+def test_greedy_weights_minimize_the_log_loss():
+    """Two members with independent errors share the weight, a useless one has none."""
+    scores = [quality * (2 * CODES - 1) + RNG.normal(size=300) for quality in (1, 1, 0)]
+    odds = [np.stack([-z / 2, z / 2]) for z in scores]
+    weights = greedy_weights(np.stack(odds), LABELS)
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights[:2].min() > 0.2
+    assert weights[2] < 0.2
+    losses = log_losses(np.stack([np.tensordot(weights, odds, axes=1), *odds]), LABELS)
+    assert losses[0] < losses[1:].min()
+    doubled = Labels(np.tile(CODES, 2), np.ones(600), 2)
+    repeated = greedy_weights(np.concatenate([odds, odds], axis=2), doubled)
+    np.testing.assert_array_equal(
+        repeated, greedy_weights(np.stack(odds), LABELS._replace(weight=np.full(300, 2.0)))
+    )
+
+
+def test_separate_members_are_weighted_and_shrunk_to_the_first():
+    ordinary = [candidate(0.5), candidate(0.5)]
+    good, useless = candidate(3.0, name="leaves"), candidate(-0.5, name="pairs")
+    values = np.arange(4.0)
+    blend = best_blend([*ordinary, good, useless], values, LABELS, 2, {"leaves", "pairs"})
+    assert sorted(blend.chosen) == [0, 1, 2]
+    first, leaves = blend.weights[:2].sum(), blend.weights[2]
+    assert first + leaves == pytest.approx(1.0)
+    assert first == pytest.approx(400 / 700, abs=0.05)  # 300 samples speak for the leaves
+    one = best_blend(ordinary, values[:2], LABELS, 2, {"leaves"})
+    np.testing.assert_allclose(one.scores(ordinary), mean_scores(ordinary, [0, 1]))
+    alone = best_blend([good], values[:1], LABELS, 2, {"leaves"})
+    assert alone.chosen == [0]
+    assert alone.weights == 1.0
+
+
+def test_the_nested_score_of_many_separate_members_is_not_flattered():
+    metric, nested = make_metric(None, CLASSES), []
+    for _ in range(10):
+        candidates = [candidate(0.0, name=f"map {k}") for k in range(12)]
+        separate = {f"map {k}" for k in range(1, 12)}
+        nested.append(
+            nested_scores(candidates, LABELS, FOLDS, Criterion(metric, False, separate), 1)[1]
+        )
+    assert abs(np.mean(nested) - 0.5) < 0.06

@@ -29,12 +29,19 @@ def hostile_table(folder):
     return path
 
 
+@pytest.fixture
+def hostile(tmp_path):
+    """A table, and the names of a column and a class that are markup."""
+    return hostile_table(tmp_path), HOSTILE, HOSTILE_CLASS
+
+
 @pytest.fixture(scope="session")
 def comparison(tmp_path_factory):
     for package in ("jinja2", "matplotlib", "pyarrow", "pandas"):
         pytest.importorskip(package)
     from lincent.model_selection import compare
     from support import awkward
+    from support.in_process import without_workers
 
     folder = tmp_path_factory.mktemp("comparison")
     path = hostile_table(folder)
@@ -45,7 +52,10 @@ def comparison(tmp_path_factory):
         (HOSTILE, awkward.Majority()),
         ("bad", awkward.Failing()),
     ]
-    result = compare(str(path), "class & more", methods=methods, n_splits=5, folder=folder / "out")
+    with without_workers():
+        result = compare(
+            str(path), "class & more", methods=methods, n_splits=5, folder=folder / "out"
+        )
     result.save(folder / "out")
     return result, folder / "out"
 

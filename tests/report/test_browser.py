@@ -22,7 +22,7 @@ def opened(browser, report):
 def test_opens_without_errors_or_requests(opened):
     assert opened.run("document.readyState") == "complete"
     assert opened.problems() == []
-    assert opened.run("window.alerted === undefined && document.scripts.length") == 1
+    assert opened.run("window.alerted === undefined && document.scripts.length") == 2
     assert "<script>alert(1)</script>" in opened.run("document.body.textContent")
 
 
@@ -82,8 +82,10 @@ def test_every_figure_has_a_name_and_ink(opened):
         opened.run("document.querySelectorAll('figure [role=img][aria-label]').length") == figures
     )
     painted = (
-        "Array.from(document.querySelectorAll('figure svg text'))"
-        ".every(t => getComputedStyle(t).fill !== 'none' && t.getBBox().width > 0)"
+        "Array.from(document.querySelectorAll('figure')).every(f => { const dots = "
+        "Array.from(f.querySelectorAll('.dot')); return dots.length > 0 && dots.every(d => "
+        "d.getBoundingClientRect().width > 5 && getComputedStyle(d).backgroundColor !== "
+        "'rgba(0, 0, 0, 0)'); })"
     )
     assert opened.run(painted)
 

@@ -14,7 +14,6 @@ from api_reference import ADDED, MODULES  # noqa: E402
 
 # Names that no example can use, each with its reason.
 WITHOUT_EXAMPLE = {
-    "write_bonn": "needs recordings that may not be shipped",
     "DatasetChecksumError": "needs a data file that somebody has changed",
 }
 # Codes of numpydoc's validator that are a matter of taste, not of completeness.

@@ -1,4 +1,4 @@
-"""The ramp problem: descent to certified local optima by models, Newton steps, pivots and lines."""
+"""The ramp problem: descent to certified local optima by models, Newton steps and pivots."""
 
 import time
 from dataclasses import replace
@@ -11,15 +11,7 @@ from lincent import FQCC
 from lincent.problems.ramp import RampProgram
 from lincent.solvers import ramp
 from lincent.solvers.lp import dispatch
-from lincent.solvers.ramp import (
-    TUNING,
-    _NearLocal,
-    approach,
-    is_applicable,
-    lowest_on_lines,
-    minimum_on_lines,
-    walk,
-)
+from lincent.solvers.ramp import TUNING, _NearLocal, approach, is_applicable, walk
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
 from lincent.sources.rows import SignedRows
@@ -28,9 +20,9 @@ from support.degenerate import program_of
 from support.ramp_problems import feasible_points, random_problem, start_of, value
 
 
-def descend(program, start, **options):
+def descend(program, start):
     rng = np.random.default_rng(0)
-    return ramp.solve(program, start, "auto", Controls(), rng, 100, **options)
+    return ramp.solve(program, start, "auto", Controls(), rng, 100)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -63,18 +55,6 @@ def test_time_is_limited():
     late = Controls(deadline=time.monotonic() - 1)
     rng = np.random.default_rng(0)
     assert ramp.solve(program, start, "auto", late, rng, 9).status is Status.TIME_LIMIT
-
-
-def test_lines_lower_the_objective_and_stay_monotone():
-    gains = []
-    for seed in range(15):
-        program, *_ = random_problem(seed, outliers=10)
-        start = start_of(program)
-        plain, further = descend(program, start), descend(program, start, lines=True)
-        assert np.all(np.diff(further.history) <= 0)
-        gains.append(plain.objective - further.objective)
-    assert min(gains) >= -1e-9
-    assert max(gains) > 1e-3
 
 
 def test_where_no_newton_step_leads_lower_the_first_model_is_minimized(monkeypatch):
@@ -292,27 +272,3 @@ def test_duplicated_samples_are_weighted_samples():
     repeated = FQCC().fit(X[again], y[again])
     weighted = FQCC().fit(X, y, sample_weight=counted)
     assert repeated.objective_ == pytest.approx(weighted.objective_, rel=1e-8)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_minimum_on_a_line_is_that_of_a_fine_grid(seed):
-    program, *_ = random_problem(seed)
-    beta = next(feasible_points(program, 1, seed))
-    lines = np.random.default_rng(seed).normal(size=(len(beta), 6))
-    lines[:, 0] = [1, 0, 0, 0]
-    lengths, values = minimum_on_lines(program, beta, program.rows.dot(beta), lines)
-    for length, found, line in zip(lengths, values, lines.T, strict=True):
-        point = beta + length * line
-        assert np.abs(point).max() <= 1 + 1e-12
-        assert program.difference @ point >= program.margin - 1e-12
-        assert value(program, point) == pytest.approx(found, abs=1e-9)
-        for t in np.linspace(-3, 3, 2001):
-            other = beta + t * line
-            if np.abs(other).max() <= 1 and program.difference @ other >= program.margin:
-                assert value(program, other) >= found - 1e-9
-
-
-def test_no_lines_are_searched_with_many_features():
-    program, *_ = random_problem(0, m=20, n=TUNING.line_features + 1, outliers=1)
-    beta = next(feasible_points(program, 1))
-    assert lowest_on_lines(program, beta, value(program, beta)) is None

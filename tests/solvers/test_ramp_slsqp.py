@@ -4,12 +4,11 @@ import time
 
 import numpy as np
 
-from lincent.solvers import ramp
 from lincent.solvers.solution import Controls, Status
 from support.benchmarks import load_benchmark
 from support.ramp_problems import feasible_points, random_problem, start_of, value
 
-ramp_slsqp = load_benchmark("ramp_slsqp")
+ramp_lines, ramp_slsqp = load_benchmark("ramp_lines"), load_benchmark("ramp_slsqp")
 
 
 def test_general_solver_goes_down_and_stays_feasible():
@@ -33,7 +32,7 @@ def test_time_and_iterations_are_limited():
 
 def descend(program, start):
     rng = np.random.default_rng(0)
-    return ramp.solve(program, start, "auto", Controls(), rng, 100, lines=True)
+    return ramp_lines.solve(program, start, "auto", Controls(), rng, 100)
 
 
 def test_descent_is_seldom_behind_the_general_solver():

@@ -2,12 +2,16 @@
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
 import lincent
-from lincent import LCC, LCCCV, KernelLCC, RegularizedLCC, StructuredLCC
+from lincent import LCC, LCCCV, KernelLCC, RegularizedLCC, StructuredLCC, batches
+from lincent.sources.batches import Batches
+from lincent.sources.shared_reads import run_concurrently
+from support.samples import two_classes
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -174,3 +178,49 @@ def test_no_dask_is_needed():
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.stdout.strip() == "fitted", done.stderr
+
+
+def test_lazy_frames_and_streams_give_the_model_of_the_table():
+    pl = pytest.importorskip("polars")
+    X, y = two_classes()
+    table = pl.DataFrame(X, schema=["a", "b", "c", "d"]).with_columns(y=pl.Series(y))
+    arrow = table.to_arrow()
+    sources = (
+        table.lazy(),
+        arrow,
+        lambda: pa.RecordBatchReader.from_batches(arrow.schema, arrow.to_batches(7)),
+    )
+    expected = LCC().fit(X, y)
+    for source in sources:
+        stream = batches(source, target="y", rows=11)
+        model = LCC().fit(stream, stream.target)
+        np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-9)
+        assert list(model.feature_names_in_) == ["a", "b", "c", "d"]
+
+
+def test_fits_to_parts_of_the_same_rows_share_their_passes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=600) > 0).astype(int)
+    weight = (np.arange(600) % 5 > 0).astype(float)
+    passes = []
+
+    def read():
+        passes.append(None)
+        for part in np.array_split(np.arange(600), 4):
+            yield X[part], y[part], weight[part]
+
+    def fits():
+        everything = Batches(read, None, lambda X, y, weight: (X, y, None))
+        rest = Batches(read, None)
+        return [partial(RegularizedLCC().fit, data, data.target) for data in (everything, rest)]
+
+    apart = [fit() for fit in fits()]
+    alone = len(passes)
+    together = run_concurrently(fits(), 2)
+    assert len(passes) - alone < 0.7 * alone
+    for one, other in zip(apart, together, strict=True):
+        np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-9)
+    np.testing.assert_allclose(
+        together[1].objective_, RegularizedLCC().fit(X, y, weight).objective_, rtol=1e-8
+    )

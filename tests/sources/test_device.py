@@ -33,10 +33,10 @@ def reference(data):
 def assert_same(model, reference, coef=1e-9):
     np.testing.assert_allclose(model.objective_, reference.objective_, rtol=1e-9)
     assert model.duality_gap_ <= 1e-9
-    size = np.abs(reference.coef_).max()
-    assert isinstance(model.coef_, np.ndarray)
-    np.testing.assert_allclose(model.coef_, reference.coef_, atol=coef * size)
-    np.testing.assert_allclose(model.intercept_, reference.intercept_, atol=coef * size)
+    size = np.abs(reference._coef).max()
+    assert isinstance(model._coef, np.ndarray)
+    np.testing.assert_allclose(model._coef, reference._coef, atol=coef * size)
+    np.testing.assert_allclose(model._intercept, reference._intercept, atol=coef * size)
     np.testing.assert_array_equal(model.classes_, reference.classes_)
     # Remote rows are not transferred to the client for simplex steps.
     pairs = zip(np.ravel(model.solver_), np.ravel(reference.solver_), strict=True)

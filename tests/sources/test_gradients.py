@@ -6,57 +6,50 @@ import pytest
 from scipy import sparse as sp
 
 from lincent.sources.array_namespace import HOST
-from lincent.sources.gradients import LossSums, QueryPoint, SideCosts
+from lincent.sources.gradients import JointPoint, JointSums, LossStructure, SideCosts
 from lincent.sources.rows import SignedRows
 from lincent.sources.source import open_source
 from support.layouts import M, N, plain, signs, weights
 
-AT = QueryPoint(np.linspace(-1, 1, N), 0.3, -0.5, 1.5)
+AT = JointPoint(np.append(np.linspace(-1, 1, N), -0.3)[:, None])
+LOSSES = LossStructure.of_two(np.ones(2), -0.5, 1.5)
 
 
-def expected(X, sign, cost, center):
-    A = sign[:, None] * (X - center)
-    z = A @ AT.beta - AT.t * sign
-    v = np.maximum((AT.high - z) / (AT.high - AT.low), 0)
-    u = np.minimum(v, 1)
-    D = np.where((u > 0) & (u < 1), cost, 0) / (AT.high - AT.low)
-    alpha = cost * u
-    return LossSums(
-        alpha[sign < 0].sum(), alpha[sign > 0].sum(), alpha @ u, cost @ (v - u), alpha @ A,
-        A.T @ (D[:, None] * A), (D * sign) @ A, D.sum(),
-    )  # fmt: skip
+def expected(cost, center):
+    """The sums by class, negative first."""
+    A = np.column_stack([plain() - center, np.ones(M)])
+    short = LOSSES.high - signs() * (A @ AT.rules[:, 0])
+    u = np.clip(short / LOSSES.width, 0, 1)
+    loss = cost * u * (short - LOSSES.width / 2 * u)
+    D = np.where((short > 0) & (short < LOSSES.width), cost, 0) / LOSSES.width
+    sides = signs() < 0, signs() > 0
+    return JointSums(
+        np.array([loss[side].sum() for side in sides]),
+        np.array([(cost * u * u)[side].sum() for side in sides]),
+        np.array([(cost * u)[side] @ A[side] for side in sides]),
+        (D @ A)[None],
+        (A.T @ (D[:, None] * A))[None],
+    )
 
 
-def assert_same(found, wanted):
-    for name, value in vars(wanted).items():
+def assert_same(found, cost, center):
+    for name, value in vars(expected(cost, center)).items():
         np.testing.assert_allclose(getattr(found, name), value, rtol=1e-11, atol=1e-11)
 
 
 def test_in_memory(source):
     rows = SignedRows(source, signs(), weights(N))
-    assert_same(
-        rows.loss_sums(weights(), [AT])[0], expected(plain(), signs(), weights(), weights(N))
-    )
-
-
-def test_few_rows_between_the_margins(source, monkeypatch):
-    monkeypatch.setattr("lincent.sources.gradients.COMPACT_SHARE", 0.0)
-    rows = SignedRows(source, signs(), weights(N))
-    assert_same(
-        rows.loss_sums(weights(), [AT])[0], expected(plain(), signs(), weights(), weights(N))
-    )
+    assert_same(rows.joint_sums(weights(), LOSSES, [AT])[0], weights(), weights(N))
 
 
 def test_on_a_device():
     torch = pytest.importorskip("torch")
     source = open_source(torch.asarray(plain()))
     rows = SignedRows(source, torch.asarray(signs()), weights(N))
-    assert_same(
-        rows.loss_sums(weights(), [AT])[0], expected(plain(), signs(), weights(), weights(N))
-    )
+    assert_same(rows.joint_sums(weights(), LOSSES, [AT])[0], weights(), weights(N))
     costs = SideCosts(np.broadcast_to(1.0, M), 2.0, 3.0).scaled(0.5)
     cost = np.where(signs() > 0, 1.5, 1.0)
-    assert_same(rows.loss_sums(costs, [AT])[0], expected(plain(), signs(), cost, weights(N)))
+    assert_same(rows.joint_sums(costs, LOSSES, [AT])[0], cost, weights(N))
 
 
 @pytest.mark.parametrize("chunks", [M, 10, (1, 40, 0, 16)])
@@ -70,13 +63,7 @@ def test_in_blocks(chunks, kind):
     source = table.problem(np.array([-1, 1]), np.array([2.0, 3.0]))
     rows = SignedRows(source, source.sign, weights(N))
     cost = weights() * np.where(signs() > 0, 3.0, 2.0)
-    assert_same(rows.loss_sums(source.costs, [AT])[0], expected(plain(), signs(), cost, weights(N)))
-    totals, means = source.cost_means(rows, source.costs)
-    for k, side in enumerate((-1, 1)):
-        here = signs() == side
-        np.testing.assert_allclose(totals[k], cost[here].sum())
-        mean = np.average(side * (plain()[here] - weights(N)), axis=0, weights=cost[here])
-        np.testing.assert_allclose(means[k], mean, atol=1e-12)
+    assert_same(rows.joint_sums(source.costs, LOSSES, [AT])[0], cost, weights(N))
 
 
 def test_costs_by_side():

@@ -6,13 +6,21 @@ from functools import partial
 
 import pytest
 
-from lincent.sources.shared_reads import ReadCancelled, ReadRequest, perform_read, run_concurrently
+from lincent.sources.shared_reads import (
+    BaseSchedule,
+    ReadCancelled,
+    ReadRequest,
+    perform_read,
+    run_concurrently,
+)
 
 
-class Counted(ReadRequest):
-    """A request that any pass answers with its own name; passes are counted."""
+class Counted(BaseSchedule):
+    """Blocks of which any pass answers with the name of its request; passes are counted."""
 
-    passes: list
+    def __init__(self, passes):
+        super().__init__(print)
+        self.passes = passes
 
     def read_all(self, requests, halt):
         self.passes.append(sorted(request.verb for request in requests))
@@ -22,8 +30,7 @@ class Counted(ReadRequest):
 
 def asks(passes, verb, count):
     for _ in range(count):
-        request = Counted(verb=verb, log=print)
-        request.passes = passes
+        request = ReadRequest(Counted(passes), verb, print)
         perform_read(request)
         assert request.answers == [verb]
     return count
@@ -85,7 +92,7 @@ def test_an_error_in_a_read_is_raised_and_ends_the_others():
             raise OSError("disk on fire")
 
     def one():
-        perform_read(Broken(verb="look", log=print))
+        perform_read(ReadRequest(Broken([]), "look", print))
 
     with pytest.raises(OSError, match="disk on fire"):
         run_concurrently([one, one], 2)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from lincent.sources.dense import DenseSource
-from lincent.sources.gradients import QueryPoint, SideCosts
 from lincent.sources.rows import SignedRows, Source
 from support.layouts import M, N, plain, same, signs, weights
 
@@ -44,22 +43,6 @@ def test_products_that_have_a_default(sources):
     arguments = signs(), center, weights(N), lambda _, z: np.maximum(z, 0)
     for one, other in zip(least.sweep(*arguments), known.sweep(*arguments), strict=True):
         same(one, other)
-
-
-def test_sums_and_means_by_cost(sources):
-    least, _ = sources
-    rows = SignedRows(least, signs(), weights(N))
-    A = signs()[:, None] * (plain() - weights(N))
-    cost = weights() * np.where(signs() > 0, 3.0, 2.0)
-    for costs in (cost, SideCosts(weights(), 2.0, 3.0)):
-        totals, means = least.cost_means(rows, costs)
-        for k, side in enumerate((signs() < 0, signs() > 0)):
-            assert totals[k] == pytest.approx(cost[side].sum())
-            same(means[k], np.average(A[side], axis=0, weights=cost[side]))
-    at = QueryPoint(weights(N), 0.2, -1.0, 3.0)
-    u = np.clip((3.0 - A @ at.beta + 0.2 * signs()) / 4.0, 0, 1)
-    (found,) = least.loss_sums(rows, cost, [at])
-    same(found.combined, (cost * u) @ A)
 
 
 def test_all_rows_are_drawn_once_where_there_are_no_more(sources):

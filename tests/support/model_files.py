@@ -4,7 +4,7 @@ import io
 import json
 import zipfile
 
-from lincent.export.model_file import BODY, HEADER, TREE, _digest, dump_tree, pack_model
+from lincent.export.model_file import HEADER, TREE, _digest, pack_model
 
 
 def unzip(data):
@@ -23,14 +23,14 @@ def pack(parts, method=zipfile.ZIP_STORED):
 def repack(data, **members):
     """The archive with members replaced, and the digest made right again."""
     parts = unzip(data) | members
-    header = json.loads(parts[HEADER])
-    header["digest"] = _digest(header, parts[BODY])
-    return pack(parts | {HEADER: json.dumps(header).encode()}, zipfile.ZIP_DEFLATED)
+    header = json.loads(parts.pop(HEADER))
+    header["digest"] = _digest(header, parts)
+    return pack({HEADER: json.dumps(header).encode()} | parts, zipfile.ZIP_DEFLATED)
 
 
 def unchecked(model):
     """The file of a model that lincent would refuse to store."""
-    return pack_model(model, dump_tree(model.pipeline))
+    return pack_model(model)
 
 
 def with_header(data, change):
@@ -42,7 +42,6 @@ def with_header(data, change):
 
 def with_tree(data, change):
     """The file with the tree of its model changed by a function."""
-    inner = unzip(unzip(data)[BODY])
-    tree = json.loads(inner[TREE])
+    tree = json.loads(unzip(data)[TREE])
     change(tree)
-    return repack(data, **{BODY: pack(inner | {TREE: json.dumps(tree).encode()})})
+    return repack(data, **{TREE: json.dumps(tree).encode()})

@@ -1,7 +1,5 @@
 """Cells become numbers and text by the schema, at training and at prediction alike."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
@@ -11,11 +9,11 @@ pandas = pytest.importorskip("pandas")
 from lincent.tables.formats import TableError  # noqa: E402
 from lincent.tables.infer import infer_type  # noqa: E402
 from lincent.tables.read import UserTable  # noqa: E402
-from lincent.tables.schema import Column, Schema, text_to_numbers, to_dates, to_frame  # noqa: E402  # noqa: E402
+from lincent.tables.schema import Column, OddCells, Schema, text_to_numbers, to_dates, to_frame  # noqa: E402
 
 
 def converted(column, values, news=None, missing="(missing)"):
-    schema = Schema((column,), "y", "string", missing=missing)
+    schema = Schema((column,), "y", missing=missing)
     table = UserTable(pa.table({column.name: values}), first_row=2)
     return to_frame(schema, table, news)
 
@@ -30,9 +28,11 @@ def test_numbers_of_every_type_and_marks():
         (pa.array(["1", "2"]).dictionary_encode(), [1, 2]),
     ]:
         np.testing.assert_array_equal(converted(number, values)["a"], wanted)
-    with pytest.raises(TableError, match=r"'a' holds 'x' in row 3, but the model was trained on"):
+    with pytest.raises(
+        TableError, match=r"row 3, column 1 \('a'\): 'x' is no finite number; the model"
+    ):
         converted(number, ["1", "x"])
-    with pytest.raises(TableError, match="'a' has an infinite value in row 2"):
+    with pytest.raises(TableError, match=r"row 2, column 1 \('a'\): 'inf' is no finite number"):
         converted(number, ["inf"])
     with pytest.raises(TableError, match="'a' holds timestamp"):
         converted(number, pa.array([0], pa.timestamp("s")))
@@ -42,16 +42,16 @@ def test_flags():
     flag = Column("f", "flag", "bool")
     assert converted(flag, ["true", "FALSE", "1", "0"])["f"].tolist() == [1, 0, 1, 0]
     assert converted(flag, [True, False])["f"].tolist() == [1, 0]
-    with pytest.raises(TableError, match="'maybe' in row 2"):
+    with pytest.raises(TableError, match=r"row 2, column 1 \('.'\): 'maybe' is no"):
         converted(flag, ["maybe"])
 
 
 def test_missing_text_and_text_that_reads_like_it():
-    news = Counter()
+    news = OddCells()
     column = Column("c", "category", "string", ("(missing)", "u"))
     found = converted(column, ["u", None, "NA", "", "(missing)", "w"], news)
     assert found["c"].tolist() == ["u", *["(missing)"] * 3, "(missing)'", "w"]
-    assert news == {"c": 2}
+    assert news.unknown == {"c": 2}
     known = Column("c", "category", "string", ("NA", "u"))
     assert converted(known, ["NA", "u"])["c"].tolist() == ["NA", "u"]
     with pytest.raises(TableError, match="trained on text"):
@@ -67,19 +67,12 @@ def test_dates():
     assert found.iloc[1].isna().all()
     typed = converted(column, pa.array([86_400 * 1_000_000], pa.timestamp("us", "Europe/Rome")))
     assert typed["when: days"].tolist() == [1.0]
-    with pytest.raises(TableError, match="'1970-01-02' in row 2, which is no date as at training"):
+    with pytest.raises(TableError, match=r"row 2, .*'1970-01-02' is no date as at training"):
         converted(column, ["1970-01-02"])
 
 
-def test_words():
-    column = Column("note", "text", "string", ("late", "größe"))
-    found = converted(column, ["Late, LATE!", "die Größe", None, "lately"])
-    assert found["note: late"].tolist() == [1, 0, 0, 0]
-    assert found["note: größe"].tolist() == [0, 1, 0, 0]
-
-
 def test_columns_must_be_there_once():
-    schema = Schema((Column("a", "number", "double"),), "y", "string")
+    schema = Schema((Column("a", "number", "double"),), "y")
     with pytest.raises(TableError, match="lacks the column 'a'"):
         to_frame(schema, UserTable(pa.table({"b": [1]})))
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])

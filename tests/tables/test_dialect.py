@@ -9,6 +9,7 @@ from lincent.tables.read import (
     infer_dialect,
     infer_encoding,
     infer_separator,
+    read_table,
 )
 
 TEXT = "größe;name\n1,5;a, b\n2,5;c\n"
@@ -56,10 +57,31 @@ def test_the_separator_is_the_mark_that_all_rows_share():
         ("a;b\n1.094;6,8\n1.200;x\n1.300;x\n", ","),
         ("a;b\n1,094;6.8\n1,200;x\n", "."),
         ("a;b\n1,094;x\n", ","),
+        ("a;b\n1,094;x\n999;x\n", "."),
+        ("a;b\n1,5e-03;x\n", ","),
+        ("a;b\n1.094;x\n999;x\n", ","),
+        ("a;b\n1.094;999\n", "."),
+        ("a;b\n1.094.312;7\n", ","),
+        ("a;b\n1.094,31;1.0\n7,5;2.0\n8;2.0\n", ","),
+        ("a;b\n1,094.31;1,5\n7;2,5\n", "."),
     ],
 )
 def test_decimal_marks(text, mark):
-    assert infer_decimal(text, ";") == mark
+    assert infer_dialect(text.encode(), "t").decimal == mark
+
+
+def test_a_file_that_does_not_show_its_decimal_mark(tmp_path):
+    """It has that of the training table, and without one a warning names both values."""
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1,094;x\n")
+    assert infer_decimal(path.read_text(), ";") == ("", "1,094")
+    table = read_table(path)
+    assert table.warnings == ("1,094 is read as 1.094; --decimal '.' reads it as 1094.",)
+    for mark in ".,":
+        table = read_table(path, ReadOptions(expected_decimal=mark))
+        assert (table.decimal, table.warnings) == (mark, ())
+    path.write_text("a;b\n1,5;x\n")
+    assert read_table(path, ReadOptions(expected_decimal=".")).decimal == ","
 
 
 def test_the_user_overrules_and_is_told_of_mistakes():

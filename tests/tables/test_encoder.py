@@ -84,7 +84,10 @@ def test_a_wrong_column_of_categories_is_named():
         SplineFeatures(categorical_features=["nowhere"]).fit(frame())
 
 
-def test_dates_are_refused():
-    table = frame(when=pd.to_datetime(["2026-01-01"] * 10))
+def test_dates_are_days_and_durations_are_refused():
+    dates = pd.to_datetime(["2026-01-01", "2026-01-03", None] * 3 + ["2026-01-09"])
+    days = (dates - pd.Timestamp(0)).days.astype(float)
+    read, expected = (SplineFeatures().fit_transform(frame(when=when)) for when in (dates, days))
+    np.testing.assert_allclose(read, expected)
     with pytest.raises(ValueError, match="'when'"):
-        SplineFeatures().fit(table)
+        SplineFeatures().fit(frame(when=pd.to_timedelta([1] * 10, "D")))

@@ -9,15 +9,13 @@ def test_round_trip():
             Column("a", "number", "double", marks=("?",)),
             Column("w", "date", "string", form="%d.%m.%Y", detail="with time"),
             Column("c", "category", "string", ("u", "(missing)'")),
-            Column("t", "text", "string", ("late",)),
         ),
         "y",
-        "string",
         ("id",),
         "(missing)'",
     )
     assert Schema.from_json(schema.to_json()) == schema
-    assert schema.numeric == ["a", "w: days", "w: month", "w: weekday", "w: hour", "t: late"]
+    assert schema.numeric == ["a", "w: days", "w: month", "w: weekday", "w: hour"]
     assert schema.categorical == ["c"]
     assert list(schema.csv_types()) == []
-    assert list(Schema((Column("a", "number", "double"),), "y", "string").csv_types()) == ["a"]
+    assert list(Schema((Column("a", "number", "double"),), "y").csv_types()) == ["a"]

@@ -7,7 +7,7 @@ pytest.importorskip("pandas")
 
 from sklearn.metrics import roc_auc_score
 
-from lincent.tables.infer import _auc, count_duplicates, leaks_target
+from lincent.tables.infer import _auc, hash_rows, independent_fraction, leaks_target
 
 RNG = np.random.default_rng(0)
 TWO = np.arange(200) % 2
@@ -44,9 +44,21 @@ def test_the_area_is_that_of_scikit_learn(values):
     assert _auc(values, codes == 1) == pytest.approx(roc_auc_score(codes, values), abs=1e-12)
 
 
-def test_repeated_rows_of_a_wide_table_are_counted_without_a_warning():
+def test_repeated_rows_of_a_wide_table_are_found_without_a_warning():
     import pandas as pd
 
     columns = {f"x{j}": np.array([1.0, 2.0, 1.0, 1.0]) for j in range(150)}
     frame = pd.DataFrame(columns, copy=False)
-    assert count_duplicates(frame, np.array(["a", "b", "a", "b"])) == 1
+    assert len(np.unique(hash_rows(frame, np.array(["a", "b", "a", "b"])))) == 3
+
+
+def test_copies_count_once_and_coincidences_of_few_values_do_not():
+    import pandas as pd
+
+    once = pd.DataFrame(RNG.normal(size=(100, 3)), columns=["a", "b", "c"])
+    labels = RNG.choice(["u", "v"], 100)
+    assert independent_fraction(once, labels) == 1.0
+    twice = pd.concat([once, once], ignore_index=True)
+    assert independent_fraction(twice, np.tile(labels, 2)) == 0.5
+    coarse = pd.DataFrame({"a": RNG.choice(["x", "y", "z"], 200), "b": RNG.integers(0, 4, 200)})
+    assert independent_fraction(coarse, RNG.choice(["u", "v"], 200)) == 1.0

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lincent import AutoLCC
+from lincent import AdditiveLCC, AutoLCC
 from lincent.export import load_model, save_model
 from lincent.tables.read import read_table
 from lincent.tables.schema import to_frame
@@ -77,3 +77,77 @@ def test_the_same_answers_by_way_of_files(tmp_path):
     loaded = load_model(tmp_path / "model.lincent")
     expected = direct.decision_function(new)
     np.testing.assert_array_equal(loaded.pipeline.decision_function(prepared), expected)
+
+
+def with_odd_columns(frame, labels, seed):
+    """Add columns that nobody should learn from, at random positions."""
+    rng = np.random.default_rng(seed)
+    m, known = len(frame), labels == "b"
+    odd = {
+        "number": rng.permutation(3 * m)[:m],
+        "code": [f"K-{k:05d}" for k in rng.permutation(m)],
+        "when": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, m), "D"),
+        "written": pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(
+            rng.integers(0, 900, m), "D")).dt.strftime("%Y-%m-%d"),
+        "same": "x",
+        "later": np.where(known, rng.integers(1, 9, m), 0),
+    }  # fmt: skip
+    frame = frame.copy()
+    names = [name for name in odd if rng.random() < 0.7] or ["number"]
+    for name in names:
+        frame.insert(int(rng.integers(0, len(frame.columns) + 1)), name, odd[name])
+    return frame, names
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_that_are_left_out_are_the_same_both_ways(seed, tmp_path):
+    frame, labels = table(20 + seed, 150)
+    whole, odd = with_odd_columns(frame, labels, seed)
+    new = with_odd_columns(frame, labels, seed)[0].sample(40, random_state=0)
+    settings = QUICK if seed % 2 == 0 else {}
+    kind = AutoLCC if seed % 2 == 0 else AdditiveLCC
+    with pytest.warns(UserWarning, match="does not use these columns") as caught:
+        direct = kind(**settings).fit(whole, labels)
+    message = next(str(w.message) for w in caught if "does not use" in str(w.message))
+    assert all(f"'{name}' (" in message for name in odd)
+    whole.assign(y=labels).to_csv(tmp_path / "t.csv", index=False)
+    model = fit_table(tmp_path / "t.csv", "y", method=kind.__name__, params=settings)
+    assert [whole.columns[j] for j in direct._used] == model.schema.names
+    expected = direct.decision_function(new)
+    found = model.pipeline.decision_function(to_frame(model.schema, read_table(new)))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)  # terms in another order
+    importances = dict(zip(whole.columns, direct.feature_importances_, strict=True))
+    assert all(importances[name] == 0 for name in odd)
+
+
+def test_columns_are_kept_by_name_or_all_and_dates_are_days():
+    polars = pytest.importorskip("polars")
+    frame, labels = table(3, 120)
+    frame["when"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(120) * (labels == "b"))
+    frame["number"] = np.arange(120)
+    with pytest.warns(UserWarning, match="'number' "):
+        some = AutoLCC(**QUICK, keep_columns=["when"]).fit(frame, labels)
+    assert len(some._used) == frame.shape[1] - 1
+    everything = AutoLCC(**QUICK, keep_columns="all").fit(frame, labels)
+    assert len(everything._used) == frame.shape[1]
+    same = AutoLCC(**QUICK, keep_columns="all").fit(polars.from_pandas(frame), labels)
+    scores = same.decision_function(polars.from_pandas(frame))
+    np.testing.assert_allclose(scores, everything.decision_function(frame), atol=1e-9)
+    with pytest.raises(ValueError, match="keep_columns names 'wen'"):
+        AutoLCC(keep_columns=["wen"]).fit(frame, labels)
+
+
+def test_a_left_out_column_changes_no_part_of_an_additive_model():
+    frame, labels = table(5, 150)
+    odd = frame.copy()
+    odd.insert(1, "same", 1.0)
+    odd["number"] = np.arange(150)
+    alone = AdditiveLCC().fit(frame, labels)
+    with pytest.warns(UserWarning, match="does not use"):
+        model = AdditiveLCC(monotonic_cst=[0] * odd.shape[1]).fit(odd, labels)
+    name = frame.columns[1]
+    position = list(odd.columns).index(name)
+    for asked in (name, position):
+        np.testing.assert_array_equal(model.shape(asked)["value"], alone.shape(name)["value"])
+    with pytest.raises(ValueError, match="that is used"):
+        model.shape("number")

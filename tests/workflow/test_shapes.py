@@ -54,7 +54,7 @@ def test_new_categories_add_nothing_and_are_counted(files, model, fresh, lincent
     strange = fresh.assign(city=fresh.city.where(fresh.index % 2 == 0, "Nuuk"))
     strange.to_csv(files / "strange.csv", index=False)
     run = predict_file(model, files / "strange.csv", files / "out.csv")
-    assert run.new_categories == {"city": 60}
+    assert run.odd.unknown == {"city": 60}
     command = ("predict", files / "model.lincent", files / "strange.csv", "-o", files / "p.csv")
     answer = lincent(*command)
     assert answer.code == 0

@@ -16,7 +16,7 @@ pytest.importorskip("openpyxl")
 from lincent.model_selection import make_problem  # noqa: E402
 from lincent.workflow import explain_model, fit_table  # noqa: E402
 
-TRAIN, ASIDE = 500, 6000  # so many that the score on rows kept aside has no error to speak of
+TRAIN, ASIDE = 300, 6000  # so many that the score on rows kept aside has no error to speak of
 
 
 def base(rng, n, classes=2, strength=1.3):

@@ -1,7 +1,8 @@
 """The command line: one module per command, with its options and what it prints.
 
-Exit codes: 0 done; 1 done, with a warning that matters (the optimum is not certified); 2 not done,
-and a message on the error stream says why; 130 interrupted, and a message says what is kept.
+Exit codes: 0 done; 1 done, with a warning that matters (the optimum is not certified, new rows
+failed a check); 2 not done, and a message on the error stream says why; 130 interrupted, and a
+message says what is kept.
 
 scikit-learn alone takes a second to import: what a command needs is imported when its options are
 checked and the first message is printed.
@@ -9,10 +10,12 @@ checked and the first message is printed.
 
 from __future__ import annotations
 
-import contextlib
+import atexit
 import io
 import os
+import signal
 import sys
+import threading
 from typing import Annotated, Any, NoReturn
 
 try:
@@ -30,16 +33,28 @@ def main() -> None:
 
     _memory.reserve_less()
     _mend_streams()
+    sys.unraisablehook = _repeat_interrupt
     try:
         make_app()()
+    except KeyboardInterrupt:  # while commands were imported
+        log("interrupted; nothing was written.")
+        _leave_at_once(INTERRUPTED)
     except SystemExit as leaving:
-        if leaving.code == INTERRUPTED:
-            _leave_at_once(INTERRUPTED)
+        if leaving.code == INTERRUPTED or not _flush_streams():
+            _leave_at_once(int(leaving.code or 0))
         raise
     except OSError as error:  # of the version, or of the help, which typer prints
         unknown = f"Standard output was not written: {reason(error)}."
         log(str(error) if isinstance(error, OutputError) else unknown)
         _leave_at_once(2)
+
+
+def _repeat_interrupt(unraisable: Any) -> None:
+    """Send an interrupt again that Python could not raise, in the callback of a weak reference."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        threading.Timer(0.01, os.kill, [os.getpid(), signal.SIGINT]).start()
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _mend_streams() -> None:
@@ -60,7 +75,7 @@ def _mend_streams() -> None:
 
 def make_app() -> Any:
     """Return the typer application with all commands."""
-    from lincent.cli import compare, datasets, explain, export, fit, predict, reproduce
+    from lincent.cli import check, compare, datasets, explain, export, fit, predict, reproduce
 
     app = typer.Typer(
         name="lincent",
@@ -71,7 +86,7 @@ def make_app() -> Any:
         pretty_exceptions_enable=False,
     )
     app.callback()(_root)
-    for module in (fit, predict, explain, export, reproduce, compare, datasets):
+    for module in (fit, predict, explain, check, compare, export, reproduce, datasets):
         app.command()(getattr(module, module.__name__.rpartition(".")[2]))
     return app
 
@@ -90,13 +105,23 @@ def _root(
         raise typer.Exit
 
 
+def _flush_streams() -> bool:
+    """Return whether all output was written; the interpreter fails at its end where it was not."""
+    written = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            written = False
+    return written
+
+
 def _leave_at_once(code: int) -> NoReturn:
-    """End an interrupted process, which has cleaned up, with its exit code.
+    """End a process that was interrupted or cannot write, and has cleaned up, with its exit code.
 
     Under ``python -m`` an interrupt that came inside ``exec`` (dataclasses use it) is remembered
     although it was handled, and would end the process by the signal.
     """
-    with contextlib.suppress(OSError):  # nobody reads any more
-        sys.stdout.flush()
-        sys.stderr.flush()
+    _flush_streams()
+    atexit._run_exitfuncs()  # the pool of an experiment frees its semaphores there
     os._exit(code)

@@ -2,60 +2,45 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from lincent import _console
 from lincent.cli import options
 
 
+@options.command
 def compare(
-    data: Annotated[str, typer.Argument(help="A table (see fit), or a data set's name.")],
-    target: Annotated[str | None, typer.Option(help="Column to predict.")] = None,
-    group: options.Group = None,
-    methods: Annotated[
-        str, typer.Option(help="Names, or package.module:Class, comma-separated.")
-    ] = "",
-    metric: Annotated[str, typer.Option(help="The score that decides.")] = "balanced_accuracy",
-    runs: Annotated[int, typer.Option(help="Stratified 70/30 splits.", min=1)] = 20,
-    tune: Annotated[
-        bool, typer.Option("--tune", help="Choose parameters inside training.")
-    ] = False,
-    jobs: options.Jobs = 0,
-    seed: options.Seed = 0,
-    time_limit: options.TimeLimit = 60.0,
-    drop: options.Drop = None,
-    keep: options.Keep = None,
-    role: options.Role = None,
-    dates: options.Dates = False,
-    text: options.Text = False,
-    format: options.Format = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    sheet: options.Sheet = None,
-    output: options.Folder = None,
-    retry: options.Retry = False,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    data: str,
+    target: str | None = None,
+    methods: str = "",
+    metric: str = "balanced_accuracy",
+    runs: int = 20,
+    tune: bool = False,
+    jobs: int = 0,
+    seed: int = 0,
+    time_limit: float = 60.0,
+    output: Path | None = None,
+    retry: bool = False,
+    quiet: bool = False,
+    json: bool = False,
+    columns: Any = None,
+    reading: Any = None,
 ) -> None:
     """Compare methods on a table, with a report.
 
-    Which is best, by how much, is it real, how long does it take, and the code.
+    Which is best, by how much, is it real, and how long does it take.
     """
     folder = output or Path(f"lincent-compare-{Path(data).name.split('.')[0]}")
     kept = f"finished fits are kept in {folder}, and the same command goes on from there"
-    with options.errors_as_messages(kept, "" if quiet else f"reading {data}"):
+    with options.errors_as_messages(kept):
+        if not quiet:
+            _console.log(f"reading {data}")
         from lincent.model_selection.comparison import check_methods, make_problem
         from lincent.model_selection.comparison import compare as compare_methods
         from lincent.report import comparison
 
         names = options.parse_names(methods) or None
-        columns = options.column_options(drop, keep, role, dates, text, group)
-        reading = options.read_options(format, separator, encoding, decimal, sheet)
         check_methods(metric, names)
         problem = make_problem(data, target, reading=reading, **columns)
         for note in () if quiet else problem.notes:
@@ -84,16 +69,16 @@ def finish_experiment(result: Any, page: Any, folder: Path, as_json: bool) -> li
     result.save(folder)
     html, _ = write_page(page, folder)
     if as_json:
-        table = means(result.frame, "test_hard_auc")
+        table = means(result.frame, "test_hard_auc").T
         summary = {
             "kind": result.kind,
             "report": str(html),
             "table": str(folder / TABLE),
-            "test_hard_auc": json_module.loads(table.to_json(orient="index")),
+            "test_hard_auc": table.to_dict(),
             "missing": dict(result.missing),
         }
         if result.kind == "compare":
             summary |= comparison.summary_dict(result)
-        _console.answer(json_module.dumps(summary, indent=1))
+        _console.answer_json(summary)
     wall = _console.duration(result.config["wall_seconds"])
     return ["", f"{wall}. Report: {html}, table: {folder / TABLE}"]

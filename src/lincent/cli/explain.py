@@ -2,59 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from pathlib import Path
+from typing import Any
 
 from lincent import _console
-from lincent._files import STREAM, atomic_write, check_output, encode
+from lincent._errors import AppError
+from lincent._files import STREAM, atomic_write, check_output
 from lincent.cli import options
 from lincent.tables.formats import check_exists
 
 
+@options.command
 def explain(
-    model: options.ModelFile,
-    data: Annotated[
-        str | None, typer.Argument(help="Table with the target to evaluate on; - is stdin.")
-    ] = None,
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", help="HTML page to write; - is stdout.")
-    ] = None,
-    format: options.Format = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    sheet: options.Sheet = None,
-    force: options.Force = False,
-    json: options.Json = False,
+    model: str,
+    data: str | None = None,
+    output: str | None = None,
+    by: str | None = None,
+    strict: bool = False,
+    report_json: bool = False,
+    rows: bool = True,
+    force: bool = False,
+    quiet: bool = False,
+    json: bool = False,
+    reading: Any = None,
 ) -> None:
     """Show what a model goes by, and how good it is.
 
-    How far each column moves the score, where the classes lie, and rows with suspect labels.
+    How far each column moves the score, and rows with suspect labels.
     """
-    with options.errors_as_messages():
-        if output is not None:
-            check_output(output, force=force, others=(model, data))
-        check_exists(model)
-        from lincent.export.model_file import load_model, summary_errors
-        from lincent.report.text import explanation_text
-        from lincent.workflow.explain import explain_model
+    if report_json and output in (None, STREAM):
+        raise AppError("--report-json writes files beside the page: name it with -o PAGE.html.")
+    written = [] if output is None else [output]
+    if report_json and output is not None:
+        written += [str(Path(output).with_suffix(suffix)) for suffix in (".json", ".md")]
+    for path in written:
+        check_output(path, force=force, others=(model, data))
+    check_exists(model)
+    from lincent.export.model_file import load_model, summary_errors
+    from lincent.report.model_report import explanation_text
+    from lincent.workflow.explain import explain_model
 
-        loaded, html = load_model(model), ""
-        reading = options.read_options(format, separator, encoding, decimal, sheet)
-        with summary_errors(model):
-            explanation = explain_model(loaded, data, reading=reading)
-            if output is not None:
-                from lincent.report.model_report import model_report
-
-                html = model_report(explanation | {"model": model})
-            text = "" if json else explanation_text(explanation)
+    loaded = load_model(model)
+    files: dict[str, bytes] = {}
+    with summary_errors(model):
+        explanation = explain_model(loaded, data, by=by, strict=strict, reading=reading, rows=rows)
+        for note in () if quiet else explanation["table_notes"]:
+            _console.log(note)
         if output is not None:
-            with atomic_write(output, force=force) as file:
-                file.write(encode(html))
-        if output == STREAM:
-            return
-        if json:
-            _console.answer_json(explanation)
-        else:
-            _console.answer(text)
+            from lincent.report.model_report import report_files
+
+            named = explanation | {"model": model}
+            files = report_files(named, loaded, written)
+        text = _console.json_text(explanation) if json else explanation_text(explanation)
+    for path, content in files.items():
+        with atomic_write(path, force=force) as file:
+            file.write(content)
+    if output != STREAM:
+        _console.answer(text)

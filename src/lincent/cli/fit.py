@@ -4,99 +4,68 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from lincent import _console
 from lincent._errors import AppError
-from lincent._files import STREAM, OutputError, atomic_write, check_output, encode, is_stream
+from lincent._files import STREAM, OutputError, atomic_write, check_output, is_stream
 from lincent.cli import options
 from lincent.tables.formats import check_exists
 
-Names = list[str] | None
 OF_LCC = ("lcc", "lcccv", "lcc-1nn", "lcc-1sv")
 
 
+@options.command
 def fit(
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="CSV (any separator, also gzip or zip), Parquet, Feather, Excel or JSON lines; "
-            "- is stdin."
-        ),
-    ],
-    target: Annotated[str, typer.Option(help="Column to predict.")],
-    output: Annotated[str, typer.Option("-o", "--output", help="Model file to write.")],
-    method: Annotated[
-        str, typer.Option(help="auto, linear, additive, structured, kernel, lcc, quick or a class.")
-    ] = "auto",
-    quick: Annotated[
-        bool, typer.Option("--quick", help="--method quick: linear, not tuned.")
-    ] = False,
-    report: Annotated[
-        bool, typer.Option("--report", help="Write an HTML page beside the model.")
-    ] = False,
-    learning_curve: Annotated[
-        bool, typer.Option("--learning-curve", help="Also show how the score grows with the rows.")
-    ] = False,
-    metric: Annotated[
-        str | None,
-        typer.Option(help="Threshold with the best balanced_accuracy, accuracy, f1 or mcc."),
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="Predict --positive from this probability on.")
-    ] = None,
-    positive: Annotated[
-        str | None, typer.Option(help="Class that probability and F1 refer to.")
-    ] = None,
-    drop: options.Drop = None,
-    keep: options.Keep = None,
-    role: options.Role = None,
-    dates: options.Dates = False,
-    text: options.Text = False,
-    id: Annotated[Names, typer.Option("--id", help="Column that identifies a row; repeat.")] = None,
-    group: options.Group = None,
-    set: Annotated[
-        Names, typer.Option("--set", help="NAME=VALUE of the estimator; repeat.")
-    ] = None,
-    tune: Annotated[
-        bool, typer.Option("--tune", help="With --method lcc: choose the margin.")
-    ] = False,
-    C: Annotated[float | None, typer.Option("--C", help="With --method lcc: cost C.")] = None,
-    margin: Annotated[float | None, typer.Option(help="With --method lcc: margin.")] = None,
-    discriminator: Annotated[
-        str | None, typer.Option(help="With --method lcc: distance, nearest or svm.")
-    ] = None,
-    balanced: Annotated[
-        bool, typer.Option("--balanced", help="Give the classes equal total cost.")
-    ] = False,
-    multi_class: Annotated[str | None, typer.Option(help="ovr or ovo, for many classes.")] = None,
-    probability: Annotated[
-        str | None, typer.Option(help="sigmoid, isotonic or none, where there is a choice.")
-    ] = None,
-    format: options.Format = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = None,
-    sheet: options.Sheet = None,
-    jobs: options.Jobs = 1,
-    seed: options.Seed = 0,
-    force: options.Force = False,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    data: str,
+    target: str | None = None,
+    output: str | None = None,
+    method: str = "auto",
+    quick: bool = False,
+    report: bool | None = None,
+    report_json: bool = False,
+    rows: bool = True,
+    learning_curve: bool = False,
+    costs: str | None = None,
+    metric: str | None = None,
+    threshold: float | None = None,
+    positive: str | None = None,
+    by: str | None = None,
+    id: options.Names = None,
+    set: options.Names = None,
+    tune: bool = False,
+    C: float | None = None,
+    margin: float | None = None,
+    discriminator: str | None = None,
+    balanced: bool = False,
+    multi_class: str | None = None,
+    probability: str | None = None,
+    strict: bool = False,
+    jobs: int = 1,
+    seed: int = 0,
+    force: bool = False,
+    quiet: bool = False,
+    json: bool = False,
+    columns: Any = None,
+    reading: Any = None,
 ) -> None:
     """Fit a classifier to a table.
 
     It is evaluated on rows that were held out.
     """
     with options.errors_as_messages("nothing was written; the same command starts again"):
-        page = str(Path(output).with_suffix(".html")) if report else None
-        if is_stream(output):
+        report = output is None if report is None else report
+        if output is None and data != STREAM:
+            output = str(Path(data).with_name(Path(data).name.split(".")[0] + ".lincent"))
+        if output is None or is_stream(output):
             raise AppError("A model is written to a file: name it with -o MODEL.")
+        suffixes = [".html"] * report + [".json", ".md"] * report_json
+        written = [str(Path(output).with_suffix(suffix)) for suffix in suffixes]
         check_output(output, force=force, others=(data,))
-        if page is not None:
-            check_output(page, force=force, others=(data, output))
+        for path in written:
+            check_output(path, force=force, others=(data, output))
         check_exists(data)
         if quick and method != "auto":
             raise AppError("--quick and --method exclude each other: --quick is --method quick.")
@@ -108,8 +77,6 @@ def fit(
         if probability is not None:
             params["probability"] = None if probability == "none" else probability
         log = _console.silent if quiet else _console.log
-        columns = options.column_options(drop, keep, role, dates, text, group)
-        reading = options.read_options(format, separator, encoding, decimal, sheet)
         with _console.progress_bar(quiet) as progress:
             progress("reading " + ("standard input" if data == STREAM else data), 0, 0)
             from lincent.export.model_file import save_model
@@ -118,28 +85,26 @@ def fit(
 
             model = fit_table(
                 data, target, method=method, params=params, metric=metric, threshold=threshold,
-                positive=positive, ids=tuple(id or ()), **columns, reading=reading,
-                learning_curve=learning_curve, n_jobs=options.worker_count(jobs),
-                random_state=seed, log=log, progress=progress,
+                costs=options.parse_costs(costs), positive=positive, by=by, ids=tuple(id or ()),
+                **columns, strict=strict, reading=reading, learning_curve=learning_curve, rows=rows,
+                n_jobs=options.worker_count(jobs), random_state=seed, log=log, progress=progress,
             )  # fmt: skip
-        html = b""
-        if page is not None:
-            from lincent.report.model_report import model_report
+        files: dict[str, bytes] = {}
+        if written:
+            from lincent.report.model_report import report_files
 
-            html = encode(model_report(explain_model(model) | {"model": output}))
+            explanation = explain_model(model) | {"model": output}
+            files = report_files(explanation, model, written)
         save_model(model, output, force=force)
     with options.errors_as_messages(f"the model was written to {output}"):
         try:
-            if page is not None:
-                with atomic_write(page, force=force) as file:
-                    file.write(html)
+            for path, content in files.items():
+                with atomic_write(path, force=force) as file:
+                    file.write(content)
             for warning in model.summary["warnings"]:
                 log(warning)
-            summary = _summary(model, data, output, page)
-            if json:
-                _console.answer_json(summary)
-            else:
-                _console.answer(_summary_text(summary))
+            summary = _summary(model, data, output, written[0] if report else None)
+            _console.answer(_console.json_text(summary) if json else _summary_text(summary))
         except OutputError as error:
             raise OutputError(f"The model was written to {output}. {error}") from error
     certificate = model.summary["certificate"]
@@ -166,7 +131,7 @@ def _set_lcc_options(
         if given and next(iter(given)) in accepted:
             instead = f" (--set {next(iter(given))}=VALUE sets that of --method {method})"
         elif C is not None:
-            instead = " (the price of an error is set by --threshold)"
+            instead = " (the costs of errors are --costs CLASS=COST,...)"
         raise AppError(f"{asked[0]} belongs to --method lcc: add --method lcc{instead}.")
     if tune and "margin" in given:
         raise AppError("--margin and --tune exclude each other: tuning chooses the margin.")
@@ -181,7 +146,8 @@ def _set_lcc_options(
 def _summary(model: Any, data: str, path: str, page: str | None) -> dict[str, Any]:
     """Return what ``lincent fit`` prints as JSON."""
     summary = dict(model.summary)
-    del summary["suspected_label_errors"]
+    for name in ("suspected_label_errors", "examples", "background", "row_hashes", "reference"):
+        del summary[name]
     if summary["held_out"]:
         summary["held_out"] = {k: v for k, v in summary["held_out"].items() if k != "curves"}
     new = "new" + "".join(Path(data).suffixes[-2:]) if data != STREAM else "new.csv"
@@ -191,12 +157,20 @@ def _summary(model: Any, data: str, path: str, page: str | None) -> dict[str, An
 
 def _summary_text(summary: dict[str, Any]) -> str:
     """Return the summary of a fit in a few lines, the held-out score first."""
-    from lincent.report.text import learning_curve_text, scores_text
+    from lincent.report.model_report import groups_table, learning_curve_text, scores_table
+    from lincent.report.rendering import block_text, table_text
 
     held = summary["held_out"]
-    lines = scores_text(held, "held-out rows") if held else ["No row could be held out."]
+    lines = ["No row could be held out."]
+    if held:
+        lines = [f"Held-out rows ({held['how']}):", *table_text(scores_table(held))]
     if held and "at_threshold" in held:
         lines.append(threshold_text(held["positive"], **held["at_threshold"]))
+    if held and held.get("costs"):
+        lines.append(_costs_text(summary["threshold"], **held["costs"]))
+    if held and held.get("by"):
+        by = held["by"]
+        lines += [f"Errors by {by['column']}:", *block_text(groups_table(by))]
     if summary.get("learning_curve"):
         lines.append(learning_curve_text(summary["learning_curve"]))
     used = sum(bool(column["used_as"]) for column in summary["columns"])
@@ -213,6 +187,19 @@ def _summary_text(summary: dict[str, Any]) -> str:
         lines.append(f"report in {summary['report']}")
     lines.append(f"next: {summary['next']}")
     return "\n".join(lines)
+
+
+def _costs_text(
+    threshold: Any, costs: Any, per_row: float, own_threshold: float, always: Any
+) -> str:
+    """Return what the threshold of ``--costs`` saves."""
+    prices = ", ".join(f"{name} {cost:g}" for name, cost in costs.items())
+    constant = min(always, key=always.get)
+    return (
+        f"With costs of {prices} the threshold is a {threshold['scale']} of {threshold['at']:.3g}: "
+        f"a held-out row costs {per_row:.3f}; {own_threshold:.3f} at the model's own threshold, "
+        f"{always[constant]:.3f} if always {constant}."
+    )
 
 
 def threshold_text(name: Any, found: int, rows: int, called: int) -> str:

@@ -4,42 +4,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from lincent import _console
 from lincent.cli import options
 from lincent.cli.compare import finish_experiment
 
 
+@options.command
 def reproduce(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A few splits, under two minutes.")
-    ] = False,
-    output: options.Folder = None,
-    jobs: options.Jobs = 0,
-    seed: options.Seed = 0,
-    sets: Annotated[str, typer.Option(help="Codes of the paper's sets, comma-separated.")] = "",
-    methods: Annotated[str, typer.Option(help="Methods of procedure 1, comma-separated.")] = "",
-    parts: Annotated[
-        str, typer.Option(help="Of procedure1,procedure2,nested,kernel,interpretations; else all.")
-    ] = "",
-    runs: Annotated[int, typer.Option(help="Splits of procedure 1; 0: 100, or 5 if quick.")] = 0,
-    time_limit: options.TimeLimit = 300.0,
-    retry: options.Retry = False,
-    seizure: Annotated[
-        Path | None,
-        typer.Option(help="Folder with Dog_1, Patient_1 and so on: run the seizure study on it."),
-    ] = None,
-    interictal: Annotated[
-        str, typer.Option(help="Seizure study: random (as in the paper) or blocks (unbiased).")
-    ] = "random",
-    lenient: Annotated[
-        bool, typer.Option("--lenient", help="Seizure study: skip unusable files and count them.")
-    ] = False,
-    quiet: options.Quiet = False,
-    json: options.Json = False,
+    quick: bool = False,
+    output: Path | None = None,
+    jobs: int = 0,
+    seed: int = 0,
+    sets: str = "",
+    methods: str = "",
+    parts: str = "",
+    runs: int = 0,
+    time_limit: float = 300.0,
+    retry: bool = False,
+    seizure: Path | None = None,
+    interictal: str = "random",
+    lenient: bool = False,
+    quiet: bool = False,
+    json: bool = False,
 ) -> None:
     """Run the study of the paper again, with a report.
 
@@ -48,7 +36,9 @@ def reproduce(
     study = "reproduce" if seizure is None else "seizure"
     folder = output or Path(f"lincent-{study}-quick" if quick else f"lincent-{study}")
     kept = f"what is done is kept in {folder}, and the same command goes on from there"
-    with options.errors_as_messages(kept, "" if quiet else f"the study goes to {folder}"):
+    with options.errors_as_messages(kept):
+        if not quiet:
+            _console.log(f"the study goes to {folder}")
         if seizure is None and (lenient or interictal != "random"):
             raise ValueError("--lenient and --interictal go with --seizure DIR.")
         if seizure is not None and parts:

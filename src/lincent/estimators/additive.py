@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import pairwise
+from dataclasses import KW_ONLY, dataclass, replace
+from itertools import chain, pairwise, product
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -17,32 +16,26 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.additive_problem import AdditiveProblem, RemoteAdditiveProblem, Terms
+from lincent.estimators.additive_problem import AdditiveProblem, Terms, fit_whole
 from lincent.estimators.auto_candidates import TrainingRows
 from lincent.estimators.base import Classifier, ProbabilityMixin, output_like_input
 from lincent.estimators.calibration import OutOfFoldScores
-from lincent.estimators.joint_fit import Costs, search_tolerance, total_costs
-from lincent.estimators.problem import is_streamed, sparse_to_batches
-from lincent.estimators.regularized import check_hinge_range
+from lincent.estimators.joint_fit import search_tolerance, total_costs
+from lincent.estimators.linear import check_hinge_range
 from lincent.estimators.remote import RemoteTraining
 from lincent.estimators.tabular import TableClassifier, sample_of_remote
-from lincent.estimators.validation import (
-    COMMON_CONSTRAINTS,
-    NONNEGATIVE,
-    POSITIVE,
-    Calibrated,
-    check_class_weight,
-)
+from lincent.estimators.validation import COMMON_CONSTRAINTS, NONNEGATIVE, POSITIVE, Calibrated
 from lincent.model_selection.folds import calibration_folds, make_folds, number_of_folds
 from lincent.model_selection.scoring import Labels, make_metric
 from lincent.model_selection.search import make_cv_results
-from lincent.sources.source import Kind, kind_of, namespace_of
+from lincent.sources.source import is_streamed, namespace_of
 from lincent.tables.weighted import SAMPLE_ROWS, quantiles
 
 FOLDS = 4
 SMOOTHINGS = (0.01, 0.1, 1.0)
-MOST_PAIRS = 10
-COLUMNS_FOR_PAIRS = 60
+FIRST_PAIRS, MOST_PAIRS = 10, 40
+"""Twice as many pairs are tried as long as the score rises."""
+COLUMNS_FOR_PAIRS = 200
 """With more columns no pairs are tried: there are thousands."""
 N_RESAMPLES = 20
 """Resampled fits behind the bands of shape functions."""
@@ -73,59 +66,40 @@ class AdditiveModel(BaseEstimator):
         self._validate_params()
         self._check_params()
         seed = int(check_random_state(self.random_state).randint(2**31))
-        ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
-
-        def problem(rows: TrainingRows, total: np.ndarray) -> AdditiveProblem:
-            total = total * check_class_weight(self.class_weight, self.classes_, total).factor
-            costs = Costs(total / total.sum(), check_hinge_range(self.margin_range))
-            return AdditiveProblem(
-                rows, costs, self.tol, self.max_iter, lambda: time.monotonic() >= ends, self.n_jobs
-            )
-
-        whole: AdditiveProblem | RemoteAdditiveProblem
-        if self._own_folds and kind_of(X) is Kind.SPARSE:
-            X = X.toarray()
-        X, y, sample_weight = sparse_to_batches(self, X, y, sample_weight)
+        limits = self._limits()
+        X, y, sample_weight = self._sparse_to_batches(X, y, sample_weight)
+        whole: TrainingRows | RemoteTraining
         if is_streamed(X):
             training = self._open_remote(X, y, sample_weight)
-            given = sample_of_remote(training, seed, SAMPLE_ROWS).rows
-            sample = problem(given, training.totals)
-            whole = RemoteAdditiveProblem(training, sample)
+            rows = given = sample_of_remote(training, seed, SAMPLE_ROWS)[0]
+            whole, totals = training, training.totals
         else:
             given = self._open_table(X, y, sample_weight, seed)
-            total = np.bincount(given.codes, weights=given.weight)
-            whole = sample = problem(given.merged(), total)
-            if not self._own_folds:
-                sample = whole.sampled(SAMPLE_ROWS)
-        signs = self._monotonic_signs([column.name for column in self._encoder.columns_])
-        rows, sources = sample.rows, self._encoder.sources
+            rows = given.merged()
+            whole, totals = rows, given.totals
+            index = np.arange(len(rows.Z)) if self._own_folds else rows.sample(SAMPLE_ROWS)
+            rows = rows if len(index) == len(rows.Z) else rows[index]
+        sample = AdditiveProblem(rows, self._costs(totals), limits, self.n_jobs)
+        signs = self._monotonic_signs(self._column_names())[self._used]
+        sources = self._encoder.sources
         terms = Terms.learn(rows.Z, rows.keys, rows.weight, sources, self.n_knots, signs)
         terms, C = self._select(sample, terms, given, seed)
         self._store_solution(whole, sample, terms, C, seed)
-        if self.probability is not None:
-            self._expand_out_of_fold(given)
-            if is_streamed(X):  # samples without an index in X
-                del self.out_of_fold_scores_, self.out_of_fold_probabilities_
+        if self.probability is not None and is_streamed(X):  # samples without an index in X
+            del self.out_of_fold_scores_, self.out_of_fold_probabilities_
         return self
 
-    @property
-    def _own_folds(self) -> bool:
-        """Whether the user's folds are indices of samples of X."""
-        return False
+    def _calibrate(self, rows: TrainingRows, scores: np.ndarray, given: TrainingRows) -> None:
+        """Calibrate probabilities on out-of-fold scores of ``rows``, which may be merged.
 
-    def _calibrate(self, rows: TrainingRows, scores: np.ndarray) -> None:
-        """Calibrate probabilities on out-of-fold scores of samples, which may be merged."""
+        The out-of-fold values are copied to the ``given`` samples, those of X.
+        """
         part = calibration_folds(rows.Z, rows.codes, rows.weight)
         part = np.where(np.isfinite(scores[:, 0]), part, -1)
         OutOfFoldScores(scores, rows.codes, rows.weight, part, len(self.classes_)).calibrate(
             self, 1.0
         )
-        self._distinct = (rows.keys, rows.codes)
-
-    def _expand_out_of_fold(self, given: TrainingRows) -> None:
-        """Copy the out-of-fold values of merged samples to the samples of X."""
-        keys, codes = self.__dict__.pop("_distinct")
-        pairs = zip(keys.tolist(), codes.tolist(), strict=True)
+        pairs = zip(rows.keys.tolist(), rows.codes.tolist(), strict=True)
         position = {pair: k for k, pair in enumerate(pairs)}
         pairs = zip(given.keys.tolist(), given.codes.tolist(), strict=True)
         index = np.array([position.get(pair, -1) for pair in pairs])
@@ -162,7 +136,7 @@ class AdditiveModel(BaseEstimator):
 
     def _store_solution(
         self,
-        whole: AdditiveProblem | RemoteAdditiveProblem,
+        whole: TrainingRows | RemoteTraining,
         sample: AdditiveProblem,
         terms: Terms,
         C: float,
@@ -170,12 +144,10 @@ class AdditiveModel(BaseEstimator):
     ) -> None:
         # Terms have mean zero over the training samples; their means are in the intercept.
         seen = sample.seen_by(terms)
-        if whole is sample:
-            solution, self._means = seen.path([C])[0], seen.means()
-            own = solution.rules
-        else:
-            solution, self._means = whole.fit(terms, C)
-            own = seen.path([C])[0].rules
+        solution, self._means = seen.path([C])[0], seen.means()
+        own = solution.rules
+        if whole is not sample.rows:
+            solution, self._means = fit_whole(whole, sample, terms, C)
         self._terms = terms
         self._coef = solution.rules[:-1]
         offset = solution.rules[-1]
@@ -184,11 +156,16 @@ class AdditiveModel(BaseEstimator):
         self._intercept = offset + self._means @ self._coef
         drawn = seen.band(C, own, N_RESAMPLES, seed) - own
         # Coefficients of a sample vary more than those of all samples, by the root of its weight.
-        fraction = float(sample.rows.weight.sum()) / whole.total
+        fraction = float(sample.rows.weight.sum()) / float(whole.totals.sum())
         self._resampled = (solution.rules + np.sqrt(fraction) * drawn)[:, :-1]
-        self.term_names_ = self._term_names()
-        self.feature_importances_ = self._importances(seen.features, sample.rows.weight)
-        self._range = self._ranges(sample.rows)
+        names = [column.name for column in self._encoder.columns_]
+        pairs = [f"{names[a]} & {names[b]}" for a, b in terms.pairs]
+        self.term_names_ = np.array([*names, *pairs], dtype=object)
+        rows = sample.rows
+        self.feature_importances_ = np.zeros(self.n_features_in_)
+        self.feature_importances_[self._used] = self._importances(seen.features, rows.weight)
+        levels = np.array([0.01, 0.99])
+        self._range = np.array([quantiles(column, rows.weight, levels) for column in rows.Z.T])
         self.objective_ = float(solution.objective.sum())
         self.dual_objective_ = float(solution.bound.sum())
         self.duality_gap_ = max(float(solution.relative_gap.max()), 0.0)
@@ -200,11 +177,6 @@ class AdditiveModel(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-
-    def _term_names(self) -> np.ndarray:
-        names = [column.name for column in self._encoder.columns_]
-        pairs = [f"{names[a]} & {names[b]}" for a, b in self._terms.pairs]
-        return np.array([*names, *pairs], dtype=object)
 
     def _importances(self, features: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return the share of each column in the mean absolute contributions of the terms."""
@@ -222,11 +194,6 @@ class AdditiveModel(BaseEstimator):
         """Return the features of each term."""
         ends = np.searchsorted(self._terms.owners, np.arange(self._terms.count + 1)).tolist()
         return [slice(low, high) for low, high in pairwise(ends)]
-
-    def _ranges(self, rows: TrainingRows) -> np.ndarray:
-        """Return the 1 and 99 percent quantiles of each encoded column."""
-        levels = np.array([0.01, 0.99])
-        return np.array([quantiles(column, rows.weight, levels) for column in rows.Z.T])
 
     @output_like_input
     def contributions(self, X: Any) -> np.ndarray:
@@ -279,11 +246,14 @@ class AdditiveModel(BaseEstimator):
         """
         check_is_fitted(self)
         names = [code.name for code in self._encoder.columns_]
-        index = names.index(column) if column in names else column
-        if not isinstance(index, int | np.integer) or not 0 <= index < len(names):
+        used = self._used.tolist()
+        index = names.index(column) if column in names else -1
+        if isinstance(column, int | np.integer) and int(column) in used:
+            index = used.index(int(column))
+        if index < 0:
             raise ValueError(
                 f"column={column!r} is not there: give a name of {names[:5]!r}... or a number "
-                f"below {len(names)}."
+                f"below {self.n_features_in_} of a column that is used."
             )
         x, Z = self._grid(int(index))
         features = self._terms.apply(Z) - self._means
@@ -314,6 +284,7 @@ class AdditiveModel(BaseEstimator):
         return x, Z
 
 
+@dataclass(eq=False, repr=False)
 class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
     """Additive model of one spline per column, fitted by centralization.
 
@@ -328,7 +299,8 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
     smoothing : float, default=0.1
         Penalty on the curvature of the shape functions, beside that on their size.
     n_knots : int, default=8
-        Knots per column, at quantiles.
+        Knots per column, at quantiles. More than 142 columns have fewer, and more than 500 are
+        fitted by a line each.
     interactions : int, default=0
         Number of pairs of columns with a term of their own; they are selected by the data.
     monotonic_cst : array-like of int or dict, default=None
@@ -340,6 +312,11 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
         Factors on the costs of each class. ``"balanced"`` gives all classes the same total cost.
     categorical_features : array-like of bool, int or str, default=None
         Further columns to read as categories, beside text and categorical columns of a frame.
+    keep_columns : list of str or "all", default=()
+        Columns of a frame to use whatever they look like. Identifiers, dates, free text, constant
+        columns and those that tell the class of nearly every row are left out with a warning
+        otherwise, as by ``lincent fit``; without pyarrow all columns are used. A date becomes its
+        number of days.
     probability : {"sigmoid", "isotonic"} or None, default=None
         Method by which ``predict_proba`` is calibrated on out-of-fold scores; ``fit`` is then
         repeated in five folds. ``predict`` does not change: with imbalanced classes the predicted
@@ -388,6 +365,10 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
     With more than 10,000 distinct samples, knots, pairs and bands come from a random sample of that
     size; the coefficients are fitted, and certified, on all samples.
 
+    The band of ``shape`` shows how a shape function varies over resampled training samples (the
+    Bayesian bootstrap): it holds the middle 80 percent at each value. It is no confidence band of
+    the whole curve, and it does not contain the choice of C and smoothing.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -399,46 +380,29 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
     ((100,), (100,))
     """
 
+    C: float = 0.1
+    smoothing: float = 0.1
+    _: KW_ONLY
+    n_knots: int = 8
+    interactions: int = 0
+    monotonic_cst: Any = None
+    margin_range: tuple[float, float] = (-1.0, 3.0)
+    class_weight: Any = "balanced"
+    categorical_features: Any = None
+    keep_columns: Any = ()
+    probability: Calibrated = None
+    tol: float = 1e-9
+    max_iter: int = 200
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **AdditiveModel._parameter_constraints,
         "C": [POSITIVE],
         "smoothing": [NONNEGATIVE],
     }
-
-    def __init__(
-        self,
-        C: float = 0.1,
-        smoothing: float = 0.1,
-        *,
-        n_knots: int = 8,
-        interactions: int = 0,
-        monotonic_cst: Any = None,
-        margin_range: tuple[float, float] = (-1.0, 3.0),
-        class_weight: Any = "balanced",
-        categorical_features: Any = None,
-        probability: Calibrated = None,
-        tol: float = 1e-9,
-        max_iter: int = 200,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.smoothing = smoothing
-        self.n_knots = n_knots
-        self.interactions = interactions
-        self.monotonic_cst = monotonic_cst
-        self.margin_range = margin_range
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.probability = probability
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _select(
         self, problem: AdditiveProblem, terms: Terms, rows: TrainingRows, seed: int
@@ -452,10 +416,11 @@ class AdditiveLCC(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
             folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in parts]
             smoothing = [terms.smoothing]
             scores = problem.out_of_fold(merged, folds, terms, smoothing, [C], self.tol, pairs, C)
-            self._calibrate(merged, scores[0, 0])
+            self._calibrate(merged, scores[0, 0], rows)
         return (problem.with_pairs(problem.seen_by(terms), C, pairs) if pairs else terms), C
 
 
+@dataclass(eq=False, repr=False)
 class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier):
     """AdditiveLCC with C, smoothing and pairs of columns selected by cross-validation.
 
@@ -463,9 +428,11 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier
     ----------
     interactions : int or "auto", default="auto"
         Number of pairs of columns with a term of their own. "auto" tries half as many pairs as
-        there are columns, at most ten, and keeps them if their cross-validated score is higher.
+        there are columns, at most 10, and twice as many, up to 40, as long as the cross-validated
+        score rises; with more than 200 columns it tries none.
     n_knots : int, default=8
-        Knots per column, at quantiles.
+        Knots per column, at quantiles. More than 142 columns have fewer, and more than 500 are
+        fitted by a line each.
     monotonic_cst : array-like of int or dict, default=None
         1 for columns whose shape function must rise, -1 for those that must fall, 0 for the others.
     scoring : str or callable, default=None
@@ -483,6 +450,11 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier
         Factors on the costs of each class. ``"balanced"`` gives all classes the same total cost.
     categorical_features : array-like of bool, int or str, default=None
         Further columns to read as categories, beside text and categorical columns of a frame.
+    keep_columns : list of str or "all", default=()
+        Columns of a frame to use whatever they look like. Identifiers, dates, free text, constant
+        columns and those that tell the class of nearly every row are left out with a warning
+        otherwise, as by ``lincent fit``; without pyarrow all columns are used. A date becomes its
+        number of days.
     tol : float, default=1e-9
         Bound on ``duality_gap_``.
     max_iter : int, default=200
@@ -538,49 +510,28 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier
     (30,)
     """
 
+    interactions: Any = "auto"
+    _: KW_ONLY
+    n_knots: int = 8
+    monotonic_cst: Any = None
+    scoring: Any = None
+    cv: Any = None
+    probability: Calibrated = "sigmoid"
+    margin_range: tuple[float, float] = (-1.0, 3.0)
+    class_weight: Any = "balanced"
+    categorical_features: Any = None
+    keep_columns: Any = ()
+    tol: float = 1e-9
+    max_iter: int = 200
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **AdditiveModel._parameter_constraints,
         "interactions": [NONNEGATIVE, StrOptions({"auto"})],
     }
-
-    def __init__(
-        self,
-        interactions: Any = "auto",
-        *,
-        n_knots: int = 8,
-        monotonic_cst: Any = None,
-        scoring: Any = None,
-        cv: Any = None,
-        probability: Calibrated = "sigmoid",
-        margin_range: tuple[float, float] = (-1.0, 3.0),
-        class_weight: Any = "balanced",
-        categorical_features: Any = None,
-        tol: float = 1e-9,
-        max_iter: int = 200,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.interactions = interactions
-        self.n_knots = n_knots
-        self.monotonic_cst = monotonic_cst
-        self.scoring = scoring
-        self.cv = cv
-        self.probability = probability
-        self.margin_range = margin_range
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    @property
-    def _own_folds(self) -> bool:
-        return not (self.cv is None or isinstance(self.cv, int | np.integer))
 
     def _open_remote(self, X: Any, y: Any, sample_weight: Any) -> RemoteTraining:
         number_of_folds(self.cv, remote=True)
@@ -590,46 +541,60 @@ class AdditiveLCCCV(ProbabilityMixin, AdditiveModel, TableClassifier, Classifier
         self, problem: AdditiveProblem, terms: Terms, rows: TrainingRows, seed: int
     ) -> tuple[Terms, float]:
         # The user's folds are indices of samples of X; others are assigned to distinct samples.
-        rows = rows if self._own_folds else problem.rows
+        given, rows = rows, rows if self._own_folds else problem.rows
         cv = FOLDS if self.cv is None else self.cv
         folds = make_folds(cv, rows.Z, rows.codes, rows.weight, 1, seed)
         metric = make_metric(self.scoring, self.classes_)
         labels = Labels(rows.codes, rows.weight, len(self.classes_))
         Cs = (total_costs(len(self.classes_)) / rows.weight.sum()).tolist()
         tol = search_tolerance(len(self.classes_))
-        candidates: list[tuple[float, float, float, int]] = []
-        scores: dict[tuple[float, float, int], np.ndarray] = {}
+        params: list[dict[str, Any]] = []
+        values: list[float] = []
+        scores: list[np.ndarray] = []
 
         def evaluate(smoothings: Sequence[float], pairs: int = 0, C: float = 0.0) -> None:
             out_of_fold = problem.out_of_fold(rows, folds, terms, smoothings, Cs, tol, pairs, C)
-            for smoothing, by_cost in zip(smoothings, out_of_fold, strict=True):
-                for cost, held_out in zip(Cs, by_cost, strict=True):
-                    kept = np.flatnonzero(np.isfinite(held_out[:, 0]))
-                    value = metric(held_out[kept], labels.subset(kept))
-                    candidates.append((value, cost, smoothing, pairs))
-                    scores[cost, smoothing, pairs] = held_out
+            for (smoothing, cost), held_out in zip(
+                product(smoothings, Cs), chain(*out_of_fold), strict=True
+            ):
+                kept = np.flatnonzero(np.isfinite(held_out[:, 0]))
+                values.append(metric(held_out[kept], labels.subset(kept)))
+                params.append({"C": cost, "smoothing": smoothing, "interactions": pairs})
+                scores.append(held_out)
+
+        def best(candidates: Sequence[int]) -> int:
+            """Return the best candidate; ties go to fewer pairs, larger C and smoothing."""
+
+            def key(k: int) -> tuple[float, ...]:
+                C, smoothing, pairs = params[k].values()
+                return values[k], -pairs, C, smoothing
+
+            return max(candidates, key=key)
 
         evaluate(SMOOTHINGS)
-        best = max(candidates)
+        first = params[best(range(len(params)))]
         automatic = isinstance(self.interactions, str)
         n_columns = int(terms.sources[-1]) + 1
-        n_pairs = int(self.interactions) if not automatic else 0
-        if automatic and 1 < n_columns <= COLUMNS_FOR_PAIRS:
-            n_pairs = min(MOST_PAIRS, max(n_columns // 2, 1))
-        if n_pairs and not problem.out_of_time():
-            evaluate([best[2]], n_pairs, best[1])
-        with_pairs = [candidate for candidate in candidates if candidate[3]]
-        chosen = max(candidates if automatic else with_pairs or candidates)
-        names = ("C", "smoothing", "interactions")
-        params = [dict(zip(names, candidate[1:], strict=True)) for candidate in candidates]
-        values = np.array([candidate[0] for candidate in candidates])
-        self.cv_results_ = make_cv_results(params, values)
-        self.best_index_ = candidates.index(chosen)
-        self.best_params_, self.best_score_ = params[self.best_index_], float(chosen[0])
-        self.C_, self.smoothing_ = chosen[1:3]
+        n_pairs = 0 if automatic else int(self.interactions)
+        most = min(MOST_PAIRS, n_columns * (n_columns - 1) // 2)
+        if automatic and n_columns <= COLUMNS_FOR_PAIRS:
+            n_pairs = min(FIRST_PAIRS, n_columns // 2)
+        while n_pairs and not problem.limits.out_of_time():
+            reached = max(values)
+            evaluate([first["smoothing"]], n_pairs, first["C"])
+            rising = automatic and max(values) > reached and n_pairs < most
+            n_pairs = min(2 * n_pairs, most) if rising else 0
+        every = range(len(params))
+        with_pairs = [k for k in every if params[k]["interactions"]]
+        self.best_index_ = best(every if automatic or not with_pairs else with_pairs)
+        self.cv_results_ = make_cv_results(params, np.array(values))
+        self.best_params_ = chosen = params[self.best_index_]
+        self.best_score_ = float(values[self.best_index_])
+        self.C_, self.smoothing_ = chosen["C"], chosen["smoothing"]
         if self.probability is not None:
-            self._calibrate(rows, scores[chosen[1:]])
-        smooth = replace(terms, smoothing=chosen[2])
-        if not chosen[3]:
-            return smooth, chosen[1]
-        return problem.with_pairs(problem.seen_by(smooth), best[1], chosen[3]), chosen[1]
+            self._calibrate(rows, scores[self.best_index_], given)
+        smooth = replace(terms, smoothing=self.smoothing_)
+        if not chosen["interactions"]:
+            return smooth, self.C_
+        seen = problem.seen_by(smooth)
+        return problem.with_pairs(seen, first["C"], chosen["interactions"]), self.C_

@@ -18,12 +18,12 @@ All draws are solved at once, next to the solved problem.
 
 Knots, pairs, smoothing, C and bands come from at most about ``SAMPLE_ROWS`` distinct samples, drawn
 by their hash; the coefficients are fitted to all samples, in memory or in place
-(``RemoteAdditiveProblem``).  So a fit does not depend on the kind of X.
+(``fit_whole``).  So a fit does not depend on the kind of X.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -32,16 +32,18 @@ import numpy as np
 
 from lincent import _console
 from lincent.estimators.auto_candidates import TrainingRows
-from lincent.estimators.joint_fit import Costs
+from lincent.estimators.joint_fit import Costs, Limits, fit_in_place
 from lincent.estimators.problem import run_jobs
 from lincent.estimators.remote import RemoteTraining
-from lincent.estimators.tabular import Limits, fit_remote
+from lincent.features.pairs import BOUND, LEADING, pair_values, products
 from lincent.features.splines import ColumnCurve, IncreasingCurve, learn_curve, learn_increasing
 from lincent.model_selection.folds import Split
+from lincent.model_selection.search import search_folds
 from lincent.problems.joint import JointLoss, SeparateLoss
 from lincent.solvers.newton.joint import (
     Design,
     JointSolution,
+    Span,
     solve_near,
     solve_nonnegative,
     solve_path,
@@ -49,8 +51,8 @@ from lincent.solvers.newton.joint import (
 from lincent.sources.source import dense_rows, namespace_of
 from lincent.tables.weighted import merged, sample_by_key
 
-PAIR_TERMS = 3
-"""Features of each column in the products of a pair: the smoothest ones."""
+MOST_FEATURES = 1000
+"""With many columns each has fewer knots, and from 501 on none, so that a fit takes seconds."""
 
 Curve = ColumnCurve | IncreasingCurve
 
@@ -76,35 +78,43 @@ class Terms:
     ) -> Terms:
         """Place knots on a sample; ``signs`` has 1 or -1 for monotonic columns of the table."""
         rows, counts = sample_by_key(keys, weight)
+        n_knots = min(n_knots, 1 + MOST_FEATURES // len(sources))
         curves: list[Curve] = []
         first = np.flatnonzero(np.diff(sources, prepend=-1))
         for j, column in enumerate(Z[rows].T):
             sign = signs[sources[j]] if j in first else 0
             if sign:
-                curves.append(learn_increasing(column, counts, n_knots, float(sign)))
+                curves.append(learn_increasing(column, counts, max(n_knots, 3), float(sign)))
             else:
                 curves.append(learn_curve(column, counts, n_knots))
         return cls(curves, sources, 0.0, [])
 
     @property
+    def columns(self) -> int:
+        """The number of encoded columns."""
+        return len(self.curves)
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return sum(self._widths())
+
+    @property
     def count(self) -> int:
+        """The number of terms."""
         return int(self.sources[-1]) + 1 + len(self.pairs)
 
     @property
     def held(self) -> np.ndarray:
         """Whether the coefficient of each feature must be nonnegative."""
-        single = [np.full(c.width, isinstance(c, IncreasingCurve)) for c in self.curves]
-        return np.concatenate([*single, np.zeros(sum(self._pair_widths()), dtype=bool)])
+        single = [isinstance(curve, IncreasingCurve) for curve in self.curves]
+        return np.repeat(single + [False] * len(self.pairs), self._widths())
 
     @property
     def owners(self) -> np.ndarray:
         """The term of each feature."""
-        widths = [curve.width for curve in self.curves]
-        single = np.repeat(self.sources, widths)
-        extra = np.repeat(
-            int(self.sources[-1]) + 1 + np.arange(len(self.pairs)), self._pair_widths()
-        )
-        return np.concatenate([single, extra])
+        pairs = range(self.count - len(self.pairs), self.count)
+        return np.repeat([*self.sources, *pairs], self._widths())
 
     @property
     def factors(self) -> np.ndarray:
@@ -112,27 +122,33 @@ class Terms:
         single = [curve.factors(self.smoothing) for curve in self.curves]
         return np.concatenate([*single, np.ones(sum(self._pair_widths()))])
 
+    def _widths(self) -> list[int]:
+        """Return the number of features of each encoded column and pair."""
+        return [*(curve.width for curve in self.curves), *self._pair_widths()]
+
+    def __call__(self, X: Any) -> Any:
+        """Return the features of samples wherever they are, as a feature map does."""
+        return self.apply(dense_rows(X))
+
     def apply(self, Z: Any) -> Any:
         """Return the features of encoded samples, as the same kind of array."""
-        out, end = namespace_of(Z).empty((len(Z), len(self.owners))), 0
+        out, end = namespace_of(Z).empty((len(Z), self.width)), 0
         for curve, z in zip(self.curves, Z.T, strict=True):
             out[:, end : end + curve.width] = curve.values(z, self.smoothing)
             end += curve.width
         for (first, second), width in zip(self.pairs, self._pair_widths(), strict=True):
-            out[:, end : end + width] = products(
-                self._leading(out, first), self._leading(out, second)
-            )
+            out[:, end : end + width] = products(*(self._leading(out, k) for k in (first, second)))
             end += width
         return out
 
     def _leading(self, features: Any, column: int) -> Any:
-        """Return the first few features of a column of the table."""
+        """Return the first few features of a column of the table, clipped."""
         first = int(np.searchsorted(self.owners, column))
-        return features[:, first : first + self._lead_width(column)]
+        return features[:, first : first + self._lead_width(column)].clip(-BOUND, BOUND)
 
     def _lead_width(self, column: int) -> int:
         mine = np.flatnonzero(self.sources == column)
-        return min(PAIR_TERMS, sum(self.curves[j].width for j in mine))
+        return min(LEADING, sum(self.curves[j].width for j in mine))
 
     def _pair_widths(self) -> list[int]:
         return [self._lead_width(a) * self._lead_width(b) for a, b in self.pairs]
@@ -145,31 +161,12 @@ class Terms:
         The sum is over all products a b of a pair; ``gradient`` is that of the loss by the scores.
         """
         indices = range(int(self.sources[-1]) + 1)
-        leads = bounded(np.concatenate([self._leading(features, k) for k in indices], axis=1))
-        starts = np.cumsum([0, *(self._lead_width(k) for k in indices)])[:-1]
-
-        def by_pair(matrix: np.ndarray) -> np.ndarray:
-            return np.add.reduceat(np.add.reduceat(matrix, starts, axis=0), starts, axis=1)
-
-        columns = gradient.reshape(len(leads), -1).T
-        gains = sum((leads.T @ (leads * column[:, None])) ** 2 for column in columns)
-        squares = leads**2
-        variance = np.maximum(by_pair(squares.T @ squares) / len(leads), 1e-12)
-        first, second = np.triu_indices(len(starts), 1)
-        value = (by_pair(np.asarray(gains)) / variance)[first, second]
+        leading = np.concatenate([self._leading(features, k) for k in indices], axis=1)
+        widths = [self._lead_width(k) for k in indices]
+        residuals = gradient.reshape(len(leading), -1).T
+        first, second, value = pair_values(leading, widths, residuals, 1.0 / len(leading))
         best = np.argsort(-value, kind="stable")[:count]
         return [(int(first[k]), int(second[k])) for k in best]
-
-
-def bounded(features: Any) -> Any:
-    """Clip features: they are linear far out, and products of two would be large."""
-    return features.clip(-3.0, 3.0)
-
-
-def products(A: Any, B: Any) -> Any:
-    """Return all products of a clipped feature of one column and one of the other."""
-    A, B = bounded(A), bounded(B)
-    return (A[:, :, None] * B[:, None, :]).reshape(len(A), -1)
 
 
 BAND_GAP, BAND_STEPS = 1e-3, 25
@@ -184,9 +181,7 @@ class AdditiveProblem:
 
     rows: TrainingRows
     costs: Costs
-    tol: float
-    max_iter: int
-    out_of_time: Callable[[], bool]
+    limits: Limits
     n_jobs: int | None = None
 
     @property
@@ -224,7 +219,7 @@ class AdditiveProblem:
         terms = replace(terms, smoothing=smoothings[0])
         features = terms.apply(rows.Z)
 
-        def fit_fold(number: int) -> None:
+        def fit_fold(number: int, _: Any) -> None:
             train, test = folds[number]
             _console.step("search, fold", number, len(folds), f"{pairs} pairs")
             index, weight = merged(train, rows.keys, rows.codes, rows.weight)
@@ -238,18 +233,8 @@ class AdditiveProblem:
                 factors = smoothed.terms.factors / first
                 out[s, k, test] = held_out @ (factors[:, None] * coef[:-1]) + coef[-1]
 
-        run_jobs([partial(fit_fold, number) for number in range(len(folds))], self.n_jobs)
+        search_folds(len(folds), fit_fold, partial(run_jobs, n_jobs=self.n_jobs))
         return out
-
-    def fit(self, terms: Terms, C: float) -> tuple[JointSolution, np.ndarray]:
-        """Return the solution, and the means of the features."""
-        seen = self.seen_by(terms)
-        return seen.path([C])[0], seen.means()
-
-    def sampled(self, count: int) -> AdditiveProblem:
-        """Return the problem of about ``count`` distinct samples, or itself if it has no more."""
-        index = self.rows.sample(count)
-        return self if len(index) == len(self.rows.Z) else replace(self, rows=self.rows[index])
 
     def with_pairs(self, seen: AdditiveRows, C: float, count: int) -> Terms:
         """Return the terms with the best pairs, given the solution without pairs."""
@@ -266,33 +251,14 @@ class AdditiveRows:
         self.problem, self.terms, self.features = problem, terms, features
         self.loss = problem.loss
 
-    @property
-    def _rotated(self) -> bool:
-        """Whether coefficients are combinations of the samples, fewer than features."""
-        n_samples, n_features = self.features.shape
-        return n_samples < n_features and not self.terms.held.any()
-
     @cached_property
-    def _basis(self) -> tuple[np.ndarray, np.ndarray]:
-        """An orthonormal basis of the span of the samples, and the samples in it."""
-        basis, rotated = np.linalg.qr(self.features.T)
-        return basis, np.ascontiguousarray(rotated.T)
+    def span(self) -> Span:
+        # Coefficients that must be nonnegative are those of the features themselves.
+        return Span(self.features, rotate=not self.terms.held.any())
 
     @cached_property
     def design(self) -> Design:
-        rows = self._basis[1] if self._rotated else self.features
-        return Design(rows, self.loss.codes, self.problem.rows.weight)
-
-    def _inner(self, rules: np.ndarray) -> np.ndarray:
-        """Return coefficients of the features as coefficients of the design."""
-        if not self._rotated:
-            return rules
-        return np.concatenate([self._basis[0].T @ rules[:-1], rules[-1:]])
-
-    def _outer(self, rules: np.ndarray) -> np.ndarray:
-        if not self._rotated:
-            return rules
-        return np.concatenate([self._basis[0] @ rules[:-1], rules[-1:]])
+        return Design(self.span.rows, self.loss.codes, self.problem.rows.weight)
 
     def means(self) -> np.ndarray:
         """Return the means of the features."""
@@ -307,39 +273,35 @@ class AdditiveRows:
         start: np.ndarray | None = None,
     ) -> list[JointSolution]:
         """Return the solution for each C (per sample), each started from the one before."""
-        problem, scales = self.problem, [C * self.problem.total for C in Cs]
-        tol = problem.tol if tol is None else tol
-        if self.terms.held.any():
-            return self._held_path(scales, tol, start)
+        limits, scales = self.problem.limits, [C * self.problem.total for C in Cs]
+        tol = limits.tol if tol is None else tol
+        held = self.terms.held
+        if held.any():
+            assert isinstance(self.loss, SeparateLoss)
+            solutions: list[JointSolution] = []
+            for scale in scales:
+                begin = solutions[-1].rules if solutions else start
+                given = held, tol, limits.max_iter, begin
+                solutions.append(solve_nonnegative(self.design, self.loss, scale, *given))
+            return solutions
         path = solve_path(
             self.design,
             self.loss,
             scales,
             tol,
-            problem.max_iter,
+            limits.max_iter,
             certify=certify,
-            start=None if start is None else self._inner(start),
-            out_of_time=problem.out_of_time,
+            start=None if start is None else self.span.inner(start),
+            out_of_time=limits.out_of_time,
         )
-        return [replace(solution, rules=self._outer(solution.rules)) for solution in path]
-
-    def _held_path(
-        self, scales: Sequence[float], tol: float, start: np.ndarray | None
-    ) -> list[JointSolution]:
-        assert isinstance(self.loss, SeparateLoss)
-        path: list[JointSolution] = []
-        held, most = self.terms.held, self.problem.max_iter
-        for scale in scales:
-            begin = path[-1].rules if path else start
-            path.append(solve_nonnegative(self.design, self.loss, scale, held, tol, most, begin))
-        return path
+        return [replace(solution, rules=self.span.outer(solution.rules)) for solution in path]
 
     def smoothed(self, smoothing: float) -> tuple[AdditiveRows, np.ndarray]:
         """Return the samples for another smoothing, and the factors on the features."""
         assert not self.terms.pairs, "the features of pairs are no multiples of each other"
         terms = replace(self.terms, smoothing=smoothing)
         factors = terms.factors / self.terms.factors
-        if self._rotated:
+        if self.span.basis is not None:
             return AdditiveRows(self.problem, terms, self.features * factors), factors
         design = self.design.scaled(factors)
         other = AdditiveRows(self.problem, terms, design.X)
@@ -375,10 +337,14 @@ class AdditiveRows:
         """Return coefficients for other weights: (weights, n_features + 1, n_outputs)."""
         costs = self.problem.costs
         loss: SeparateLoss | JointLoss
-        if isinstance(self.loss, SeparateLoss):
-            loss = _stacked(self.loss, costs, weights)
-        else:  # the total cost is proportional to the weight
-            fraction = weights[0].sum() / self.problem.total
+        # The total cost is proportional to the weight.
+        fraction = weights.sum(axis=1, keepdims=True) / self.problem.total
+        if isinstance(self.loss, SeparateLoss):  # one binary problem for each set of weights
+            totals = weights @ np.eye(2)[self.loss.codes]
+            cost = costs.by_class / np.maximum(totals, 1e-300) * fraction
+            side = np.repeat(self.loss.side, len(weights), axis=0)
+            loss = replace(self.loss, weight=weights.T, side=side, cost=cost)
+        else:
             plain = costs.loss(self.loss.codes, weights[0])
             assert isinstance(plain, JointLoss)
             loss = replace(plain, cost=plain.cost * fraction)
@@ -387,11 +353,11 @@ class AdditiveRows:
             self.loss,
             loss,
             C * self.problem.total,
-            self._inner(rules),
+            self.span.inner(rules),
             BAND_GAP,
             BAND_STEPS,
         )
-        return np.moveaxis(self._outer(solved).reshape(len(rules), len(weights), -1), 1, 0)
+        return np.moveaxis(self.span.outer(solved).reshape(len(rules), len(weights), -1), 1, 0)
 
     def _held_band(self, C: float, rules: np.ndarray, drawn: np.ndarray) -> np.ndarray:
         out = np.empty((len(drawn), *rules.shape))
@@ -405,55 +371,17 @@ class AdditiveRows:
         return out
 
 
-def _stacked(solved: SeparateLoss, costs: Costs, weights: np.ndarray) -> SeparateLoss:
-    """Return the binary problems for each set of weights (n_sets, n_samples), for the same C."""
-    classes = np.eye(2)[solved.codes]
-    totals = weights @ classes
-    fraction = weights.sum(axis=1, keepdims=True) / solved.weight.sum()
-    cost = costs.by_class / np.maximum(totals, 1e-300) * fraction
-    side = np.repeat(solved.side, len(weights), axis=0)
-    return replace(solved, weight=weights.T, side=side, cost=cost)
-
-
-@dataclass(frozen=True)
-class TermsMap:
-    """The features of remote samples as a mapping."""
-
-    terms: Terms
-
-    @property
-    def columns(self) -> int:
-        return len(self.terms.curves)
-
-    @property
-    def width(self) -> int:
-        return len(self.terms.owners)
-
-    def __call__(self, X: Any) -> Any:
-        return self.terms.apply(dense_rows(X))
-
-
-@dataclass(frozen=True)
-class RemoteAdditiveProblem:
-    """Remote training data, and the problem of a sample of it."""
-
-    training: RemoteTraining
-    sample: AdditiveProblem
-
-    @property
-    def total(self) -> float:
-        """The weight of the samples."""
-        return float(self.training.totals.sum())
-
-    def fit(self, terms: Terms, C: float) -> tuple[JointSolution, np.ndarray]:
-        """Return the solution over all samples, started from the sample, and the feature means."""
-        if terms.held.any():
-            raise ValueError(
-                "monotonic_cst needs X in memory: compute() it first, or leave monotonic_cst out."
-            )
-        sample = self.sample
-        limits = Limits(sample.tol, sample.max_iter, sample.out_of_time)
-        starts = [sample.seen_by(terms).path([C], PAIR_GAP)[0].rules]
-        mapping = TermsMap(terms)
-        path = fit_remote(self.training, mapping, sample.costs, [C], starts, limits)
-        return path[0], self.training.feature_means(mapping)
+def fit_whole(
+    whole: TrainingRows | RemoteTraining, sample: AdditiveProblem, terms: Terms, C: float
+) -> tuple[JointSolution, np.ndarray]:
+    """Return the solution over all samples, and the means of the features."""
+    if isinstance(whole, TrainingRows):
+        seen = replace(sample, rows=whole).seen_by(terms)
+        return seen.path([C])[0], seen.means()
+    if terms.held.any():
+        raise ValueError(
+            "monotonic_cst needs X in memory: compute() it first, or leave monotonic_cst out."
+        )
+    starts = [sample.seen_by(terms).path([C], PAIR_GAP)[0].rules]
+    path = fit_in_place(whole, sample.costs, sample.limits, terms, [C], starts)
+    return path[0], whole.feature_means(terms)

@@ -7,10 +7,9 @@ it decides is which models are fitted to all samples, and those are certified.
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,41 +20,44 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from lincent import _console, _threads
+from lincent._memory import sample_entries
 from lincent.estimators.auto_candidates import (
     BINARY_ONLY,
     COLUMNS,
+    PAIRS,
+    READ_ROWS,
     SPLINES,
     FeatureBlocks,
     SharedFeatures,
     TrainingRows,
     check_feature_maps,
     common_units,
+    is_sparse,
     scaled_for,
     suitable_maps,
 )
 from lincent.estimators.base import Classifier, ProbabilityMixin
-from lincent.estimators.calibration import Softmax
+from lincent.estimators.calibration import Softmax, warn_if_uninformative
 from lincent.estimators.joint_fit import (
-    READ_ROWS,
     Costs,
     JointModel,
-    fit_in_memory,
+    Limits,
+    fit_in_place,
     fit_models,
     refit_models,
     search_tolerance,
     total_costs,
 )
-from lincent.estimators.problem import is_streamed, sparse_to_batches
-from lincent.estimators.regularized import check_hinge_range
+from lincent.estimators.regularized import RegularizedLCC, check_hinge_range
 from lincent.estimators.remote import RemoteTraining
-from lincent.estimators.tabular import Limits, TableClassifier, fit_remote, flat, sample_of_remote
-from lincent.estimators.validation import check_class_weight
+from lincent.estimators.tabular import TableClassifier, flat, sample_of_remote
 from lincent.features.relevance import pair_interactions
-from lincent.features.transformer import FeatureMap, by_blocks
+from lincent.features.transformer import by_blocks
 from lincent.model_selection.folds import make_folds, number_of_folds
-from lincent.model_selection.scoring import Labels, Metric, make_metric, scores_labels
+from lincent.model_selection.scoring import Labels, make_metric, scores_labels
 from lincent.model_selection.search import search_folds
 from lincent.model_selection.selection import (
+    Criterion,
     ScoredCandidate,
     Selection,
     best_candidates,
@@ -63,42 +65,55 @@ from lincent.model_selection.selection import (
     select_few,
 )
 from lincent.problems.joint import JointLoss, SeparateLoss
-from lincent.solvers.newton.joint import Design, solve_path
+from lincent.solvers.newton.joint import Design, Span, solve_path
 from lincent.solvers.solution import silent
 from lincent.sources.hashing import row_hashes
-from lincent.sources.source import Kind, kind_of, namespace_of
+from lincent.sources.source import is_streamed, namespace_of
 from lincent.tables.weighted import Columns, mean_and_deviation, merged
 
-N_SPLITS, N_SPLITS_JOINT = 4, 3
-"""Folds for two classes and for more, where a fold costs more and tells more."""
+N_SPLITS, N_SPLITS_MANY = 4, 3
+"""Folds, and folds for many classes or samples, where a fold costs more and tells more."""
 SEARCH_ROWS = 3_000
 """Candidates are compared on so many samples; a choice among a few needs no more."""
 FIT_ROWS = 10_000
 """The ensemble is fitted to so many; of more samples, others choose a few to be fitted to all."""
 COMPARED_ROWS = 10_000
 """Samples that choose these few."""
+START_ROWS, START_ENTRIES = 100_000, 4_000_000
+"""Of more than twice as many samples, so many give the start: the passes over all are fewer."""
+START_TOL = 1e-4
 N_FEW = 2
 """Models that are fitted to all samples."""
 MIN_DEVIATION = 0.2
 """Features of 0 and 1 are scaled as if they had at least this standard deviation: rare ones are not
 blown up."""
-N_KEPT, N_KEPT_JOINT = 32, 16
-"""Candidates that are evaluated on more than one fold, for two classes and for more."""
-ENSEMBLE_SIZE, ENSEMBLE_SIZE_JOINT = 16, 4
-"""Candidates that are averaged, for two classes and for more."""
+N_KEPT, N_KEPT_MANY = 32, 16
+"""Candidates that are evaluated on more than one fold, and the same for many classes or samples."""
+ENSEMBLE_SIZE, ENSEMBLE_SIZE_MANY = 16, 4
+"""Candidates that are averaged: more of them where a choice among them is mostly chance."""
 SEARCH_STEPS = 12
+LEAF_COSTS = 10.0 ** np.arange(-2.0, 1.5, 0.5)
+"""Candidates for C, per sample, on leaves of trees."""
+N_KEPT_SEPARATE = 3
+"""Candidates of each feature map that is a member of its own on more than one fold."""
+LEAF_SEARCH_TOL = 1e-4
+LEAF_ROWS = 50_000
+"""Models on leaves are fitted to so many samples at most."""
 REFERENCE_ROWS = 32
 """Samples at which ``feature_importances_`` is computed."""
 
 
+@dataclass(eq=False, repr=False)
 class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     """Classifier with automatic choice of features and regularization, for tables of any kind.
 
     Centralization (RegularizedLCC) on a candidate set of feature maps: the columns, splines, local
     centers, kernel landmarks of three widths (also with columns weighted by their relevance), and
-    combinations. All feature maps and values of C are cross-validated, weak candidates are dropped
-    after the first fold, and the best are fitted to all samples and averaged. Accepts data frames
-    with missing values and categorical columns; columns are scaled inside.
+    combinations; pairs of columns that act together; the leaves of a random forest. All feature
+    maps and values of C are cross-validated, and weak candidates are dropped after the first fold.
+    The mean of the best, the pairs and the leaves are weighted by a greedy selection on their
+    out-of-fold log loss and fitted to all samples. Accepts data frames with missing values and
+    categorical columns; columns are scaled inside.
 
     Parameters
     ----------
@@ -108,25 +123,33 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         pairs (name, transformer). A transformer (anything with ``fit`` and ``transform``) is fitted
         to the encoded and standardized columns of the training part of each fold, with class codes
         as ``y`` and with ``sample_weight`` if it takes them; features with a variance of about one
-        are best. None is all built-in feature maps that suit the data.
+        are best, and a ``TreeLeaves`` stays sparse. None is all built-in feature maps that suit the
+        data.
     scoring : str or callable, default=None
         Any scorer of scikit-learn. None is the area under the ROC curve for two classes and the
         class-balanced log-likelihood for more. Where the scorer uses predicted labels
         (``"accuracy"``, ``"f1"``), the decision threshold is chosen by it as well.
     cv : int, splitter or iterable, default=None
-        None is 4 hash-based stratified folds, 3 for more than two classes.
+        None is 4 hash-based stratified folds, 3 for more than two classes or 3,000 samples.
     margin_range : tuple of two floats, default=(-1.0, 3.0)
         The range of margins over which the hinge is averaged.
     class_weight : dict, "balanced" or None, default="balanced"
-        Costs of the classes; "balanced" gives all the same total.
+        Costs of the classes; "balanced" gives all the same total, so that ``predict`` is not always
+        the most probable class where they differ in frequency. With None it is.
     categorical_features : array-like of bool, int or str, default=None
         Further columns to read as categories, beside text and categorical columns of a frame.
+    keep_columns : list of str or "all", default=()
+        Columns of a frame to use whatever they look like. Identifiers, dates, free text, constant
+        columns and those that tell the class of nearly every row are left out with a warning
+        otherwise, as by ``lincent fit``; without pyarrow all columns are used. A date becomes its
+        number of days.
     tol : float, default=1e-9
         Bound on the relative duality gap of every model of the ensemble.
     max_iter : int, default=200
         Largest number of steps for one model.
     time_limit : float, default=None
-        Seconds after which no further fold is begun and solves end where they are.
+        Seconds after which no further fold is begun, no tree is grown and solves end where they
+        are.
     n_jobs : int, default=None
         Feature maps that are cross-validated in parallel.
     random_state : int, RandomState instance or None, default=0
@@ -149,8 +172,8 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     nested_score_ : float
         The nested-CV score: on folds that took no part in choosing ensemble and threshold for them.
     out_of_fold_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        Decision values of the training samples by models that have not seen them; NaN where there
-        are none.
+        Decision values of the training samples by ensembles that were fitted and chosen without
+        them; NaN where there are none.
     out_of_fold_probabilities_ : ndarray of shape (n_samples, n_classes)
         The same as probabilities.
     feature_importances_ : ndarray of shape (n_features,)
@@ -182,7 +205,12 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     15,000, other samples then choose the best one or two models, and these are fitted to, and
     certified on, all samples. So it is with Dask blocks or batches, sparse matrices and device
     arrays; there all models are fitted to, and certified on, all samples where there are no others
-    to choose.
+    to choose, and leaves are no candidates. Models on leaves are fitted to at most 50,000 samples,
+    those that choose not among them.
+
+    The weights are shrunk towards the mean of the best feature maps by as much as 400 samples
+    would. Pairs are candidates from 400 samples on, leaves where every class has ten samples,
+    splines up to 200 encoded columns, landmarks beside all columns up to 1,000.
 
     Examples
     --------
@@ -196,96 +224,79 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     (2, 2)
     """
 
-    probability = "sigmoid"  # at no further fit, so it is no parameter
-    _blocks: dict[str, FeatureMap]
-    _calibration: Softmax
-    _center: np.ndarray
-    _coef: dict[str, np.ndarray]
-    _factors: dict[str, np.ndarray]
-    _intercept: np.ndarray
-    _reference: np.ndarray
-    _scale: np.ndarray
-    _shift: np.ndarray
+    _: KW_ONLY
+    feature_maps: Any = None
+    scoring: Any = None
+    cv: Any = None
+    margin_range: tuple[float, float] = (-1.0, 3.0)
+    class_weight: Any = "balanced"
+    categorical_features: Any = None
+    keep_columns: Any = ()
+    tol: float = 1e-9
+    max_iter: int = 200
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
 
-    def __init__(
-        self,
-        *,
-        feature_maps: Any = None,
-        scoring: Any = None,
-        cv: Any = None,
-        margin_range: tuple[float, float] = (-1.0, 3.0),
-        class_weight: Any = "balanced",
-        categorical_features: Any = None,
-        tol: float = 1e-9,
-        max_iter: int = 200,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.feature_maps = feature_maps
-        self.scoring = scoring
-        self.cv = cv
-        self.margin_range = margin_range
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    probability = "sigmoid"  # at no further fit, so it is no parameter
 
     def _check_params(self) -> None:
-        self._check_limits()
+        self._validate_params()
         check_hinge_range(self.margin_range)
         check_feature_maps(self.feature_maps)
 
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> AutoLCC:
         self._check_params()
         names, own = check_feature_maps(self.feature_maps)
-        ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
-        limits = Limits(self.tol, self.max_iter, lambda: time.monotonic() >= ends)
+        limits = self._limits()
         seed = int(check_random_state(self.random_state).randint(2**31))
-        # Folds of the user index samples of X: then all are searched, in memory.
-        indexed = not (self.cv is None or isinstance(self.cv, int | np.integer))
-        if indexed and kind_of(X) is Kind.SPARSE:
-            X = X.toarray()
-        X, y, sample_weight = sparse_to_batches(self, X, y, sample_weight)
+        X, y, sample_weight = self._sparse_to_batches(X, y, sample_weight)
         training: RemoteTraining | None = None
         if is_streamed(X):
             number_of_folds(self.cv, remote=True)
             training = self._open_remote(X, y, sample_weight)
-            found = sample_of_remote(training, seed, FIT_ROWS + COMPARED_ROWS)
-            data, total = self._set_scaling(found.rows, found.columns), training.totals
+            drawn = max(
+                FIT_ROWS + COMPARED_ROWS,
+                min(START_ROWS, sample_entries(START_ENTRIES) // training.shape[1]),
+            )
+            data = self._set_scaling(*sample_of_remote(training, seed, drawn))
+            total = training.totals
         else:
             data = self._open_table(X, y, sample_weight, seed)
             used = data.Z if data.weight.all() else data.Z[data.weight > 0]
             columns = mean_and_deviation(data.Z, data.weight)
             data = self._set_scaling(data, Columns(*columns, used.min(axis=0), used.max(axis=0)))
-            total = np.bincount(data.codes, weights=data.weight)
-        by_class = total * check_class_weight(self.class_weight, self.classes_, total).factor
-        costs = Costs(by_class / by_class.sum(), check_hinge_range(self.margin_range))
+            total = data.totals
+        costs = self._costs(total)
         totals = total.tolist()
-        metric = make_metric(self.scoring, self.classes_)
-        shift = scores_labels(self.scoring, self.classes_)
 
         # Compare the candidates on a sample.
-        index = np.arange(len(data.codes)) if indexed else data.sample(SEARCH_ROWS, totals)
+        # Folds of the user index samples of X: then all are searched.
+        everything = np.arange(len(data.codes))
+        index = everything if self._own_folds else data.sample(SEARCH_ROWS, totals)
         searched = self._scaled(data[index])
         shared = SharedFeatures(searched, seed)
-        names = self._candidate_names(names, own, searched.units)
-        args = searched, costs, names, own, shared, metric, shift, limits.out_of_time
-        selection = self._search(*args)
+        names = self._candidate_names(names, own, searched, training is not None)
+        criterion = Criterion(
+            make_metric(self.scoring, self.classes_),
+            scores_labels(self.scoring, self.classes_),
+            [name for name in names if name == PAIRS or is_sparse(name, own)],
+        )
+        sampled = data.sample(FIT_ROWS, totals)
+        further = self._scaled(data[np.setdiff1d(sampled, index)]).merged()
+        selection = self._search(searched, further, costs, names, own, shared, criterion, limits)
 
         # Fit the selected ones, certified, to a larger sample or to all.
-        sampled, samples = data.sample(FIT_ROWS, totals), index[selection.samples]
+        samples = index[selection.samples]
         fitted = self._scaled(data[sampled]).merged()
         blocks = FeatureBlocks(fitted, seed, own, cache=len(fitted.Z) <= SEARCH_ROWS)
         if len(sampled) == len(index) and SPLINES in shared.blocks.fitted:
             # Splines of a search have the full size: these samples need not fit them again.
             blocks.fitted[SPLINES] = shared.blocks.fitted[SPLINES]
-        models = fit_models(blocks, costs, selection.by_feature_map(), *limits)
+        chosen = selection.by_feature_map()
+        dense = {name: Cs for name, Cs in chosen.items() if not is_sparse(name, own)}
+        models = fit_models(blocks, costs, dense, limits)
 
         # Of more samples, others choose a few of the models; these are fitted to all.
         others = None
@@ -294,36 +305,98 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
             n_unique, n_present = (len(np.unique(v[others])) for v in (data.keys, data.codes))
             if n_unique < COMPARED_ROWS // 2 or n_present < len(totals):
                 others = None
+        grown = fitted
+        if others is not None and training is None:
+            rest = np.setdiff1d(data.sample(LEAF_ROWS + len(others), totals), others)
+            grown = self._scaled(data[rest]).merged()
+        for name in chosen.keys() - dense.keys():
+            models += self._fit_leaves(blocks, name, chosen[name], grown, limits)
         if others is not None:
             held_out = self._scaled(data[others])
-            selection, models = _choose_few(selection, models, blocks, held_out, metric, shift)
-            samples = others
-        n_classes, scaling = len(self.classes_), (self._center, self._scale)
-        if training is not None:
-
-            def solve(mapping: Any, Cs: Any, starts: Any) -> Any:
-                assert training is not None
-                return fit_remote(training, mapping, costs, Cs, starts, limits)
-
-            run = partial(training.each, n_jobs=None)
-            models = refit_models(models, blocks, scaling, n_classes, solve, run)
-        elif others is not None:
-            here = partial(fit_in_memory, data, costs, *limits)
-            models = refit_models(
-                models, blocks, scaling, n_classes, here, lambda jobs: [job() for job in jobs]
+            part = np.unique(held_out.keys, return_inverse=True)[1].reshape(-1) % 4
+            selection = select_few(
+                selection,
+                [_scored(model, blocks, held_out) for model in models],
+                [np.flatnonzero(part == k) for k in range(4)],
+                Labels(held_out.codes, held_out.weight, len(self.classes_)),
+                criterion,
+                N_FEW,
             )
+            factors = selection.factors()
+            models = [model for model in models if (model.feature_map, model.C) in factors]
+            samples = others
+        leaves = [model for model in models if is_sparse(model.feature_map, own)]
+        models = [model for model in models if not is_sparse(model.feature_map, own)]
+        n_classes, scaling = len(self.classes_), (self._center, self._scale)
+        if training is not None or others is not None:
+            source = data if training is None else training
+            refit = partial(refit_models, blocks=blocks, scaling=scaling, n_classes=n_classes)
+            if source.shape[0] > 2 * START_ROWS:
+                some = data[data.sample(START_ROWS, totals)]
+                loose = limits._replace(tol=max(self.tol, START_TOL))
+                models = refit(models, solve=partial(fit_in_place, some, costs, loose))
+            run = None if training is None else partial(training.each, n_jobs=None)
+            models = refit(models, solve=partial(fit_in_place, source, costs, limits), run=run)
         self._set_interactions(searched)
         self._set_results(selection)
         if training is None:  # the sample of blocks has no positions
             self._set_out_of_fold(selection, samples, len(data.codes))
-        self._set_model(models, selection, blocks)
+            probabilities = self.out_of_fold_probabilities_
+            warn_if_uninformative(self, probabilities, data.codes, data.weight)
+        self._set_model([*models, *leaves], selection, blocks)
         return self
 
+    def _fit_leaves(
+        self,
+        blocks: FeatureBlocks,
+        name: str,
+        Cs: Sequence[float],
+        rows: TrainingRows,
+        limits: Limits,
+    ) -> list[JointModel]:
+        """Grow trees and fit certified linear models on their leaves."""
+        _console.step("fit to all rows, map", 0, 1, f"{name}, {len(Cs)} of its C")
+        blocks.fitted[name] = blocks.grow(name, rows)
+        features = blocks.fitted[name]._transform(rows.Z)
+        models = []
+        for C in Cs:
+            linear = self._leaf_model(C, limits).fit(features, rows.codes, rows.weight)
+            rules = np.concatenate([linear.coef_.T, linear.intercept_[None]])
+            objective = np.atleast_1d(linear.objective_)
+            steps = int(np.sum(linear.n_iter_))
+            models.append(JointModel(name, C, rules, objective, linear.duality_gap_, steps))
+        return models
+
+    def _leaf_model(self, C: float, limits: Limits) -> RegularizedLCC:
+        """Return a linear model on leaves; of many classes one against the rest."""
+        seconds = 1e-3 if limits.out_of_time() else self.time_limit  # it ends where it is
+        weights = self.class_weight
+        if isinstance(weights, dict):
+            codes = {label: k for k, label in enumerate(self.classes_.tolist())}
+            weights = {codes[label]: weight for label, weight in weights.items() if label in codes}
+        return RegularizedLCC(
+            C,
+            self.margin_range,
+            class_weight=weights,
+            multi_class="ovr",
+            tol=limits.tol,
+            max_iter=limits.max_iter,
+            time_limit=seconds,
+        )
+
     def _candidate_names(
-        self, names: list[str] | None, own: dict[str, Any], units: np.ndarray | None
+        self, names: list[str] | None, own: dict[str, Any], searched: TrainingRows, remote: bool
     ) -> list[str]:
         """Return the names of the feature maps to compare."""
-        suitable = suitable_maps(units, len(self._scale))
+        sizes = np.array(
+            [len(np.unique(searched.keys[searched.codes == k])) for k in range(len(self.classes_))]
+        )
+        suitable = suitable_maps(searched.units, len(self._scale), None if remote else sizes)
+        if remote:
+            trees = [name for name in own if is_sparse(name, own)]
+            own = {name: one for name, one in own.items() if name not in trees}
+            log = print if self.verbose else silent
+            log("feature maps of leaves are left out: trees need X in memory")
         if names is None:
             joint = len(self.classes_) > 2
             wanted = [name for name in suitable if not (joint and name in BINARY_ONLY)]
@@ -332,7 +405,8 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         if not wanted:
             raise ValueError(
                 f"feature_maps={self.feature_maps!r} is not usable here: even maps are for columns "
-                "that have one unit, relevant ones for more than one column."
+                "that have one unit, relevant ones for more than one column, pairs for 400 rows "
+                "and 2 to 200 columns, leaves for X in memory and ten rows of each class."
             )
         return wanted
 
@@ -358,33 +432,48 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     def _search(
         self,
         data: TrainingRows,
+        further: TrainingRows,
         costs: Costs,
         names: list[str],
         own: dict[str, Any],
         shared: SharedFeatures,
-        metric: Metric,
-        shift: bool,
-        out_of_time: Callable[[], bool],
+        criterion: Criterion,
+        limits: Limits,
     ) -> Selection:
-        """Evaluate all candidates on the first fold and the best of them on the others."""
+        """Evaluate all candidates on the first fold and the best of them on the others.
+
+        Trees are grown on ``further`` samples as well, so that their leaves have the scale of those
+        of the final fit; then half of them do (with fewer samples, accuracy is lost by it).
+        """
         n_classes = len(self.classes_)
-        joint = n_classes > 2
-        cv = (N_SPLITS_JOINT if joint else N_SPLITS) if self.cv is None else self.cv
+        many = n_classes > 2 or len(further.Z) > 0
+        cv = self.cv
+        if cv is None:
+            cv = N_SPLITS_MANY if many else N_SPLITS
         hashes = row_hashes(data.Z, shared.seed)
         folds = make_folds(cv, data.Z, data.codes, data.weight, 1, shared.seed, hashes)
         labels = Labels(data.codes, data.weight, n_classes)
-        totals, log = total_costs(n_classes), print if self.verbose else silent
-        shape = (len(totals), len(data.Z), n_classes if joint else 1)
-        scores = {name: np.full(shape, np.nan) for name in names}
-        n_folds = {name: np.zeros(len(totals), dtype=np.intp) for name in names}
-        everything = {name: np.arange(len(totals)) for name in names}
+        total, log = float(data.weight.sum()), print if self.verbose else silent
+        leaves = [name for name in names if is_sparse(name, own)]
+        Cs = total_costs(n_classes) / total
+        candidates = [(name, C) for name in names for C in (LEAF_COSTS if name in leaves else Cs)]
+        maps = np.array([name for name, _ in candidates])
+        shape = (len(data.Z), n_classes if n_classes > 2 else 1)
+        scores = np.full((len(candidates), *shape), np.nan)
+        n_folds = np.zeros(len(candidates), dtype=np.intp)
+        rough = limits._replace(tol=LEAF_SEARCH_TOL)
 
-        def evaluate(split: int, kept: dict[str, np.ndarray] | None) -> None:
-            if split and out_of_time():
+        def spared() -> bool:
+            """Return whether trees, which cannot stop half-way, are left out for lack of time."""
+            return limits.out_of_time() and len(leaves) < len(names)
+
+        def evaluate(split: int, kept: np.ndarray | None) -> None:
+            if split and limits.out_of_time():
                 log(f"time is up before fold {split + 1} of {len(folds)}")
                 return
             train, test = folds[split]
-            kept = everything if kept is None else kept
+            kept = np.arange(len(candidates)) if kept is None else kept
+            by_map = {name: kept[maps[kept] == name] for name in dict.fromkeys(maps[kept].tolist())}
             index, weight = merged(train, data.keys, data.codes, data.weight)
             rows = replace(data[index], weight=weight)
             common = {"searching": True, "shared": shared, "hashes": hashes[index]}
@@ -393,49 +482,57 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
             held_out = data.Z[test]
 
             def of_map(number: int, name: str, positions: np.ndarray) -> np.ndarray:
-                done, which = (
-                    split * len(kept) + number,
-                    f"fold {split + 1} of {len(folds)}, {name}",
-                )
-                _console.step("search, step", done, len(folds) * len(kept), which)
-                inner = blocks.features(name, blocks.Z, np.float32, index)
-                outer = blocks.features(name, held_out, np.float32, test)
-                return path_scores(inner, outer, loss, totals[positions])
+                done, where = split * len(by_map) + number, f"fold {split + 1} of {len(folds)}"
+                _console.step("search, step", done, len(folds) * len(by_map), f"{where}, {name}")
+                own_Cs = np.array([candidates[k][1] for k in positions])
+                if name not in leaves:
+                    inner = blocks.features(name, blocks.Z, np.float32, index)
+                    outer = blocks.features(name, held_out, np.float32, test)
+                    return path_scores(inner, outer, loss, own_Cs * total)
+                grown = rows.joined(further)
+                # Folds of the user may lack a class.
+                if spared() or len(np.unique(grown.codes)) < n_classes:
+                    return np.zeros((len(positions), len(test), shape[1]))
+                block = blocks.grow(name, grown, half=len(further.Z) > 0)
+                return leaf_scores(block, self._leaf_model(1.0, rough), own_Cs, grown, held_out)
 
-            with _threads.share_cores(self.n_jobs, len(kept)):
-                items = enumerate(kept.items())
+            with _threads.share_cores(self.n_jobs, len(by_map)):
+                items = enumerate(by_map.items())
                 jobs = (delayed(of_map)(number, *item) for number, item in items)
                 values = list(Parallel(n_jobs=self.n_jobs, prefer="threads")(jobs))
-            for (name, positions), own_scores in zip(kept.items(), values, strict=True):
-                scores[name][np.ix_(positions, test)] = own_scores
-                n_folds[name][positions] += 1
-            log(f"fold {split + 1} of {len(folds)}: {sum(map(len, kept.values()))} candidates")
+            for positions, own_scores in zip(by_map.values(), values, strict=True):
+                scores[np.ix_(positions, test)] = own_scores
+            n_folds[kept] += 1
+            log(f"fold {split + 1} of {len(folds)}: {len(kept)} candidates")
 
-        def prune(_: Any) -> dict[str, np.ndarray]:
+        def prune(_: Any) -> np.ndarray:
             test = folds[0][1]
             own_labels = labels.subset(test)
-            pairs = [(name, k) for name in names for k in range(len(totals))]
-            values = np.array([metric(scores[name][k, test], own_labels) for name, k in pairs])
-            count = N_KEPT_JOINT if joint else N_KEPT
-            best = [pairs[k] for k in best_candidates(values, count)]
-            kept = {name: np.sort([k for other, k in best if other == name]) for name in names}
-            return {name: positions for name, positions in kept.items() if len(positions)}
+            values = np.array([criterion.metric(one[test], own_labels) for one in scores])
+            ordinary = np.flatnonzero(~np.isin(maps, criterion.separate))
+            count = N_KEPT_MANY if many else N_KEPT
+            kept = [ordinary[best_candidates(values[ordinary], count)]]
+            for name in criterion.separate:
+                positions = np.flatnonzero(maps == name)
+                kept.append(positions[best_candidates(values[positions], N_KEPT_SEPARATE)])
+            return np.sort(np.concatenate(kept))
 
         search_folds(len(folds), evaluate, lambda jobs: [job() for job in jobs], prune)
-        per_sample = totals / labels.weight.sum()
-        candidates = [
-            ScoredCandidate.of(name, float(C), own_scores, labels.weight)
-            for name in names
-            for C, own_scores in zip(per_sample, scores[name], strict=True)
+        usable = np.arange(len(candidates))
+        if spared():
+            log("time is up: feature maps of leaves are left out")
+            usable = np.flatnonzero(~np.isin(maps, leaves))
+        scored = [
+            ScoredCandidate.of(candidates[k][0], float(candidates[k][1]), scores[k], labels.weight)
+            for k in usable
         ]
-        count = ENSEMBLE_SIZE_JOINT if joint else ENSEMBLE_SIZE
-        evaluated, tests = np.concatenate(list(n_folds.values())), [test for _, test in folds]
-        return select(candidates, evaluated, tests, labels, metric, count, shift)
+        count, tests = ENSEMBLE_SIZE_MANY if many else ENSEMBLE_SIZE, [test for _, test in folds]
+        return select(scored, n_folds[usable], tests, labels, criterion, count)
 
     def _set_interactions(self, rows: TrainingRows) -> None:
         """Set which pairs of input columns matter together, each by its largest encoded pair."""
         information = pair_interactions(rows.Z, rows.codes, rows.weight)
-        sources = self._encoder.sources
+        sources = self._sources
         largest: dict[tuple[int, int], float] = {}
         for j, k in np.argwhere(np.triu(information) > 0):
             first, second = sorted((int(sources[j]), int(sources[k])))
@@ -451,7 +548,12 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
     def _set_results(self, selection: Selection) -> None:
         """Set the results of the search."""
         self._shift, self.nested_score_ = selection.shift, selection.nested_score
-        self._calibration = selection.calibrator
+        self._calibration: Softmax = selection.calibrator
+        calibrator = selection.calibrator
+        by_frequency = self.class_weight is None and not scores_labels(self.scoring, self.classes_)
+        if by_frequency and calibrator.slope > 0:  # the predicted class is the most probable one
+            offset = calibrator.offset / calibrator.slope
+            self._shift = offset[1:] - offset[:1] if len(offset) == 2 else offset
         self.cv_results_ = selection.cv_results()
         complete = selection.n_folds == selection.n_folds.max()
         self.best_index_ = int(np.where(complete, selection.values, -np.inf).argmax())
@@ -460,7 +562,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
 
     def _set_out_of_fold(self, selection: Selection, samples: np.ndarray, n_samples: int) -> None:
         scores = np.full((n_samples, len(selection.shift)), np.nan)
-        scores[samples] = selection.scores
+        scores[samples] = selection.nested
         self.out_of_fold_probabilities_ = self._calibration.probability(scores)
         self.out_of_fold_scores_ = flat(self._shifted(scores))
 
@@ -468,29 +570,29 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         self, models: list[JointModel], selection: Selection, blocks: FeatureBlocks
     ) -> None:
         """Add the models up, block by block: one linear model on the union of the blocks."""
-        deviations = {(one.feature_map, one.C): one for one in selection.candidates}
+        factors = selection.factors()
         table = self.cv_results_
         scores = {
             (p["feature_map"], p["C"]): s
             for p, s in zip(table["params"], table["mean_test_score"], strict=True)
         }
         self.ensemble_ = []
-        self._coef = {}
+        self._coef: dict[str, Any] = {}
         self._intercept = np.zeros(len(selection.shift))
         for model in models:
             key = model.feature_map, model.C
-            weight = 1.0 / (len(models) * deviations[key].deviation)
-            self._intercept += weight * model.rules[-1]
+            weight, factor = factors[key]
+            self._intercept += factor * model.rules[-1]
             start = 0
             for name in blocks.names(model.feature_map):
                 end = start + blocks.width(name)
-                self._coef[name] = self._coef.get(name, 0.0) + weight * model.rules[start:end]
+                self._coef[name] = self._coef.get(name, 0.0) + factor * model.rules[start:end]
                 start = end
             self.ensemble_.append(
                 {
                     "feature_map": model.feature_map,
                     "C": model.C,
-                    "weight": 1.0 / len(models),
+                    "weight": weight,
                     "score": float(scores[key]),
                     "objective": float(model.objective.sum()),
                     "duality_gap": model.gap,
@@ -523,7 +625,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
             moved[1, :, j] -= self._scale[j]
             up, down = (np.asarray(self._block_scores(rows)) for rows in moved)
             change[j] = np.abs(up - down).mean()
-        total = np.bincount(self._encoder.sources, change, self.n_features_in_)
+        total = np.bincount(self._sources, change, self.n_features_in_)
         return total / total.sum() if total.any() else np.full(len(total), 1 / len(total))
 
     def _block_scores(self, encoded: Any) -> Any:
@@ -540,6 +642,7 @@ class AutoLCC(ProbabilityMixin, TableClassifier, Classifier):
         return np.asarray(scores + self._shift)
 
 
+@np.errstate(invalid="ignore")  # of float32 products: see solvers/newton/joint.py
 def path_scores(
     features: np.ndarray,
     held_out: np.ndarray,
@@ -547,11 +650,9 @@ def path_scores(
     totals: np.ndarray,
 ) -> np.ndarray:
     """Return decision values of held-out samples for each C: (C, samples, outputs)."""
-    if features.shape[1] > features.shape[0]:
-        # More features than samples: models are combinations of the samples.
-        basis, turned = np.linalg.qr(features.T)
-        features, held_out = np.ascontiguousarray(turned.T), held_out @ basis
-    design = Design(features, loss.codes, loss.weight)
+    span = Span(features)
+    held_out = held_out if span.basis is None else held_out @ span.basis
+    design = Design(span.rows, loss.codes, loss.weight)
     tol = search_tolerance(3 if isinstance(loss, JointLoss) else 2)
     path = solve_path(
         design, loss, totals.tolist(), tol, SEARCH_STEPS, certify=False, least_steps=1
@@ -560,26 +661,26 @@ def path_scores(
     return np.stack([held_out @ model[:-1] + model[-1] for model in models])
 
 
-def _choose_few(
-    selection: Selection,
-    models: list[JointModel],
-    blocks: FeatureBlocks,
-    held_out: TrainingRows,
-    metric: Metric,
-    shift: bool,
-) -> tuple[Selection, list[JointModel]]:
-    """Return the models that are best on held-out samples, and the selection narrowed to them."""
+def leaf_scores(
+    block: Any, model: RegularizedLCC, Cs: np.ndarray, rows: TrainingRows, held_out: np.ndarray
+) -> np.ndarray:
+    """Return decision values of held-out samples for each C: (C, samples, outputs)."""
+    inner, outer = block._transform(rows.Z), block._transform(held_out)
+    model.set_params(warm_start=True)
+    scores = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for C in Cs.tolist():
+            model.set_params(C=C).fit(inner, rows.codes, rows.weight)
+            scores.append(outer @ model.coef_.T + model.intercept_)
+    return np.stack(scores)
 
-    def scored(model: JointModel) -> ScoredCandidate:
-        def scores(Z: np.ndarray) -> np.ndarray:
-            return blocks.features(model.feature_map, Z) @ model.rules[:-1] + model.rules[-1]
 
-        values = by_blocks(scores, held_out.Z, READ_ROWS)
-        return ScoredCandidate.of(model.feature_map, model.C, values, held_out.weight)
+def _scored(model: JointModel, blocks: FeatureBlocks, held_out: TrainingRows) -> ScoredCandidate:
+    """Return a model with its decision values of held-out samples."""
 
-    labels = Labels(held_out.codes, held_out.weight, len(selection.calibrator.offset))
-    part = np.unique(held_out.keys, return_inverse=True)[1].reshape(-1) % 4
-    parts = [np.flatnonzero(part == k) for k in range(4)]
-    candidates = [scored(model) for model in models]
-    selection, chosen = select_few(selection, candidates, parts, labels, metric, N_FEW, shift)
-    return selection, [models[k] for k in chosen]
+    def scores(Z: np.ndarray) -> np.ndarray:
+        return blocks.scores(model.feature_map, Z, model.rules)
+
+    values = by_blocks(scores, held_out.Z, READ_ROWS)
+    return ScoredCandidate.of(model.feature_map, model.C, values, held_out.weight)

@@ -3,8 +3,9 @@
 A feature map is a concatenation of blocks, fitted transformers that feature maps share: a block is
 fitted once to some training samples and applied once to any samples, whichever feature maps use it.
 Which one is best varies over data sets: landmarks suit smooth decision boundaries in few features,
-splines skewed features, plain features wide data with little noise.  Transformers of the user are
-blocks as well, each a feature map of its own.
+splines skewed features, plain features wide data with little noise, pairs features that act
+together, leaves of a forest boundaries parallel to the axes.  Transformers of the user are blocks
+as well, each a feature map of its own.
 
 Blocks get features normalized by their standard deviation, or further weighted by factors that the
 first word of their name selects.  Where all features have the same unit (pixels, channels, votes),
@@ -20,23 +21,36 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures
+from lincent.features import KernelLandmarks, LocalCenters, SplineFeatures, TreeLeaves
+from lincent.features.pairs import PairProducts
 from lincent.features.relevance import mutual_relevance_weights
-from lincent.features.transformer import BLOCK_ROWS, FeatureMap, by_blocks
-from lincent.sources.array_namespace import HOST
+from lincent.features.transformer import BLOCK_ROWS, EncodedSamples, FeatureMap
+from lincent.sources.gradients import JointPoint, JointReader, JointSums, LossStructure, joint_sums
 from lincent.sources.hashing import row_hashes
+from lincent.sources.landmarks import RowMapping
+from lincent.sources.shared_reads import merge_results
 from lincent.sources.source import Kind, dense_rows, kind_of, namespace_of
 from lincent.tables.weighted import merged, shares_of_classes
 
-COLUMNS, SPLINES = "columns", "splines"
+COLUMNS, SPLINES, PAIRS, LEAVES = "columns", "splines", "splines + pairs", "forest leaves"
 EVEN, RELEVANT = "even", "relevant"
 N_LANDMARKS, N_LANDMARKS_JOINT = 300, 800
 """For two classes and for more, where each has a fraction of them.  Half as many in a search."""
 N_CENTERS = 300
 """Local centers of all classes together, at most 30 for each."""
+PAIR_SAMPLES = 400
+"""Pairs of features are candidates from so many samples on."""
+MAX_SPLINES, MAX_LANDMARKS = 200, 1_000
+"""Splines of every feature (and their pairs), and landmarks beside all features, are candidates up
+to so many: at 2,000 samples of 500 features splines took 12 of 20 seconds and had no weight."""
+LEAST_CLASS = 10
+"""Leaves are candidates if every class has so many samples: trees need some of each."""
+READ_ROWS = 2_048
+"""Samples that are mapped, or scored, at a time."""
 COMMON_UNIT = 0.5
 """Features have one unit if this fraction of them has at least this fraction of the largest
 range."""
@@ -52,7 +66,7 @@ def _landmarks(gamma: float) -> Callable[[int, bool], FeatureMap]:
     return make
 
 
-BLOCKS: dict[str, Callable[[int, bool], FeatureMap]] = {
+BLOCKS: dict[str, Callable[[int, bool], Any]] = {
     "splines": lambda n_classes, searching: SplineFeatures(5, 0.05),
     "centers": lambda n_classes, searching: LocalCenters(
         max(2, min(30, N_CENTERS // n_classes)), 1.0, include_columns=False
@@ -64,6 +78,8 @@ BLOCKS: dict[str, Callable[[int, bool], FeatureMap]] = {
     "relevant landmarks 0.3": _landmarks(0.3),
     "relevant landmarks 1": _landmarks(1.0),
     "relevant landmarks 3": _landmarks(3.0),
+    "pairs": lambda n_classes, searching: PairProducts(),
+    "forest leaves": lambda n_classes, searching: TreeLeaves("random_forest", 50, max_samples=5000),
 }
 """From the number of classes, and whether this is for a search, to an unfitted block."""
 FEATURE_MAPS: dict[str, tuple[str, ...]] = {
@@ -80,6 +96,8 @@ FEATURE_MAPS: dict[str, tuple[str, ...]] = {
     "relevant landmarks 0.3": ("relevant landmarks 0.3",),
     "relevant landmarks 1": ("relevant landmarks 1",),
     "relevant landmarks 3": ("relevant landmarks 3",),
+    "splines + pairs": ("splines", "pairs"),
+    "forest leaves": ("forest leaves",),
 }
 BINARY_ONLY = ("splines + centers", "splines + landmarks 3")
 """Candidates for two classes only: never among the best for more, where a fit costs more."""
@@ -91,6 +109,13 @@ def check_feature_maps(feature_maps: Any) -> tuple[list[str] | None, dict[str, A
         return None, {}
     whole = not isinstance(feature_maps, Mapping)
     entries = list(feature_maps if whole else feature_maps.items())
+    for entry in entries:
+        pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
+        if not pair and not isinstance(entry, str):
+            raise ValueError(
+                f"feature_maps has {entry!r}: give the name of a built-in feature map, or a pair "
+                "(name, transformer)."
+            )
     own = dict(entry for entry in entries if not isinstance(entry, str))
     for name, transformer in own.items():
         taken = not name or name in FEATURE_MAPS or name.split()[0] in (EVEN, RELEVANT)
@@ -109,12 +134,33 @@ def check_feature_maps(feature_maps: Any) -> tuple[list[str] | None, dict[str, A
     return names if whole else None, own
 
 
-def suitable_maps(common: np.ndarray | None, n_features: int) -> list[str]:
-    """Return the names of the built-in feature maps for such data."""
+def suitable_maps(
+    common: np.ndarray | None, n_features: int, class_sizes: np.ndarray | None = None
+) -> list[str]:
+    """Return the names of the built-in feature maps for such data.
+
+    ``class_sizes`` are the numbers of samples of each class; None for data that is read in place,
+    where trees cannot be grown.
+    """
     unsuitable = {EVEN} if common is None else set()
     if n_features == 1:
         unsuitable.add(RELEVANT)
-    return [name for name in FEATURE_MAPS if name.split()[0] not in unsuitable]
+    if n_features > MAX_SPLINES:
+        unsuitable.add(SPLINES)
+    if n_features > MAX_LANDMARKS:
+        unsuitable |= {"centers", "landmarks"}
+    names = [name for name in FEATURE_MAPS if name.split()[0] not in unsuitable]
+    n_samples = PAIR_SAMPLES if class_sizes is None else int(class_sizes.sum())
+    if PAIRS in names and (n_samples < PAIR_SAMPLES or n_features == 1):
+        names.remove(PAIRS)
+    if class_sizes is None or class_sizes.min() < LEAST_CLASS:
+        names.remove(LEAVES)
+    return names
+
+
+def is_sparse(feature_map: str, own: Mapping[str, Any]) -> bool:
+    """Return whether the features are indicators of leaves, which are kept sparse."""
+    return feature_map == LEAVES or isinstance(own.get(feature_map), TreeLeaves)
 
 
 def common_units(ranges: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
@@ -130,7 +176,7 @@ def common_units(ranges: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
 
 def scaled_for(name: str, Z: Any, factors: Mapping[str, np.ndarray]) -> Any:
     """Return the samples with the features weighted for a block."""
-    own = factors.get(name.split()[0])
+    own = factors.get(name.partition(" ")[0])
     return Z if own is None else Z * namespace_of(Z).send(own)
 
 
@@ -140,17 +186,11 @@ class TransformerMap(FeatureMap):
     def __init__(self, transformer: Any) -> None:
         self.transformer = transformer
 
-    def _fit(
-        self,
-        Z: np.ndarray,
-        codes: np.ndarray | None,
-        weight: np.ndarray,
-        seed: int,
-        hashes: np.ndarray | None = None,
-    ) -> TransformerMap:
+    def _fit(self, samples: EncodedSamples) -> TransformerMap:
         self.transformer_ = clone(self.transformer)
         weighted = has_fit_parameter(self.transformer_, "sample_weight")
-        self.transformer_.fit(Z, codes, **({"sample_weight": weight} if weighted else {}))
+        weight = {"sample_weight": samples.weight} if weighted else {}
+        self.transformer_.fit(samples.Z, samples.codes, **weight)
         return self
 
     def _transform(self, Z: Any) -> Any:
@@ -174,6 +214,37 @@ class TrainingRows:
         return TrainingRows(
             self.Z[index], self.keys[index], self.codes[index], self.weight[index], self.units
         )
+
+    def joined(self, other: TrainingRows) -> TrainingRows:
+        """Return these samples and others."""
+        both = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("Z", "keys", "codes", "weight")
+        }
+        return replace(self, **both)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.Z.shape[0], self.Z.shape[1]
+
+    @property
+    def totals(self) -> np.ndarray:
+        """The weight of each class."""
+        return np.bincount(self.codes, weights=self.weight)
+
+    def joint_reader(self, mapping: RowMapping, structure: LossStructure) -> JointReader:
+        """Return the sums over mapped samples, mapped a few at a time in each pass."""
+
+        def read(points: list[JointPoint]) -> list[JointSums]:
+            total: list[tuple[JointSums, ...]] = []
+            for start in range(0, len(self.codes), READ_ROWS):
+                part = slice(start, start + READ_ROWS)
+                given = mapping(self.Z[part]), self.codes[part], self.weight[part], structure
+                sums = tuple(joint_sums(*given, point) for point in points)
+                total = [merge_results([*total, sums])]
+            return list(total[0])
+
+        return read
 
     def merged(self) -> TrainingRows:
         """Return the unique samples in the order of their hashes, with total weights."""
@@ -207,8 +278,10 @@ class BlockMapping:
     center: np.ndarray
     scale: np.ndarray
     factors: Mapping[str, np.ndarray]
-    blocks: Sequence[tuple[str, FeatureMap | None]]
+    blocks: Sequence[tuple[str, Callable[[Any], Any]]]
     width: int
+    basis: np.ndarray
+    """Features are those of the blocks, times this matrix."""
 
     @property
     def columns(self) -> int:
@@ -218,12 +291,13 @@ class BlockMapping:
         place = namespace_of(X)
         Z = (dense_rows(X) - place.send(self.center)) / place.send(self.scale)
         parts = []
-        for name, block in self.blocks:
-            own = scaled_for(name, Z, self.factors)
-            if block is not None:
-                own = by_blocks(block._transform, own) if place is HOST else block._transform(own)
-            parts.append(own)
+        for name, function in self.blocks:
+            parts.append(function(scaled_for(name, Z, self.factors)))
         return place.beside(parts)
+
+
+def _identity(Z: Any) -> Any:
+    return Z
 
 
 class FeatureBlocks:
@@ -260,9 +334,11 @@ class FeatureBlocks:
     ) -> None:
         self.Z, self.codes, self.weight, self.seed = rows.Z, rows.codes, rows.weight, seed
         self._hashes = {} if hashes is None else {"": hashes}
+        self._samples: dict[str, EncodedSamples] = {}
+        """By the kind of factors on the features."""
         self.factors = {} if rows.units is None else {EVEN: rows.units}
         self.own = own or {}
-        self.fitted: dict[str, FeatureMap] = {}
+        self.fitted: dict[str, Any] = {}
         self._cache, self._searching, self._shared = cache, searching, shared
         self._cached: dict[tuple[str, int, str], np.ndarray] = {}
         self._widths: dict[str, int] = {}
@@ -273,36 +349,60 @@ class FeatureBlocks:
 
     def is_shared(self, name: str) -> bool:
         """Return whether a block is fitted without class codes, once for all folds of a search."""
-        with_codes = name == "centers" or name.startswith(RELEVANT) or name in self.own
+        with_codes = name in ("centers", "pairs", LEAVES, *self.own) or name.startswith(RELEVANT)
         return self._shared is not None and name != COLUMNS and not with_codes
 
-    def block(self, name: str) -> FeatureMap:
+    def block(self, name: str) -> Any:
         """Return the fitted block of this name."""
         if self.is_shared(name):
             assert self._shared is not None
             return self._shared.blocks.block(name)
         if name not in self.fitted:
-            if name in self.own:
-                block: FeatureMap = TransformerMap(self.own[name])
-            else:
-                block = BLOCKS[name](int(self.codes.max()) + 1, self._searching)
+            block = self.unfitted(name)
             if name.startswith(RELEVANT) and RELEVANT not in self.factors:
                 weights = mutual_relevance_weights(self.Z, self.codes, self.weight)
                 self.factors[RELEVANT] = weights
-            Z, factors = scaled_for(name, self.Z, self.factors), name.split()[0]
-            factors = factors if factors in self.factors else ""
-            if factors not in self._hashes:
-                self._hashes[factors] = row_hashes(Z, self.seed)
-            hashes = self._hashes[factors]
-            self.fitted[name] = block._fit(Z, self.codes, self.weight, self.seed, hashes)
+            kind = name.split()[0]
+            kind = kind if kind in self.factors else ""
+            if kind not in self._samples:
+                Z = scaled_for(kind, self.Z, self.factors)
+                hashes = self._hashes[kind] if kind in self._hashes else row_hashes(Z, self.seed)
+                given = Z, self.codes, self.weight, self.seed, hashes
+                self._samples[kind] = EncodedSamples(*given)
+            self.fitted[name] = block._fit(self._samples[kind])
         return self.fitted[name]
 
+    def unfitted(self, name: str) -> Any:
+        """Return a block that is not fitted."""
+        if name not in self.own:
+            return BLOCKS[name](int(self.codes.max()) + 1, self._searching)
+        own = self.own[name]
+        return clone(own) if isinstance(own, TreeLeaves) else TransformerMap(own)
+
+    def grow(self, name: str, rows: TrainingRows, *, half: bool = False) -> Any:
+        """Return leaves of trees, or of half as many, that are grown on other samples."""
+        block = self.unfitted(name)
+        if half:
+            block.n_estimators = (block.n_estimators + 1) // 2
+        return block._fit(EncodedSamples(rows.Z, rows.codes, rows.weight, self.seed, rows.keys))
+
+    def scores(self, feature_map: str, Z: np.ndarray, rules: np.ndarray) -> np.ndarray:
+        """Return the decision values of linear models, whose last row is the intercept."""
+        if is_sparse(feature_map, self.own):
+            return np.asarray(self.block(feature_map)._scores(Z, rules[:-1]) + rules[-1])
+        return self.features(feature_map, Z) @ rules[:-1] + rules[-1]
+
     def mapping(self, feature_map: str, center: np.ndarray, scale: np.ndarray) -> BlockMapping:
-        """Return a feature map as a function of samples before they are centered and scaled."""
-        names = self.names(feature_map)
-        width = sum(self.width(name) for name in names)
-        blocks = [(name, None if name == COLUMNS else self.block(name)) for name in names]
-        return BlockMapping(center, scale, self.factors, blocks, width)
+        """Return a feature map, up to its basis, as a function of samples that are not scaled."""
+        functions, matrices = [], []
+        for name in self.names(feature_map):
+            function, matrix = _identity, None
+            if name != COLUMNS:
+                function, matrix = self.block(name)._factored()
+            functions.append((name, function))
+            matrices.append(np.eye(self.width(name)) if matrix is None else matrix)
+        basis = block_diag(*matrices)
+        return BlockMapping(center, scale, self.factors, functions, len(basis), basis)
 
     def features(
         self,

@@ -32,32 +32,25 @@ from sklearn.base import (
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
+    clone,
 )
 from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from lincent import _threads
-from lincent.estimators.calibration import (
-    Calibration,
-    FoldFit,
-    check_probability,
-    cross_fitted,
-    scores_of_folds,
-    unfitted_copy,
-)
+from lincent.estimators.calibration import Calibration, FoldFit, cross_fitted, scores_of_folds
 from lincent.estimators.fit_callbacks import CallbackSupportMixin, observed_fit, with_callbacks
 from lincent.estimators.problem import (
     BinaryProblem,
     BinaryTask,
     HostTraining,
-    Training,
     binary_tasks,
     check_joint,
     combine_scores,
-    is_streamed,
     predicted_codes,
 )
+from lincent.estimators.remote import Training, open_remote
 from lincent.estimators.threshold import Discriminator
 from lincent.estimators.validation import (
     COMMON_CONSTRAINTS,
@@ -73,12 +66,13 @@ from lincent.estimators.validation import (
     send_to_namespace,
     to_numpy,
 )
+from lincent.model_selection.folds import group_folds
 from lincent.problems.centralization import HARD_FEASIBILITY
-from lincent.sources.source import Kind, kind_of, open_source, package_of
+from lincent.sources.source import Kind, is_streamed, kind_of, open_source, package_of
+from lincent.tables.weighted import check_magnitude
 
 F = TypeVar("F", bound=Callable[..., Any])
 Method = Callable[..., Any]
-REMOTE = (Kind.DASK, Kind.BATCHES, Kind.DEVICE)
 IN_NAMESPACE = "_in_namespace"
 """The attribute of a model whose fitted arrays are not NumPy's."""
 
@@ -95,17 +89,21 @@ def atomic_fit(model: Any, X: Any, y: Any = None) -> Iterator[None]:
     cases.  A failed computation is raised as a ValueError.  The number of BLAS threads is limited
     to what the size of X needs, and the callbacks of the estimator are called.
     """
-    with observed_fit(model, X, y), _restore_on_error(model), _threads.limits_for_data(X):
+    with _restore_on_error(model, X), observed_fit(model, X, y), _threads.limits_for_data(X):
         yield
 
 
 @contextmanager
-def _restore_on_error(model: Any) -> Iterator[None]:
+def _restore_on_error(model: Any, X: Any = None) -> Iterator[None]:
     before = dict(vars(model))
     try:
         yield
-    except (ArithmeticError, np.linalg.LinAlgError) as error:
+    except (ArithmeticError, ValueError) as error:
         model.__dict__ = before
+        if isinstance(X, np.ndarray) and X.dtype.kind == "f" and np.isfinite(X).all():
+            check_magnitude(X)  # where that is the reason, the message names the cell
+        if isinstance(error, ValueError) and not isinstance(error, np.linalg.LinAlgError):
+            raise
         raise ValueError(
             f"{type(model).__name__} was not fitted: a step of its solver cannot be computed "
             f"({' '.join(str(error).split()) or type(error).__name__}). Columns of very different "
@@ -294,10 +292,8 @@ def open_training(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Trainin
     """Check X, y and weights; sets ``classes_`` and the names of the features."""
     training: Training
     if is_streamed(X):
-        from lincent.estimators import remote
-
-        estimator._check_input_backend(kind_of(X), X)
-        training = remote.open_remote(estimator, X, y, sample_weight)
+        estimator._check_input_backend(X)
+        training = open_remote(estimator, X, y, sample_weight)
     else:
         training = HostTraining.open(estimator, X, y, sample_weight)
     estimator.classes_ = training.classes
@@ -311,12 +307,15 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     ``class_weight`` and ``probability``.
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        name: COMMON_CONSTRAINTS[name] for name in ("multi_class", "probability")
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = COMMON_CONSTRAINTS
     _accept_sparse: Any = "csr"
+    _reads_in_place = False
+    """Whether Dask collections, batches and device arrays are read."""
     _searches_folds = False
     """Whether out-of-fold scores come from a search, also for remote data."""
+    _coef: Any
+    _intercept: np.ndarray
+    cv: Any
     _searched: tuple[str, ...] = ()
     """Attributes that a search has set and a fit to some of the samples takes over."""
     _clip_margin = False
@@ -325,15 +324,15 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     @property
     def _array_api_support(self) -> bool:
         """Whether device arrays are read and no out-of-fold scores, which are in memory, kept."""
-        remote = type(self)._check_input_backend is not Classifier._check_input_backend
-        return remote and getattr(self, "probability", None) is None
+        return self._reads_in_place and getattr(self, "probability", None) is None
 
     def _check_params(self) -> None:
         """Raise an error for parameters that ``_parameter_constraints`` cannot describe."""
 
-    def _check_input_backend(self, kind: Kind, X: Any) -> None:
+    def _check_input_backend(self, X: Any) -> None:
         """Raise an error where this estimator cannot read a Dask or device array."""
-        refuse_backend(self, X)
+        if not self._reads_in_place:
+            refuse_backend(self, X)
 
     def _prepare(self, training: Training) -> Training:
         """Return the training data with the features that the binary subproblems use."""
@@ -356,7 +355,16 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     @with_callbacks
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> Any:
+        if groups is not None:
+            if not hasattr(self, "cv"):
+                raise ValueError(f"{type(self).__name__} has no cv: groups have no use there.")
+            cv = self.cv
+            self.cv = group_folds(cv, X, y, groups)
+            try:
+                return self._fit(X, y, sample_weight)
+            finally:
+                self.cv = cv
         with atomic_fit(self, X, y):
             if get_config()["array_api_dispatch"]:
                 return _fit_dispatched(self, X, y, sample_weight)
@@ -371,8 +379,12 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _fit_rows(self, X: Any, y: Any, sample_weight: Any) -> Any:
         self._validate_params()
         self._check_params()
-        if getattr(self, "probability", None) is not None:
-            check_probability(self, self._searches_folds or kind_of(X) not in REMOTE)
+        probability = getattr(self, "probability", None)
+        if probability is not None and not self._searches_folds and is_streamed(X):
+            raise ValueError(
+                f"probability={probability!r} needs X in memory: give a NumPy array, or fit "
+                "without it and calibrate decision_function yourself."
+            )
         self._learn(open_training(self, X, y, sample_weight))
         return self
 
@@ -402,16 +414,17 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             scores.calibrate(self, scale)
 
     def _fit_fold(self, part: HostTraining) -> list[Any]:
-        """Return a copy fitted to some of the samples, for scores of the others."""
-        model = unfitted_copy(self, self.classes_)
+        """Return a silent copy fitted to some of the samples, for scores of the others."""
+        quiet = {"probability": None, "verbose": 0}
+        model = clone(self).set_params(**{k: v for k, v in quiet.items() if hasattr(self, k)})
         model._clip_margin = True
-        for name in ("n_features_in_", *self._searched):
+        for name in ("classes_", "n_features_in_", *self._searched):
             setattr(model, name, getattr(self, name))
         Classifier._learn(model, part)
         return [model]
 
     def _rows_scores(self, X: Any) -> np.ndarray:
-        return self._task_scores(check_rows(self, X, accept_sparse=self._accept_sparse))
+        return self._task_scores(check_rows(self, X))
 
     def _decision(self, X: Any) -> np.ndarray:
         """Return the result of ``decision_function`` as a NumPy array."""
@@ -438,6 +451,9 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     @output_like_input
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each sample.
+
+        Classes count equally, however frequent they are, unless ``class_weight`` says otherwise. So
+        with imbalanced classes this is not always the class of the largest ``predict_proba``.
 
         Parameters
         ----------
@@ -504,9 +520,9 @@ class ProbabilityMixin:
     def predict_proba(self, X: Any) -> np.ndarray:
         """Estimate the probability of each class.
 
-        The estimates are calibrated on out-of-fold scores. They depend on the class frequencies and
-        the threshold of ``predict`` need not, so with imbalanced classes the predicted class is not
-        always the most probable one.
+        The estimates are calibrated on out-of-fold scores, and samples with outlying scores do not
+        flatten them. They depend on the class frequencies, while for ``predict`` all classes count
+        equally: with imbalanced classes the predicted class is not always the most probable one.
 
         Parameters
         ----------
@@ -543,14 +559,32 @@ class ProbabilityMixin:
         return self._calibration.probability(model._rows_scores(X))
 
 
+def has_pairs(model: Any) -> bool:
+    """Return whether a classifier has one score for each pair of its classes."""
+    several = len(getattr(model, "classes_", ())) > 2
+    return several and getattr(model, "multi_class", "ovr") == "ovo"
+
+
+def is_linear(model: Any) -> bool:
+    """Return whether the binary problems of a model have coefficients of the columns of X."""
+    return hasattr(type(model), "coef_") or hasattr(model, "coef_")
+
+
+def binary_coefficients(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return coefficients and intercepts of the binary problems of a linear model."""
+    own = hasattr(type(model), "coef_")
+    return (model._coef, model._intercept) if own else (model.coef_, model.intercept_)
+
+
 class ProjectionMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """The projected line of classifiers with a discriminator on it, ``_rules``.
+    """The projected line of classifiers with a threshold or another discriminator on it.
 
     A subclass says how samples are projected (``_project``) and where the midpoint between the
     class centers lies (``_midpoints``); it has a ``C`` and a ``margin``.
     """
 
     _rules: list[Discriminator]
+    _intercept: np.ndarray
 
     def _project(self, X: Any) -> np.ndarray:
         """Return the projected samples, one column per subproblem."""
@@ -566,11 +600,13 @@ class ProjectionMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     def _task_scores(self, X: Any) -> np.ndarray:
         projected = self._project(X)
+        if not hasattr(self, "_rules"):
+            return np.asarray(projected + self._intercept)
         return np.stack([rule.score(projected[:, k]) for k, rule in enumerate(self._rules)], axis=1)
 
     @property
     def _n_features_out(self) -> int:
-        return len(self._rules)
+        return len(self._intercept)
 
     @output_like_input
     def transform(self, X: Any) -> np.ndarray:
@@ -587,7 +623,7 @@ class ProjectionMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             The projections, one column per binary subproblem.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, accept_sparse=self._accept_sparse)  # type: ignore[attr-defined]
+        X = check_rows(self, X)
         return self._project(X).astype(open_source(X).dtype, copy=False)
 
     @output_like_input
@@ -611,7 +647,7 @@ class ProjectionMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self)
         model: Any = self
-        X = check_rows(self, X, accept_sparse=model._accept_sparse)
+        X = check_rows(self, X)
         return self._impacts(X, check_labels(y, model.classes_, X.shape[0]))
 
     def _impacts(self, X: Any, codes: np.ndarray) -> np.ndarray:

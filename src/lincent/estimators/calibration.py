@@ -12,14 +12,17 @@ sigmoid    one softmax over the columns of ``decision_function``,
            much of them the probabilities need.  Between equally frequent classes the most probable
            one is the predicted one.  Targets are smoothed: with W_k the weight of class k among n,
            a sample of k counts as (W_k + 1) / (W_k + n) of k and 1 / (W_k + n) of each other
-           class, which is Platt's rule (1999) for n = 2.
-isotonic   an isotonic regression for each binary subproblem; the probabilities are normalized
+           class, which is Platt's rule (1999) for n = 2.  Scores are clipped to the range of those
+           seen, or to their 5 and 95 % quantiles in each class where that is more likely: single
+           outlying samples would flatten the softmax for all others.
+isotonic   an isotonic regression for each binary subproblem, each of its constant pieces shrunk
+           towards the base rate by two samples; the probabilities are normalized
            (one-vs-rest) or coupled (one-vs-one).  Pairwise coupling is the second method of Wu, Lin
            and Weng (2004): with r_ij the probability of i among {i, j}, minimize over p, sum p = 1,
            sum_ij (r_ji p_i - r_ij p_j)^2.
 
-Scores are first divided by their scale, the mean distance between the mean scores of the two sides
-of a subproblem, because the models of different folds may differ in length.
+Scores are first divided by their scale, the mean distance between the median scores of the two
+sides of a subproblem, because the models of different folds may differ in length.
 
 An estimator that cross-validates has out-of-fold scores, or the fits that give them
 (``scores_of_folds``); any other is fitted again without each fold (``cross_fitted``).  A class with
@@ -29,23 +32,26 @@ is that of the model itself.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.base import clone
 
 from lincent import _console
 from lincent.estimators.problem import HostTraining, binary_tasks, combine_scores
 from lincent.model_selection.folds import calibration_folds
+from lincent.tables.weighted import median, quantiles
 
 PAIR_FLOOR = 1e-7
 """Bound on the probabilities of pairs before they are coupled."""
 SHRINK = 1e-3
 """L2 term on a and b of the softmax; it matters only where the likelihood has no maximum."""
+LEAK = 1e-6
+"""Slope of scores beyond the bounds of the softmax: their order, and with it that of the
+probabilities, is kept."""
 
 FoldFit = tuple[Any, np.ndarray, np.ndarray]
 """A fitted model, the indices of its training samples, and those of the samples held out."""
@@ -62,14 +68,18 @@ class Calibration(Protocol):
 
 @dataclass(frozen=True)
 class Softmax:
-    """A softmax with one slope and an ``offset`` per class."""
+    """A softmax with one slope and an ``offset`` per class, of scores clipped to [low, high]."""
 
     slope: float
     offset: np.ndarray
+    low: float
+    high: float
 
     def probability(self, scores: np.ndarray) -> np.ndarray:
         """Return class probabilities; a single column is for the second of two classes."""
-        return _softmax(self.slope * by_class(scores) + self.offset)[0]
+        clipped = np.clip(scores, self.low, self.high)
+        clipped += LEAK * (scores - clipped)
+        return _softmax(self.slope * by_class(clipped) + self.offset)[0]
 
 
 @dataclass(frozen=True)
@@ -154,13 +164,13 @@ def by_class(scores: np.ndarray) -> np.ndarray:
     return np.concatenate([-scores / 2, scores / 2], axis=1)
 
 
-def _softmax(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the softmax of each row, and the logarithm of its normalizing constant."""
-    top = z.max(axis=1, keepdims=True)
+def _softmax(z: np.ndarray, axis: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Return the softmax over the classes, and the logarithm of its normalizing constant."""
+    top = z.max(axis=axis, keepdims=True)
     p = np.exp(z - top)
-    total = p.sum(axis=1, keepdims=True)
+    total = p.sum(axis=axis, keepdims=True)
     p /= total
-    return p, (top + np.log(total))[:, 0]
+    return p, (top + np.log(total)).squeeze(axis)
 
 
 # Fitting.
@@ -175,6 +185,12 @@ def fit_isotonic(
 
     steps = IsotonicRegression(out_of_bounds="clip", y_min=0.0, y_max=1.0)
     steps.fit(normalized, positive.astype(np.float64), sample_weight=weight)
+    # A piece of few samples says little: none of its probabilities is zero or one.
+    heights, piece = np.unique(steps.predict(normalized), return_inverse=True)
+    total = np.bincount(piece, weights=weight)
+    rate = float(weight @ positive) / float(weight.sum())
+    shrunk = (total * heights + 2.0 * rate) / (total + 2.0)
+    steps.fit(normalized, shrunk[piece], sample_weight=weight)
     return IsotonicCurve(
         np.asarray(steps.X_thresholds_, dtype=np.float64),
         np.asarray(steps.y_thresholds_, dtype=np.float64),
@@ -182,37 +198,77 @@ def fit_isotonic(
     )
 
 
-def fit_softmax(
+def fit_robust_softmax(
     scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, *, smooth: bool = False
 ) -> Softmax:
-    """Fit the softmax to out-of-fold scores; ``smooth``: with smoothed targets."""
-    scores = by_class(np.asarray(scores, dtype=np.float64))
-    m, n = scores.shape
+    """Fit the softmax to all scores and to clipped ones, and return the more likely of the two."""
+    sides = [codes == code for code in np.unique(codes)]
+    ends = np.array(
+        [
+            quantiles(column[side], weight[side], np.array([0.05, 0.95]))
+            for column in scores.T
+            for side in sides
+        ]
+    )
+    # Zero, the threshold between two equally frequent classes, is never clipped.
+    bounds = min(0.0, float(ends[:, 0].min())), max(0.0, float(ends[:, 1].max()))
+    fits = [
+        fit_softmax(scores, codes, weight, smooth=smooth, bounds=each) for each in (None, bounds)
+    ]
+    best = max(fits, key=lambda fit: weight @ _log_probability(fit, scores, codes))
+    if scores.shape[1] > 1 or best.slope <= 0.0:
+        return best
+    # Nor is the score at which both classes have the same probability.
+    even = float(best.offset[0] - best.offset[1]) / best.slope
+    return replace(best, low=min(best.low, even), high=max(best.high, even))
+
+
+def _log_probability(softmax: Softmax, scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    p = softmax.probability(scores)
+    return np.asarray(np.log(np.maximum(p[np.arange(len(p)), codes], 1e-12)))
+
+
+def fit_softmax(
+    scores: np.ndarray,
+    codes: np.ndarray,
+    weight: np.ndarray,
+    *,
+    smooth: bool = False,
+    bounds: tuple[float, float] | None = None,
+) -> Softmax:
+    """Fit the softmax to out-of-fold scores.
+
+    ``smooth``: with smoothed targets; ``bounds``: clip the scores, by default to their range.
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    low, high = bounds or (float(scores.min()), float(scores.max()))
+    scores = by_class(np.clip(scores, low, high)).T  # classes first: sums over them are fast
+    n, m = scores.shape
     fraction = weight / weight.sum()
     frequency = np.log(np.maximum(np.bincount(codes, fraction, n), 1e-12) * n)
-    inputs = np.stack([scores, np.broadcast_to(frequency, (m, n))])
-    target = np.zeros((m, n))
+    inputs = np.stack([scores, np.broadcast_to(frequency[:, None], (n, m))])
+    target = np.zeros((n, m))
     if smooth:
         total = np.bincount(codes, weight, n)[codes] + n
-        target += 1 / total[:, None]
-        target[np.arange(m), codes] = 1 - (n - 1) / total
+        target += 1 / total
+        target[codes, np.arange(m)] = 1 - (n - 1) / total
     else:
-        target[np.arange(m), codes] = 1.0
-    wanted = (inputs * target).sum(axis=2)
+        target[codes, np.arange(m)] = 1.0
+    wanted = (inputs * target).sum(axis=1)
     shrink = SHRINK / max(float(weight.sum()), 1.0)
 
     def loss(at: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the loss and the probabilities; log p is target.z - log sum exp z."""
-        p, total = _softmax(np.tensordot(at, inputs, axes=1))
+        p, total = _softmax(np.tensordot(at, inputs, axes=1), axis=0)
         return float(shrink / 2 * (at @ at) - fraction @ (at @ wanted - total)), p
 
     point = np.zeros(2)
     least, p = loss(point)
     for _ in range(50):
-        mean = (inputs * p).sum(axis=2)
+        mean = (inputs * p).sum(axis=1)
         gradient = (mean - wanted) @ fraction + shrink * point
-        centered = inputs - mean[:, :, None]
-        weighted = centered * (p * fraction[:, None])
+        centered = inputs - mean[:, None]
+        weighted = centered * (p * fraction)
         hessian = np.tensordot(centered, weighted, axes=([1, 2], [1, 2]))
         step = np.linalg.solve(hessian + shrink * np.eye(2), gradient)
         if float(gradient @ step) <= 1e-12:
@@ -222,7 +278,7 @@ def fit_softmax(
             length /= 2
             value, p = loss(point - length * step)
         point, least = point - length * step, value
-    return Softmax(float(point[0]), point[1] * frequency)
+    return Softmax(float(point[0]), point[1] * frequency, low, high)
 
 
 def log_likelihoods(
@@ -230,8 +286,7 @@ def log_likelihoods(
 ) -> np.ndarray:
     """Return the calibrated log-probability of the class of each sample, classes balanced."""
     even = weight / np.bincount(codes, weight, n_classes)[codes]
-    p = fit_softmax(scores, codes, even).probability(scores)
-    return np.asarray(np.log(np.maximum(p[np.arange(len(p)), codes], 1e-12)))
+    return _log_probability(fit_softmax(scores, codes, even), scores, codes)
 
 
 def balanced_likelihood(
@@ -273,14 +328,21 @@ class OutOfFoldScores:
             probabilities[own] = others.calibration(method, 1.0).probability(raw[own])
         model.out_of_fold_scores_ = combine_scores(raw * scale, self.n_classes, self.strategy)
         model.out_of_fold_probabilities_ = probabilities
+        warn_if_uninformative(model, probabilities, self.codes, self.weight)
 
     def calibration(self, method: str, scale: float) -> Calibration:
         """Return the calibration of a model whose scores have this scale."""
         kept = (self.weight > 0) & np.isfinite(self.scores).all(axis=1)
+        if not kept.any():
+            raise ValueError(
+                "No row has a score by a model that has not seen it, so probabilities cannot be "
+                "calibrated: every class needs at least 2 different rows. Give more rows, or "
+                "probability=None."
+            )
         scores, codes, weight = self.scores[kept], self.codes[kept], self.weight[kept]
         if method == "sigmoid":
             columns = combine_scores(scores, self.n_classes, self.strategy).reshape(len(scores), -1)
-            softmax = fit_softmax(columns, codes, weight, smooth=True)
+            softmax = fit_robust_softmax(columns, codes, weight, smooth=True)
             return JointCalibration(softmax, scale, self.strategy)
         parts = []
         for k, task in enumerate(binary_tasks(self.n_classes, self.strategy)):
@@ -293,31 +355,16 @@ class OutOfFoldScores:
 def score_scale(
     scores: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_classes: int, strategy: str
 ) -> float:
-    """Return the mean distance between the mean scores of the two sides of a subproblem."""
+    """Return the mean distance between the median scores of the two sides of a subproblem."""
     distances = []
     for k, task in enumerate(binary_tasks(n_classes, strategy)):
         sides = [np.isin(codes, side) for side in task.sides]
-        low, high = (np.average(scores[s, k], weights=weight[s]) for s in sides)
-        distances.append(abs(float(high - low)))
+        low, high = (median(scores[s, k], weight[s]) for s in sides)
+        if low == high:  # few distinct scores
+            low, high = (float(np.average(scores[s, k], weights=weight[s])) for s in sides)
+        distances.append(abs(high - low))
     scale = float(np.mean(distances))
     return scale if scale > 0 else 1.0
-
-
-def normalized_scores(
-    fitted: Any,
-    training: HostTraining,
-    rows: np.ndarray,
-    held_out: np.ndarray,
-    strategy: str,
-    *,
-    pairwise: bool = False,
-) -> tuple[np.ndarray, float]:
-    """Return scores of ``held_out`` divided by the scale of those of ``rows``, and this."""
-    X, codes, weight = training.X, training.codes, training.weight
-    X = X[:, rows] if pairwise else X
-    own = fitted._task_scores(X[rows])
-    scale = score_scale(own, codes[rows], weight[rows], len(training.classes), strategy)
-    return fitted._task_scores(X[held_out]) / scale, scale
 
 
 def cross_fitted(
@@ -333,55 +380,68 @@ def cross_fitted(
     ``fit`` fits the same models to some of the samples; where it has None for one, these samples
     are scored by the model itself.  ``pairwise``: X is a kernel matrix.
     """
-    codes, weight = training.codes, training.weight
-    fold = calibration_folds(training.X, codes, weight)
-    everything = np.arange(len(fold))
-    score = partial(normalized_scores, training=training, strategy=strategy, pairwise=pairwise)
-    results = [score(model, rows=everything, held_out=everything) for model in models]
+    fold = calibration_folds(training.X, training.codes, training.weight)
+    fits: list[list[FoldFit]] = [[] for _ in models]
     n_folds = int(fold.max(initial=-1)) + 1
     for k in range(n_folds):
         _console.step("out-of-fold scores, fold", k, n_folds)
         rows, held_out = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         part = training.fold(rows)
         part = part.with_features(part.X[:, rows]) if pairwise else part
-        for (scores, _), fitted in zip(results, fit(part), strict=True):
-            if fitted is not None:
-                scores[held_out] = score(fitted, rows=rows, held_out=held_out)[0]
-    n_classes = len(training.classes)
+        for own, fitted in zip(fits, fit(part), strict=True):
+            own.append((fitted, rows, held_out))
     return [
-        (OutOfFoldScores(scores, codes, weight, fold, n_classes, strategy), scale)
-        for scores, scale in results
+        scores_of_folds(model, own, training, strategy, pairwise=pairwise)
+        for model, own in zip(models, fits, strict=True)
     ]
 
 
 def scores_of_folds(
-    model: Any, folds: Sequence[FoldFit], training: HostTraining, strategy: str
+    model: Any,
+    folds: Sequence[FoldFit],
+    training: HostTraining,
+    strategy: str,
+    *,
+    pairwise: bool = False,
 ) -> tuple[OutOfFoldScores, float]:
-    """Return the same from the fits of a search whose folds hold out every sample once."""
-    everything = np.arange(len(training.codes))
-    scores, scale = normalized_scores(model, training, everything, everything, strategy)
-    part = np.zeros(len(everything), dtype=int)
+    """Return the same for one model from its fits to folds that hold out a sample at most once."""
+    X, codes, weight, n_classes = training.X, training.codes, training.weight, len(training.classes)
+
+    def normalized(fitted: Any, rows: np.ndarray, held_out: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return scores of ``held_out`` divided by the scale of those of ``rows``, and this."""
+        given = X[:, rows] if pairwise else X
+        own = fitted._task_scores(given[rows])
+        scale = score_scale(own, codes[rows], weight[rows], n_classes, strategy)
+        return fitted._task_scores(given[held_out]) / scale, scale
+
+    everything = np.arange(len(codes))
+    scores, scale = normalized(model, everything, everything)
+    part = np.full(len(codes), -1)
     for k, (fitted, rows, held_out) in enumerate(folds):
-        scores[held_out] = normalized_scores(fitted, training, rows, held_out, strategy)[0]
         part[held_out] = k
-    n_classes = len(training.classes)
-    return OutOfFoldScores(
-        scores, training.codes, training.weight, part, n_classes, strategy
-    ), scale
+        if fitted is not None:
+            scores[held_out] = normalized(fitted, rows, held_out)[0]
+    return OutOfFoldScores(scores, codes, weight, part, n_classes, strategy), scale
 
 
-def check_probability(model: Any, in_memory: bool) -> None:
-    """Raise an error where ``probability`` is set and X is not in memory."""
-    if getattr(model, "probability", None) is not None and not in_memory:
-        raise ValueError(
-            f"probability={model.probability!r} needs X in memory: give a NumPy array, or fit "
-            "without it and calibrate decision_function yourself."
+def warn_if_uninformative(
+    model: Any, probabilities: np.ndarray, codes: np.ndarray, weight: np.ndarray
+) -> None:
+    """Warn where out-of-fold probabilities have no smaller log loss than the class frequencies."""
+    kept = (weight > 0) & np.isfinite(probabilities).all(axis=1)
+    if not kept.any():
+        return
+    p, codes, weight = probabilities[kept], codes[kept], weight[kept] / weight[kept].sum()
+    frequency = np.bincount(codes, weight, p.shape[1])
+    loss, base = (
+        -float(weight @ np.log(np.maximum(own, 1e-12)))
+        for own in (p[np.arange(len(p)), codes], frequency[codes])
+    )
+    if loss >= base:
+        warnings.warn(
+            f"The probabilities of {type(model).__name__} are no better than the class frequencies "
+            f"(log loss out of fold {loss:.3f}, of the frequencies {base:.3f}): its scores hardly "
+            "tell the classes apart. Scale the columns, look for wrong labels and outliers, or use "
+            "another estimator.",
+            stacklevel=2,
         )
-
-
-def unfitted_copy(model: Any, classes: np.ndarray) -> Any:
-    """Return a silent copy without probabilities, to be fitted to some of the samples."""
-    quiet = {"probability": None, "verbose": 0}
-    copied = clone(model).set_params(**{k: v for k, v in quiet.items() if hasattr(model, k)})
-    copied.classes_ = classes
-    return copied

@@ -47,7 +47,7 @@ class SolveTask:
         self.stopped = False
         self._fit = fit
         self._shown = float("inf")
-        self._context = fit.begin(fit.root, f"solve, {name}", None)
+        self.context = fit.begin(fit.root, f"solve, {name}", None)
 
     def reached(self, objective: float, gap: float) -> None:
         """Report a point; the solver stops where it next checks the time."""
@@ -56,13 +56,9 @@ class SolveTask:
         name = f"objective {objective:.6e}, gap {gap:.1e}"
         metadata = {"objective": float(objective), "gap": float(gap)}
         with self._fit.lock:
-            point = self._fit.begin(self._context, name, None if shown else 0, metadata=metadata)
+            point = self._fit.begin(self.context, name, None if shown else 0, metadata=metadata)
             self.stopped |= self._fit.end(point, metadata=metadata)
         self._shown = gap if shown else self._shown
-
-    def end(self) -> None:
-        """End the task."""
-        self._fit.end(self._context)
 
 
 class FitTasks:
@@ -92,26 +88,25 @@ class FitTasks:
     def step(self, what: str, done: int, total: int, detail: str = "") -> None:
         """Begin the next of ``total`` steps; a listener of ``_console``."""
         with self.lock:
-            if self._step is not None:
-                self.end(self._step)
             stage = self._stage
             full = stage is not None and self._step.task_id + 1 >= stage.max_subtasks
             if stage is None or full or (stage.task_name, stage.max_subtasks) != (what, total):
                 self._end_stage()
                 self._stage = self.begin(self.root, what, total)
+            else:
+                self.end(self._step)
             name = f"{what} {done + 1}" + (f": {detail}" if detail else "")
             self._step = self.begin(self._stage, name, 0)
 
     def _end_stage(self) -> None:
-        if self._stage is not None:
-            self.end(self._stage)
+        for task in (self._step, self._stage):
+            if task is not None:
+                self.end(task)
         self._stage = self._step = None
 
     def solve(self, name: str) -> SolveTask:
         """Begin the solve of a problem; a search before it is over."""
         with self.lock:
-            if self._step is not None:
-                self.end(self._step)
             self._end_stage()
             self._solves[name] = SolveTask(self, name)
             return self._solves[name]
@@ -124,13 +119,11 @@ class FitTasks:
             return False
         stopped = task.stopped
         task.reached(solution.certificate.objective, solution.relative_gap)
-        task.end()
+        self.end(task.context)
         return stopped
 
     def close(self) -> None:
         """End the fit."""
-        if self._step is not None:
-            self.end(self._step)
         self._end_stage()
         self.end(self.root, reconstruction_attributes={}, **self._data)
 

@@ -11,15 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from lincent import _console
-from lincent.estimators.auto_candidates import FeatureBlocks, TrainingRows
+from lincent.estimators.auto_candidates import BlockMapping, FeatureBlocks, TrainingRows
+from lincent.estimators.remote import RemoteTraining
 from lincent.problems.joint import JointLoss, SeparateLoss, SmoothedHinge
 from lincent.solvers.newton import in_place
-from lincent.solvers.newton.joint import Design, JointSolution, solve_path
-from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
+from lincent.solvers.newton.joint import Design, JointSolution, Span, solve_path
+from lincent.sources.gradients import LossStructure, in_basis
 from lincent.sources.landmarks import RowMapping
 
 TOTAL_COSTS = 10.0 ** np.arange(-1.0, 4.0, 0.75)
@@ -34,7 +36,14 @@ MAX_SUM_BYTES = 2**28
 """Where a block would return more, for many classes and features, models stay those of the
 sample."""
 FLOAT32_STEPS = 25
-READ_ROWS = 2_048
+
+
+class Limits(NamedTuple):
+    """Stopping criteria of a solve."""
+
+    tol: float
+    max_iter: int
+    out_of_time: Callable[[], bool]
 
 
 def total_costs(n_classes: int) -> np.ndarray:
@@ -92,9 +101,7 @@ def fit_models(
     blocks: FeatureBlocks,
     costs: Costs,
     chosen: Mapping[str, Sequence[float]],
-    tol: float,
-    max_iter: int,
-    out_of_time: Callable[[], bool],
+    limits: Limits,
 ) -> list[JointModel]:
     """Fit each feature map for some C (per sample); its features are freed before the next."""
     loss = costs.loss(blocks.codes, blocks.weight)
@@ -103,7 +110,7 @@ def fit_models(
         _console.step("fit to all rows, map", done, len(chosen), f"{name}, {len(Cs)} of its C")
         features, ordered = blocks.features(name, blocks.Z), sorted(Cs)
         scales = [C * float(blocks.weight.sum()) for C in ordered]
-        path = fit_path(features, loss, scales, tol, max_iter, out_of_time, float32=True)
+        path = fit_path(features, loss, scales, limits, float32=True)
         models += [JointModel.of(name, *pair) for pair in zip(ordered, path, strict=True)]
         del features
     return models
@@ -114,8 +121,8 @@ def refit_models(
     blocks: FeatureBlocks,
     scaling: tuple[np.ndarray, np.ndarray],
     n_classes: int,
-    solve: Callable[[RowMapping, list[float], list[np.ndarray]], list[JointSolution]],
-    run: Callable[[Sequence[Callable[[], list[JointModel]]]], list[list[JointModel]]],
+    solve: Callable[[BlockMapping, list[float], list[np.ndarray]], list[JointSolution]],
+    run: Callable[[Sequence[Callable[[], list[JointModel]]]], list[list[JointModel]]] | None = None,
 ) -> list[JointModel]:
     """Fit models of a sample to all samples; feature maps are solved by ``run``, together.
 
@@ -134,46 +141,31 @@ def refit_models(
         return [JointModel.of(name, *pair) for pair in zip(Cs, solutions, strict=True)]
 
     names = list(dict.fromkeys(model.feature_map for model in models))
-    return [model for own in run([partial(refit, name) for name in names]) for model in own]
+    jobs = [partial(refit, name) for name in names]
+    return [model for own in (run(jobs) if run else (job() for job in jobs)) for model in own]
 
 
-def fit_in_memory(
-    rows: TrainingRows,
+def fit_in_place(
+    samples: TrainingRows | RemoteTraining,
     costs: Costs,
-    tol: float,
-    max_iter: int,
-    out_of_time: Callable[[], bool],
+    limits: Limits,
     mapping: RowMapping,
-    Cs: list[float],
-    starts: list[np.ndarray],
+    Cs: Sequence[float],
+    starts: Sequence[np.ndarray],
 ) -> list[JointSolution]:
-    """Fit to all samples in memory, encoded and unscaled; features are computed a few at a time."""
-    structure = costs.loss_structure(np.bincount(rows.codes, weights=rows.weight))
-    weight = float(rows.weight.sum())
-
-    def read(points: list[JointPoint]) -> list[JointSums]:
-        total: list[JointSums] | None = None
-        for start in range(0, len(rows.codes), READ_ROWS):
-            part = slice(start, start + READ_ROWS)
-            features = mapping(rows.Z[part])
-            labels = rows.codes[part], rows.weight[part]
-            sums = [joint_sums(features, *labels, structure, point) for point in points]
-            total = sums if total is None else JointSums.joined_each([total, sums])
-        assert total is not None
-        return total
-
-    scales = [C * weight for C in Cs]
-    limits = tol, max_iter, out_of_time
-    return in_place.solve_joint_path(read, structure, scales, starts, len(rows.codes), *limits)
+    """Fit to all samples for each C (per sample); features are computed a few at a time."""
+    structure, weight = costs.loss_structure(samples.totals), float(samples.totals.sum())
+    read, scales = samples.joint_reader(mapping, structure), [C * weight for C in Cs]
+    if isinstance(mapping, BlockMapping):
+        read = in_basis(read, mapping.basis)
+    return in_place.solve_joint_path(read, structure, scales, starts, samples.shape[0], *limits)
 
 
 def fit_path(
     features: np.ndarray,
     loss: SeparateLoss | JointLoss,
     scales: Sequence[float],
-    tol: float,
-    max_iter: int,
-    out_of_time: Callable[[], bool],
+    limits: Limits,
     *,
     float32: bool = False,
 ) -> list[JointSolution]:
@@ -182,12 +174,8 @@ def fit_path(
     Steps in ``float32`` end near the optimum of an objective that is flat there: models of weighted
     samples then agree with those of duplicated samples to seven digits, not to nine.
     """
-    m, n = features.shape
-    basis = None
-    if n > m:
-        basis, turned = np.linalg.qr(features.T)
-        features = np.ascontiguousarray(turned.T)
-    rows = loss.codes, loss.weight
+    span, rows = Span(features), (loss.codes, loss.weight)
+    features, (tol, max_iter, out_of_time) = span.rows, limits
     if not float32:
         design = Design(features, *rows)
         path = solve_path(design, loss, scales, tol, max_iter, out_of_time=out_of_time)
@@ -206,14 +194,4 @@ def fit_path(
                 full, loss, scales[k : k + 1], tol, left, start=begun.rules, out_of_time=out_of_time
             )
             path[k] = replace(ended, iterations=ended.iterations + begun.iterations)
-    if basis is None:
-        return path
-    return [
-        JointSolution(
-            np.concatenate([basis @ one.rules[:-1], one.rules[-1:]]),
-            one.objective,
-            one.bound,
-            one.iterations,
-        )
-        for one in path
-    ]
+    return [replace(one, rules=span.outer(one.rules)) for one in path]

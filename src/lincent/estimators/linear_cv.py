@@ -1,4 +1,4 @@
-"""LCCCV: LCC with its margin, cost and discriminator chosen by cross-validation.
+"""LCCCV: LCC with its margin, cost and discriminator chosen by cross-validation; ``lcc_path``.
 
 Each fold solves a path over the margin (see ``solvers.lp.path``), so that a grid of margins costs a
 few solves and not one each.  Margins are relative: fractions of the largest feasible margin of the
@@ -10,23 +10,28 @@ means the same on any data.
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.metaestimators import available_if
 
 from lincent import _console
 from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
 from lincent.estimators.calibration import Calibration, FoldFit, cross_fitted
-from lincent.estimators.direction import (
+from lincent.estimators.linear import (
+    LCC,
     Direction,
+    LinearMixin,
     check_margin,
     controls,
     fit_direction,
@@ -34,24 +39,22 @@ from lincent.estimators.direction import (
     generator,
     squeeze_single,
 )
-from lincent.estimators.linear import LinearProjectionMixin
 from lincent.estimators.problem import (
     BinaryProblem,
     HostTraining,
-    Training,
     binary_tasks,
     combine_scores,
     predicted_codes,
 )
+from lincent.estimators.remote import Training, open_remote
 from lincent.estimators.threshold import DISCRIMINATORS
 from lincent.estimators.validation import (
+    COUNT,
+    PAPER_CONSTRAINTS,
     Calibrated,
     SolverName,
     Strategy,
-    check_choice,
     check_class_weight,
-    check_count,
-    check_solve_params,
     plain,
 )
 from lincent.model_selection.folds import N_SPLITS
@@ -64,13 +67,16 @@ from lincent.model_selection.search import (
     search_deadline,
     search_folds,
     stratified_training_folds,
+    warn_uncertified,
 )
 from lincent.solvers.lp import screening
 from lincent.solvers.lp.path import SCALED, PathSolver, StreamedPathSolver, solve_path
-from lincent.solvers.solution import Controls, Solution, Status
-from lincent.sources.source import Kind
+from lincent.solvers.solution import Controls, Solution, Status, silent
+from lincent.sources.source import Kind, kind_of
 
 DEFAULT_MARGINS = 15
+PAPER_MARGINS = 2.0 ** np.arange(-7, 8)
+"""The margins of the paper's parameter search."""
 BALANCED = "balanced_accuracy"
 
 
@@ -117,7 +123,8 @@ class FittedCandidate(ClassifierMixin, BaseEstimator):
         return self.calibration.probability(self._task_scores(X))
 
 
-class LCCCV(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier):
+@dataclass(eq=False, repr=False)
+class LCCCV(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
     """Linear centralization classifier with its margin chosen by cross-validation.
 
     Every fold solves the exact path over the margin, which costs a few solves for the whole grid;
@@ -206,47 +213,35 @@ class LCCCV(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier
     0.96
     """
 
-    _chosen_margin: float
+    margins: Any = DEFAULT_MARGINS
+    _: KW_ONLY
+    Cs: Any = (2.0,)
+    discriminators: Any = ("distance",)
+    cv: Any = None
+    scoring: Any = "balanced_accuracy"
+    refit: bool = True
+    class_weight: Any = None
+    multi_class: Strategy = "ovr"
+    probability: Calibrated = None
+    solver: SolverName = "auto"
+    tol: float = 1e-9
+    max_iter: int = 200
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        # `margin` is a property here, the chosen one.
+        **{name: kinds for name, kinds in PAPER_CONSTRAINTS.items() if name != "margin"},
+        "margins": [COUNT, "array-like"],
+        "refit": ["boolean"],
+    }
+    _chosen_margin: float = field(init=False)
+    _reads_in_place = True
     _searched = ("C_", "discriminator_", "_chosen_margin")
 
-    def __init__(
-        self,
-        margins: Any = DEFAULT_MARGINS,
-        *,
-        Cs: Any = (2.0,),
-        discriminators: Any = ("distance",),
-        cv: Any = None,
-        scoring: Any = "balanced_accuracy",
-        refit: bool = True,
-        class_weight: Any = None,
-        multi_class: Strategy = "ovr",
-        probability: Calibrated = None,
-        solver: SolverName = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 200,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.margins = margins
-        self.Cs = Cs
-        self.discriminators = discriminators
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.class_weight = class_weight
-        self.multi_class = multi_class
-        self.probability = probability
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LCCCV:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> LCCCV:
         """Choose by cross-validation, then fit to all samples.
 
         Parameters
@@ -257,13 +252,17 @@ class LCCCV(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency weights; any nonnegative numbers.
+        groups : array-like of shape (n_samples,), default=None
+            Samples of one group are never split between folds: `cv` is a splitter that takes
+            groups, such as ``GroupKFold()``, or a number of folds, stratified as far as groups
+            allow.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups)
 
     # The chosen values under the names of LCC, for inherited methods.
 
@@ -283,24 +282,20 @@ class LCCCV(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier
         return str(self.discriminator_)
 
     def __sklearn_is_fitted__(self) -> bool:
-        if hasattr(self, "cv_results_") and not hasattr(self, "coef_"):
+        if hasattr(self, "cv_results_") and not hasattr(self, "_coef"):
             raise NotFittedError(
                 "This LCCCV was fitted with refit=False: it has cv_results_ and a choice, but no "
                 "model to predict with."
             )
-        return hasattr(self, "coef_")
+        return hasattr(self, "_coef")
 
     def _check_params(self) -> None:
         self._grid()
-        check_solve_params(self)
-
-    def _check_input_backend(self, kind: Kind, X: Any) -> None:
-        """Accept data of every kind."""
 
     def _grid(self) -> list[Candidate]:
         """Return the candidates; for each discriminator and C the margins increase."""
         if isinstance(self.margins, (int, np.integer)) and not isinstance(self.margins, bool):
-            margins = 2.0 ** np.arange(1 - check_count("margins", self.margins), 1)
+            margins = 2.0 ** np.arange(1 - self.margins, 1)
         else:
             margins = np.sort(check_grid("margins", self.margins))
         if margins[-1] > 1:
@@ -310,10 +305,11 @@ class LCCCV(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier
             )
         names = self.discriminators
         names = (names,) if isinstance(names, str) else tuple(names)
-        if not names:
-            raise ValueError("discriminators is empty: give at least one discriminator.")
-        for name in names:
-            check_choice("discriminators", name, DISCRIMINATORS)
+        if not names or set(names) - set(DISCRIMINATORS):
+            raise ValueError(
+                f"discriminators={self.discriminators!r} is not usable: give one or more of "
+                f"{', '.join(DISCRIMINATORS)}."
+            )
         Cs = check_grid("Cs", self.Cs, infinite=True)
         points = product(names, Cs.tolist(), margins.tolist())
         return [Candidate(C, margin, name) for name, C, margin in points]
@@ -331,7 +327,7 @@ class LCCCV(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier
         from sklearn.metrics import check_scoring
 
         # All classes must have weight in the whole data, before folds are looked at.
-        check_class_weight(self.class_weight, training.classes, training.totals)
+        costs = check_class_weight(self.class_weight, training.classes, training.totals)
         scorer = check_scoring(self, scoring=self.scoring)
         weigh = training.weighted and takes_weights(scorer)
         data = stratified_training_folds(training, self.cv)
@@ -340,16 +336,16 @@ class LCCCV(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier
         calibrate = self.probability is not None and needs_probabilities(scorer)
         limits = controls(self, training.began)
         limits = replace(limits, deadline=search_deadline(limits, training.began, self.refit))
-        n_problems = len(binary_tasks(len(self.classes_), self.multi_class))
+        tasks = binary_tasks(len(self.classes_), self.multi_class)
 
         def evaluate(split: int, _: Any) -> tuple[Any, Any, Any, Any]:
-            _console.step("search, fold", split, data.n_splits, f"{len(grid)} candidates")
+            _console.step("search, fold", split, len(data.splits), f"{len(grid)} candidates")
             late = np.zeros(len(grid), dtype=bool)
             scores = np.full(len(grid), np.nan)
             if limits.out_of_time():
                 return scores, scores, ~late, ()
             # One path for each problem, and one for each part of a calibration.
-            paths = n_problems * (1 + N_SPLITS if calibrate else 1)
+            paths = len(tasks) * (1 + N_SPLITS if calibrate else 1)
             times = FoldTime(limits.deadline, paths, late)
             part, name = data.train(split), f"fold {split + 1}"
             models, gaps, scaled = self._fit_candidates(part, grid, name, calibrate, times)
@@ -364,11 +360,12 @@ class LCCCV(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier
             return scores, gaps, late, () if self.probability is None else models
 
         run = partial(training.each, n_jobs=self.n_jobs)
-        *table, models = zip(*search_folds(data.n_splits, evaluate, run), strict=True)
+        *table, models = zip(*search_folds(len(data.splits), evaluate, run), strict=True)
         results = FoldScores(*map(np.array, table))
-        self.n_splits_ = data.n_splits
+        self.n_splits_ = len(data.splits)
         self.cv_results_ = results.cv_results([candidate._asdict() for candidate in grid])
-        best = best_candidate(grid, self.cv_results_, self._largest_margin(training) > 0)
+        feasible = all(training.task(task, costs).largest_margin > 0 for task in tasks)
+        best = best_candidate(grid, self.cv_results_, feasible)
         results.warn(self.tol, self.time_limit)
         self.best_index_, self.best_params_ = best, self.cv_results_["params"][best]
         self.best_score_ = float(self.cv_results_["mean_test_score"][best])
@@ -448,12 +445,23 @@ class LCCCV(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier
     ) -> list[Direction | None]:
         """Return by candidate the direction of a binary problem."""
         limits = replace(controls(self, problem.began), deadline=times.next_path())
-        path = self._path(problem, grid, limits)
+        if problem.largest_margin == 0.0:
+            return [None] * len(grid)
+        Cs = sorted({candidate.C for candidate in grid})
+        margins = sorted({candidate.relative_margin for candidate in grid})
+        # Remote samples that are too many to be transferred are followed in place.
+        remote = problem.source.is_remote and screening.is_applicable(*problem.source.shape)
+        path_solver = (StreamedPathSolver if remote else PathSolver)(
+            self.solver, limits, generator(self)
+        )
+        absolute = np.array(margins) * problem.largest_margin
+        costs = [problem.costs(C) for C in Cs]
+        table = solve_path(problem.rows, problem.difference, absolute, costs, path_solver)
         over = limits.out_of_time()
         directions: list[Direction | None] = []
         for k, candidate in enumerate(grid):
-            solution = path[candidate.C, candidate.relative_margin]
-            if solution is None or solution.status is Status.INFEASIBLE:
+            solution = table[Cs.index(candidate.C)][margins.index(candidate.relative_margin)]
+            if solution.status is Status.INFEASIBLE:
                 directions.append(None)
                 continue
             times.late[k] |= over and not solution.certified(self.tol)
@@ -473,34 +481,6 @@ class LCCCV(ProbabilityMixin, LinearProjectionMixin, ProjectionMixin, Classifier
                 else None
             )
         return directions
-
-    def _path(
-        self, problem: BinaryProblem, grid: list[Candidate], limits: Controls
-    ) -> dict[tuple[float, float], Solution | None]:
-        """Return the solutions of a binary problem by C and relative margin; None: infeasible."""
-        Cs = sorted({candidate.C for candidate in grid})
-        margins = sorted({candidate.relative_margin for candidate in grid})
-        if problem.largest_margin == 0.0:
-            return dict.fromkeys(product(Cs, margins))
-        costs = [problem.costs(C) for C in Cs]
-        # Remote samples that are too many to be transferred are followed in place.
-        remote = problem.source.is_remote and screening.is_applicable(*problem.source.shape)
-        path_solver = (StreamedPathSolver if remote else PathSolver)(
-            self.solver, limits, generator(self)
-        )
-        absolute = np.array(margins) * problem.largest_margin
-        table = solve_path(problem.rows, problem.difference, absolute, costs, path_solver)
-        return {
-            (C, margin): solution
-            for C, line in zip(Cs, table, strict=True)
-            for margin, solution in zip(margins, line, strict=True)
-        }
-
-    def _largest_margin(self, whole: Training) -> float:
-        """Return the largest margin that is feasible in all binary problems of the refit."""
-        costs = check_class_weight(None, whole.classes, whole.totals)
-        todo = binary_tasks(len(self.classes_), self.multi_class)
-        return min(whole.task(task, costs).largest_margin for task in todo)
 
     # The refit.
 
@@ -534,3 +514,160 @@ def best_candidate(grid: list[Candidate], results: dict[str, Any], feasible: boo
     if not np.any(np.isfinite(mean)):
         return max(np.flatnonzero(usable).tolist(), key=lambda k: grid[k].relative_margin)
     return int(np.argmax(mean))
+
+
+@dataclass(frozen=True)
+class LCCPath:
+    """Solutions of a binary problem by C and margin.
+
+    Attributes
+    ----------
+    margins : ndarray of shape (n_margins,)
+    Cs : ndarray of shape (n_Cs,)
+    largest_margin : float
+        Margins above it have no solution.
+    feasible : ndarray of shape (n_margins,), dtype=bool
+    coefs : ndarray of shape (n_Cs, n_margins, n_features)
+        The directions; NaN where infeasible.
+    intercepts : ndarray of shape (n_Cs, n_margins)
+        Minus the midpoint between the projected centers.
+    objectives, dual_objectives, duality_gaps : ndarray of shape (n_Cs, n_margins)
+    certified : ndarray of shape (n_Cs, n_margins), dtype=bool
+        Whether the relative gap is within ``tol``.
+    n_iters : ndarray of shape (n_Cs, n_margins)
+    solvers : ndarray of shape (n_Cs, n_margins), dtype=object
+        "scaled" and "vertex" are the shortcuts, "none" is an infeasible margin. The largest margin
+        comes first; shortcuts start from the next larger one.
+    classes : ndarray of shape (2,)
+    """
+
+    margins: np.ndarray
+    Cs: np.ndarray
+    largest_margin: float
+    feasible: np.ndarray
+    coefs: np.ndarray
+    intercepts: np.ndarray
+    objectives: np.ndarray
+    dual_objectives: np.ndarray
+    duality_gaps: np.ndarray
+    certified: np.ndarray
+    n_iters: np.ndarray
+    solvers: np.ndarray
+    classes: np.ndarray
+
+
+def lcc_path(
+    X: Any,
+    y: Any,
+    *,
+    margins: Any = None,
+    Cs: Any = (2.0,),
+    sample_weight: Any = None,
+    class_weight: Any = None,
+    solver: SolverName = "auto",
+    tol: float = 1e-9,
+    max_iter: int = 200,
+    time_limit: float | None = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> LCCPath:
+    """Compute exact LCC solutions along the margin, each warm-started and certified.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Samples; also a torch or CuPy array, which stays on its device.
+    y : array-like of shape (n_samples,)
+        Two classes.
+    margins : array-like, default=None
+        The margins, in any order. None is the paper's grid, 2**-7 to 2**7. Margins above the
+        largest feasible one are reported, not solved.
+    Cs : array-like, default=(2.0,)
+        Values of C, the paper's λ on the sum of slacks.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Frequency weights; any nonnegative numbers.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the costs of each class, as in :class:`lincent.LCC`.
+    solver : str, default='auto'
+        As in :class:`LCC`.
+    tol : float, default=1e-09
+        As in :class:`LCC`.
+    max_iter : int, default=200
+        As in :class:`LCC`.
+    time_limit : float, default=None
+        Seconds for the whole path; points not solved in time are NaN.
+    random_state : object, default=None
+        As in :class:`LCC`.
+    verbose : int, default=0
+        As in :class:`LCC`.
+
+    Returns
+    -------
+    LCCPath
+        Every margin with its coefficients, objective and certificate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from lincent import lcc_path
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> path = lcc_path((X - X.mean(axis=0)) / X.std(axis=0), y)
+    >>> path.coefs.shape
+    (1, 15, 30)
+    >>> bool(path.certified[:, path.feasible].all())
+    True
+    """
+    given = {"class_weight": class_weight, "solver": solver, "tol": tol, "max_iter": max_iter}
+    given |= {"time_limit": time_limit}
+    constraints = {name: PAPER_CONSTRAINTS[name] for name in given}
+    validate_parameter_constraints(constraints, given, "lcc_path")
+    margins = check_grid("margins", PAPER_MARGINS if margins is None else margins)
+    Cs = check_grid("Cs", Cs, infinite=True)
+    limit = np.inf if time_limit is None else time_limit
+    limits = Controls(tol, max_iter, time.monotonic() + limit, print if verbose else silent)
+    open_rows = open_remote if kind_of(X) is Kind.DEVICE else HostTraining.open
+    training: Any = open_rows(LCC(), X, y, sample_weight)
+    if len(training.classes) != 2:
+        raise ValueError(
+            f"lcc_path follows one two-class problem and y has {len(training.classes)} classes: "
+            "pass the rows of two of them, or use LCCCV, which takes any number."
+        )
+    class_costs = check_class_weight(class_weight, training.classes, training.totals)
+    problem = training.task(binary_tasks(2, "ovr")[0], class_costs)
+    if problem.largest_margin == 0.0:
+        raise ValueError("The class centers coincide, so no margin is feasible.")
+    costs = [problem.costs(float(C)) for C in Cs]
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    path_solver = PathSolver(solver, limits, rng)
+    table = solve_path(problem.rows, problem.difference, margins, costs, path_solver)
+    feasible = margins <= problem.largest_margin
+
+    def each(value: Callable[[Solution], Any], dtype: Any = np.float64) -> np.ndarray:
+        return np.array([[value(solution) for solution in line] for line in table], dtype=dtype)
+
+    coefs = each(lambda solution: problem.direction(solution.certificate.beta))
+    objectives = each(lambda solution: solution.certificate.objective)
+    duals = each(lambda solution: solution.certificate.dual_objective)
+    for values in (coefs, objectives, duals):
+        values[:, ~feasible] = np.nan
+    certified = feasible & each(lambda solution: solution.certified(tol), bool)
+    short = int((~certified[:, feasible]).sum())
+    if short:
+        warn_uncertified(
+            f"{short} of {certified[:, feasible].size} points of the path are not certified"
+        )
+    return LCCPath(
+        margins=margins,
+        Cs=Cs,
+        largest_margin=problem.largest_margin,
+        feasible=feasible,
+        coefs=coefs,
+        intercepts=-(coefs @ (problem.means.mean(axis=0) + problem.offset)),
+        objectives=objectives,
+        dual_objectives=duals,
+        duality_gaps=np.maximum(objectives - duals, 0.0),
+        certified=certified,
+        n_iters=each(lambda solution: solution.iterations, int),
+        solvers=each(lambda solution: solution.solver, object),
+        classes=training.classes,
+    )

@@ -8,8 +8,8 @@ one-vs-rest.
 ``BinaryTask``      which classes are on which side of a subproblem
 ``BinaryProblem``   the samples, signs, weights and costs of a subproblem: everything that
                     ``_fit_task`` of an estimator needs, whatever the kind of X
-``Training``        checked X, labels and weights; ``HostTraining`` in memory, and those in
-                    ``remote`` for Dask collections, batches and device arrays
+``HostTraining``    checked X, labels and weights in memory; ``remote`` has those of Dask
+                    collections, batches and device arrays with the same methods
 """
 
 from __future__ import annotations
@@ -19,26 +19,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import validate_data
 
 from lincent import _threads
 from lincent.estimators.validation import ClassCosts, check_training_data, plain
-from lincent.features.clusters import CenterSet, find_local_centers
 from lincent.features.similarity import entry_variance
 from lincent.problems.arrays import Rows
 from lincent.problems.centralization import Program, difference_of, lcc_program
 from lincent.problems.rounding import CertificateData, SparseCertificateData
-from lincent.sources.array_namespace import HOST
-from lincent.sources.batches import batches_of
 from lincent.sources.gradients import SideCosts
-from lincent.sources.hashing import draw_distinct
+from lincent.sources.hashing import draw_distinct, row_hashes
 from lincent.sources.landmarks import RowMapping, mapped_rows
 from lincent.sources.rows import SignedRows, Source
-from lincent.sources.source import Kind, kind_of, open_source
+from lincent.sources.source import Kind, kind_of, open_source, to_numpy
 from lincent.tables.weighted import check_weights
 
 SAME = 1e-10
@@ -64,9 +60,7 @@ class BinaryTask:
 
     def sign(self, codes: np.ndarray) -> np.ndarray:
         """Return 1 for samples of the positive side and -1 for the others."""
-        if len(self.positive) == 1:
-            return np.where(codes == self.positive[0], 1.0, -1.0)
-        return np.where(np.isin(codes, self.positive), 1.0, -1.0)
+        return np.where(codes == self.positive[0], 1.0, -1.0)
 
     @property
     def sides(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -152,7 +146,7 @@ class BinaryProblem:
 
     @cached_property
     def source(self) -> Source:
-        return open_source(self.X, centered=True)
+        return open_source(self.X, centered=True, weight=self.weight)
 
     @cached_property
     def means(self) -> np.ndarray:
@@ -181,7 +175,7 @@ class BinaryProblem:
     @property
     def in_memory(self) -> bool:
         """Whether samples and vectors are NumPy arrays in this process."""
-        return not self.source.is_remote and self.source.namespace is HOST
+        return isinstance(self.sign, np.ndarray)
 
     def costs(self, C: float) -> Any:
         """Return C times the cost of each sample; an infinite C is a hard margin."""
@@ -192,27 +186,21 @@ class BinaryProblem:
 
     def balanced(self) -> BinaryProblem:
         """Return the problem with costs that give both sides half of the total weight."""
-        low, high = self._side_weights()
-        half = (low + high) / 2
-        return self._priced(half / low, half / high)
-
-    def _side_weights(self) -> tuple[float, float]:
-        if self.totals is not None:
-            return self.totals
-        high = self.sign > 0
-        return float(self.weight @ ~high), float(self.weight @ high)
-
-    def _priced(self, low: float, high: float) -> BinaryProblem:
-        """Return the problem with these costs per unit of weight on the two sides."""
+        if self.totals is None:
+            positive = self.sign > 0
+            totals = float(self.weight @ ~positive), float(self.weight @ positive)
+        else:
+            totals = self.totals
+        low, high = (sum(totals) / 2 / total for total in totals)
+        if self.in_memory:
+            cost = np.where(self.sign > 0, high, low)
+            cost *= self.weight
+            return replace(self, cost=cost)
         if self.source.is_remote:
             source: Any = self.source
             source = source.priced(low, high)
             return replace(self, X=source, cost=source.costs)
-        if not self.in_memory:
-            return replace(self, cost=SideCosts(self.weight, low, high))
-        cost = np.where(self.sign > 0, high, low)
-        cost *= self.weight
-        return replace(self, cost=cost)
+        return replace(self, cost=SideCosts(self.weight, low, high))
 
     def program(self, costs: Any, margin: float) -> Program:
         """Return equation LCC of the paper."""
@@ -254,14 +242,13 @@ class BinaryProblem:
         sign = np.asarray(self.source.namespace.fetch(self.sign))
         return self.source.project(beta), sign, np.asarray(self.weight)
 
-    def subset(self, kept: np.ndarray) -> BinaryProblem:
-        """Return the problem for some of the samples, which are in memory."""
-        some = (self.X[kept], self.sign[kept], self.weight[kept], self.cost[kept])
-        return replace(self, X=some[0], sign=some[1], weight=some[2], cost=some[3], totals=None)
-
     def drop_zero_weight(self) -> BinaryProblem:
         """Return the problem without the samples of weight zero, for samples in memory."""
-        return self if np.all(self.weight > 0) else self.subset(np.flatnonzero(self.weight > 0))
+        if np.all(self.weight > 0):
+            return self
+        kept = np.flatnonzero(self.weight > 0)
+        some = {name: getattr(self, name)[kept] for name in ("X", "sign", "weight", "cost")}
+        return replace(self, **some, totals=None)
 
 
 def scaled_costs(costs: Any, scale: float) -> Any:
@@ -277,100 +264,15 @@ def scaled_costs(costs: Any, scale: float) -> Any:
     return scale * costs if np.isfinite(scale) else np.where(costs > 0, np.inf, 0.0)
 
 
-class Training(Protocol):
-    """Checked samples with labels and weights."""
-
-    @property
-    def classes(self) -> np.ndarray: ...
-
-    @property
-    def totals(self) -> np.ndarray:
-        """The weight of each class."""
-
-    @property
-    def shape(self) -> tuple[int, int]: ...
-
-    @property
-    def began(self) -> float:
-        """The time at which the fit began."""
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the samples have different weights."""
-
-    def task(self, task: BinaryTask, costs: ClassCosts, within: str = "") -> BinaryProblem:
-        """Return a binary subproblem; ``within`` (a fold, say) is added to its name."""
-
-    def missing(self) -> np.ndarray:
-        """Return the codes of the classes without a sample."""
-
-    def each(self, jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
-        """Return the results of jobs on these samples, run in parallel where that helps."""
-
-    def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Do the same within a job: in parallel only where it saves passes over the data."""
-
-    def mapped(self, mapping: RowMapping) -> Training:
-        """Return the same samples with mapped features."""
-
-    def local_centers(self, n_centers: int, seed: int) -> CenterSet:
-        """Return the centroids of k-means in each class."""
-
-    def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
-        """Return the indices of at most ``count`` distinct samples, and these."""
-
-    def variance(self) -> float:
-        """Return the weighted variance over all entries of X."""
-
-
-def is_streamed(X: Any) -> bool:
-    """Return whether X is read in place: in Dask blocks, in batches or on a device."""
-    return kind_of(X) in (Kind.DASK, Kind.BATCHES, Kind.DEVICE)
-
-
-def sparse_to_batches(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Return a sparse X as batches, for estimators that make dense features of all columns.
-
-    Any other X is returned unchanged.
-    """
-    if kind_of(X) is not Kind.SPARSE or not estimator._accept_sparse:
-        return X, y, sample_weight
-    X = validate_data(estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-    codes = estimator._codes(y, X.shape[0])
-    weight = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
-    batches = batches_of(X, estimator.classes_[codes], weight)
-    return batches, batches.target, None
-
-
 @dataclass(frozen=True)
-class HostTraining:
-    """Data in the memory of this process; ``X`` is anything that can be indexed by samples."""
+class ArrayTraining:
+    """Data in one piece, in memory or on a device; ``X`` can be indexed by samples."""
 
     X: Any
-    codes: np.ndarray
+    codes: Any
     weight: np.ndarray
     classes: np.ndarray
     began: float = field(default_factory=time.monotonic)
-
-    @classmethod
-    def open(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> HostTraining:
-        X, classes, codes = check_training_data(
-            estimator,
-            X,
-            y,
-            accept_sparse=estimator._accept_sparse,
-            finite=not getattr(estimator, "_finite_by_centers", False),
-        )
-        # The smallest dtype: with few features the codes are much of the memory.
-        codes = codes.astype(np.min_scalar_type(len(classes)), copy=False)
-        m = X.shape[0]
-        one = sample_weight is None
-        weight = np.broadcast_to(1.0, m) if one else check_weights(sample_weight, m)
-        return cls(X, codes, weight, classes)
-
-    @cached_property
-    def totals(self) -> np.ndarray:
-        return np.bincount(self.codes, weights=self.weight, minlength=len(self.classes))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -378,52 +280,88 @@ class HostTraining:
 
     @property
     def weighted(self) -> bool:
+        """Whether the samples have different weights."""
         return self.weight.strides != (0,)
 
-    def missing(self) -> np.ndarray:
-        return np.setdiff1d(np.arange(len(self.classes)), self.codes)
-
-    def task(self, task: BinaryTask, costs: ClassCosts, within: str = "") -> BinaryProblem:
-        sides, labels = costs.of(task.sides, self.totals), task.labels(self.classes)
-        part = self if task.whole else self.fold(task.rows(self.codes))
-        weight, sign = part.weight, task.sign(part.codes)
-        cost = weight if (costs.factor == 1).all() else weight * costs.factor[part.codes]
-        totals = task.weights(self.totals)
-        return BinaryProblem(part.X, sign, weight, cost, sides, labels, within, totals, self.began)
-
-    def fold(self, rows: np.ndarray) -> HostTraining:
-        """Return the training data of some samples."""
-        return replace(self, X=self.X[rows], codes=self.codes[rows], weight=self.weight[rows])
+    @cached_property
+    def totals(self) -> np.ndarray:
+        """The weight of each class."""
+        return np.bincount(self.host_codes, self.weight, len(self.classes)).astype(float)
 
     @property
     def host_codes(self) -> np.ndarray:
-        return self.codes
+        """The codes in memory."""
+        return np.asarray(self.codes)
+
+    def _index(self, rows: np.ndarray) -> Any:
+        """Return indices in the namespace of X."""
+        return rows
 
     def rows(self, index: np.ndarray) -> Any:
         """Return some samples of X."""
-        return self.X[index]
+        return self.X[self._index(index)]
 
-    def with_features(self, X: Any) -> HostTraining:
+    def fold(self, rows: np.ndarray) -> Self:
+        """Return the training data of some samples."""
+        weight = self.weight[rows] if self.weighted else np.broadcast_to(1.0, len(rows))
+        codes = self.codes[self._index(rows)]
+        return replace(self, X=self.rows(rows), codes=codes, weight=weight)
+
+    def sign(self, task: BinaryTask) -> Any:
+        """Return the side of each sample, in the namespace of X."""
+        return task.sign(self.codes)
+
+    def task(self, task: BinaryTask, costs: ClassCosts, within: str = "") -> BinaryProblem:
+        """Return a binary subproblem; ``within`` (a fold, say) is added to its name."""
+        sides, labels = costs.of(task.sides, self.totals), task.labels(self.classes)
+        part = self if task.whole else self.fold(task.rows(self.host_codes))
+        weight, sign = part.weight, part.sign(task)
+        cost = weight if (costs.factor == 1).all() else weight * costs.factor[part.host_codes]
+        totals = task.weights(self.totals)
+        return BinaryProblem(part.X, sign, weight, cost, sides, labels, within, totals, self.began)
+
+    def with_features(self, X: Any) -> Self:
         """Return the same samples with other features."""
         return replace(self, X=X)
 
+    def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Run jobs within a job: in parallel only where it saves passes over the data."""
+        return [job() for job in jobs]
+
+    def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
+        """Return the indices of at most ``count`` distinct samples, and these."""
+        index = draw_distinct(row_hashes(self.X, seed), self.weight, count)
+        return index, to_numpy(self.rows(index))
+
+
+@dataclass(frozen=True)
+class HostTraining(ArrayTraining):
+    """Data in the memory of this process."""
+
+    @classmethod
+    def open(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> HostTraining:
+        X, classes, codes = check_training_data(estimator, X, y)
+        # The smallest dtype: with few features the codes are much of the memory.
+        codes = codes.astype(np.min_scalar_type(len(classes)), copy=False)
+        m = X.shape[0]
+        one = sample_weight is None
+        weight = np.broadcast_to(1.0, m) if one else check_weights(sample_weight, m)
+        return cls(X, codes, weight, classes)
+
+    def missing(self) -> np.ndarray:
+        """Return the codes of the classes without a sample."""
+        return np.setdiff1d(np.arange(len(self.classes)), self.codes)
+
     def mapped(self, mapping: RowMapping) -> HostTraining:
+        """Return the same samples with mapped features."""
         return self.with_features(mapped_rows(self.X, mapping))
 
     def each(self, jobs: Sequence[Callable[[], Any]], n_jobs: int | None) -> list[Any]:
+        """Return the results of jobs on these samples, run in parallel where that helps."""
         return run_jobs(jobs, n_jobs)
 
-    def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-        return [job() for job in jobs]
-
-    def local_centers(self, n_centers: int, seed: int) -> CenterSet:
-        return find_local_centers(self.X, self.codes, self.weight, n_centers, seed)
-
-    def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
-        index = draw_distinct(self.X, self.weight > 0, count, seed)
-        return index, self.X[index]
-
     def variance(self) -> float:
+        """Return the weighted variance over all entries of X."""
         return entry_variance(self.X, self.weight)
 
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
-from lincent.estimators.direction import (
+from lincent.estimators.linear import (
     Direction,
+    LinearMixin,
     check_margin,
     controls,
     fit_discriminator_on,
     generator,
-    project_all,
-    projected_centers,
     squeeze_single,
-    store_coefficients,
     warn_if_not_converged,
 )
 from lincent.estimators.problem import BinaryProblem
@@ -41,12 +41,13 @@ from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
 
 MAX_STEPS = 100
-"""Largest number of steps (linear programs and moves along lines) from one start."""
+"""Largest number of steps (linear programs) from one start."""
 UNSCALED = (2.0**-7, 2.0**20)
 """Distances of the class centers at which the problem is not rescaled."""
 
 
-class FQCC(ProbabilityMixin, ProjectionMixin, Classifier):
+@dataclass(eq=False, repr=False)
+class FQCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
     """Fully quadratic centralization classifier.
 
     The form of the paper before it is linearized: the loss of a sample is the difference of its
@@ -99,9 +100,10 @@ class FQCC(ProbabilityMixin, ProjectionMixin, Classifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels.
-    coef_ : ndarray of shape (1, n_features) or (n_problems, n_features)
-        The direction beta of each binary subproblem.
-    intercept_ : ndarray of shape (1,) or (n_problems,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The direction beta of each binary subproblem. One-vs-one models of several classes vote
+        between pairs and have `feature_importances_` instead.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
         Minus the threshold on the projected line (for ``"nearest"``: minus the midpoint).
     centers_ : ndarray of shape (2, n_features) or (n_problems, 2, n_features)
         The class centers, negative class first.
@@ -154,42 +156,23 @@ class FQCC(ProbabilityMixin, ProjectionMixin, Classifier):
     'local'
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**PAPER_CONSTRAINTS, "n_init": [COUNT]}
-    _line_search = False
-    """Whether to search along lines for a lower point than the local optimum (see ``ramp``)."""
+    C: float = 2.0
+    margin: float = 0.01
+    discriminator: Rule = "distance"
+    _: KW_ONLY
+    n_init: int = 1
+    class_weight: Any = None
+    multi_class: Strategy = "ovr"
+    probability: Calibrated = None
+    solver: SolverName = "auto"
+    tol: float = 1e-9
+    max_iter: int = 200
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
-    def __init__(
-        self,
-        C: float = 2.0,
-        margin: float = 0.01,
-        discriminator: Rule = "distance",
-        *,
-        n_init: int = 1,
-        class_weight: Any = None,
-        multi_class: Strategy = "ovr",
-        probability: Calibrated = None,
-        solver: SolverName = "auto",
-        tol: float = 1e-9,
-        max_iter: int = 200,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.margin = margin
-        self.discriminator = discriminator
-        self.n_init = n_init
-        self.class_weight = class_weight
-        self.multi_class = multi_class
-        self.probability = probability
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**PAPER_CONSTRAINTS, "n_init": [COUNT]}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FQCC:
         """Fit the direction.
@@ -249,27 +232,17 @@ class FQCC(ProbabilityMixin, ProjectionMixin, Classifier):
     def _best(self, program: RampProgram, limits: Controls, rng: Any) -> LocalSolution:
         """Return the lowest of the local optima from ``n_init`` starts."""
         first = lcc_program(program.rows, program.difference, program.costs, program.margin)
-        start = dispatch.solve(first, self.solver, limits, rng, prove=False).certificate.beta
-        best = self._descend(program, start, limits, rng)
-        if self.n_init > 1:
-            for start in _further_starts(program, self.n_init - 1, rng):
-                if limits.out_of_time():
-                    break
-                other = self._descend(program, start, limits, rng)
-                best = other if other.objective < best.objective else best
-        return best
+        linear = dispatch.solve(first, self.solver, limits, rng, prove=False)
+        solutions: list[LocalSolution] = []
+        for start in chain(
+            [linear.certificate.beta], _further_starts(program, self.n_init - 1, rng)
+        ):
+            if solutions and limits.out_of_time():
+                break
+            solutions.append(ramp.solve(program, start, self.solver, limits, rng, MAX_STEPS))
+        return min(solutions, key=lambda solution: solution.objective)
 
-    def _descend(
-        self, program: RampProgram, start: np.ndarray, limits: Controls, rng: Any
-    ) -> LocalSolution:
-        return ramp.solve(
-            program, start, self.solver, limits, rng, MAX_STEPS, lines=self._line_search
-        )
-
-    def _store(self, parts: list[Direction]) -> None:
-        self._rules = [part.rule for part in parts]
-        solutions = [part.solution for part in parts]
-        store_coefficients(self, parts)
+    def _store_certificates(self, solutions: list[LocalSolution]) -> None:
         self.objective_ = squeeze_single([solution.objective for solution in solutions])
         gaps = [s.model.relative_gap for s in solutions if s.model is not None]
         self.duality_gap_ = float(max(gaps, default=np.inf))
@@ -277,17 +250,11 @@ class FQCC(ProbabilityMixin, ProjectionMixin, Classifier):
         histories = [np.array(solution.history) for solution in solutions]
         solvers = [solution.solver for solution in solutions]
         self.optimality_ = "local" if np.isfinite(self.C) else "global"
-        self.objective_history_ = histories[0] if len(parts) == 1 else histories
-        self.solver_ = solvers[0] if len(parts) == 1 else solvers
-
-    def _project(self, X: Any) -> np.ndarray:
-        return project_all(X, self.coef_)
-
-    def _midpoints(self) -> np.ndarray:
-        return np.asarray(projected_centers(self).mean(axis=1))
+        self.objective_history_ = histories[0] if len(solutions) == 1 else histories
+        self.solver_ = solvers[0] if len(solutions) == 1 else solvers
 
     def _violation(self, signed: np.ndarray, task: int) -> np.ndarray:
-        low, high = projected_centers(self)[task]
+        low, high = self._projected_centers()[task]
         return np.maximum(self.margin + np.minimum(high - low, -2.0 * signed), 0.0)
 
 
@@ -313,6 +280,8 @@ def _divided(program: RampProgram, scale: float) -> RampProgram:
 
 def _further_starts(program: RampProgram, count: int, rng: Any) -> Iterator[np.ndarray]:
     """Yield the difference of the centers, then directions with random projections of X."""
+    if count == 0:
+        return
     model = program.upper_model(np.zeros(program.shape[0], dtype=bool))
     difference = program.difference
     yield model.feasible(difference * (2.0 * program.margin / float(difference @ difference)))

@@ -17,26 +17,23 @@ ESTIMATORS = {
     "FQCC": "lincent.estimators.quadratic",
     "KernelLCC": "lincent.estimators.kernel",
     "RegularizedLCC": "lincent.estimators.regularized",
-    "RegularizedLCCCV": "lincent.estimators.regularized_cv",
+    "RegularizedLCCCV": "lincent.estimators.regularized",
     "StructuredLCC": "lincent.estimators.structured",
-    "StructuredLCCCV": "lincent.estimators.structured_cv",
+    "StructuredLCCCV": "lincent.estimators.structured",
     "AdditiveLCC": "lincent.estimators.additive",
     "AdditiveLCCCV": "lincent.estimators.additive",
     "AutoLCC": "lincent.estimators.auto",
 }
-BASELINES = dict.fromkeys(
-    (
-        "RegularizedLDA",
-        "LinearSVM",
-        "DiscriminativeLeastSquares",
-        "MinimaxProbabilityMachine",
-        "StructuralMPM",
-        "TwinSVC",
-        "WeightedTwinSVC",
-        "DiscriminativeElasticNet",
-    ),
-    "lincent.paper.baselines",
-)
+BASELINES = {
+    "RegularizedLDA": "lincent.paper.baselines.lda",
+    "LinearSVM": "lincent.paper.baselines.svm",
+    "DiscriminativeLeastSquares": "lincent.paper.baselines.dls",
+    "MinimaxProbabilityMachine": "lincent.paper.baselines.minimax",
+    "StructuralMPM": "lincent.paper.baselines.minimax",
+    "TwinSVC": "lincent.paper.baselines.twin",
+    "WeightedTwinSVC": "lincent.paper.baselines.twin",
+    "DiscriminativeElasticNet": "lincent.paper.baselines.elastic",
+}
 
 
 def estimator_class(name: str) -> Any:

@@ -1,6 +1,6 @@
 """RegularizedLCC: centralization with an L2 term, a range of margins and an intercept.
 
-``RegularizedFit`` solves one binary subproblem, for this estimator and those built on it.
+RegularizedLCCCV averages it over C by cross-validation.
 ``multi_class="joint"`` is one problem for all classes: every sample of class y is to score higher
 for y than for any other class k, by the margins,
 
@@ -17,8 +17,7 @@ so C has the same scale, and with two classes both are the same problem.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
@@ -26,37 +25,35 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from lincent.estimators.base import Classifier, ProbabilityMixin, ProjectionMixin
-from lincent.estimators.direction import (
+from lincent.estimators.fit_callbacks import observed
+from lincent.estimators.joint_fit import Limits, fit_path
+from lincent.estimators.linear import (
     Direction,
+    LinearMixin,
+    RegularizedFit,
+    check_hinge_range,
     controls,
-    fit_discriminator_on,
     generator,
-    make_direction,
-    midpoints,
-    project_all,
     solve_controls,
-    store_directions,
     warn_if_not_converged,
 )
-from lincent.estimators.fit_callbacks import observed
-from lincent.estimators.joint_fit import fit_path
 from lincent.estimators.problem import STRATEGIES, BinaryProblem, HostTraining, binary_tasks
+from lincent.estimators.remote import Training
 from lincent.estimators.threshold import Threshold
 from lincent.estimators.validation import (
     COMMON_CONSTRAINTS,
     POSITIVE,
     Calibrated,
     ClassCosts,
+    Strategy,
     StrategyOrJoint,
     check_finite,
 )
+from lincent.model_selection.ensemble import FoldEnsemble, FoldResults
 from lincent.problems.arrays import Certificate
 from lincent.problems.joint import JointLoss, SmoothedHinge
-from lincent.problems.regularized import RegularizedProgram
-from lincent.solvers.lp import dispatch
-from lincent.solvers.newton import in_place, lasso, ridge
-from lincent.solvers.solution import Controls, Solution, Status
-from lincent.sources.source import Kind
+from lincent.solvers.newton import lasso, ridge
+from lincent.solvers.solution import Solution, Status
 
 SOLVERS = {"l2": ridge.solve_path, "l1": lasso.solve_path}
 JOINT: Any = SimpleNamespace(name="all classes at once")
@@ -65,92 +62,8 @@ LARGE = 2.0**20
 """The joint problem rescales X where its largest entry is above this, or below one over it."""
 
 
-def check_margin_range(margin_range: Any) -> tuple[float, float]:
-    """Return two finite numbers, the second above zero and not below the first."""
-    try:
-        low, high = (float(value) for value in margin_range)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"margin_range={margin_range!r} is not usable: give two numbers (low, high)."
-        ) from None
-    if not (np.isfinite(low) and np.isfinite(high) and low <= high and high > 0):
-        raise ValueError(
-            f"margin_range={margin_range!r} is not usable: give finite numbers low <= high with "
-            "high above 0."
-        )
-    return low, high
-
-
-def check_hinge_range(margin_range: Any) -> tuple[float, float]:
-    """Return a range of margins over which a hinge can be averaged, as Newton's method needs."""
-    low, high = check_margin_range(margin_range)
-    if low == high:
-        raise ValueError(
-            f"margin_range={margin_range!r} is a hinge with a corner, which Newton's method does "
-            "not solve: give low below high."
-        )
-    return low, high
-
-
-@dataclass(frozen=True)
-class RegularizedFit:
-    """The fit of one binary subproblem: margins, whether the intercept is free, and the solver."""
-
-    margins: tuple[float, float]
-    free: bool
-    controls: Controls
-    seed: int
-    solve_path: ridge.PathSolver = ridge.solve_path
-
-    def directions(self, problem: BinaryProblem, Cs: Sequence[float]) -> list[Direction]:
-        """Return the directions for several C, each started from the one before."""
-        check_problem_finite(problem)
-        low, high = float(self.margins[0]), float(self.margins[1])
-        rng = np.random.default_rng(self.seed)
-        if problem.in_memory:
-            means = _mean_rows(problem) if self.free else None
-            program = RegularizedProgram(
-                problem.rows, problem.sign, problem.cost, low, high, self.free, means
-            )
-            solutions = self.solve_path(program, Cs, self.controls, rng)
-        else:
-            rows: Any = problem.rows
-            costs, means = problem.source.cost_means(rows, problem.cost)
-            remote = in_place.RemoteProgram(rows, problem.cost, costs, means, low, high, self.free)
-            solutions = in_place.solve_path(remote, Cs, self.controls, rng)
-        directions = []
-        for solution in solutions:
-            beta, t = solution.certificate.beta, solution.certificate.t
-            middle = float(problem.means.mean(axis=0) @ beta)
-            directions.append(make_direction(problem, beta, solution, Threshold(middle + t)))
-        return directions
-
-
-def check_problem_finite(problem: BinaryProblem) -> None:
-    """Raise an error where X is not finite."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        means = problem.means
-    if problem.in_memory:  # other data is checked in the first pass over it
-        check_finite(problem.X, means, "RegularizedLCC")
-
-
-def _mean_rows(problem: BinaryProblem) -> np.ndarray | None:
-    """Return half of C+ - C- for each class, if the costs are proportional to the weights in it.
-
-    This is then the mean signed sample of each class by cost, which need not be computed.
-    """
-    weight, cost, high = problem.weight, problem.cost, problem.sign > 0
-    sides = (~high, high)
-    factors = [float(cost @ side) / float(weight @ side) for side in sides]
-    expected = np.where(high, factors[1], factors[0])
-    expected *= weight
-    expected -= cost
-    if max(float(expected.max()), -float(expected.min())) > 1e-9 * max(factors):
-        return None
-    return np.tile(problem.difference / 2, (2, 1))
-
-
-class RegularizedLCC(ProbabilityMixin, ProjectionMixin, Classifier):
+@dataclass(eq=False, repr=False)
+class RegularizedLCC(ProbabilityMixin, LinearMixin, ProjectionMixin, Classifier):
     """Regularized linear centralization classifier.
 
     LCC with four changes that close its gap to class-balanced logistic regression: an L2 term
@@ -164,11 +77,10 @@ class RegularizedLCC(ProbabilityMixin, ProjectionMixin, Classifier):
         Misclassification cost per sample; comparable with the C of LogisticRegression.
     margin_range : tuple of two floats, default=(-1.0, 3.0)
         The range of margins over which the hinge is averaged. Only the ratio matters beside C.
-    norm : {"l2", "l1", "linf"}, default="l2"
+    norm : {"l2", "l1"}, default="l2"
         ``"l2"`` adds half the squared length of the direction to the loss. ``"l1"`` adds the sum of
         its absolute values, so that many features have a coefficient of exactly zero: the smaller
-        ``C``, the more. ``"linf"`` is the paper's linear program; it needs a single margin
-        ``(s, s)`` and ``fit_intercept=False``: LCC with ``margin=s``.
+        ``C``, the more.
     fit_intercept : bool, default=True
         Whether the threshold is fitted; otherwise it is the midpoint of the class centers.
     class_weight : dict, "balanced" or None, default="balanced"
@@ -190,7 +102,7 @@ class RegularizedLCC(ProbabilityMixin, ProjectionMixin, Classifier):
     warm_start : bool, default=False
         Start from the solution of the last ``fit``, if it has as many features and binary
         subproblems: fewer steps where samples were added or ``C`` was changed, and the same
-        solution. Not with ``multi_class="joint"`` or ``norm="linf"``, nor for X not in memory.
+        solution. Not with ``multi_class="joint"``, nor for X not in memory.
     n_jobs : int, default=None
         Number of binary subproblems solved in parallel.
     random_state : int, RandomState instance or None, default=0
@@ -203,9 +115,10 @@ class RegularizedLCC(ProbabilityMixin, ProjectionMixin, Classifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The class labels.
-    coef_ : ndarray of shape (1, n_features) or (n_problems, n_features)
-        The direction beta of each binary subproblem.
-    intercept_ : ndarray of shape (1,) or (n_problems,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The direction beta of each binary subproblem. One-vs-one models of several classes vote
+        between pairs and have `feature_importances_` instead.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
         Minus the threshold on the projected line.
     centers_ : ndarray of shape (2, n_features) or (n_problems, 2, n_features)
         The class centers, negative class first.
@@ -249,48 +162,32 @@ class RegularizedLCC(ProbabilityMixin, ProjectionMixin, Classifier):
     True
     """
 
+    C: float = 1.0
+    margin_range: tuple[float, float] = (-1.0, 3.0)
+    _: KW_ONLY
+    norm: Literal["l2", "l1"] = "l2"
+    fit_intercept: bool = True
+    class_weight: Any = "balanced"
+    multi_class: StrategyOrJoint = "ovo"
+    probability: Calibrated = None
+    tol: float = 1e-9
+    max_iter: int = 200
+    time_limit: float | None = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+
     _finite_by_centers = True
+    _reads_in_place = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
         "C": [POSITIVE],
-        "norm": [StrOptions({"l2", "l1", "linf"})],
+        "norm": [StrOptions({"l2", "l1"})],
         "fit_intercept": ["boolean"],
         "multi_class": [StrOptions(set(STRATEGIES))],
         "warm_start": ["boolean"],
     }
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        margin_range: tuple[float, float] = (-1.0, 3.0),
-        *,
-        norm: Literal["l2", "l1", "linf"] = "l2",
-        fit_intercept: bool = True,
-        class_weight: Any = "balanced",
-        multi_class: StrategyOrJoint = "ovo",
-        probability: Calibrated = None,
-        tol: float = 1e-9,
-        max_iter: int = 200,
-        time_limit: float | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.margin_range = margin_range
-        self.norm = norm
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.multi_class = multi_class
-        self.probability = probability
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RegularizedLCC:
         """Fit the direction and the threshold.
@@ -313,19 +210,7 @@ class RegularizedLCC(ProbabilityMixin, ProjectionMixin, Classifier):
         return self._fit(X, y, sample_weight)
 
     def _check_params(self) -> None:
-        low, high = check_margin_range(self.margin_range)
-        if self.norm == "linf":
-            if low != high or self.fit_intercept:
-                raise ValueError(
-                    "norm='linf' is a linear program for one margin and the threshold at the "
-                    "midpoint: give margin_range=(s, s) and fit_intercept=False, not margin_range="
-                    f"{self.margin_range!r} and fit_intercept={self.fit_intercept!r}."
-                )
-        elif low == high:
-            raise ValueError(
-                f"margin_range={self.margin_range!r} with norm={self.norm!r} is a hinge with a "
-                "corner, which Newton's method does not solve: give low below high, or norm='linf'."
-            )
+        check_hinge_range(self.margin_range)
         if self.multi_class == "joint" and not (self.norm == "l2" and self.fit_intercept):
             raise ValueError(
                 "multi_class='joint' has an L2 term and free intercepts: give norm='l2' and "
@@ -338,7 +223,7 @@ class RegularizedLCC(ProbabilityMixin, ProjectionMixin, Classifier):
         in_memory = self.norm == "l1" or self.multi_class == "joint"
         return super()._array_api_support and not in_memory
 
-    def _check_input_backend(self, kind: Kind, X: Any) -> None:
+    def _check_input_backend(self, X: Any) -> None:
         if self.norm == "l1":
             raise ValueError(
                 "norm='l1' needs X in memory: compute() or cpu() it first, or use norm='l2'."
@@ -347,46 +232,31 @@ class RegularizedLCC(ProbabilityMixin, ProjectionMixin, Classifier):
     def _fit_task(self, problem: BinaryProblem) -> Direction:
         if isinstance(self.class_weight, str):
             problem = problem.balanced()
-        margins = check_margin_range(self.margin_range)
+        margins = check_hinge_range(self.margin_range)
         limits = solve_controls(self, problem)
-        if self.norm == "linf":  # the paper's linear program
-            check_problem_finite(problem)
-            largest = problem.largest_margin
-            if largest == 0.0 or margins[0] > largest:
-                raise ValueError(
-                    f"margin_range={self.margin_range!r} is above the largest feasible margin "
-                    f"{largest:.6g} ({problem.name}): give a smaller margin, or scale the features "
-                    "up."
-                )
-            program = problem.program(problem.costs(float(self.C)), margins[0])
-            solution = dispatch.solve(program, "auto", limits, generator(self))
-            direction = fit_discriminator_on(
-                problem, solution.certificate.beta, solution, "distance"
-            )
-        else:
-            seed = int(generator(self).integers(2**31))
-            start = self._last_solution(problem) if self.warm_start else None
-            warm = replace(limits, start=start)
-            free = bool(self.fit_intercept)
-            fit = RegularizedFit(margins, free, warm, seed, SOLVERS[self.norm])
-            direction = fit.directions(problem, (float(self.C),))[0]
-            if start is not None and not direction.solution.certified(self.tol):
-                direction = replace(fit, controls=limits).directions(problem, (float(self.C),))[0]
+        seed = int(generator(self).integers(2**31))
+        start = self._last_solution(problem) if self.warm_start else None
+        warm = replace(limits, start=start)
+        free = bool(self.fit_intercept)
+        fit = RegularizedFit(margins, free, warm, seed, SOLVERS[self.norm])
+        direction = fit.directions(problem, (float(self.C),))[0]
+        if start is not None and not direction.solution.certified(self.tol):
+            direction = replace(fit, controls=limits).directions(problem, (float(self.C),))[0]
         warn_if_not_converged(self, problem, margins[0], direction.solution)
         return direction
 
     def _last_solution(self, problem: BinaryProblem) -> tuple[np.ndarray, float] | None:
         """Return the solution of the last fit, if it has as many features and subproblems."""
-        coef = vars(self).get("coef_")
+        coef = vars(self).get("_coef")
         tasks = binary_tasks(len(self.classes_), self.multi_class)
         if not isinstance(coef, np.ndarray) or coef.shape != (len(tasks), problem.X.shape[1]):
             return None
         k = [task.labels(self.classes_) for task in tasks].index(problem.labels)
-        return coef[k], float(-self.intercept_[k] - midpoints(self)[k])
+        return coef[k], float(-self._intercept[k] - super()._midpoints()[k])
 
     def _fit_joint(self, training: HostTraining, costs: ClassCosts) -> list[Direction]:
         """Fit one direction for each class to centered samples; all share the certificate."""
-        margins = check_margin_range(self.margin_range)
+        margins = check_hinge_range(self.margin_range)
         limits = observed(controls(self, training.began), self, JOINT.name)
         n = len(training.classes)
         fraction = training.weight / training.weight.sum()
@@ -403,9 +273,8 @@ class RegularizedLCC(ProbabilityMixin, ProjectionMixin, Classifier):
         losses = JointLoss(
             training.codes, np.array(training.weight), pairs, SmoothedHinge(*margins)
         )
-        joint = fit_path(
-            rows, losses, [self.C * scale**2], limits.tol, limits.max_iter, limits.out_of_time
-        )[0]
+        stop = Limits(limits.tol, limits.max_iter, limits.out_of_time)
+        joint = fit_path(rows, losses, [self.C * scale**2], stop)[0]
         coef, offset = joint.rules[:-1] / scale, joint.rules[-1]
         factor = scale**-2
         objective, bound = float(joint.objective[0]) * factor, float(joint.bound[0]) * factor
@@ -432,21 +301,8 @@ class RegularizedLCC(ProbabilityMixin, ProjectionMixin, Classifier):
             )
         return directions
 
-    def _store(self, parts: list[Direction]) -> None:
-        store_directions(self, parts)
-
-    def _project(self, X: Any) -> np.ndarray:
-        return project_all(X, self.coef_)
-
-    def _task_scores(self, X: Any) -> np.ndarray:
-        return np.asarray(self._project(X) + self.intercept_)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.coef_)
-
     def _midpoints(self) -> np.ndarray:
-        return -self.intercept_
+        return -self._intercept
 
     def _impacts(self, X: Any, codes: np.ndarray) -> np.ndarray:
         if self.multi_class != "joint" or len(self.classes_) == 2:
@@ -458,7 +314,154 @@ class RegularizedLCC(ProbabilityMixin, ProjectionMixin, Classifier):
         return np.asarray(2.0 * float(self.C) / scores.shape[1] * losses.sum(axis=1))
 
     def _violation(self, signed: np.ndarray, task: int = 0) -> np.ndarray:
-        """Return the hinge averaged over the range of margins."""
-        low, high = check_margin_range(self.margin_range)
-        slope = np.clip((high - signed) / (high - low), 0.0, 1.0) if high > low else signed < high
-        return np.asarray(slope * (high - signed - (high - low) / 2 * slope))
+        return SmoothedHinge(*check_hinge_range(self.margin_range)).value(signed)
+
+
+@dataclass(eq=False, repr=False)
+class RegularizedLCCCV(ProbabilityMixin, LinearMixin, FoldEnsemble, Classifier):
+    """RegularizedLCC with C by cross-validation: a linear ensemble of all folds and values of C.
+
+    The models of all folds and all C are averaged with softmax weights of their out-of-fold scores,
+    which again is one linear model.
+
+    Parameters
+    ----------
+    Cs : array-like of float, default=None
+        Candidates for C, the cost per sample. None takes totals C * n_samples of 10^-1.5, 10^-1,
+        ..., 10^3.5, and every second of them for more than two classes.
+    margin_range : tuple of two floats, default=(-1.0, 3.0)
+        The range of margins over which the hinge is averaged.
+    cv : int, splitter or iterable, default=None
+        None is 5 hash-based stratified folds, repeated three times for two classes of at most 2,000
+        samples. For a Dask collection or batches: None, an int (the same folds as in memory), or
+        one fold number per row as in ``LCCCV``.
+    scoring : str or callable, default=None
+        Metric of the pooled out-of-fold decision values. None is the area under the ROC curve, and
+        for one-vs-rest of several classes the class-balanced log-likelihood; any scorer of
+        scikit-learn that asks for decision values or predictions can be given.
+    class_weight : dict, "balanced" or None, default="balanced"
+        Factors on the costs of each class.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        One-vs-one or one-vs-rest for more than two classes.
+    probability : {"sigmoid", "isotonic"} or None, default="sigmoid"
+        How ``predict_proba`` is calibrated, on the out-of-fold decision values and at no further
+        fit; None leaves it out. ``predict`` does not change; where classes differ in size the
+        predicted class is not always the most probable one.
+    tol : float, default=1e-9
+        Bound on the relative duality gap of every model.
+    max_iter : int, default=200
+        Largest number of steps in one solve.
+    time_limit : float, default=None
+        Seconds after which no further fold is begun and solves end where they are.
+    n_jobs : int, default=None
+        Number of folds that are fitted in parallel.
+    random_state : int, RandomState instance or None, default=0
+        Seeds the folds.
+    verbose : int, default=0
+        1 prints folds and a line for each solve, 2 also the steps of the solver.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        One-vs-one models of several classes have `feature_importances_` instead.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    Cs_ : ndarray of shape (n_Cs,)
+        The candidates for C, for the whole training set.
+    C_ : float or ndarray of shape (n_problems,)
+        The best of them.
+    cv_results_ : dict of arrays
+        ``params``, ``mean_test_score``, ``rank_test_score`` and ``weight`` of each candidate; where
+        binary problems have weights of their own the mean over them, beside
+        ``problem0_test_score``, ``problem0_weight``, ...
+    best_index_, best_params_, best_score_ : int, dict, float
+        The candidate of the largest weight; one for each binary problem where they differ.
+    objectives_ : ndarray of shape (n_models,)
+        The objective of every model that was fitted, problem by problem.
+    duality_gap_ : float
+        The largest relative duality gap among all models.
+    n_iter_ : int
+        Steps of all solves together.
+    out_of_fold_scores_, out_of_fold_probabilities_ : ndarray
+        Predictions for the training samples by models that have not seen them, where
+        ``probability`` is set; NaN where there are none.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    See Also
+    --------
+    RegularizedLCC : One C, fitted once.
+
+    Notes
+    -----
+    In a class with more than 10,000 unique samples the candidates are compared on about 100,000 of
+    the held-out ones, chosen by hash.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lincent import RegularizedLCCCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RegularizedLCCCV().fit(X[y > 0], y[y > 0])
+    >>> model.coef_.shape
+    (1, 4)
+    """
+
+    Cs: Any = None
+    margin_range: tuple[float, float] = (-1.0, 3.0)
+    _: KW_ONLY
+    cv: Any = None
+    scoring: Any = None
+    class_weight: Any = "balanced"
+    multi_class: Strategy = "ovo"
+    probability: Calibrated = "sigmoid"
+    tol: float = 1e-9
+    max_iter: int = 200
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = 0
+    verbose: int = 0
+
+    _n_repeats = 3
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> RegularizedLCCCV:
+        """Fit all candidates on all folds and average them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples. Also a Dask array or dataframe, or batches, which are read in place: one pass
+            serves all folds and C.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Frequency weights; any nonnegative numbers.
+        groups : array-like of shape (n_samples,), default=None
+            Samples of one group are never split between folds: `cv` is a splitter that takes
+            groups, such as ``GroupKFold()``, or a number of folds, stratified as far as groups
+            allow.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        return self._fit(X, y, sample_weight, groups)
+
+    def _feature_maps(self, part: Training, seed: int, hashes: Any) -> tuple[list[Any], Any]:
+        return [None], None
+
+    def _set_model(
+        self, results: list[FoldResults], weights: list[np.ndarray], made: list[Any]
+    ) -> None:
+        coef, intercept = [], []
+        for result, own in zip(results, weights, strict=True):
+            models = [result.mean_model(own, 0, fold) for fold in range(len(made))]
+            coef.append(np.sum([direction for direction, _ in models], axis=0))
+            intercept.append(sum(offset for _, offset in models))
+        self._coef, self._intercept = np.array(coef), np.array(intercept)
+
+    def _task_scores(self, X: Any) -> np.ndarray:
+        return self._project(X) + self._intercept

@@ -14,20 +14,22 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 
-from lincent.estimators.problem import BinaryProblem, BinaryTask
+from lincent.estimators.problem import ArrayTraining, BinaryProblem, BinaryTask, HostTraining
 from lincent.estimators.validation import (
     ClassCosts,
     check_batch_columns,
     check_classes,
+    check_convertible,
     check_dask_columns,
     check_device_labels,
     check_device_rows,
-    check_targets,
 )
-from lincent.features.clusters import CenterSet, centers_of_sample
+from lincent.features.clusters import CenterSet, centers_of_samples, find_local_centers
 from lincent.solvers.solution import silent
-from lincent.sources.gradients import JointPoint, JointSums, LossStructure
+from lincent.sources.array_namespace import DeviceNamespace
+from lincent.sources.gradients import JointReader, LossStructure
 from lincent.sources.hashing import row_hashes, smallest_distinct
 from lincent.sources.landmarks import RowMapping
 from lincent.sources.rows import ClassSample
@@ -35,23 +37,21 @@ from lincent.sources.shared_reads import run_concurrently
 from lincent.sources.source import Kind, kind_of, open_source
 from lincent.tables.weighted import SAMPLE_ROWS, check_weights
 
-JointReader = Callable[[list[JointPoint]], list[JointSums]]
-"""A pass over all samples that evaluates the joint problem at some points."""
 MOST_JOBS, MOST_INNER_JOBS = 16, 4
 """Jobs on blocks that run at once, and jobs within each: a problem holds some of its samples."""
 
 
 def open_remote(estimator: Any, X: Any, y: Any, sample_weight: Any) -> RemoteTraining:
     """Check X, y and weights where they are."""
+    check_convertible(y)
+    check_convertible(sample_weight, "sample_weight")
     if kind_of(X) is Kind.DEVICE:
-        from lincent.sources.array_namespace import DeviceNamespace
-
         X = check_device_rows(estimator, X, reset=True)
         device, m = DeviceNamespace(X), int(X.shape[0])
         classes, codes = check_device_labels(y, m, device)
         one = sample_weight is None
         weight = np.broadcast_to(1.0, m) if one else check_weights(device.fetch(sample_weight), m)
-        return DeviceTraining(X, codes, weight, classes, device)
+        return DeviceTraining(X, codes, weight, classes)
 
     from lincent.sources.batches import BatchSchedule
     from lincent.sources.dask.table import DaskTable, open_table
@@ -70,7 +70,7 @@ def open_remote(estimator: Any, X: Any, y: Any, sample_weight: Any) -> RemoteTra
             )
         check_batch_columns(estimator, X, reset=True)
         table = DaskTable(BatchSchedule(X, log), estimator.n_features_in_)
-    check_targets(table.survey.classes)
+    check_classification_targets(table.survey.classes)
     check_classes(table.survey.classes)
     return DaskTraining(table, table.survey.classes)
 
@@ -143,9 +143,6 @@ class DaskTraining:
         survey = self.mapped(mapping).table.survey
         return np.asarray(survey.sums.sum(axis=0) / self.totals.sum() + survey.origin)
 
-    def local_centers(self, n_centers: int, seed: int) -> CenterSet:
-        return sampled_centers(self, n_centers, seed)
-
     def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
         from lincent.sources.dask.table import draw_landmarks
 
@@ -153,36 +150,24 @@ class DaskTraining:
         return drawn.index, drawn.rows
 
     def variance(self) -> float:
-        from lincent.sources.dask.table import variance
-
-        return variance(self.table)
+        return self.sample_classes(0, 0).spread.variance(float(self.totals.sum()))
 
 
 @dataclass(frozen=True)
-class DeviceTraining:
+class DeviceTraining(ArrayTraining):
     """Data in a torch or CuPy array."""
 
-    X: Any
-    codes: Any
-    weight: np.ndarray
-    classes: np.ndarray
-    device: Any
-    began: float = field(default_factory=time.monotonic)
+    @cached_property
+    def device(self) -> DeviceNamespace:
+        """The namespace of the codes, and of X."""
+        return DeviceNamespace(self.codes)
 
     @cached_property
     def totals(self) -> np.ndarray:
-        if self.weight.strides == (0,):
-            each = range(len(self.classes))
-            return np.array([float(self.device.count(self.codes == k)) for k in each])
-        return np.bincount(self.device.fetch(self.codes), weights=self.weight).astype(float)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return int(self.X.shape[0]), int(self.X.shape[1])
-
-    @property
-    def weighted(self) -> bool:
-        return self.weight.strides != (0,)
+        if self.weighted:
+            return np.bincount(self.host_codes, self.weight, len(self.classes)).astype(float)
+        each = range(len(self.classes))
+        return np.array([float(self.device.count(self.codes == k)) for k in each])
 
     def missing(self) -> np.ndarray:
         return np.flatnonzero(self.totals == 0)
@@ -191,26 +176,15 @@ class DeviceTraining:
         # One job keeps the device busy.
         return [job() for job in jobs]
 
-    def inner(self, jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-        return [job() for job in jobs]
-
     @cached_property
     def host_codes(self) -> np.ndarray:
         return np.asarray(self.device.fetch(self.codes))
 
-    def rows(self, index: np.ndarray) -> Any:
-        """Return some samples of X."""
-        return self.X[self.device.send(index)]
+    def _index(self, rows: np.ndarray) -> Any:
+        return self.device.send(rows)
 
-    def fold(self, rows: np.ndarray) -> DeviceTraining:
-        """Return the training data of some samples."""
-        index = self.device.send(rows)
-        weight = self.weight[rows] if self.weighted else np.broadcast_to(1.0, len(rows))
-        return replace(self, X=self.X[index], codes=self.codes[index], weight=weight)
-
-    def with_features(self, X: Any) -> DeviceTraining:
-        """Return the same samples with other features."""
-        return replace(self, X=X)
+    def sign(self, task: BinaryTask) -> Any:
+        return self.device.where(self.codes == task.positive[0], 2.0) - 1.0
 
     def mapped(self, mapping: RowMapping) -> DeviceTraining:
         from lincent.sources.device import DeviceSource
@@ -243,56 +217,30 @@ class DeviceTraining:
         found = self.mapped(mapping).X.local_combine(self.device.doubles(self.weight))
         return np.asarray(found / float(self.totals.sum()))
 
-    def local_centers(self, n_centers: int, seed: int) -> CenterSet:
-        return sampled_centers(self, n_centers, seed)
-
-    def draw_distinct(self, count: int, seed: int) -> tuple[np.ndarray, Any]:
-        counted = np.flatnonzero(self.weight > 0)
-        first, _ = smallest_distinct(row_hashes(self.X, seed)[counted], self.weight[counted], count)
-        index = counted[first]
-        return index, self.device.fetch(self.rows(index))
-
     def variance(self) -> float:
         from lincent.sources.device import DeviceSource
 
-        spread = DeviceSource(self.X).spread(self.weight)
-        within = float(spread.squares.mean() / self.totals.sum())
-        return within + float(np.var(spread.mean))
+        return DeviceSource(self.X).spread(self.weight).variance(float(self.totals.sum()))
 
     def _to_host(self, index: np.ndarray) -> np.ndarray:
         """Return some samples as a NumPy array."""
         return np.asarray(self.device.fetch(self.device.doubles(self.rows(index))))
 
-    def task(self, task: BinaryTask, costs: ClassCosts, within: str = "") -> BinaryProblem:
-        xp, X, codes, weight = self.device.xp, self.X, self.codes, self.weight
-        cost = weight
-        if np.any(costs.factor != 1):
-            cost = weight * costs.factor[self.device.fetch(codes)]
-        if not task.whole:
-            rows = self.device.nonzero(_among(codes, task.negative + task.positive))
-            here = self.device.fetch(rows)
-            X, codes, weight, cost = X[rows], codes[rows], weight[here], cost[here]
-        sign = xp.astype(_among(codes, task.positive), xp.float64)
-        sign *= 2
-        sign -= 1
-        sides, labels = costs.of(task.sides, self.totals), task.labels(self.classes)
-        totals = task.weights(self.totals)
-        return BinaryProblem(X, sign, weight, cost, sides, labels, within, totals, self.began)
-
 
 RemoteTraining = DaskTraining | DeviceTraining
+Training = HostTraining | RemoteTraining
 
 
-def sampled_centers(training: RemoteTraining, n_centers: int, seed: int) -> CenterSet:
-    """Return the centroids of k-means on a random sample of each class."""
+def local_centers(training: Training, n_centers: int, seed: int, hashes: Any = None) -> CenterSet:
+    """Return the centroids of k-means in each class, or on a random sample of remote ones.
+
+    ``hashes`` are those of samples in memory, where they are computed already.
+    """
+    if isinstance(training, HostTraining):
+        given = training.X, training.codes, training.weight
+        return find_local_centers(*given, n_centers, seed, hashes)
     sample = training.sample_classes(SAMPLE_ROWS, seed)
-    rows = [open_source(part).array() for part in sample.rows]
-    variance = float(sample.spread.squares.sum() / training.totals.sum())
-    return centers_of_sample(rows, sample.weights, training.totals, variance, n_centers, seed)
-
-
-def _among(codes: Any, wanted: Sequence[int]) -> Any:
-    mask = codes == wanted[0]
-    for k in wanted[1:]:
-        mask = mask | (codes == k)
-    return mask
+    rows = (np.ascontiguousarray(open_source(part).array(), np.float64) for part in sample.rows)
+    samples = zip(rows, sample.weights, training.totals.tolist(), strict=True)
+    variance = float(sample.spread.squares.sum() / training.totals.sum()) or 1.0
+    return centers_of_samples(samples, variance, n_centers, seed)

@@ -6,59 +6,48 @@ encoded features for two classes and one per class for more.
 Remote data (Dask, batches, devices) is numbers without missing values.  A random sample of it is
 transferred to the host: knots, centers, landmarks and hyperparameters come from that sample.  The
 linear classifiers are then fitted to all samples in place, started from those of the sample
-(``fit_remote``).
+(``joint_fit.fit_in_place``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+import time
+import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lincent.estimators.auto_candidates import TrainingRows
 from lincent.estimators.base import open_training
-from lincent.estimators.joint_fit import Costs
+from lincent.estimators.joint_fit import Costs, Limits
+from lincent.estimators.linear import check_hinge_range
 from lincent.estimators.remote import RemoteTraining
 from lincent.estimators.validation import (
-    check_count,
+    check_class_weight,
     check_device_rows,
-    check_positive,
     read_labels,
     refuse_namespace,
 )
 from lincent.features.transformer import by_blocks
-from lincent.solvers.newton import in_place
-from lincent.solvers.newton.joint import JointSolution
-from lincent.sources.batches import BATCH_ROWS
+from lincent.sources.batches import BATCH_ROWS, batches_of
 from lincent.sources.hashing import row_hashes
-from lincent.sources.landmarks import RowMapping
 from lincent.sources.source import Kind, kind_of, open_source
-from lincent.tables.encoder import TableEncoder, named_columns
+from lincent.tables.encoder import NamedColumns, TableEncoder, named_columns, select_categorical
+from lincent.tables.infer import columns_left_out
 from lincent.tables.weighted import Columns, check_weights, shares_of_classes
 
 
-class Limits(NamedTuple):
-    """Stopping criteria of a solve."""
+def sample_of_remote(
+    training: RemoteTraining, seed: int, count: int
+) -> tuple[TrainingRows, Columns]:
+    """Return about ``count`` distinct samples, and the statistics of the columns of all samples.
 
-    tol: float
-    max_iter: int
-    out_of_time: Callable[[], bool]
-
-
-@dataclass(frozen=True)
-class RemoteSample:
-    """Some samples, and the statistics of each column over all samples."""
-
-    rows: TrainingRows
-    columns: Columns
-
-
-def sample_of_remote(training: RemoteTraining, seed: int, count: int) -> RemoteSample:
-    """Return about ``count`` distinct samples, those of ``TrainingRows.sample``: one pass."""
+    One pass over the data; the samples are those of ``TrainingRows.sample``.
+    """
     totals = training.totals
     most = shares_of_classes([count] * len(totals), totals.tolist(), count)
     sample = training.sample_classes(count, seed, most)
@@ -73,39 +62,21 @@ def sample_of_remote(training: RemoteTraining, seed: int, count: int) -> RemoteS
     deviation = np.sqrt(spread.squares / totals.sum())
     flat = deviation <= 1e-12 * np.maximum(np.abs(spread.mean), 1e-300)
     columns = Columns(spread.mean, np.where(flat, 1.0, deviation), spread.low, spread.high)
-    return RemoteSample(rows.merged(), columns)
-
-
-def plain_encoder(model: Any) -> TableEncoder:
-    """Return the encoder of remote data, which has numbers and no missing values."""
-    names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
-    return TableEncoder.for_numbers(names)
-
-
-def fit_remote(
-    training: RemoteTraining,
-    mapping: RowMapping,
-    costs: Costs,
-    Cs: Sequence[float],
-    starts: Sequence[np.ndarray],
-    limits: Limits,
-) -> list[JointSolution]:
-    """Return the linear classifiers for each C (per sample), fitted to all samples."""
-    structure, weight = costs.loss_structure(training.totals), float(training.totals.sum())
-    read, scales = training.joint_reader(mapping, structure), [C * weight for C in Cs]
-    return in_place.solve_joint_path(read, structure, scales, starts, training.shape[0], *limits)
+    return rows.merged(), columns
 
 
 class TableClassifier(BaseEstimator):
     """A classifier of tables, beside ``Classifier``.
 
-    Subclasses have ``categorical_features``, ``tol``, ``max_iter``, ``time_limit``, ``_fit_rows``
-    and ``_block_scores``: from encoded samples to scores, one column per linear classifier.
+    Subclasses have ``categorical_features``, ``keep_columns``, ``tol``, ``max_iter``,
+    ``time_limit``, ``_fit_rows`` and ``_block_scores``: from encoded samples to scores, one column
+    per linear classifier.
     """
 
+    _reads_in_place = True
     _searches_folds = True
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Any:
         """Fit the model.
 
         Parameters
@@ -118,35 +89,95 @@ class TableClassifier(BaseEstimator):
             Class labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Frequency weights of the samples; any nonnegative numbers.
+        groups : array-like of shape (n_samples,), default=None
+            For estimators with `cv`: samples of one group are never split between folds. `cv` is a
+            splitter that takes groups, such as ``GroupKFold()``, or a number of folds, stratified
+            as far as groups allow.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups)
 
     def _block_scores(self, Z: Any) -> Any:
         raise NotImplementedError
 
-    def _check_input_backend(self, kind: Kind, X: Any) -> None:
-        """Accept any kind of X."""
+    @property
+    def _own_folds(self) -> bool:
+        """Whether the user's folds are indices of samples of X, which must be in memory then."""
+        cv = getattr(self, "cv", None)
+        return not (cv is None or isinstance(cv, int | np.integer))
 
-    def _check_limits(self) -> None:
-        """Check the parameters of a solve."""
-        check_count("max_iter", self.max_iter)
-        check_positive("tol", self.tol)
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
+    def _limits(self) -> Limits:
+        """Return the stopping criteria of a fit that begins now."""
+        ends = time.monotonic() + (np.inf if self.time_limit is None else self.time_limit)
+        return Limits(self.tol, self.max_iter, lambda: time.monotonic() >= ends)
+
+    def _costs(self, totals: np.ndarray) -> Costs:
+        """Return the costs, of sum one, for classes with these weights."""
+        totals = totals * check_class_weight(self.class_weight, self.classes_, totals).factor
+        return Costs(totals / totals.sum(), check_hinge_range(self.margin_range))
+
+    def _sparse_to_batches(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        """Return a sparse X as batches, since all its columns get dense features; others as is."""
+        if kind_of(X) is not Kind.SPARSE:
+            return X, y, sample_weight
+        if self._own_folds:
+            return X.toarray(), y, sample_weight
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        codes = self._codes(y, X.shape[0])
+        weight = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
+        batches = batches_of(X, self.classes_[codes], weight)
+        return batches, batches.target, None
 
     def _open_table(self, X: Any, y: Any, sample_weight: Any, seed: int) -> TrainingRows:
         refuse_namespace(self, X)
         table = named_columns(self, X, self.categorical_features, reset=True)
         codes = self._codes(y, table.shape[0])
+        self._used = self._select_columns(table, codes)
+        table = table.select(self._used) if len(self._used) < len(table.names) else table
         weight = check_weights(sample_weight, table.shape[0])
         self._encoder = TableEncoder(scale=False)
         Z = self._encoder.fit_columns(table, weight)
         return TrainingRows(Z, row_hashes(Z, seed), codes, weight, None)
+
+    def _select_columns(self, table: NamedColumns, codes: np.ndarray) -> np.ndarray:
+        """Return the positions of the columns that are used; warn of the others of a frame."""
+        everything = np.arange(len(table.names))
+        keep = self.keep_columns
+        if table.matrix is not None or (isinstance(keep, str) and keep == "all"):
+            return everything
+        if find_spec("pyarrow") is None:  # the core does without it
+            return everything
+        unknown = [name for name in keep if name not in table.names]
+        if unknown:
+            raise ValueError(f"keep_columns names {unknown[0]!r}, which X has not.")
+        stated = select_categorical(
+            self.categorical_features, table.names, [False] * len(everything)
+        )
+        stated_names = (name for name, chosen in zip(table.names, stated, strict=True) if chosen)
+        left_out = columns_left_out(table.frame, codes, (*keep, *stated_names))
+        if left_out:
+            listed = "; ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
+            warnings.warn(
+                f"{type(self).__name__} does not use these columns: {listed}. keep_columns names "
+                "those to use all the same, or is 'all'.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return everything[[name not in left_out for name in table.names]]
+
+    def _named(self, X: Any) -> NamedColumns:
+        """Return the columns of X that are used."""
+        table = named_columns(self, X, None, reset=False)
+        return table.select(self._used) if len(self._used) < len(table.names) else table
+
+    @property
+    def _sources(self) -> np.ndarray:
+        """For each encoded column, the index of its column of X."""
+        return np.asarray(self._used[self._encoder.sources])
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray:
         self.classes_, codes = read_labels(type(self).__name__, y, n_samples)
@@ -161,8 +192,14 @@ class TableClassifier(BaseEstimator):
             )
         training = open_training(self, X, y, sample_weight)
         assert isinstance(training, RemoteTraining)
-        self._encoder = plain_encoder(self)
+        self._encoder = TableEncoder.for_numbers(self._column_names())
+        self._used = np.arange(self.n_features_in_)
         return training
+
+    def _column_names(self) -> list[str]:
+        """Return the names of the columns, x0, x1, ... where X has none."""
+        numbered = [f"x{j}" for j in range(self.n_features_in_)]
+        return [str(name) for name in getattr(self, "feature_names_in_", numbered)]
 
     def _rows_scores(self, X: Any) -> np.ndarray:
         """Return the scores (n_samples, n_outputs)."""
@@ -178,8 +215,7 @@ class TableClassifier(BaseEstimator):
         refuse_namespace(self, X)
 
         def on_host(rows: Any) -> np.ndarray:
-            table = named_columns(self, rows, self._encoder.categorical, reset=False)
-            return by_blocks(function, self._encoder.encode(table))
+            return by_blocks(function, self._encoder.encode(self._named(rows)))
 
         kind = kind_of(X)
         if kind not in (Kind.DEVICE, Kind.SPARSE) or X.ndim != 2 or not X.shape[0]:

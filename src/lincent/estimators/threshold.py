@@ -14,6 +14,9 @@ nearest negative and the nearest positive sample.
 A class importance k (see ``class_weight``) moves the threshold as a prior moves that of a
 discriminant analysis: by v/(c+ - c-) * log(k+/k-), where v is the variance of x_hat within the
 classes.
+
+Thresholds that a metric or costs choose after the fit: ``inspection.thresholds`` (command line) and
+``model_selection.selection.choose_shift`` (AutoLCC).
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ between NumPy and the array library of X.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeAlias
 
@@ -38,8 +39,8 @@ class Number(Interval):
         return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
 
 
-POSITIVE = Number(numbers.Real, 0, None, closed="neither")
-NONNEGATIVE = Number(numbers.Real, 0, None, closed="left")
+POSITIVE = Number(numbers.Real, 0, np.inf, closed="neither")
+NONNEGATIVE = Number(numbers.Real, 0, np.inf, closed="left")
 COUNT = Number(numbers.Integral, 1, None, closed="left")
 COMMON_CONSTRAINTS: dict[str, Any] = {
     "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -64,53 +65,6 @@ PAPER_CONSTRAINTS: dict[str, Any] = {
 def plain(label: Any) -> Any:
     """Return a class label as a user writes it: 0, not np.int64(0)."""
     return label.item() if isinstance(label, np.generic) else label
-
-
-def _is_number(value: Any, kind: type = numbers.Real) -> bool:
-    """Return whether the value is a number of this kind; True and False are not."""
-    return isinstance(value, kind) and not isinstance(value, bool)
-
-
-def check_positive(name: str, value: Any, *, infinite: bool = False) -> float:
-    """Return a parameter that is a positive (optionally infinite) real number."""
-    ok = _is_number(value) and value > 0
-    if not ok or (np.isinf(value) and not infinite):
-        allowed = "above 0 (np.inf is the hard margin)" if infinite else "above 0 and finite"
-        raise ValueError(f"{name}={value!r} is not usable: give a number {allowed}.")
-    return float(value)
-
-
-def check_nonnegative(name: str, value: Any) -> float:
-    """Return a parameter that is a finite real number of at least zero."""
-    ok = _is_number(value) and value >= 0
-    if not ok or np.isinf(value):
-        raise ValueError(f"{name}={value!r} is not usable: give a finite number of at least 0.")
-    return float(value)
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    """Return a parameter that is one of these strings."""
-    if value not in choices:
-        options = ", ".join(repr(c) for c in choices)
-        raise ValueError(f"{name}={value!r} is not known: choose one of {options}.")
-    return str(value)
-
-
-def check_count(name: str, value: Any) -> int:
-    """Return a parameter that is an integer of at least 1."""
-    ok = _is_number(value, numbers.Integral) and value >= 1
-    if not ok:
-        raise ValueError(f"{name}={value!r} is not usable: give a whole number of at least 1.")
-    return int(value)
-
-
-def check_solve_params(model: Any) -> None:
-    """Check the parameters of a solve."""
-    check_positive("tol", model.tol)
-    check_count("max_iter", model.max_iter)
-    check_choice("solver", model.solver, SOLVERS)
-    if model.time_limit is not None:
-        check_positive("time_limit", model.time_limit)
 
 
 def is_foreign(values: Any) -> bool:
@@ -150,26 +104,53 @@ def refuse_namespace(estimator: Any, X: Any) -> None:
         )
 
 
-def check_training_data(
-    estimator: Any, X: Any, y: Any, *, accept_sparse: Any = "csr", finite: bool = True
-) -> tuple[Any, np.ndarray, np.ndarray]:
+def check_training_data(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return X, the classes and the class index of each sample, for ``fit``.
 
-    ``finite=False`` leaves it to the class centers to find entries that are not (``check_finite``).
+    ``_finite_by_centers`` leaves it to the class centers to find entries that are not finite
+    (``check_finite``).
     """
     refuse_namespace(estimator, X)
-    X, y = validate_data(
-        estimator,
-        in_memory(X),
-        y,
-        accept_sparse=accept_sparse,
-        dtype=[np.float64, np.float32],
-        ensure_min_samples=2,
-        ensure_all_finite=finite,
-    )
+    check_convertible(y)
+    with one_number_per_cell():
+        X, y = validate_data(
+            estimator,
+            in_memory(X),
+            y,
+            accept_sparse=estimator._accept_sparse,
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2,
+            ensure_all_finite=not getattr(estimator, "_finite_by_centers", False),
+        )
     classes, codes = label_codes(y)
     check_classes(classes)
     return X, classes, codes
+
+
+def check_convertible(y: Any, name: str = "y") -> None:
+    """Raise an error for labels that NumPy would change: masked ones, and text that ends in NUL."""
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        raise ValueError(f"{name} has masked entries: leave these rows out.")
+    if isinstance(y, np.ndarray):
+        return
+    converted = isinstance(y, list | tuple) or package_of(y) == "polars"
+    if converted and any(isinstance(label, str) and label.endswith("\0") for label in y):
+        raise ValueError(f"{name} has a label that ends in the byte 0, which NumPy drops.")
+
+
+@contextmanager
+def one_number_per_cell() -> Iterator[None]:
+    """Turn errors about lists, huge integers and complex numbers in X into a short message."""
+    try:
+        yield
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, OverflowError) or "with a sequence" in str(error):
+            raise ValueError(
+                "X has a cell with a list, or an integer beyond 1.8e308: give one number per cell."
+            ) from error
+        if str(error).startswith("Complex data"):  # scikit-learn adds the data
+            raise ValueError("Complex data not supported: give real numbers.") from error
+        raise
 
 
 def check_finite(X: Any, centers: np.ndarray, name: str) -> None:
@@ -190,7 +171,7 @@ def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             return np.array([low, high]), upper.astype(np.intp)
     elif y.dtype.kind not in "US":
         # Integers and strings are always classes; other labels may be a regression target.
-        check_targets(y)
+        check_classification_targets(y)
     classes = np.unique(y)
     return classes, np.searchsorted(classes, y)
 
@@ -199,6 +180,7 @@ def read_labels(name: str, y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarr
     """Return the classes of y, at least two, and the class index of each sample."""
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    check_convertible(y)
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "f":
         assert_all_finite(y, input_name="y")
@@ -225,11 +207,6 @@ def check_labels(y: Any, classes: np.ndarray, n_samples: int) -> np.ndarray:
     return codes
 
 
-def check_targets(y: np.ndarray) -> None:
-    """Raise scikit-learn's error for labels that are no classes."""
-    check_classification_targets(y)
-
-
 def refuse_backend(estimator: Any, X: Any) -> NoReturn:
     """Raise an error for data that this estimator reads in memory only."""
     raise TypeError(
@@ -247,18 +224,19 @@ def check_classes(classes: np.ndarray) -> None:
         )
 
 
-def check_rows(estimator: Any, X: Any, *, accept_sparse: Any = "csr") -> Any:
+def check_rows(estimator: Any, X: Any) -> Any:
     """Return X for prediction, with the features of ``fit``."""
     if kind_of(X) is Kind.DEVICE:
         return check_device_rows(estimator, X, reset=False)
     refuse_namespace(estimator, X)
-    return validate_data(
-        estimator,
-        in_memory(X),
-        accept_sparse=accept_sparse,
-        dtype=[np.float64, np.float32],
-        reset=False,
-    )
+    with one_number_per_cell():
+        return validate_data(
+            estimator,
+            in_memory(X),
+            accept_sparse=estimator._accept_sparse,
+            dtype=[np.float64, np.float32],
+            reset=False,
+        )
 
 
 def check_device_rows(estimator: Any, X: Any, *, reset: bool, finite: bool = True) -> Any:
@@ -299,7 +277,7 @@ def check_device_labels(y: Any, m: int, device: Any) -> tuple[np.ndarray, Any]:
         else:
             values, codes = xp.unique_inverse(y)
             classes = np.asarray(device.fetch(values))
-    check_targets(classes)
+    check_classification_targets(classes)
     check_classes(classes)
     return classes, codes
 
@@ -368,13 +346,7 @@ def check_class_weight(class_weight: Any, classes: np.ndarray, totals: np.ndarra
     if class_weight is None:
         return ClassCosts(ones, ones)
     if isinstance(class_weight, str):
-        check_choice("class_weight", class_weight, ("balanced",))
         return ClassCosts(totals.sum() / (len(classes) * totals), ones)
-    if not isinstance(class_weight, dict):
-        raise ValueError(
-            f"class_weight={class_weight!r} is not known: give None, 'balanced' or a dictionary "
-            "{class label: weight}."
-        )
     unknown = [label for label in class_weight if label not in set(classes.tolist())]
     if unknown:
         raise ValueError(

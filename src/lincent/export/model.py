@@ -1,29 +1,32 @@
-"""A fitted model with everything that is needed to use it on a table."""
+"""A fitted model with everything that is needed to use it on a table, and its score by column.
+
+The score of a linear model in the columns' own units is
+
+    score = constant + sum over numbers (coef x) + sum over indicators of categories (coef),
+
+the same score without filling, encoding and scaling, divided by the distance between the classes.
+"""
 
 from __future__ import annotations
 
 import html
-from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lincent._errors import printable
+from lincent.estimators.base import Classifier, binary_coefficients, is_linear
+from lincent.estimators.problem import binary_tasks
 from lincent.estimators.validation import plain
 from lincent.inspection.thresholds import DecisionThreshold, predict_codes
 from lincent.model_selection.metrics import TITLES
+from lincent.tables.encoder import MISSING, category_text
 from lincent.tables.read import UserTable
 from lincent.tables.schema import Schema, to_frame
 
-
-class Sum(Protocol):
-    """A score as a sum over the columns (see ``contributions``)."""
-
-    @property
-    def names(self) -> tuple[str, ...]: ...
-
-    def of(self, classifier: Any, rows: Any) -> np.ndarray: ...
+if TYPE_CHECKING:
+    from lincent.inspection.attribution import Explainer
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,47 @@ class Model:
     def has_probabilities(self) -> bool:
         return hasattr(self.classifier, "predict_proba")
 
+    def scores(self, encoded: Any) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return normalized decision values and probabilities (None if there are none).
+
+        Parameters
+        ----------
+        encoded : ndarray of shape (n_rows, n_encoded_columns)
+            Rows as the encoder of the pipeline returns them.
+
+        Returns
+        -------
+        tuple of ndarray
+            Of shape (n_rows,) or (n_rows, n_classes), and (n_rows, n_classes).
+        """
+        scores = np.asarray(self.classifier.decision_function(encoded)) / self.score_scale
+        return scores, self.classifier.predict_proba(encoded) if self.has_probabilities else None
+
+    def predict_codes(self, scores: np.ndarray, probabilities: np.ndarray | None) -> np.ndarray:
+        """Return class codes by the threshold of the model, or else of its classifier.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Normalized decision values.
+        probabilities : ndarray of shape (n_rows, n_classes) or None
+            Probabilities, where the model has them.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Positions in ``classes``.
+        """
+        if self.threshold is None:
+            return predict_codes(scores)
+        return self.threshold.predict(self.classifier.classes_, scores, probabilities)
+
     def score_batch(
         self,
         batch: UserTable,
-        new_categories: Counter[str] | None = None,
-        contributions: Sum | None = None,
+        frame: Any = None,
+        explainer: Explainer | None = None,
+        reasons: int = 0,
     ) -> dict[str, np.ndarray]:
         """Return the new columns for a batch of rows: class, score and probabilities.
 
@@ -85,22 +124,46 @@ class Model:
         ----------
         batch : UserTable
             Rows of a table.
-        new_categories : Counter[str], default=None
-            Counts the rows with values that training did not have, by column.
-        contributions : Sum, default=None
-            Adds the contributions of the columns to the score.
+        frame : DataFrame, default=None
+            The same rows as ``to_frame`` returns them.
+        explainer : Explainer, default=None
+            Adds the contributions of the columns to the score (see
+            ``contributions_of``).
+        reasons : int, default=0
+            Adds so many columns instead, the largest contributions in words.
 
         Returns
         -------
         dict[str, ndarray]
             The new columns by name.
         """
-        encoded = self.pipeline[:-1].transform(to_frame(self.schema, batch, new_categories))
-        columns = score_rows(self.classifier, encoded, self.threshold, self.score_scale)
-        if contributions is not None:
-            values = contributions.of(self.classifier, encoded)
-            for k, name in enumerate(contributions.names):
-                columns[f"contribution_{name}"] = values[:, k]
+        frame = to_frame(self.schema, batch) if frame is None else frame
+        encoded = self.pipeline[:-1].transform(frame)
+        scores, probabilities = self.scores(encoded)
+        codes = self.predict_codes(scores, probabilities)
+        # The score is the signed one of two classes, or that of the predicted class among more.
+        columns = {
+            "class": self.classifier.classes_[codes],
+            "score": scores if scores.ndim == 1 else scores.max(axis=1),
+        }
+        if probabilities is not None:
+            for k, label in enumerate(self.classes):
+                columns[f"probability_{label}"] = probabilities[:, k]
+        if explainer is None:
+            return columns
+        parts = explainer.explain(np.asarray(encoded))
+        values, error = parts.values, parts.standard_error
+        if values.ndim == 3:  # of the predicted class, as the score
+            own = codes[:, None, None]
+            values = np.take_along_axis(values, own, axis=2)[:, :, 0]
+            error = None if error is None else np.take_along_axis(error, own, axis=2)[:, :, 0]
+        if reasons:
+            toward = values if parts.values.ndim == 3 else np.where(codes, 1, -1)[:, None] * values
+            return columns | reason_columns(batch, parts.names, values, toward, reasons)
+        for k, name in enumerate(parts.names):
+            columns[f"contribution_{name}"] = values[:, k]
+        if error is not None:
+            columns["contribution_error"] = error.max(axis=1)
         return columns
 
     def __repr__(self) -> str:
@@ -121,35 +184,123 @@ class Model:
             f"<td>{s['low']:.3f} to {s['high']:.3f}</td><td>{s['baseline']:.3f}</td></tr>"
             for s in evaluation.get("scores", ())
         )
-        head = "<tr><th>held out</th><th>score</th><th>95 % interval</th><th>always the larger "
-        table = f"<table><thead>{head}class</th></tr></thead><tbody>{rows}</tbody></table>"
+        head = "<tr><th>held out</th><th>score</th><th>95 % interval</th><th>constant</th></tr>"
+        table = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
         title = f"<p><code>{html.escape(repr(self))}</code></p>"
         return title + (table if rows else "") + self.pipeline._repr_html_()
 
 
-def score_rows(
-    classifier: Any,
-    encoded: Any,
-    threshold: DecisionThreshold | None = None,
-    score_scale: float = 1.0,
+def reason_columns(
+    batch: UserTable, names: tuple[str, ...], values: np.ndarray, toward: np.ndarray, count: int
 ) -> dict[str, np.ndarray]:
-    """Return class, normalized score and probabilities of encoded rows.
+    """Return ``reason_1``, ... : the columns that speak most for the predicted class, in words.
 
-    The score is the signed one of two classes, or that of the predicted class among more.
+    Parameters
+    ----------
+    batch : UserTable
+        The rows.
+    names : tuple of str
+        The columns, and pairs of them.
+    values, toward : ndarray of shape (n_rows, n_names)
+        Contributions to the score, and the same toward the predicted class.
+    count : int
+        How many reasons.
+
+    Returns
+    -------
+    dict[str, ndarray]
+        Texts such as "age = 63 (+0.42)"; empty where nothing more speaks for the class.
     """
-    classes = classifier.classes_
-    scores = np.asarray(classifier.decision_function(encoded)) / score_scale
-    has_probabilities = hasattr(classifier, "predict_proba")
-    probabilities = classifier.predict_proba(encoded) if has_probabilities else None
-    if threshold is None:
-        codes = predict_codes(scores)
-    else:
-        codes = threshold.predict(classes, scores, probabilities)
-    columns = {
-        "class": classes[codes],
-        "score": scores if scores.ndim == 1 else scores.max(axis=1),
-    }
-    if probabilities is not None:
-        for k, label in enumerate(classes):
-            columns[f"probability_{plain(label)}"] = probabilities[:, k]
-    return columns
+    order = np.argsort(-toward, axis=1, kind="stable")[:, :count]
+    cells = {name: batch.data.column(name) for name in batch.data.column_names}
+    result = {}
+    for rank in range(order.shape[1]):
+        texts = []
+        for row, k in enumerate(order[:, rank]):
+            own = [cells[name][row].as_py() for name in names[k].split(" & ") if name in cells]
+            words = ["missing" if cell is None else category_text(cell)[:40] for cell in own]
+            text = f"{names[k]} = {' & '.join(words)} ({values[row, k]:+.2f})"
+            texts.append(text if toward[row, k] > 0 else "")
+        result[f"reason_{rank + 1}"] = np.array(texts, dtype=object)
+    return result
+
+
+def linear_scores(model: Model) -> list[dict[str, Any]]:
+    """Return the terms of each binary problem, largest effect first; none if it is not linear.
+
+    A term has a coefficient, its effect (the change of the score over one standard deviation of the
+    training rows) and, where it is an indicator, its category and the fraction of rows that have
+    it.  Coefficients of categories are relative to their mean over the training rows.
+    """
+    classifier = model.classifier
+    own = isinstance(classifier, Classifier) and hasattr(classifier, "multi_class")
+    if not (own and is_linear(classifier)):
+        return []
+    labels = [plain(label) for label in classifier.classes_]
+    problems = []
+    for k, task in enumerate(binary_tasks(len(labels), classifier.multi_class)):
+        constant, terms = _terms(model, k)
+        problems.append(
+            {
+                "negative": [labels[c] for c in task.negative],
+                "positive": [labels[c] for c in task.positive],
+                "constant": constant,
+                "terms": sorted(terms, key=lambda term: -abs(term["effect"])),
+            }
+        )
+    return problems
+
+
+def _terms(model: Model, k: int) -> tuple[float, list[dict[str, Any]]]:
+    """Return the constant and the terms of a binary problem."""
+    encoder = model.pipeline[0]
+    weights, intercept = binary_coefficients(model.classifier)
+    coef = weights[k] / (encoder.scale_ * model.score_scale)
+    constant = float(intercept[k]) / model.score_scale - float(coef @ encoder.center_)
+    fractions = _fractions(model, k)
+    terms: list[dict[str, Any]] = []
+    for j, column in enumerate(encoder.columns_):
+        first, *others = mine = np.flatnonzero(encoder.sources == j).tolist()
+        name, average = {"column": column.name}, 0.0
+        categories = column.categories or (MISSING,) * len(others)
+        if column.categories is None:
+            effect = float(coef[first] * encoder.scale_[first])
+            terms.append(name | {"coef": float(coef[first]), "effect": effect})
+            mine = others
+        else:
+            average = float(fractions[mine] @ coef[mine])
+            constant += average
+        for i, category in zip(mine, categories, strict=True):
+            size, fraction = float(coef[i]) - average, float(fractions[i])
+            effect = size * max(fraction * (1 - fraction), 0.0) ** 0.5
+            indicator = {"category": category, "share": fraction}
+            terms.append(name | indicator | {"coef": size, "effect": effect})
+    return constant, terms
+
+
+def _fractions(model: Model, k: int) -> np.ndarray:
+    """Return how often each indicator is 1: by the class centers, or in the training rows."""
+    classifier, columns = model.classifier, model.pipeline[0].columns_
+    if hasattr(classifier, "centers_"):
+        centers = classifier.centers_.reshape(-1, 2, classifier.n_features_in_)[k]
+        return np.asarray(centers.mean(axis=0))
+    shares = model.summary.get("shares", {})
+    missing = model.schema.missing
+    return np.array(
+        [
+            float(shares.get(column.name, {}).get(category, 0.0))
+            for column in columns
+            for category in column.categories or ("", missing)[: len(column.names)]
+        ]
+    )
+
+
+def contributions_of(model: Model) -> Explainer:
+    """Return how the scores of a model are sums over its columns (see ``attribution``)."""
+    from lincent.inspection.attribution import Explainer
+    from lincent.inspection.permutation_importance import encoded_owners
+
+    background = model.summary["background"]
+    owners = encoded_owners(model.pipeline, model.schema).tolist()
+    rows, means = (np.array(background[name], dtype=np.float64) for name in ("rows", "means"))
+    return Explainer.of_model(model.classifier, owners, rows, means).divided(model.score_scale)

@@ -1,261 +1,225 @@
-"""Write models as ONNX graphs: converters for skl2onnx, and the export of a whole model.
+"""Write models as ONNX graphs: a whole model, and converters for skl2onnx.
 
-The outputs of a classifier are
+The outputs of a graph are
 
     label           the class
     score           ``decision_function``
     probability     where the model has them, one column per class
-    contribution    where they are asked for, one column for each name in the graph's metadata
 
-A whole model (``onnx_bytes``) also has the scale of its scores and a decision threshold of the
-user; they reach the converter as an attribute of the classifier (``Additions``).  The expressions
-of ``expression`` are computed in double precision, and the outputs have the precision of the
-inputs: double for a whole model, since single precision cannot tell dates in seconds apart.
+The expressions of ``inspection.expression`` are computed in double precision.  The outputs have the
+precision of the inputs: double for a whole model, since single precision cannot tell dates in
+seconds apart.
+A graph of a whole model (``onnx_bytes``) has the scale of its scores and a decision threshold of
+the user in it, and one input for each column.
 """
 
 from __future__ import annotations
 
-import copy
-import json
-from dataclasses import dataclass
-from itertools import combinations
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import numpy as np
 
-from lincent._errors import AppError, first_line, import_optional
-from lincent.estimators.auto import AutoLCC
-from lincent.estimators.calibration import PAIR_FLOOR
+from lincent._errors import AppError, import_optional
 from lincent.estimators.registry import BASELINES, ESTIMATORS, estimator_class
-from lincent.export.contributions import Contributions
-from lincent.export.expression import (
+from lincent.export.model import Model
+from lincent.inspection.expression import (
     TABLE_MODELS,
     Expr,
     check_numeric,
-    check_scores,
-    class_scores,
-    contributions,
+    classifier_outputs,
     encoded,
     has_probabilities,
-    probabilities,
-    problem_scores,
 )
-from lincent.export.model import Model
-from lincent.inspection.thresholds import PROBABILITY, DecisionThreshold, positive_code
 from lincent.tables.encoder import TableEncoder
 from lincent.tables.schema import CATEGORY
 
-OPSET = 13
+OPSETS = (("", 13), ("ai.onnx.ml", 1))
+
+
+def onnx_bytes(model: Model, values: dict[str, Expr | None]) -> bytes:
+    """Return a whole model, preprocessing included, with one input per column.
+
+    Inputs are columns of shape (rows, 1) in double precision, or strings for text columns; their
+    names are those of the columns, with _ for what is neither a letter of ASCII nor a digit.
+    """
+    onnx = import_optional("onnx", "onnx", "Export to ONNX")
+    tensor, kinds = onnx.helper.make_tensor_value_info, onnx.TensorProto
+    classes, n = model.classifier.classes_, len(model.classes)
+    writer = GraphWriter(model.schema.inputs)
+    inputs = [
+        tensor(writer.inputs[name], kinds.STRING if c.kind == CATEGORY else kinds.DOUBLE, [None, 1])
+        for c in model.schema.columns
+        for name in c.inputs
+    ]
+    names = ["label", "score", *(["probability"] if values["probability"] else [])]
+    writer.outputs(classes, values, dict(zip(names, names, strict=True)))
+    shapes = {
+        "label": (kinds.STRING if is_text(classes) else kinds.INT64, [None]),
+        "score": (kinds.DOUBLE, [None, n] if n > 2 else [None]),
+        "probability": (kinds.DOUBLE, [None, n]),
+    }
+    outputs = [tensor(name, *shapes[name]) for name in names]
+    whole = onnx.helper.make_model(
+        onnx.helper.make_graph(writer.nodes, "lincent", inputs, outputs, writer.constants),
+        opset_imports=[onnx.helper.make_opsetid(*opset) for opset in OPSETS],
+        ir_version=8, producer_name="lincent", producer_version=model.version,
+    )  # fmt: skip
+    return bytes(whole.SerializeToString())
+
+
+def graph_answers(graph: bytes, columns: list[np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the outputs of a graph for columns in the order of its inputs, missing text named."""
+    with _no_telemetry():
+        onnxruntime = import_optional("onnxruntime", "onnx", "Export to ONNX")
+    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    names = [entry.name for entry in session.get_inputs()]
+    outputs = [entry.name for entry in session.get_outputs()]
+    rows = {name: values[:, None] for name, values in zip(names, columns, strict=True)}
+    return dict(zip(outputs, map(np.asarray, session.run(None, rows)), strict=True))
+
+
+@contextmanager
+def _no_telemetry() -> Iterator[None]:
+    """Turn the telemetry of onnxruntime off, as far as the user has not chosen.
+
+    It is read when the package is imported, and would leave an identifier of the device and a
+    database of events in the cache folder of the user.
+    """
+    name = "ORT_DISABLE_TELEMETRY"
+    chosen = name in os.environ
+    os.environ.setdefault(name, "1")
+    try:
+        yield
+    finally:
+        if not chosen:
+            del os.environ[name]
+
+
+def is_text(classes: np.ndarray) -> bool:
+    """Return whether classes are text; raise an error where they are fractions."""
+    if classes.dtype.kind == "f" and np.any(classes != np.round(classes)):
+        raise AppError(
+            "Classes that are fractions have no ONNX form: use whole numbers or text as labels."
+        )
+    return classes.dtype.kind in "UO"
+
+
+# Converters for skl2onnx.
 
 
 def register_converters() -> None:
     """Register the classifiers of this package with skl2onnx; ``to_onnx`` then takes pipelines."""
     skl2onnx = import_optional("skl2onnx", "onnx", "Export to ONNX")
-    for name in (*ESTIMATORS, *BASELINES):
+    for kind in (TableEncoder, *map(estimator_class, (*ESTIMATORS, *BASELINES))):
         skl2onnx.update_registered_converter(
-            estimator_class(name), f"Lincent{name}", _classifier_shapes, _convert_classifier,
-            overwrite=True, parser=_parse_classifier,
+            kind, f"Lincent{kind.__name__}", lambda operator: None, _convert,
+            overwrite=True, parser=_parse,
         )  # fmt: skip
-    skl2onnx.update_registered_converter(
-        TableEncoder, "LincentTableEncoder", _encoder_shapes, _convert_encoder,
-        overwrite=True, parser=_parse_encoder,
-    )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Additions:
-    """What a model adds to its classifier: the scale of scores, a threshold, contributions."""
+def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+    """Declare the outputs of an estimator, in single precision where an input is."""
+    from skl2onnx.common import data_types as types
 
-    unit: float = 1.0
-    threshold: DecisionThreshold | None = None
-    contributions: Contributions | None = None
-
-
-def onnx_bytes(model: Model, parts: Contributions | None = None) -> bytes:
-    """Return a whole model, preprocessing included, with one input per column.
-
-    Inputs are columns of shape (rows, 1) in double precision, or strings for text columns.
-    """
-    import_optional("skl2onnx", "onnx", "Export to ONNX")
-    from skl2onnx import convert_sklearn
-    from skl2onnx.common.data_types import DoubleTensorType, StringTensorType
-
-    register_converters()
-    inputs = [
-        (
-            name,
-            StringTensorType([None, 1]) if column.kind == CATEGORY else DoubleTensorType([None, 1]),
-        )
-        for column in model.schema.columns
-        for name in column.inputs
-    ]
-    classifier, pipeline = copy.copy(model.classifier), copy.copy(model.pipeline)
-    classifier._additions = Additions(model.score_scale, model.threshold, parts)
-    pipeline.steps = [*model.pipeline.steps[:-1], (model.pipeline.steps[-1][0], classifier)]
-    try:
-        graph = convert_sklearn(pipeline, "lincent", inputs)
-    except AppError:
-        raise
-    except Exception as error:
-        raise AppError(f"The model cannot be written as ONNX: {first_line(error)}.") from error
-    graph.producer_name, graph.producer_version = "lincent", model.version
-    if parts is not None:
-        for key, value in (("contribution_names", list(parts.names)), ("base", parts.base)):
-            entry = graph.metadata_props.add()
-            entry.key, entry.value = key, json.dumps(value)
-    return bytes(graph.SerializeToString())
-
-
-def graph_scores(graph: bytes, frame: Any) -> np.ndarray:
-    """Return the scores of a graph for the rows of a frame, missing text named."""
-    onnxruntime = import_optional("onnxruntime", "onnx", "Export to ONNX")
-    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
-    names = [entry.name for entry in session.get_inputs()]
-    columns = [frame[name].to_numpy()[:, None] for name in frame]
-    return np.asarray(session.run(["score"], dict(zip(names, columns, strict=True)))[0])
-
-
-# The converters.
-
-
-def _declare(scope: Any, model: Any, inputs: Any) -> Any:
-    from skl2onnx._supported_operators import _get_sklearn_operator_name
-
-    operator = scope.declare_local_operator(_get_sklearn_operator_name(type(model)), model)
+    operator = scope.declare_local_operator(f"Lincent{type(model).__name__}", model)
     operator.inputs = list(inputs)
-    return operator
-
-
-def _is_text(variable: Any) -> bool:
-    return "String" in type(variable.type).__name__
-
-
-def _float_type(inputs: Any) -> Any:
-    """Return the type of the outputs: single precision where an input is, else double."""
-    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
-
-    single = any(isinstance(variable.type, FloatTensorType) for variable in inputs)
-    return FloatTensorType if single else DoubleTensorType
-
-
-def _parse_encoder(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
-    if not any(map(_is_text, inputs)):
-        check_numeric(model)
-    operator = _declare(scope, model, inputs)
-    operator.outputs.append(scope.declare_local_variable("columns", _float_type(inputs)()))
-    return operator.outputs
-
-
-def _encoder_shapes(operator: Any) -> None:
-    rows = operator.inputs[0].get_first_dimension()
-    operator.outputs[0].type.shape = [rows, len(operator.raw_operator.scale_)]
-
-
-def _convert_encoder(scope: Any, operator: Any, container: Any) -> None:
-    model = operator.raw_operator
-    columns = [Expr("text" if _is_text(v) else "input", (), v.full_name) for v in operator.inputs]
-    X: Any = columns if len(columns) == len(model.columns_) else columns[0]
-    writer = Writer(scope, container, operator.inputs)
-    writer.output(encoded(model, X, scaled=True), operator.outputs[0].full_name)
-
-
-def _parse_classifier(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
-    from skl2onnx.common.data_types import Int64TensorType, StringTensorType
-
-    check_scores(model)
-    if isinstance(model, TABLE_MODELS):
-        check_numeric(model)
-    classes = model.classes_
-    if classes.dtype.kind == "f" and np.any(classes != np.round(classes)):
-        raise AppError(
-            "Classes that are fractions have no ONNX form: use whole numbers or text as labels."
-        )
-    operator = _declare(scope, model, inputs)
-    label = StringTensorType() if classes.dtype.kind in "UO" else Int64TensorType()
-    numbers = _float_type(inputs)
-    names = [("label", label), ("score", numbers())]
-    if has_probabilities(model):
-        names.append(("probability", numbers()))
-    if _additions(model).contributions is not None:
-        names.append(("contribution", numbers()))
-    for name, kind in names:
+    single = any(isinstance(variable.type, types.FloatTensorType) for variable in inputs)
+    number = types.FloatTensorType if single else types.DoubleTensorType
+    rows = inputs[0].get_first_dimension()
+    if isinstance(model, TableEncoder):
+        outputs = {"columns": number([rows, len(model.scale_)])}
+    else:
+        n = len(model.classes_)
+        label = types.StringTensorType if is_text(model.classes_) else types.Int64TensorType
+        outputs = {"label": label([rows]), "score": number([rows] if n == 2 else [rows, n])}
+        if has_probabilities(model):
+            outputs["probability"] = number([rows, n])
+    for name, kind in outputs.items():
         operator.outputs.append(scope.declare_local_variable(name, kind))
     return operator.outputs
 
 
-def _additions(model: Any) -> Additions:
-    additions: Additions = vars(model).get("_additions") or Additions()
-    return additions
+def _convert(scope: Any, operator: Any, container: Any) -> None:
+    from skl2onnx.common.data_types import DoubleTensorType, StringTensorType
 
-
-def _classifier_shapes(operator: Any) -> None:
-    model, rows = operator.raw_operator, operator.inputs[0].get_first_dimension()
-    classes = len(model.classes_)
-    operator.outputs[0].type.shape = [rows]
-    operator.outputs[1].type.shape = [rows] if classes == 2 else [rows, classes]
-    if has_probabilities(model):
-        operator.outputs[2].type.shape = [rows, classes]
-    parts = _additions(model).contributions
-    if parts is not None:
-        operator.outputs[-1].type.shape = [rows, len(parts.names)]
-
-
-def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
-    model, additions = operator.raw_operator, _additions(operator.raw_operator)
-    names = [output.full_name for output in operator.outputs]
-    writer = Writer(scope, container, operator.inputs)
-    X = Expr("input", (), operator.inputs[0].full_name)
-    scores = problem_scores(model, X)
-    shifted = scores.scale(1.0, model._shift) if isinstance(model, AutoLCC) else scores
-    shown = class_scores(model, shifted.scale(1.0 / additions.unit))
-    two = len(model.classes_) == 2
-    score = writer.output(shown, names[1], squeeze=two)
-    if has_probabilities(model):
-        writer.output(probabilities(model, scores), names[2])
-    if additions.threshold is not None:
-        index = _above_threshold(writer, model, additions.threshold, names)
-    elif two:
-        above = writer.node("Greater", score, writer.value(0.0))
-        index = writer.node("Cast", above, to=writer.proto.INT64)
+    model, names = operator.raw_operator, [output.full_name for output in operator.outputs]
+    columns = [
+        Expr("text" if isinstance(v.type, StringTensorType) else "input", (), v.full_name)
+        for v in operator.inputs
+    ]
+    if isinstance(model, (TableEncoder, *TABLE_MODELS)) and all(x.op == "input" for x in columns):
+        check_numeric(model)
+    double = isinstance(operator.outputs[-1].type, DoubleTensorType)
+    writer = GraphWriter([], double=double, unique=scope.get_unique_variable_name)
+    if isinstance(model, TableEncoder):
+        X: Any = columns if len(columns) == len(model.columns_) else columns[0]
+        writer.output(encoded(model, X, scaled=True), names[0])
     else:
-        index = writer.node("ArgMax", score, axis=1, keepdims=0)
-    text = model.classes_.dtype.kind in "UO"
-    labels = writer.strings(model.classes_) if text else writer.integers(model.classes_)
-    writer.node("Gather", labels, index, output=names[0], axis=0)
-    if additions.contributions is not None:
-        writer.output(contributions(model, additions.contributions, X), names[-1])
-
-
-def _above_threshold(
-    writer: Writer, model: Any, threshold: DecisionThreshold, names: list[str]
-) -> str:
-    """Write the index of the class by a threshold of the user (see ``inspection.thresholds``)."""
-    side = positive_code(model.classes_, threshold.positive)
-    if threshold.scale == PROBABILITY:
-        column = writer.node("Gather", names[2], writer.integers([side]), axis=1)
-        values = writer.node("Squeeze", column, writer.integers([1]))
-    else:
-        values = names[1] if side == 1 else writer.node("Neg", names[1])
-    inside = writer.node("GreaterOrEqual", values, writer.value(threshold.at))
-    return writer.node("Where", inside, writer.integers(side), writer.integers(1 - side))
+        named = dict(zip(("label", "score", "probability"), names, strict=False))
+        writer.outputs(model.classes_, classifier_outputs(model, columns[0]), named)
+    container.nodes += writer.nodes
+    container.initializers += writer.constants
+    container.node_domain_version_pair_sets |= {*OPSETS}
 
 
 # Expressions.
 
-UNARY = {"exp": "Exp", "abs": "Abs", "sqrt": "Sqrt", "sigmoid": "Sigmoid"}
-BINARY = {"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div"}
+UNARY = {"exp": "Exp", "abs": "Abs"}
+BINARY = {"add": "Add", "mul": "Mul"}
 
 
-class Writer:
-    """Writes expressions as nodes of a graph in double precision, each once."""
+class GraphWriter:
+    """Writes expressions in double precision as the nodes of a graph, each once.
 
-    def __init__(self, scope: Any, container: Any, inputs: Any) -> None:
+    Inputs are named by the columns, and outputs have the precision of the inputs.  ``unique``
+    makes a new name of the graph from a given one.
+    """
+
+    def __init__(
+        self, columns: list[str], *, double: bool = True, unique: Callable[[str], str] | None = None
+    ) -> None:
         from onnx import TensorProto
 
-        self.scope, self.container, self.proto = scope, container, TensorProto
-        self.double = _float_type(inputs).__name__ == "DoubleTensorType"
-        self.precision = TensorProto.DOUBLE if self.double else TensorProto.FLOAT
+        self.proto, self.type = TensorProto, np.float64 if double else np.float32
+        self.precision = TensorProto.DOUBLE if double else TensorProto.FLOAT
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
         self.names: dict[Expr, str] = {}
+        self.taken = {"label", "score", "probability"}
+        self.unique = unique or self._unique
+        self.inputs = {
+            name: self.unique(re.sub(r"^(?=\d)|[^0-9a-zA-Z]", "_", name)) for name in columns
+        }
+
+    def _unique(self, name: str) -> str:
+        candidates = (f"{name}{k or ''}" for k in count())
+        unique = next(candidate for candidate in candidates if candidate not in self.taken)
+        self.taken.add(unique)
+        return unique
+
+    def outputs(
+        self, classes: np.ndarray, values: dict[str, Expr | None], names: dict[str, str]
+    ) -> None:
+        """Write the outputs of a classifier under their names; the label follows from the rest."""
+        two = len(classes) == 2
+        for name, value in values.items():
+            if name in names and value is not None:
+                self.output(value, names[name], squeeze=two and name == "score")
+        score, decision = names["score"], values.get("decision")
+        if two:
+            if decision is not None:
+                score = self.output(decision, self.unique("decision"), squeeze=True)
+            above = self.node("Greater", score, self.constant(0.0, self.type))
+            index = self.node("Cast", above, to=self.proto.INT64)
+        else:
+            index = self.node("ArgMax", score, axis=1, keepdims=0)
+        labels = self.constant(classes, object if is_text(classes) else np.int64)
+        self.node("Gather", labels, index, output=names["label"], axis=0)
 
     def output(self, expr: Expr, name: str, *, squeeze: bool = False) -> str:
         """Write an output of the graph in the precision of its inputs."""
@@ -264,44 +228,28 @@ class Writer:
             return self.node("Squeeze", value, self.integers([1]), output=name)
         return self.node("Identity", value, output=name)
 
-    def node(self, kind: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
-        """Add an operation and return the name of its result."""
-        output = output or self._name(kind)
-        self._add(kind, list(inputs), [output], **attributes)
-        return output
+    def node(
+        self, kind: str, *inputs: str, output: str | None = None, unused: int = 0, **attributes: Any
+    ) -> str:
+        """Add an operation and return the name of its first result; others are not used."""
+        from onnx import helper
 
-    def _name(self, kind: str) -> str:
-        return str(self.scope.get_unique_variable_name(kind.lower()))
-
-    def _add(self, kind: str, inputs: list[str], outputs: list[str], **attributes: Any) -> None:
-        if "op_domain" not in attributes:
-            attributes["op_version"] = OPSET
-        name = self.scope.get_unique_operator_name(kind)
-        self.container.add_node(kind, inputs, outputs, name=name, **attributes)
-
-    def _constant(self, kind: int, value: np.ndarray, items: list[Any]) -> str:
-        name = self._name("constant")
-        self.container.add_initializer(name, kind, list(value.shape), items)
+        name = output or self.unique(kind.lower())
+        outputs = [name, *(self.unique("unused") for _ in range(unused))]
+        self.nodes.append(helper.make_node(kind, inputs, outputs, name=name, **attributes))
         return name
 
-    def constant(self, value: Any) -> str:
-        value = np.asarray(value, dtype=np.float64)
-        return self._constant(self.proto.DOUBLE, value, value.reshape(-1).tolist())
+    def constant(self, value: Any, type: Any = np.float64) -> str:
+        """Add a constant and return its name."""
+        from onnx import numpy_helper
 
-    def value(self, value: Any) -> str:
-        """Add a constant in the precision of the inputs and outputs."""
-        value = np.asarray(value, dtype=np.float64 if self.double else np.float32)
-        return self._constant(self.precision, value, value.reshape(-1).tolist())
+        name = self.unique("constant")
+        self.constants.append(numpy_helper.from_array(np.asarray(value, dtype=type), name))
+        return name
 
     def integers(self, value: Any) -> str:
-        value = np.asarray(value, dtype=np.int64)
-        return self._constant(self.proto.INT64, value, value.reshape(-1).tolist())
-
-    def strings(self, value: Any) -> str:
-        value = np.asarray(value)
-        return self._constant(
-            self.proto.STRING, value, [str(item).encode() for item in value.tolist()]
-        )
+        """Add a constant of integers and return its name."""
+        return self.constant(value, np.int64)
 
     def write(self, expr: Expr) -> str:
         """Return the name of the value of an expression."""
@@ -312,7 +260,7 @@ class Writer:
     def _write(self, expr: Expr) -> str:
         op, data = expr.op, expr.data
         if op == "input":
-            return self.node("Cast", data, to=self.proto.DOUBLE)
+            return self.node("Cast", self.inputs.get(data, data), to=self.proto.DOUBLE)
         if op == "one_of":
             return self._one_of(expr.args[0].data, data[0])
         args = [self.write(arg) for arg in expr.args]
@@ -339,11 +287,6 @@ class Writer:
                 return self.node("Pow", x, self.constant(float(data)))
             case "softmax":
                 return self.node("Softmax", x, axis=1)
-            case "tanh":  # onnxruntime has no Tanh of doubles: tanh(x) = 2 sigmoid(2 x) - 1
-                value = self.node("Sigmoid", self.node("Mul", x, self.constant(2.0)))
-                return self.node(
-                    "Sub", self.node("Mul", value, self.constant(2.0)), self.constant(1.0)
-                )
             case "missing":
                 return self._indicator("IsNaN", self.node("Cast", x, to=self.proto.FLOAT))
             case "fill":
@@ -351,44 +294,37 @@ class Writer:
                 return self.node("Where", missing, self.constant(data), x)
             case "positive":
                 return self._indicator("Greater", x, self.constant(0.0))
-            case "equal":
-                return self._equal(x, *data)
             case "min":  # by TopK, which is the same in all versions of ONNX
-                least, place = self._name("least"), self._name("place")
-                inputs = [x, self.integers([1])]
-                self._add("TopK", inputs, [least, place], axis=1, largest=0)
-                return least
-            case "distances":
-                return self._distances(x, *data)
-            case "pairwise":
-                return self._pairwise(x, data)
-        raise AssertionError(op)
+                return self.node("TopK", x, self.integers([1]), unused=1, axis=1, largest=0)
+        methods: dict[str, Any] = {
+            "equal": self._equal,
+            "distances": self._distances,
+            "trees": self._trees,
+        }
+        return methods[op](x, data)
 
     def _indicator(self, kind: str, *inputs: str) -> str:
         return self.node("Cast", self.node(kind, *inputs), to=self.proto.DOUBLE)
 
-    def _one_of(self, name: str, words: Any) -> str:
-        output = self._name("one_of")
-        self._add(
-            "OneHotEncoder", [name], [output], op_domain="ai.onnx.ml",
-            cats_strings=[word.encode() for word in words], zeros=1,
+    def _one_of(self, name: str, values: Any) -> str:
+        output = self.node(
+            "OneHotEncoder", self.inputs.get(name, name), domain="ai.onnx.ml",
+            cats_strings=[word.encode() for word in values], zeros=1,
         )  # fmt: skip
         squeezed = self.node("Squeeze", output, self.integers([1]))
         return self.node("Cast", squeezed, to=self.proto.DOUBLE)
 
-    def _equal(self, x: str, values: Any, tolerance: Any) -> str:
+    def _equal(self, x: str, data: Any) -> str:
+        values, tolerance = data
         if tolerance is None:  # categories that are numbers, in the precision of the inputs
-            return self._indicator(
-                "Equal", self.node("Cast", x, to=self.precision), self.value(values)
-            )
+            cast = self.node("Cast", x, to=self.precision)
+            return self._indicator("Equal", cast, self.constant(values, self.type))
         away = self.node("Abs", self.node("Sub", x, self.constant(values)))
         return self._indicator("Less", away, self.constant(tolerance))
 
-    def _distances(self, x: str, points: np.ndarray, norm: str) -> str:
-        points = np.asarray(points, dtype=np.float64)
+    def _distances(self, x: str, data: Any) -> str:
+        points, norm = np.asarray(data[0], dtype=np.float64), data[1]
         if norm == "l1":
-            if points.shape[1] == 1:
-                return self.node("Abs", self.node("Sub", x, self.constant(points.T)))
             rows = self.node("Unsqueeze", x, self.integers([1]))
             away = self.node("Abs", self.node("Sub", rows, self.constant(points[None])))
             return self.node("ReduceSum", away, self.integers([2]), keepdims=0)
@@ -400,40 +336,19 @@ class Writer:
         distance = self.node("Add", product, self.constant((points**2).sum(axis=1)))
         return self.node("Max", self.node("Add", distance, length), self.constant(0.0))
 
-    def _pairwise(self, p: str, classes: int) -> str:
-        """Write the combination of probabilities of pairs of classes (``calibration.couple``).
-
-        With Q_ij = -r_ji r_ij and Q_ii = sum_j r_ji^2 the solution is proportional to that of
-        (Q + 1 1') x = 1, whose matrix is positive definite, so elimination needs no pivoting: one
-        step per class, for all rows at once.
-        """
-        p = self.node("Max", p, self.constant(PAIR_FLOOR))
-        p = self.node("Min", p, self.constant(1.0 - PAIR_FLOOR))
-        # r as a flat matrix is affine in p: r_ji = p and r_ij = 1 - p for the pair (i, j).
-        weights = np.zeros((classes, classes, classes * (classes - 1) // 2))
-        ones = np.zeros((classes, classes))
-        for column, (i, j) in enumerate(combinations(range(classes), 2)):
-            weights[j, i, column], weights[i, j, column] = 1.0, -1.0
-            ones[i, j] = 1.0
-        flat = self.node("MatMul", p, self.constant(weights.reshape(classes**2, -1).T))
-        flat = self.node("Add", flat, self.constant(ones.reshape(-1)))
-        r = self.node("Reshape", flat, self.integers([-1, classes, classes]))
-        mixed = self.node("Mul", r, self.node("Transpose", r, perm=[0, 2, 1]))
-        squares = self.node("ReduceSum", self.node("Mul", r, r), self.integers([1]))
-        diagonal = self.node("Mul", squares, self.constant(np.eye(classes)[None]))
-        system = self.node("Add", self.node("Sub", diagonal, mixed), self.constant(1.0))
-
-        def column_of(name: str, k: int, axis: int) -> str:
-            return self.node("Gather", name, self.integers([k]), axis=axis)
-
-        zero = column_of(self.node("Mul", system, self.constant(0.0)), 0, 2)
-        table = self.node("Concat", system, self.node("Add", zero, self.constant(1.0)), axis=2)
-        for k in range(classes):
-            pivot = column_of(table, k, 1)
-            row = self.node("Div", pivot, column_of(pivot, k, 2))
-            unit = self.constant(np.eye(classes)[k][None, :, None])
-            below = self.node("Sub", column_of(table, k, 2), unit)
-            table = self.node("Sub", table, self.node("Mul", below, row))
-        x = self.node("Squeeze", column_of(table, classes, 2), self.integers([2]))
-        x = self.node("Max", x, self.constant(0.0))
-        return self.node("Div", x, self.node("ReduceSum", x, self.integers([1])))
+    def _trees(self, x: str, data: Any) -> str:
+        """Write a step from every node to the next, as often as the deepest tree is deep."""
+        values, roots, feature, threshold, left, right = (np.asarray(array) for array in data)
+        count = self.node("Gather", self.node("Shape", x), self.integers([0]), axis=0)
+        shape = self.node("Concat", count, self.integers([len(roots)]), axis=0)
+        node = self.node("Expand", self.integers([roots]), shape)
+        tables = [self.integers(table) for table in (feature, left, right)]
+        bounds, level = self.constant(threshold), roots
+        while np.any(left[level] != level):
+            level = np.unique([left[level], right[level]])
+            columns, lower, upper = (self.node("Gather", table, node, axis=0) for table in tables)
+            value = self.node("GatherElements", x, columns, axis=1)
+            inside = self.node("LessOrEqual", value, self.node("Gather", bounds, node, axis=0))
+            node = self.node("Where", inside, lower, upper)
+        leaves = self.node("Gather", self.constant(values), node, axis=0)
+        return self.node("ReduceSum", leaves, self.integers([1]), keepdims=0)

@@ -14,12 +14,12 @@ its own, and lower than the sample alone; its cost is linear in the number of sa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from lincent.features.similarity import squared_distances, total_variance, whitening
+from lincent.features.similarity import total_variance, whitening
 from lincent.sources.hashing import row_hashes
 from lincent.sources.source import Kind, kind_of
 from lincent.tables.weighted import SAMPLE_ROWS
@@ -41,10 +41,6 @@ class CenterSet:
     sizes: np.ndarray
     variance: float
 
-    def distances(self, X: np.ndarray) -> np.ndarray:
-        """Return |x - c_j|^2 / v for all samples and centers."""
-        return squared_distances(X, self.centers) / self.variance
-
     def whitening(self, gamma: float) -> np.ndarray:
         """Return sqrt(v) G^(-1/2)."""
         return whitening(self.centers, gamma / self.variance, self.variance)
@@ -60,65 +56,45 @@ def find_local_centers(
 ) -> CenterSet:
     """Return the centroids of k-means in each class."""
     hashes = row_hashes(X, seed) if hashes is None else hashes
-    local = []
-    for code in range(int(codes.max()) + 1):
-        rows = np.flatnonzero((codes == code) & (weight > 0))
-        if not rows.size:
-            continue
-        centers, sizes = _cluster(X, hashes, weight, rows, n_centers, seed)
-        local.append((centers, np.full(len(centers), code), sizes))
-    centers, classes, sizes = (np.concatenate(part) for part in zip(*local, strict=True))
-    return CenterSet(centers, classes, sizes, total_variance(X, weight))
+    classes = range(int(codes.max()) + 1)
+    rows = (np.flatnonzero((codes == code) & (weight > 0)) for code in classes)
+    samples = (_unique_samples(X, hashes, weight, own) for own in rows)
+    return centers_of_samples(samples, total_variance(X, weight), n_centers, seed)
 
 
-def _cluster(
-    X: np.ndarray,
-    hashes: np.ndarray,
-    weight: np.ndarray,
-    rows: np.ndarray,
-    n_centers: int,
-    seed: int,
-) -> tuple[np.ndarray, np.ndarray]:
+def _unique_samples(
+    X: np.ndarray, hashes: np.ndarray, weight: np.ndarray, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float]:
     _, first, kind = np.unique(hashes[rows], return_index=True, return_inverse=True)
     counts = np.bincount(kind.reshape(-1), weights=weight[rows])
-    k = max(1, min(n_centers, int(counts.sum() / ROWS_PER_CENTER), len(first)))
     points = X[rows[first]]  # a copy of these samples, sparse where X is
     if kind_of(X) is not Kind.SPARSE:
         points = np.ascontiguousarray(points)
     elif points.shape[0] * points.shape[1] <= FULL_ENTRIES:
         points = points.toarray()  # k-means uses other algorithms on sparse data
-    points = points.astype(np.float64, copy=False)
-    return _with_sizes(points, counts, k, seed)
+    return points.astype(np.float64, copy=False), counts, float(counts.sum())
 
 
-def _with_sizes(
-    points: np.ndarray, counts: np.ndarray, k: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    centers, labels = _means(points, counts, k, seed)
-    return centers, np.bincount(labels, weights=counts, minlength=k)
-
-
-def centers_of_sample(
-    points: Sequence[np.ndarray],
-    counts: Sequence[np.ndarray],
-    totals: np.ndarray,
+def centers_of_samples(
+    samples: Iterable[tuple[np.ndarray, np.ndarray, float]],
     variance: float,
     n_centers: int,
     seed: int,
 ) -> CenterSet:
-    """Return the same from unique samples of each class in the order of their hashes.
+    """Return the centroids of k-means on samples of each class.
 
-    ``counts`` are their weights, ``totals`` the weights of the classes they are drawn from.
+    These are unique samples in the order of their hashes, their weights, and the weight of the
+    class that they are drawn from.
     """
-    found = []
-    for code, (rows, count) in enumerate(zip(points, counts, strict=True)):
-        if len(rows):
-            k = max(1, min(n_centers, int(totals[code] / ROWS_PER_CENTER), len(rows)))
-            centers, sizes = _with_sizes(np.ascontiguousarray(rows, np.float64), count, k, seed)
-            sizes = sizes * (totals[code] / count.sum())
-            found.append((centers, np.full(len(centers), code), sizes))
-    centers, classes, sizes = (np.concatenate(part) for part in zip(*found, strict=True))
-    return CenterSet(centers, classes, sizes, variance if variance > 0 else 1.0)
+    local = []
+    for code, (points, counts, total) in enumerate(samples):
+        if len(counts):
+            k = max(1, min(n_centers, int(total / ROWS_PER_CENTER), len(counts)))
+            centers, labels = _means(points, counts, k, seed)
+            sizes = np.bincount(labels, weights=counts, minlength=k) * (total / counts.sum())
+            local.append((centers, np.full(len(centers), code), sizes))
+    centers, classes, sizes = (np.concatenate(part) for part in zip(*local, strict=True))
+    return CenterSet(centers, classes, sizes, variance)
 
 
 def _means(

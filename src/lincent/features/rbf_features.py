@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,8 @@ from scipy.linalg.blas import dtrmm
 
 from lincent.features.clusters import find_local_centers
 from lincent.features.similarity import similarity, total_variance, triangular_whitening
-from lincent.features.transformer import FeatureMap, check_least, class_codes
+from lincent.features.transformer import EncodedSamples, FeatureMap, check_least, class_codes
 from lincent.sources.array_namespace import HOST
-from lincent.sources.hashing import row_hashes
 from lincent.sources.source import namespace_of
 from lincent.tables.weighted import sample_by_key
 
@@ -38,6 +39,11 @@ class RBFFeatures(FeatureMap):
         features = self._whitened(self._similarity(Z), namespace_of(Z))
         return namespace_of(Z).beside([Z, features]) if self.include_columns else features
 
+    def _factored(self) -> tuple[Callable[[Any], Any], np.ndarray | None]:
+        if self.include_columns:
+            return super()._factored()
+        return self._similarity, self.whitening_
+
     def _scores(self, Z: Any, coef: np.ndarray) -> Any:
         place, own = namespace_of(Z), Z.shape[1] if self.include_columns else 0
         # A linear model on whitened similarities is one on the similarities: a product less.
@@ -56,6 +62,7 @@ class RBFFeatures(FeatureMap):
         return [*columns, *names] if self.include_columns else names
 
 
+@dataclass(eq=False, repr=False)
 class KernelLandmarks(RBFFeatures):
     """Features whose inner products approximate the Gaussian kernel (Williams and Seeger, 2001).
 
@@ -95,24 +102,15 @@ class KernelLandmarks(RBFFeatures):
     (200, 52)
     """
 
-    point_name = "landmark"
+    n_landmarks: int = 300
+    gamma: float = 1.0
+    _: KW_ONLY
+    max_share: float = 0.5
+    include_columns: bool = True
+    categorical_features: Any = None
+    random_state: Any = 0
 
-    def __init__(
-        self,
-        n_landmarks: int = 300,
-        gamma: float = 1.0,
-        *,
-        max_share: float = 0.5,
-        include_columns: bool = True,
-        categorical_features: Any = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_landmarks = n_landmarks
-        self.gamma = gamma
-        self.max_share = max_share
-        self.include_columns = include_columns
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    point_name = "landmark"
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -122,17 +120,9 @@ class KernelLandmarks(RBFFeatures):
                 f"max_share={self.max_share!r} is not usable: give a number above 0, at most 1."
             )
 
-    def _fit(
-        self,
-        Z: np.ndarray,
-        codes: np.ndarray | None,
-        weight: np.ndarray,
-        seed: int,
-        hashes: np.ndarray | None = None,
-    ) -> KernelLandmarks:
-        hashes = row_hashes(Z, seed) if hashes is None else hashes
-        rows, counts = sample_by_key(hashes, weight)
-        some = Z[rows]
+    def _fit(self, samples: EncodedSamples) -> KernelLandmarks:
+        rows, counts = sample_by_key(samples.hashes, samples.weight)
+        some = samples.Z[rows]
         self.variance_ = total_variance(some, counts)
         self.landmarks_ = some[: max(1, min(self.n_landmarks, int(self.max_share * len(some))))]
         self.whitening_ = triangular_whitening(
@@ -150,6 +140,7 @@ class KernelLandmarks(RBFFeatures):
         return dtrmm(1.0, self.whitening_, similarities.T, trans_a=1, overwrite_b=1).T
 
 
+@dataclass(eq=False, repr=False)
 class LocalCenters(RBFFeatures):
     """Kernel similarities to the local centers of the classes, found by k-means in each class.
 
@@ -190,22 +181,14 @@ class LocalCenters(RBFFeatures):
     (200, 12)
     """
 
-    point_name = "center"
+    n_centers: int = 30
+    gamma: float = 1.0
+    _: KW_ONLY
+    include_columns: bool = True
+    categorical_features: Any = None
+    random_state: Any = 0
 
-    def __init__(
-        self,
-        n_centers: int = 30,
-        gamma: float = 1.0,
-        *,
-        include_columns: bool = True,
-        categorical_features: Any = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_centers = n_centers
-        self.gamma = gamma
-        self.include_columns = include_columns
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    point_name = "center"
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -214,16 +197,9 @@ class LocalCenters(RBFFeatures):
     def _codes(self, y: Any, n_samples: int) -> np.ndarray:
         return class_codes(self, y, n_samples)
 
-    def _fit(
-        self,
-        Z: np.ndarray,
-        codes: np.ndarray | None,
-        weight: np.ndarray,
-        seed: int,
-        hashes: np.ndarray | None = None,
-    ) -> LocalCenters:
-        groups = np.zeros(len(Z), dtype=np.intp) if codes is None else codes
-        local = find_local_centers(Z, groups, weight, self.n_centers, seed, hashes)
+    def _fit(self, samples: EncodedSamples) -> LocalCenters:
+        given = samples.Z, samples.codes, samples.weight, self.n_centers, samples.seed
+        local = find_local_centers(*given, samples.hashes)
         self.centers_, self.center_classes_, self.sizes_ = local.centers, local.classes, local.sizes
         self.variance_ = local.variance
         self.whitening_ = local.whitening(self.gamma)

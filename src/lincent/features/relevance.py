@@ -38,9 +38,7 @@ MAX_PAIRED = 120
 
 def mutual_relevance_weights(Z: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return a factor for each feature; rounded, as sums in another order must not show."""
-    fraction = weight / np.bincount(codes, weight)[codes]
-    fraction /= fraction.sum()
-    information = np.maximum(_information(Z, codes, weight, fraction), 0.0)
+    information = np.maximum(_information(Z, codes, weight), 0.0)
     information += pair_interactions(Z, codes, weight).max(axis=0, initial=0.0)
     if not information.any():
         return np.ones(Z.shape[1])
@@ -49,10 +47,15 @@ def mutual_relevance_weights(Z: np.ndarray, codes: np.ndarray, weight: np.ndarra
     )
 
 
-def _information(
-    Z: np.ndarray, codes: np.ndarray, weight: np.ndarray, fraction: np.ndarray
-) -> np.ndarray:
+def _balanced(codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return weights of sum one, the same for all classes."""
+    fraction = weight / np.bincount(codes, weight)[codes]
+    return np.asarray(fraction / fraction.sum())
+
+
+def _information(Z: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Return I_j; intervals end at quantiles, so features of few values have one for each."""
+    fraction = _balanced(codes, weight)
     inner = np.linspace(0.0, 1.0, INTERVALS + 1)[1:-1]
     n_columns, n_classes = Z.shape[1], int(codes.max()) + 1
     shape = (n_columns, INTERVALS, n_classes)
@@ -74,9 +77,7 @@ def pair_interactions(Z: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> n
     n_columns, n_classes = Z.shape[1], int(codes.max()) + 1
     if n_columns < 2 or n_columns**2 * n_classes > 2 * MAX_PAIRED**2:
         return np.zeros((n_columns, n_columns))
-    fraction = weight / np.bincount(codes, weight)[codes]
-    fraction /= fraction.sum()
-    counted = weight > 0
+    fraction, counted = _balanced(codes, weight), weight > 0
     effective = 1 / np.sum(fraction[counted] ** 2 / weight[counted])
     inner = np.linspace(0.0, 1.0, PAIR_INTERVALS + 1)[1:-1]
     width = n_columns * PAIR_INTERVALS

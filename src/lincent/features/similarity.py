@@ -24,24 +24,25 @@ from lincent.sources.array_namespace import HOST
 from lincent.sources.source import Kind, kind_of, namespace_of
 
 FLOOR = 1e-6
-BLOCK_ROWS = 2048
+BLOCK_ROWS, DEVICE_ENTRIES = 2048, 2**27
+"""Samples that are scored at a time, and on a device entries of them (a gigabyte)."""
 CACHED_ENTRIES = 2**17
 """A megabyte of distances at a time (5,000 x 5,000: a third of the time of one large part)."""
 
 
-def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
+def squared_distances(X: Any, points: np.ndarray) -> Any:
     """Return |x - c_j|^2, from centered data so that little is lost to rounding."""
     if kind_of(X) is Kind.SPARSE:
         distances = np.asarray(X @ (-2.0 * points.T))
         distances += np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1)
         distances += np.einsum("ij,ij->i", points, points)
         return np.maximum(distances, 0.0, out=distances)
-    origin = points.mean(axis=0)
-    rows, points = X - origin, points - origin
-    distances = rows @ (-2.0 * points.T)
-    distances += np.einsum("ij,ij->i", rows, rows)[:, None]
-    distances += np.einsum("ij,ij->i", points, points)
-    return np.maximum(distances, 0.0, out=distances)
+    place, origin = namespace_of(X), points.mean(axis=0)
+    rows, points = X - place.send(origin), points - origin
+    distances = rows @ place.send(-2.0 * points.T)
+    distances += place.xp.sum(rows * rows, axis=1)[:, None]
+    distances += place.send(np.einsum("ij,ij->i", points, points))
+    return distances.clip(0.0, None)
 
 
 def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
@@ -50,7 +51,7 @@ def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
     In memory in parts that stay in the cache from product to exponential.
     """
     if kind_of(X) is Kind.DEVICE:
-        return device_similarity(X, points, scale, namespace_of(X))
+        return namespace_of(X).xp.exp(-scale * squared_distances(X, points))
     kernel = np.empty((X.shape[0], len(points)))
     step = max(1, CACHED_ENTRIES // max(1, len(points)))
     if kind_of(X) is Kind.SPARSE:
@@ -59,25 +60,7 @@ def similarity(X: Any, points: np.ndarray, scale: float) -> Any:
             part *= -scale
             np.exp(part, out=kernel[start : start + step])
         return kernel
-    left, right = _factors(X, points, scale)
-    for start in range(0, X.shape[0], step):
-        _exponentials(left[start : start + step], right, kernel[start : start + step])
-    return kernel
-
-
-def similarity_sums(X: np.ndarray, points: np.ndarray, scale: float, w: np.ndarray) -> np.ndarray:
-    """Return k(x).w of every sample; only a part of k, in the cache, is held at a time."""
-    left, right = _factors(X, points, scale)
-    step = min(len(left), max(1, CACHED_ENTRIES // max(1, len(points))))
-    buffer, sums = np.empty((step, len(points))), np.empty(len(left))
-    for start in range(0, len(left), step):
-        rows = left[start : start + step]
-        np.dot(_exponentials(rows, right, buffer[: len(rows)]), w, out=sums[start : start + step])
-    return sums
-
-
-def _factors(X: np.ndarray, points: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the factors of -scale |x - c|^2: (x, |x|^2, 1), (2 scale c, -scale, -scale |c|^2)."""
+    # -scale |x - c|^2 is the product of (x, |x|^2, 1) and (2 scale c, -scale, -scale |c|^2).
     origin, n = points.mean(axis=0), points.shape[1]
     left, right = np.ones((X.shape[0], n + 2)), np.full((len(points), n + 2), -scale)
     np.subtract(X, origin, out=left[:, :n])
@@ -85,13 +68,12 @@ def _factors(X: np.ndarray, points: np.ndarray, scale: float) -> tuple[np.ndarra
     np.multiply(centered, 2.0 * scale, out=right[:, :n])
     np.einsum("ij,ij->i", left[:, :n], left[:, :n], out=left[:, n])
     right[:, n + 1] *= np.einsum("ij,ij->i", centered, centered)
-    return left, right
-
-
-def _exponentials(left: np.ndarray, right: np.ndarray, out: np.ndarray) -> np.ndarray:
-    np.dot(left, right.T, out=out)
-    np.minimum(out, 0.0, out=out)
-    return np.exp(out, out=out)
+    for start in range(0, X.shape[0], step):
+        part = kernel[start : start + step]
+        np.dot(left[start : start + step], right.T, out=part)
+        np.minimum(part, 0.0, out=part)
+        np.exp(part, out=part)
+    return kernel
 
 
 def whitening(points: np.ndarray, scale: float, variance: float) -> np.ndarray:
@@ -137,17 +119,6 @@ def entry_variance(X: Any, weight: np.ndarray) -> float:
     return float(sum(share @ np.square(np.subtract(c, mean, dtype=double)) for c in X.T))
 
 
-def extended(X: Any, similarity: np.ndarray, whitening: np.ndarray) -> Any:
-    """Return psi(x) from x and exp(-g distances); sparse features stay sparse."""
-    m, n = X.shape
-    if kind_of(X) is Kind.SPARSE:
-        return sp.csr_array(sp.hstack([X, sp.csr_array(similarity @ whitening)], format="csr"))
-    psi = np.empty((m, n + whitening.shape[1]))
-    psi[:, :n] = X
-    np.matmul(similarity, whitening, out=psi[:, n:])
-    return psi
-
-
 @dataclass(frozen=True)
 class Extension:
     """The mapping psi(x) = [x ; sqrt(v) G^(-1/2) k(x)], in the array namespace of x."""
@@ -166,22 +137,16 @@ class Extension:
 
     def __call__(self, X: Any) -> Any:
         place = namespace_of(X)
+        X = X if place is not HOST else X.astype(np.float64, copy=False)
+        kernel = similarity(X, self.points, self.scale)
+        if kind_of(X) is Kind.SPARSE:
+            return sp.csr_array(sp.hstack([X, sp.csr_array(kernel @ self.whitening)], format="csr"))
         if place is not HOST:
-            kernel = device_similarity(X, self.points, self.scale, place)
             return place.beside([X, kernel @ place.send(self.whitening)])
-        X = X.astype(np.float64, copy=False)
-        return extended(X, similarity(X, self.points, self.scale), self.whitening)
-
-
-def device_similarity(X: Any, points: np.ndarray, scale: Any, place: Any) -> Any:
-    """Return k(x) on a device, in float64; ``scale`` is a number, or one for each point."""
-    xp = place.xp
-    origin = points.mean(axis=0)
-    rows, centered = X - place.send(origin), place.send(points - origin)
-    distances = rows @ (-2.0 * centered.T)
-    distances += xp.sum(rows * rows, axis=1)[:, None]
-    distances += xp.sum(centered * centered, axis=1)
-    return xp.exp(-scale * distances.clip(0.0, None))
+        psi = np.empty((X.shape[0], self.width))
+        psi[:, : self.columns] = X
+        np.matmul(kernel, self.whitening, out=psi[:, self.columns :])
+        return psi
 
 
 def local_scores(
@@ -197,38 +162,15 @@ def local_scores(
     ``linear`` is (problems, features), ``scales`` (widths, centers), ``local`` problems by both.
     Computed in blocks, so that memory beyond the result does not grow with the number of samples.
     """
-    if kind_of(X) is Kind.DEVICE:
-        return _local_scores_on_device(X, linear, intercept, centers, scales, local)
-    scores = np.empty((X.shape[0], len(linear)))
-    for start in range(0, X.shape[0], BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
-        rows = X[part].astype(np.float64, copy=False)
-        block = np.asarray(rows @ linear.T) + intercept
+    place, scores = namespace_of(X), np.empty((X.shape[0], len(linear)))
+    step = BLOCK_ROWS if place is HOST else DEVICE_ENTRIES // (X.shape[1] + 2 * len(centers))
+    for start in range(0, X.shape[0], max(step, 1)):
+        part = slice(start, start + max(step, 1))
+        rows = X[part].astype(np.float64, copy=False) if place is HOST else place.doubles(X[part])
+        block = rows @ place.send(linear.T) + place.send(intercept)
         distances = squared_distances(rows, centers)
         for width, scale in enumerate(scales):
-            block += np.exp(-scale * distances) @ local[:, width].T
-        scores[part] = block
-    return scores
-
-
-def _local_scores_on_device(
-    X: Any,
-    linear: np.ndarray,
-    intercept: np.ndarray,
-    centers: np.ndarray,
-    scales: np.ndarray,
-    local: np.ndarray,
-) -> np.ndarray:
-    """Return the same for samples on a device, where they are mapped."""
-    from lincent.sources.device import parts_of
-
-    place = namespace_of(X)
-    scores = np.empty((X.shape[0], len(linear)))
-    for part in parts_of((X.shape[0], X.shape[1] + 2 * len(centers))):
-        rows = place.doubles(X[part])
-        block = rows @ place.send(linear.T) + place.send(intercept)
-        for width, scale in enumerate(scales):
-            kernel = device_similarity(rows, centers, place.send(scale), place)
+            kernel = place.xp.exp(place.send(-scale) * distances)
             block += kernel @ place.send(local[:, width].T)
         scores[part] = place.fetch(block)
     return scores

@@ -30,19 +30,21 @@ the outer knots.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 
-from lincent.features.transformer import FeatureMap, check_least
-from lincent.sources.hashing import row_hashes
+from lincent.features.transformer import EncodedSamples, FeatureMap, check_least
 from lincent.sources.source import namespace_of
 from lincent.tables.weighted import quantiles, sample_by_key
 
 FEW_VALUES = 8
 """A feature with so many unique values gets indicators: a curve through them has no more."""
+LEVEL_TOLERANCE = 1e-5
+"""A value is a level up to this fraction of the smallest distance of two levels: columns may have
+been scaled in single precision."""
 LEAST_SPREAD = 0.05
 """Indicators are centered, and scaled as if their value had at least this frequency."""
 ROUNDING = 1e-9
@@ -67,6 +69,11 @@ class ColumnCurve:
     def width(self) -> int:
         return 1 + self.basis.shape[1] + len(self.levels)
 
+    @property
+    def level_distance(self) -> float:
+        """The largest distance at which a value counts as a level."""
+        return LEVEL_TOLERANCE * float(np.diff(self.levels).min())
+
     def names(self, name: str) -> list[str]:
         bends = [f"{name} bend {j + 1}" for j in range(self.basis.shape[1])]
         return [name, *bends, *(f"{name}={level:g}" for level in self.levels)]
@@ -84,33 +91,40 @@ class ColumnCurve:
         out[:, 0] = x
         if len(self.levels):
             spread = np.sqrt(np.maximum(self.shares, LEAST_SPREAD))
-            there = place.where(column[:, None] == place.send(self.levels), 1.0)
+            distance = abs(column[:, None] - place.send(self.levels))
+            there = place.where(distance <= self.level_distance, 1.0)
             out[:, 1:] = (there - place.send(self.shares)) / place.send(spread)
         elif self.basis.shape[1]:
             bends = self.basis * self.factors(smoothing)[1:]
-            out[:, 1:] = natural(x, self.knots) @ place.send(bends)
+            powers, matrix = truncated_powers(x, self.knots)
+            out[:, 1:] = powers.T @ place.send(matrix @ bends)
         return out
 
 
 def natural(x: Any, knots: np.ndarray) -> Any:
-    """Return 1, x and the q - 2 natural cubic splines on the knots (Hastie et al., 2009, 5.4).
+    """Return 1, x and the q - 2 natural cubic splines on the knots (Hastie et al., 2009, 5.4)."""
+    powers, matrix = truncated_powers(x, knots)
+    return powers.T @ namespace_of(x).send(matrix)
 
-    Beyond the last knot they are continued by their slope: far out the cubes would cancel.  Each
-    is made for all values at once: few knots make short rows, which are slow to go along.
+
+def truncated_powers(x: Any, knots: np.ndarray) -> tuple[Any, np.ndarray]:
+    """Return functions of x, one in each row, and the matrix from them to ``natural``.
+
+    Beyond the last knot splines are continued by their slope: far out the cubes would cancel.  Each
+    function is made for all values at once: few knots make short rows, which are slow to go along.
     """
-    reach, last = knots[-1] - knots[0], knots[-1]
-    top = (last - knots[:-1]) / reach
-    place = namespace_of(x)
-    bends = (x.clip(None, last) - place.send(knots[:-1, None])).clip(0.0, None)
-    bends /= reach
-    bends *= bends * bends
-    bends /= place.send(top[:, None])
-    out = place.empty((len(knots), len(x)))
-    out[0], out[1] = 1.0, x
-    out[2:] = bends[:-1] - bends[-1:]
-    slopes = place.send(3.0 * (top[:-1, None] - top[-1]) / reach)
-    out[2:] += (x - last).clip(0.0, None) * slopes
-    return out.T
+    q, place, reach = len(knots), namespace_of(x), knots[-1] - knots[0]
+    t, places = (x - knots[0]) / reach, (knots[:-1] - knots[0]) / reach
+    powers = place.empty((q + 2, len(x)))
+    powers[0], powers[1] = 1.0, x
+    bends = (t.clip(None, 1.0) - place.send(places[:, None])).clip(0.0, None)
+    powers[2:-1] = bends * bends * bends
+    powers[-1] = (t - 1.0).clip(0.0, None)
+    top, matrix, curved = 1.0 - places, np.zeros((q + 2, q)), np.arange(2, q)
+    matrix[0, 0] = matrix[1, 1] = 1.0
+    matrix[curved, curved] = 1.0 / top[:-1]
+    matrix[-2, 2:], matrix[-1, 2:] = -1.0 / top[-1], 3.0 * (top[:-1] - top[-1])
+    return powers, matrix
 
 
 def curvature(knots: np.ndarray) -> np.ndarray:
@@ -126,12 +140,14 @@ def curvature(knots: np.ndarray) -> np.ndarray:
 
 
 def learn_curve(column: np.ndarray, weight: np.ndarray, n_knots: int) -> ColumnCurve:
-    """Fit knots and terms to the values of a sample."""
+    """Fit knots and terms to the values of a sample; fewer than three knots are a line."""
     share = weight / weight.sum()
     mean = float(share @ column)
     deviation = float(np.sqrt(share @ (column - mean) ** 2))
     if deviation <= 1e-12 * max(abs(mean), 1e-300):
         return _plain(mean, 1.0)
+    if n_knots < 3:
+        return _plain(mean, deviation)
     levels, place = np.unique(column, return_inverse=True)
     if len(levels) <= FEW_VALUES:
         if len(levels) == 2:
@@ -242,6 +258,7 @@ def learn_increasing(
 # The transformer.
 
 
+@dataclass(eq=False, repr=False)
 class SplineFeatures(FeatureMap):
     """Natural cubic splines on quantile knots, column by column.
 
@@ -282,18 +299,11 @@ class SplineFeatures(FeatureMap):
     array(['x0', 'x0 bend 1', 'x0 bend 2'], dtype=object)
     """
 
-    def __init__(
-        self,
-        n_knots: int = 6,
-        smoothing: float = 0.0,
-        *,
-        categorical_features: Any = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_knots = n_knots
-        self.smoothing = smoothing
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    n_knots: int = 6
+    smoothing: float = 0.0
+    _: KW_ONLY
+    categorical_features: Any = None
+    random_state: Any = 0
 
     def _check_params(self) -> None:
         check_least("n_knots", self.n_knots, 3)
@@ -302,19 +312,10 @@ class SplineFeatures(FeatureMap):
                 f"smoothing={self.smoothing!r} is not usable: give a finite number of at least 0."
             )
 
-    def _fit(
-        self,
-        Z: np.ndarray,
-        codes: np.ndarray | None,
-        weight: np.ndarray,
-        seed: int,
-        hashes: np.ndarray | None = None,
-    ) -> SplineFeatures:
-        hashes = row_hashes(Z, seed) if hashes is None else hashes
-        rows, counts = sample_by_key(hashes, weight)
-        self.curves_: list[ColumnCurve] = [
-            learn_curve(column, counts, self.n_knots) for column in Z[rows].T
-        ]
+    def _fit(self, samples: EncodedSamples) -> SplineFeatures:
+        rows, counts = sample_by_key(samples.hashes, samples.weight)
+        columns = samples.Z[rows].T
+        self.curves_ = [learn_curve(column, counts, self.n_knots) for column in columns]
         return self
 
     def _transform(self, Z: Any) -> Any:

@@ -9,6 +9,8 @@ the number of samples.  An estimator that has encoded its samples already uses `
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,11 +19,24 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, column_or_1d
 
+from lincent.sources.hashing import row_hashes
 from lincent.sources.source import namespace_of
 from lincent.tables.encoder import TableEncoder, named_columns
 from lincent.tables.weighted import check_weights
 
 BLOCK_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class EncodedSamples:
+    """Encoded samples, class codes and frequency weights, and a seed for what is drawn of them."""
+
+    Z: np.ndarray
+    codes: Any
+    weight: np.ndarray
+    seed: int
+    hashes: Any
+    """Hashes of the samples for the seed."""
 
 
 class FeatureMap(TransformerMixin, BaseEstimator):
@@ -30,23 +45,17 @@ class FeatureMap(TransformerMixin, BaseEstimator):
     Subclasses have the parameters ``categorical_features`` and ``random_state``.
     """
 
-    def _fit(
-        self,
-        Z: np.ndarray,
-        codes: np.ndarray | None,
-        weight: np.ndarray,
-        seed: int,
-        hashes: np.ndarray | None = None,
-    ) -> Self:
-        """Fit to encoded samples, class codes and frequency weights.
-
-        ``hashes`` are those of the samples for ``seed``, where they are computed already.
-        """
+    def _fit(self, samples: EncodedSamples) -> Self:
+        """Fit to encoded samples."""
         raise NotImplementedError
 
     def _transform(self, Z: Any) -> Any:
         """Return the features of encoded samples, in the array namespace of ``Z``."""
         raise NotImplementedError
+
+    def _factored(self) -> tuple[Callable[[Any], Any], np.ndarray | None]:
+        """Return a cheaper function g and a matrix B, where the features are g(Z) @ B; or None."""
+        return self._transform, None
 
     def _scores(self, Z: Any, coef: np.ndarray) -> Any:
         """Return the decision values of linear models on the features, one for each column."""
@@ -83,7 +92,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         self._encoder = TableEncoder(scale=False)
         Z = self._encoder.fit_columns(table, weight)
         seed = int(check_random_state(self.random_state).randint(2**31))
-        return self._fit(Z, codes, weight, seed)
+        return self._fit(EncodedSamples(Z, codes, weight, seed, row_hashes(Z, seed)))
 
     def _codes(self, y: Any, n_samples: int) -> np.ndarray | None:
         return None
@@ -102,12 +111,8 @@ class FeatureMap(TransformerMixin, BaseEstimator):
             One column per feature.
         """
         check_is_fitted(self)
-        table = named_columns(self, X, self._categorical(), reset=False)
+        table = named_columns(self, X, self._encoder.categorical, reset=False)
         return by_blocks(self._transform, self._encoder.encode(table))
-
-    def _categorical(self) -> list[bool]:
-        """Return which columns are categories: those of ``fit``, in any table."""
-        return self._encoder.categorical
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the features.

@@ -10,13 +10,13 @@ refinement of random forest", CVPR 2015; Moosmann, Triggs and Jurie, NIPS 2006).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import (
@@ -26,10 +26,20 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from lincent.features.transformer import EncodedSamples
+from lincent.sources.source import namespace_of
+
 Ensemble = Literal["extra_trees", "random_forest", "hist_gradient_boosting"]
 LEAVES = {"extra_trees": 128, "random_forest": 128, "hist_gradient_boosting": 31}
+LEAF_ROWS = 1024
+"""Samples that go down all trees at a time."""
+MAX_BINS = 63
+"""Bins of boosted trees: growth costs bins times features for every leaf."""
+MAX_LEVELS = 64
+"""Values of a feature in a random forest: nodes of few distinct values are sorted faster."""
 
 
+@dataclass(eq=False, repr=False)
 class TreeLeaves(TransformerMixin, BaseEstimator):
     """Leaves of a forest or of boosted histogram trees as a sparse feature map.
 
@@ -44,6 +54,9 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
         Leaves of a tree at most. None is 128 for forests and 31 for boosting.
     min_samples_leaf : int, default=3
         Least weight of the training samples of a leaf; their number for boosting.
+    max_samples : int or None, default=None
+        Distinct samples, drawn for each tree of a random forest, at most; the others have no
+        such draws. None is as many as there are.
     learning_rate : float, default=0.1
         Shrinkage of boosting; forests have none.
     class_weight : dict, "balanced" or None, default="balanced"
@@ -58,6 +71,8 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
     ----------
     ensemble_ : estimator
         The fitted ensemble.
+    trees_ : object
+        Its trees as arrays, from which the leaves are found.
     n_leaves_ : ndarray of shape (n_trees,)
         Number of leaves of each tree, in the order of the features.
     n_features_in_ : int
@@ -67,10 +82,8 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Missing values are passed to the trees, which send them to the side with the larger gain. The
-    leaves of boosted trees are identified by the increments of scikit-learn's
-    ``staged_decision_function``: samples with the same increment are in the same leaf, or in
-    leaves that contribute the same.
+    Missing values are passed to the trees, which send them to the side with the larger gain. A
+    random forest is grown on values rounded to 64 quantiles of their feature.
 
     Examples
     --------
@@ -88,37 +101,28 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    kind: Ensemble = "extra_trees"
+    n_estimators: int = 100
+    _: KW_ONLY
+    max_leaf_nodes: int | None = None
+    min_samples_leaf: int = 3
+    max_samples: int | None = None
+    learning_rate: float = 0.1
+    class_weight: Any = "balanced"
+    n_jobs: int | None = None
+    random_state: Any = 0
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kind": [StrOptions(set(LEAVES))],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "max_samples": [Interval(Integral, 1, None, closed="left"), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        kind: Ensemble = "extra_trees",
-        n_estimators: int = 100,
-        *,
-        max_leaf_nodes: int | None = None,
-        min_samples_leaf: int = 3,
-        learning_rate: float = 0.1,
-        class_weight: Any = "balanced",
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.kind = kind
-        self.n_estimators = n_estimators
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_samples_leaf = min_samples_leaf
-        self.learning_rate = learning_rate
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TreeLeaves:
         """Grow the trees.
@@ -137,30 +141,6 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
         self
             The fitted transformer.
         """
-        self._fit_leaves(X, y, sample_weight)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> sp.csr_array:
-        """Grow the trees and return the leaves of the training samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training samples.
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Frequency weights of the samples.
-
-        Returns
-        -------
-        csr_array of shape (n_samples, n_leaves)
-            As `transform`.
-        """
-        return self._indicators(self._fit_leaves(X, y, sample_weight))
-
-    def _fit_leaves(self, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
-        """Fit the ensemble; return the leaf of each training sample in each tree."""
         # Imported late: scikit-learn's ensembles take a quarter of a second.
         from sklearn.ensemble import (
             ExtraTreesClassifier,
@@ -190,6 +170,7 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
                 learning_rate=self.learning_rate,
                 min_samples_leaf=self.min_samples_leaf,
                 early_stopping=False,
+                max_bins=MAX_BINS,
                 **common,
             )
         elif self.kind == "extra_trees":
@@ -201,29 +182,20 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
                 **common,
             )
         else:
+            drawn = min(self.max_samples or len(training), len(training))
             self.ensemble_ = RandomForestClassifier(
                 self.n_estimators,
                 max_features="sqrt",
-                min_weight_fraction_leaf=least,
+                min_weight_fraction_leaf=min(least * len(training) / drawn, 0.5),
+                max_samples=drawn,
                 n_jobs=self.n_jobs,
                 **common,
             )
+            training = _rounded(training)
         self.ensemble_.fit(training, classes[codes], balanced)
-        if self.kind == "hist_gradient_boosting":
-            increments = list(self._increments(X))
-            self._leaf_values = [_distinct(values) for values in increments]
-            self.n_leaves_ = np.array([len(values) for values in self._leaf_values])
-            return np.column_stack(
-                [
-                    _nearest(values, increment)
-                    for values, increment in zip(self._leaf_values, increments, strict=True)
-                ]
-            )
-        self._leaf_nodes = [
-            np.flatnonzero(tree.tree_.children_left < 0) for tree in self.ensemble_.estimators_
-        ]
-        self.n_leaves_ = np.array([len(nodes) for nodes in self._leaf_nodes])
-        return self._forest_leaves(X)
+        self.trees_ = Trees.of(self.ensemble_)
+        self.n_leaves_ = self.trees_.n_leaves
+        return self
 
     def transform(self, X: Any) -> sp.csr_array:
         """Return the indicators of the leaves, divided by the square root of their number.
@@ -240,46 +212,33 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float32, ensure_all_finite="allow-nan", reset=False)
-        if self.kind != "hist_gradient_boosting":
-            return self._indicators(self._forest_leaves(X))
-        return self._indicators(
-            np.column_stack(
-                [
-                    _nearest(values, increment)
-                    for values, increment in zip(
-                        self._leaf_values, self._increments(X), strict=True
-                    )
-                ]
-            )
-        )
+        return self._indicators(self.trees_.leaves(X))
 
-    def _forest_leaves(self, X: np.ndarray) -> np.ndarray:
-        nodes = self.ensemble_.apply(X)
-        return np.column_stack(
-            [
-                np.searchsorted(leaves, nodes[:, tree])
-                for tree, leaves in enumerate(self._leaf_nodes)
-            ]
-        )
+    def _fit(self, samples: EncodedSamples) -> TreeLeaves:
+        """Fit to encoded samples as a feature map does; only the trees are kept."""
+        limit = np.finfo(np.float32).max
+        whole = clone(self).set_params(random_state=samples.seed)
+        whole.fit(np.clip(samples.Z, -limit, limit), samples.codes, samples.weight)
+        self.trees_ = whole.trees_
+        self.n_leaves_ = whole.n_leaves_
+        return self
 
-    def _increments(self, X: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield what each boosted tree adds to the decision value of each sample."""
-        before: Any = 0.0
-        for number, values in enumerate(self.ensemble_.staged_decision_function(X)):
-            values = values.reshape(len(X), -1)
-            if number:  # the first stage has the prior in it, the same for all samples
-                yield from (values - before).T
-            else:
-                yield from values.T
-            before = values
+    def _transform(self, Z: Any) -> sp.csr_array:
+        """Return the features of encoded samples."""
+        return self._indicators(self.trees_.leaves(namespace_of(Z).fetch(Z)))
+
+    def _scores(self, Z: Any, coef: np.ndarray) -> Any:
+        """Return the decision values of linear models on the features, one for each column."""
+        place = namespace_of(Z)
+        values = coef / np.sqrt(len(self.n_leaves_))
+        return place.send(self.trees_.scores(place.fetch(Z), values))
 
     def _indicators(self, leaves: np.ndarray) -> sp.csr_array:
         n, trees = leaves.shape
-        columns = leaves + (np.cumsum(self.n_leaves_) - self.n_leaves_)
         return sp.csr_array(
             (
                 np.full(n * trees, 1 / np.sqrt(trees)),
-                columns.ravel().astype(np.int32),
+                leaves.ravel(),
                 np.arange(0, n * trees + 1, trees, dtype=np.int32),
             ),
             shape=(n, int(self.n_leaves_.sum())),
@@ -296,28 +255,11 @@ class TreeLeaves(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of str
-            ``"tree 3: age <= 41.5 and income > 1e+03"``; for boosted trees the tree and the value
-            of the leaf.
+            ``"tree 3: age <= 41.5 and income > 1e+03"``.
         """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
-        if self.kind == "hist_gradient_boosting":
-            return np.array(
-                [
-                    f"tree {number}: leaf of value {value:+.9g}"
-                    for number, values in enumerate(self._leaf_values)
-                    for value in values
-                ],
-                dtype=object,
-            )
-        return np.array(
-            [
-                f"tree {number}: {rule}"
-                for number, tree in enumerate(self.ensemble_.estimators_)
-                for rule in _rules(tree.tree_, names)
-            ],
-            dtype=object,
-        )
+        return np.array(self.trees_.rules(names), dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -342,31 +284,136 @@ def _unique_samples(
     return X[counted][first], codes[counted][first], total
 
 
-def _distinct(values: np.ndarray) -> np.ndarray:
-    """Return the distinct values in increasing order; those equal up to rounding are one."""
-    ordered = np.unique(values)
-    apart = np.diff(ordered, prepend=-np.inf) > 1e-10 * max(float(np.ptp(ordered)), 1e-300)
-    return np.asarray(ordered[apart])
+def _rounded(X: np.ndarray) -> np.ndarray:
+    """Return every value rounded to the nearest of at most ``MAX_LEVELS`` quantiles of its feature.
+
+    A threshold half-way between two of them sends a value to the side of its quantile.
+    """
+    out = X.copy()
+    places = np.linspace(0.0, 1.0, MAX_LEVELS)
+    for values, rounded in zip(X.T, out.T, strict=True):
+        ordered = np.sort(values[~np.isnan(values)])
+        if np.count_nonzero(np.diff(ordered)) >= MAX_LEVELS:
+            levels = np.unique(ordered[(places * (len(ordered) - 1)).round().astype(np.intp)])
+            nearest = levels[np.searchsorted(levels[:-1] / 2 + levels[1:] / 2, values)]
+            rounded[:] = np.where(np.isnan(values), values, nearest)
+    return out
 
 
-def _nearest(values: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """Return the position of the nearest of the increasing ``values``."""
-    if len(values) == 1:
-        return np.zeros(len(given), dtype=np.intp)
-    return np.searchsorted((values[1:] + values[:-1]) / 2, given)
+@dataclass(frozen=True)
+class Trees:
+    """Binary trees as arrays over all their nodes; the right child follows the left one.
+
+    A leaf is its own left child, and ``column`` is its feature, -1 for other nodes.  A sample goes
+    left where its value is at most the threshold.  scikit-learn rounds values to single precision
+    first; here a threshold is the largest number that such rounding sends to the left.
+    """
+
+    roots: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    missing_left: np.ndarray
+    column: np.ndarray
+
+    @classmethod
+    def of(cls, ensemble: Any) -> Trees:
+        """Return the trees of a fitted ensemble of scikit-learn."""
+        if hasattr(ensemble, "estimators_"):
+            trees = [tree.tree_ for tree in ensemble.estimators_]
+            parts = [
+                (t.children_left, t.children_right, t.feature, t.threshold, t.missing_go_to_left)
+                for t in trees
+            ]
+        else:  # histogram trees have no public form
+            nodes = [tree.nodes for stage in ensemble._predictors for tree in stage]
+            names = ("left", "right", "feature_idx", "num_threshold", "missing_go_to_left")
+            parts = [
+                (np.where(n["is_leaf"], -1, n["left"].astype(np.intp)), *(n[k] for k in names[1:]))
+                for n in nodes
+            ]
+        found = [_in_order(*part) for part in parts]
+        starts = np.cumsum([0] + [len(tree[0]) for tree in found])
+        feature, threshold, left, missing_left = map(np.concatenate, zip(*found, strict=True))
+        left += np.repeat(starts[:-1], np.diff(starts)).astype(np.int32)
+        leaf = left == np.arange(len(left))
+        column = np.where(leaf, np.cumsum(leaf) - 1, -1).astype(np.int32)
+        return cls(starts[:-1].astype(np.int32), feature, threshold, left, missing_left, column)
+
+    @property
+    def n_leaves(self) -> np.ndarray:
+        """The number of leaves of each tree."""
+        return np.add.reduceat((self.column >= 0).astype(np.intp), self.roots)
+
+    def leaves(self, X: np.ndarray) -> np.ndarray:
+        """Return the feature of the leaf of each sample in each tree: (n_samples, n_trees)."""
+        out = np.empty((len(X), len(self.roots)), dtype=np.int32)
+        for start in range(0, len(X), LEAF_ROWS):
+            rows = np.ascontiguousarray(X[start : start + LEAF_ROWS])
+            flat, has_missing = rows.ravel(), bool(np.isnan(rows).any())
+            node = np.tile(self.roots, len(rows))
+            first = np.repeat(np.arange(len(rows), dtype=np.int32) * X.shape[1], len(self.roots))
+            active = np.flatnonzero(self.column[node] < 0)
+            while len(active):
+                at = node[active]
+                value = flat[first[active] + self.feature[at]]
+                right = value > self.threshold[at]
+                if has_missing:
+                    right |= np.isnan(value) & ~self.missing_left[at]
+                at = self.left[at] + right
+                node[active] = at
+                active = active[self.column[at] < 0]
+            out[start : start + LEAF_ROWS] = self.column[node].reshape(len(rows), -1)
+        return out
+
+    def scores(self, X: Any, values: np.ndarray) -> np.ndarray:
+        """Return the sum over trees of the values of the leaves: (n_samples, n_outputs)."""
+        scores = np.zeros((len(X), values.shape[1]))
+        for leaves in self.leaves(X).T:
+            scores += values[leaves]
+        return scores
+
+    def rules(self, names: Any) -> list[str]:
+        """Return the conditions of each leaf, joined by "and"."""
+        rules: list[str] = []
+        conditions: dict[int, str] = {}
+        tree = {int(root): number for number, root in enumerate(self.roots)}
+        for node, left in enumerate(self.left.tolist()):
+            rule = f"tree {tree[node]}: " if node in tree else conditions.pop(node)
+            if left == node:
+                rules.append(f"{rule}all samples" if rule.endswith(": ") else rule)
+                continue
+            prefix = rule if rule.endswith(": ") else f"{rule} and "
+            name, threshold = names[self.feature[node]], f"{self.threshold[node]:.3g}"
+            conditions[left] = f"{prefix}{name} <= {threshold}"
+            conditions[left + 1] = f"{prefix}{name} > {threshold}"
+        return rules
 
 
-def _rules(tree: Any, names: np.ndarray) -> list[str]:
-    """Return the conditions of each leaf of a tree, joined by "and", in the order of the nodes."""
-    rules, conditions = [], {0: ""}
-    for node in range(tree.node_count):
-        left, right = tree.children_left[node], tree.children_right[node]
-        rule = conditions.pop(node)
-        if left < 0:
-            rules.append(rule or "all samples")
-            continue
-        name, threshold = names[tree.feature[node]], f"{tree.threshold[node]:.3g}"
-        prefix = f"{rule} and " if rule else ""
-        conditions[left] = f"{prefix}{name} <= {threshold}"
-        conditions[right] = f"{prefix}{name} > {threshold}"
-    return rules
+def _in_order(
+    left: np.ndarray,
+    right: np.ndarray,
+    feature: np.ndarray,
+    threshold: np.ndarray,
+    missing_left: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the nodes of a tree level by level: feature, threshold, left child, missing."""
+    order, first = [0], list[int]()
+    lefts, rights = left.tolist(), right.tolist()
+    for node in order:
+        inner = lefts[node] >= 0
+        first.append(len(order) if inner else len(first))
+        if inner:
+            order += [lefts[node], rights[node]]
+    position = np.array(first, dtype=np.int32)
+    inner = left[order] >= 0
+    limit = float(np.nextafter(np.finfo(np.float32).max, np.float32(0)))
+    exact = np.clip(np.where(inner, threshold[order], 0.0), -limit, limit)
+    single = exact.astype(np.float32)
+    single = np.where(single > exact, np.nextafter(single, np.float32(-np.inf)), single)
+    after = np.nextafter(single, np.float32(np.inf))
+    half_way = (single.astype(np.float64) + after) / 2
+    tied = half_way.astype(np.float32) > single  # a tie is rounded to the even neighbor
+    half_way = np.where(tied, np.nextafter(half_way, -np.inf), half_way)
+    missing = np.where(inner, missing_left[order], True).astype(bool)
+    return np.where(inner, feature[order], 0).astype(np.int32), half_way, position, missing

@@ -19,23 +19,31 @@ __all__ = [
     "ProjectionDisplay",
     "ScoresDisplay",
     "ShapeDisplay",
+    "contributions",
 ]
 
 if TYPE_CHECKING:
-    from lincent.inspection.boundary import BoundaryDisplay, DirectionDisplay
+    from lincent.inspection.attribution import contributions
     from lincent.inspection.coefficients import CoefficientsDisplay, PathDisplay, ShapeDisplay
-    from lincent.inspection.projection import ImpactDisplay, ProjectionDisplay, ScoresDisplay
+    from lincent.inspection.samples import (
+        BoundaryDisplay,
+        DirectionDisplay,
+        ImpactDisplay,
+        ProjectionDisplay,
+        ScoresDisplay,
+    )
 else:
     __getattr__ = lazily(
         __name__,
         {
-            "BoundaryDisplay": "boundary",
+            "BoundaryDisplay": "samples",
             "CoefficientsDisplay": "coefficients",
-            "DirectionDisplay": "boundary",
-            "ImpactDisplay": "projection",
+            "DirectionDisplay": "samples",
+            "ImpactDisplay": "samples",
             "PathDisplay": "coefficients",
-            "ProjectionDisplay": "projection",
-            "ScoresDisplay": "projection",
+            "ProjectionDisplay": "samples",
+            "ScoresDisplay": "samples",
             "ShapeDisplay": "coefficients",
+            "contributions": "attribution",
         },
     )

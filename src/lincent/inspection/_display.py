@@ -1,17 +1,19 @@
 """The base class of the displays, the colors of two classes, and helpers that all displays use.
 
-``from_estimator`` of a display computes and draws at once, as in scikit-learn; ``computed`` only
-computes.  ``plot`` draws again, in the figure of ``from_estimator`` or in ``ax``.
+``from_estimator`` of a display computes and draws at once, as in scikit-learn; ``plot`` draws
+again, in a new figure or in ``ax``.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.base import IN_NAMESPACE, numpy_copy
+from lincent._errors import import_optional
+from lincent.estimators.base import IN_NAMESPACE, binary_coefficients, is_linear, numpy_copy
 from lincent.sources.source import to_numpy
 
 # Told apart without color vision and in grey; ``report.drawing`` maps them to the page's theme.
@@ -23,57 +25,55 @@ HATCHES = ("", "////")
 STYLES = ("-", "--", "-.", ":")
 
 
-def pyplot() -> Any:
-    """Import matplotlib on first use."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError('Figures need matplotlib: pip install "lincent[app]".') from error
-    return plt
-
-
-def table(columns: dict[str, Any]) -> Any:
-    """Return a pandas frame."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError('frame() needs pandas: pip install "lincent[app]".') from error
-    return pandas.DataFrame(columns)
-
-
 class Display:
-    """A figure as an object: ``figure_`` and ``ax_`` are set when it is drawn."""
+    """A figure as an object: ``figure_`` and ``ax_`` are set when it is drawn.
+
+    Subclasses have the size of a new figure in inches, the number of panels, ``_draw``, and the
+    columns of ``frame``.
+    """
 
     figure_: Any
     ax_: Any
-    _own_figure: Any = None
-    """The figure that ``from_estimator`` created; the next ``plot`` without ``ax`` reuses it."""
+    _size: tuple[float, float]
+    _panels = 1
+    _draw: Callable[..., None]
+    _columns: Callable[[], dict[str, Any]]
 
-    def _drawn(self, ax: Any, **how: Any) -> Any:
-        """Draw on behalf of ``from_estimator``."""
-        self.plot(ax=ax, **how)  # type: ignore[attr-defined]
-        self._own_figure = self.figure_ if ax is None else None
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or several, default=None
+            Where to draw, one set of axes per panel; None makes a new figure.
+
+        Returns
+        -------
+        self
+            The display, with ``figure_`` and ``ax_`` set.
+        """
+        if ax is None:
+            pyplot = import_optional("matplotlib.pyplot", "app", "A figure")
+            figure = pyplot.figure(layout="constrained", figsize=self._size)
+            ax = figure.subplots(self._panels, 1)
+        axes = np.atleast_1d(np.asarray(ax, dtype=object)).reshape(-1)
+        if len(axes) != self._panels:
+            raise ValueError(
+                f"This figure has {self._panels} panels, but ax holds {len(axes)}: give one each."
+            )
+        self._draw(*axes)
+        self.figure_, self.ax_ = axes[0].figure, axes[0] if self._panels == 1 else axes
         return self
 
-    def _axes(self, ax: Any, rows: int = 1, **size: Any) -> np.ndarray:
-        """Return the given axes, or new ones below each other, and set ``figure_``."""
-        own, self._own_figure = self._own_figure, None
-        if ax is None:
-            if own is None:
-                self.figure_ = pyplot().figure(layout="constrained", **size)
-            else:
-                self.figure_ = own
-                own.clear()
-            return np.asarray(self.figure_.subplots(rows, 1, squeeze=False)[:, 0])
-        if own is not None:
-            pyplot().close(own)
-        axes = np.atleast_1d(np.asarray(ax, dtype=object)).reshape(-1)
-        if len(axes) != rows:
-            raise ValueError(
-                f"This figure has {rows} panels, but ax holds {len(axes)}: give one each."
-            )
-        self.figure_ = axes[0].figure
-        return axes
+    def frame(self) -> Any:
+        """Return the numbers behind the figure.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One line per item that is drawn.
+        """
+        return import_optional("pandas", "app", "frame()").DataFrame(self._columns())
 
 
 def classifier_of(estimator: Any) -> Any:
@@ -99,7 +99,7 @@ def needs(model: Any, attribute: str, figure: str, why: str) -> None:
 
 def line_coefficients(model: Any, figure: str, instead: str) -> np.ndarray:
     """Return ``coef_`` with one column for each feature; raise an error where there is none."""
-    coef = getattr(model, "coef_", None)
+    coef = binary_coefficients(model)[0] if is_linear(model) else None
     if not isinstance(coef, np.ndarray) or coef.ndim != 2 or coef.shape[1] != model.n_features_in_:
         raise ValueError(
             f"{figure} cannot show {type(model).__name__}: its score is not one coefficient per "

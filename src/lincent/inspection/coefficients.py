@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.lcc_path import lcc_path
 from lincent.estimators.linear import LCC
-from lincent.estimators.linear_cv import LCCCV
+from lincent.estimators.linear_cv import LCCCV, lcc_path
 from lincent.inspection._display import (
     COLORS,
     HATCHES,
@@ -21,7 +20,6 @@ from lincent.inspection._display import (
     line_coefficients,
     names_of,
     needs,
-    table,
     two_classes,
 )
 
@@ -37,6 +35,8 @@ class CoefficientsDisplay(Display):
         Names of the columns; None numbers them.
     positive : label, default=None
         The class that positive coefficients favor.
+    n_largest : int, default=20
+        Maximum number of coefficients that are drawn.
 
     Attributes
     ----------
@@ -56,8 +56,11 @@ class CoefficientsDisplay(Display):
     (30, 2)
     """
 
-    def __init__(self, coefs: Any, feature_names: Any = None, positive: Any = None) -> None:
-        self.coefs = np.asarray(coefs, dtype=float)
+    def __init__(
+        self, coefs: Any, feature_names: Any = None, positive: Any = None, n_largest: int = 20
+    ) -> None:
+        self.coefs, self.n_largest = np.asarray(coefs, dtype=float), n_largest
+        self._size = 6.4, 0.9 + 0.28 * max(min(len(self.coefs), n_largest), 4)
         named = names_of(None, len(self.coefs)) if feature_names is None else feature_names
         self.feature_names, self.positive = [str(name) for name in named], positive
 
@@ -67,11 +70,10 @@ class CoefficientsDisplay(Display):
         estimator: Any,
         *,
         feature_names: Any = None,
-        problem: int = 0,
         n_largest: int = 20,
         ax: Any = None,
     ) -> CoefficientsDisplay:
-        """Draw the coefficients of a fitted line.
+        """Draw the coefficients of a fitted line, of several those of the first subproblem.
 
         Parameters
         ----------
@@ -79,8 +81,6 @@ class CoefficientsDisplay(Display):
             Fitted, or a pipeline that ends in one. Bars compare where columns have one scale.
         feature_names : sequence of str, default=None
             Names of the columns; if not given, those of the frame in ``fit`` or of the step before.
-        problem : int, default=0
-            Which binary subproblem, where there are several.
         n_largest : int, default=20
             Maximum number of coefficients.
         ax : matplotlib Axes, default=None
@@ -97,34 +97,13 @@ class CoefficientsDisplay(Display):
             "sklearn.inspection.permutation_importance works for any model."
         )
         coef = line_coefficients(model, cls.__name__, instead)
-        if not 0 <= problem < len(coef):
-            raise ValueError(
-                f"problem={problem!r} does not exist: this model has {len(coef)} binary "
-                "subproblems, counted from 0."
-            )
         if feature_names is None:
             feature_names = _names(estimator, model)
         positive = model.classes_[1] if len(model.classes_) == 2 else None
-        display = cls(coef[problem], feature_names, positive)
-        return display._drawn(ax, n_largest=n_largest)  # type: ignore[no-any-return]
+        return cls(coef[0], feature_names, positive, n_largest).plot(ax)
 
-    def plot(self, ax: Any = None, *, n_largest: int = 20) -> CoefficientsDisplay:
-        """Draw the ``n_largest`` coefficients.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-        n_largest : int, default=20
-            Maximum number of coefficients.
-
-        Returns
-        -------
-        self
-            The display, with ``figure_`` and ``ax_`` set.
-        """
-        order = np.argsort(-np.abs(self.coefs), kind="stable")[:n_largest]
-        (axis,) = self._axes(ax, figsize=(6.4, 0.9 + 0.28 * max(len(order), 4)))
+    def _draw(self, axis: Any) -> None:
+        order = np.argsort(-np.abs(self.coefs), kind="stable")[: self.n_largest]
         positions = np.arange(len(order))
         for k, side in enumerate((self.coefs[order] < 0, self.coefs[order] >= 0)):
             axis.barh(positions[side], self.coefs[order][side], color=COLORS[k], hatch=HATCHES[k],
@@ -135,20 +114,11 @@ class CoefficientsDisplay(Display):
         axis.set_ylabel("Column")
         favored = "" if self.positive is None else f" (right speaks for {self.positive})"
         axis.set_xlabel(f"Coefficient{favored}")
-        self.ax_ = axis
-        return self
 
-    def frame(self) -> Any:
-        """Return one line per column, largest coefficient first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The numbers behind the figure.
-        """
+    def _columns(self) -> dict[str, Any]:
         order = np.argsort(-np.abs(self.coefs), kind="stable")
         names = [self.feature_names[j] for j in order]
-        return table({"column": names, "coefficient": self.coefs[order]})
+        return {"column": names, "coefficient": self.coefs[order]}
 
 
 def _names(estimator: Any, model: Any) -> list[str]:
@@ -181,6 +151,8 @@ class PathDisplay(Display):
         Names for the legend; None numbers the columns.
     """
 
+    _size, _panels = (6.8, 6.0), 2
+
     def __init__(self, margins: Any, coefs: Any, objective: Any, feature_names: Any = None) -> None:
         self.margins = np.asarray(margins, dtype=float)
         self.coefs = np.asarray(coefs, dtype=float)
@@ -192,15 +164,15 @@ class PathDisplay(Display):
                 f"{len(self.margins)} margins; coefs has shape {self.coefs.shape} and objective "
                 f"{self.objective.shape}."
             )
-        count = self.coefs.shape[1]
-        named = [f"feature {j}" for j in range(count)] if feature_names is None else feature_names
+        named = names_of(None, self.coefs.shape[1]) if feature_names is None else feature_names
         self.feature_names = [str(name) for name in named]
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, margins: Any = None, ax: Any = None
-    ) -> PathDisplay:
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> PathDisplay:
         """Compute and draw the path over the margin of a fitted LCC or LCCCV, at its C.
+
+        It has 20 margins, from a hundredth of the largest feasible one up to it; ``lcc_path``
+        computes others.
 
         Parameters
         ----------
@@ -210,8 +182,6 @@ class PathDisplay(Display):
             The samples.
         y : array-like of shape (n_samples,)
             Their classes, two.
-        margins : array-like, default=None
-            The margins; None is 20 of them, from a hundredth of the largest feasible one up to it.
         ax : two matplotlib Axes, default=None
             Where to draw; None makes a figure.
 
@@ -228,12 +198,11 @@ class PathDisplay(Display):
             )
         codes = two_classes(model, y, cls.__name__)
         names = names_of(rows, model.n_features_in_)
-        if margins is None:
-            centers = model.centers_
-            largest = float(np.abs(centers[1] - centers[0]).sum())
-            margins = np.geomspace(0.01, 1.0, 20) * largest * (1 - 1e-12)
+        largest = float(np.abs(model.centers_[1] - model.centers_[0]).sum())
+        margins = np.geomspace(0.01, 1.0, 20) * largest * (1 - 1e-12)
         path = lcc_path(
-            rows, codes, margins=margins, Cs=(model.C,), class_weight=_by_code(model),
+            rows, model.classes_[codes], margins=margins, Cs=(model.C,),
+            class_weight=model.class_weight,
             solver=model.solver, tol=model.tol, max_iter=model.max_iter,
             time_limit=model.time_limit, random_state=model.random_state,
         )  # fmt: skip
@@ -241,22 +210,9 @@ class PathDisplay(Display):
         display = cls(
             path.margins[feasible], path.coefs[0][feasible], path.objectives[0][feasible], names
         )
-        return display._drawn(ax)  # type: ignore[no-any-return]
+        return display.plot(ax)
 
-    def plot(self, ax: Any = None) -> PathDisplay:
-        """Draw coefficients above, objective below; ``ax`` holds two sets of axes.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or several, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self
-            The display, with ``figure_`` and ``ax_`` set.
-        """
-        (upper, lower) = self._axes(ax, 2, figsize=(6.8, 6.0))
+    def _draw(self, upper: Any, lower: Any) -> None:
         largest = np.argsort(-np.abs(self.coefs).max(axis=0))
         for rank, j in enumerate(largest):
             if rank < MAX_LABELED:
@@ -274,28 +230,11 @@ class PathDisplay(Display):
         lower.set_xlabel("Margin")
         for axis in (upper, lower):
             axis.set_xscale("log" if np.all(self.margins > 0) else "linear")
-        self.ax_ = np.array([upper, lower])
-        return self
 
-    def frame(self) -> Any:
-        """Return one line per margin: margin, objective, one column per coefficient.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The numbers behind the figure.
-        """
+    def _columns(self) -> dict[str, Any]:
         columns = {"margin": self.margins, "objective": self.objective}
         columns.update(zip(self.feature_names, self.coefs.T, strict=True))
-        return table(columns)
-
-
-def _by_code(model: Any) -> Any:
-    """Return the class weights of a model for the classes 0 and 1."""
-    weight = model.class_weight
-    if not isinstance(weight, dict):
-        return weight
-    return {k: weight.get(label, 1.0) for k, label in enumerate(model.classes_.tolist())}
+        return columns
 
 
 class ShapeDisplay(Display):
@@ -330,15 +269,15 @@ class ShapeDisplay(Display):
     (100, 4)
     """
 
+    _size = (5.0, 3.2)
+
     def __init__(self, x: Any, value: Any, low: Any, high: Any, name: str) -> None:
         self.x, self.value, self.low, self.high = x, value, low, high
         self.name = name
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, column: Any, *, rule: int = 0, ax: Any = None
-    ) -> ShapeDisplay:
-        """Draw a shape function of a fitted AdditiveLCC or AdditiveLCCCV.
+    def from_estimator(cls, estimator: Any, column: Any, *, ax: Any = None) -> ShapeDisplay:
+        """Draw a shape function of a fitted AdditiveLCC or AdditiveLCCCV, of several the first.
 
         Parameters
         ----------
@@ -346,8 +285,6 @@ class ShapeDisplay(Display):
             Fitted, or a pipeline that ends in one.
         column : str or int
             Name or number of the column.
-        rule : int, default=0
-            Number of the class, where there are more than two.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
 
@@ -363,45 +300,19 @@ class ShapeDisplay(Display):
             "sklearn.inspection.PartialDependenceDisplay draws the mean score of any classifier.",
         )  # fmt: skip
         name = str(column if isinstance(column, str) else model.term_names_[column])
-        display = cls(**model.shape(column, rule), name=name)
-        return display._drawn(ax)  # type: ignore[no-any-return]
+        return cls(**model.shape(column), name=name).plot(ax)
 
-    def plot(self, ax: Any = None) -> ShapeDisplay:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        ShapeDisplay
-            With ``ax_`` and ``figure_`` set.
-        """
-        axes = self._axes(ax, figsize=(5.0, 3.2))
-        self.ax_ = axes[0]
+    def _draw(self, axis: Any) -> None:
         if np.asarray(self.x).dtype == object:
-            self._plot_categories()
+            positions = np.arange(len(self.x))
+            errors = np.abs(np.stack([self.value - self.low, self.high - self.value]))
+            axis.bar(positions, self.value, color=LIGHT[1], yerr=errors, ecolor=COLORS[1])
+            axis.set_xticks(positions, self.x)
         else:
-            self.ax_.fill_between(self.x, self.low, self.high, color=LIGHT[1], lw=0)
-            self.ax_.plot(self.x, self.value, color=COLORS[1])
-        self.ax_.axhline(0.0, color=INK, lw=0.6)
-        self.ax_.set(xlabel=self.name, ylabel="Adds to the score")
-        return self
+            axis.fill_between(self.x, self.low, self.high, color=LIGHT[1], lw=0)
+            axis.plot(self.x, self.value, color=COLORS[1])
+        axis.axhline(0.0, color=INK, lw=0.6)
+        axis.set(xlabel=self.name, ylabel="Adds to the score")
 
-    def _plot_categories(self) -> None:
-        positions = np.arange(len(self.x))
-        errors = np.abs(np.stack([self.value - self.low, self.high - self.value]))
-        self.ax_.bar(positions, self.value, color=LIGHT[1], yerr=errors, ecolor=COLORS[1])
-        self.ax_.set_xticks(positions, self.x)
-
-    def frame(self) -> Any:
-        """Return the numbers behind the figure.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``x``, ``value``, ``low`` and ``high``.
-        """
-        return table({"x": self.x, "value": self.value, "low": self.low, "high": self.high})
+    def _columns(self) -> dict[str, Any]:
+        return {"x": self.x, "value": self.value, "low": self.low, "high": self.high}

@@ -4,7 +4,10 @@ accuracy             Wilson's interval of a proportion
 balanced accuracy    the mean of the recalls r_k, each a proportion of n_k rows: its variance is
                      sum r_k (1 - r_k) / n_k / K^2, with the proportions drawn a little to the
                      middle (Agresti and Coull), so that 0 errors in few rows are not certainty
-roc_auc              DeLong's variance (two classes)
+roc_auc              DeLong's variance; the mean over one-vs-rest problems of more classes, whose
+                     errors are taken as fully correlated
+log_loss, brier      the mean over the rows, by the variance of a row; beside predicting the class
+                     frequencies
 f1, mcc              the middle 95 % of 400 resamples of the rows of each class
 
 These hold for rows that one model has not seen.  Out-of-fold rows are each scored by a model that
@@ -25,18 +28,19 @@ from scipy.stats import rankdata
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from lincent.estimators.validation import plain
-from lincent.inspection.thresholds import DecisionThreshold, positive_code, toward
+from lincent.inspection.thresholds import DecisionThreshold, own_margin, positive_code, toward
 from lincent.model_selection.metrics import confusion_matrix, label_score
 from lincent.tables.infer import PreparedTable
 
 Z = 1.959963984540054
 N_RESAMPLES = 400
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MAX_SUSPECTS = 10
 MAX_VALUES = 12  # of a suspected row
+MAX_GROUPS = 20
+N_EXAMPLES, MAX_INPUTS = 12, 300  # rows to start from in a report, and how wide they may be
 MAX_POINTS = 100  # of a curve
 N_BINS = 30  # of a histogram
-THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+THRESHOLDS = tuple(k / 200 for k in range(1, 200))
 
 
 @dataclass(frozen=True)
@@ -101,43 +105,83 @@ def evaluate(
     names = dict.fromkeys([metric, "balanced_accuracy", "accuracy"])
     scores = [label_metric(name, confusion, side, held.effective) for name in names]
     result: dict[str, Any] = {"how": held.how, "rows": len(codes), "metric": metric}
+    present = [side]
+    if len(classes) > 2:
+        present = [k for k in range(len(classes)) if 0 < (codes == k).sum() < len(codes)]
+    if present:
+        areas = [auc_metric(_of_class(held, k), codes == k, held.effective) for k in present]
+        value, low, high = (np.mean([a[key] for a in areas]) for key in ("value", "low", "high"))
+        scores.append(_metric("roc_auc", value, low, high, 0.5))
+        by_class = {str(plain(classes[k])): class_curves(held, codes == k, k) for k in present}
+        result["curves"] = {"by_class": by_class}
     if len(classes) == 2:
-        values = toward(side, held.scores, None)
-        is_positive, called = codes == side, predicted == side
-        result["at_threshold"] = {
-            "found": int(np.count_nonzero(is_positive & called)),
-            "rows": int(np.count_nonzero(is_positive)),
-            "called": int(np.count_nonzero(called)),
-        }
-        scores.append(auc_metric(values, is_positive, held.effective))
+        found, rows, called = confusion[side, side], confusion[side].sum(), confusion[:, side].sum()
+        result["at_threshold"] = {"found": int(found), "rows": int(rows), "called": int(called)}
         histogram = score_histogram(held.scores, codes, classes)
-        histogram["threshold"] = (
-            0.0
-            if threshold is None
-            else threshold.on_score(classes, held.scores, held.probabilities) / histogram["scale"]
-        )
-        result["curves"] = threshold_curves(values, is_positive) | {"histogram": histogram}
+        at = 0.0
+        if threshold is not None:
+            at = threshold.on_score(classes, held.scores, held.probabilities)
+        result["curves"]["histogram"] = histogram | {"threshold": at / histogram["scale"]}
         if held.probabilities is not None:
-            probability = held.probabilities[:, side]
-            result["curves"]["calibration"] = calibration_bins(probability, is_positive)
-            result["curves"]["thresholds"] = threshold_table(probability, is_positive)
+            thresholds = threshold_table(held.probabilities[:, side], codes == side)
+            result["curves"]["thresholds"] = thresholds
+    if held.probabilities is not None:
+        scores += probability_metrics(held.probabilities, codes, held.effective)
     return result | {
-        "score_quantiles": score_quantiles(held, classes),
         "positive": plain(classes[side]),
         "scores": scores,
         "confusion": confusion.tolist(),
-        "largest_class": str(plain(classes[np.bincount(codes).argmax()])),
     }
+
+
+def errors_by_group(
+    groups: Any, codes: np.ndarray, predicted: np.ndarray, side: int, effective: float = 1.0
+) -> list[dict[str, Any]]:
+    """Return the errors in each group of rows with their 95 % intervals, largest group first.
+
+    Parameters
+    ----------
+    groups : pandas Series
+        The group of each row; numbers with more than ten different values are cut into quarters.
+    codes, predicted : ndarray of int
+        True and predicted class codes.
+    side : int
+        The positive class of two; -1 for more, which have no ``missed`` and ``false_alarms``.
+    effective : float, default=1.0
+        Fraction of the rows that intervals are computed for.
+    """
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(groups.dtype) and groups.nunique() > 10:
+        groups = pd.qcut(groups, 4, duplicates="drop", precision=4)
+    names = groups.astype(object).where(groups.notna(), "(missing)").astype(str).to_numpy()
+    parts = {"errors": np.ones(len(codes), dtype=bool)}
+    if side >= 0:
+        parts |= {"missed": codes == side, "false_alarms": codes != side}
+    result = []
+    for name in pd.Series(names).value_counts().index[:MAX_GROUPS]:
+        entry: dict[str, Any] = {"group": str(name), "rows": int((names == name).sum())}
+        for part, rows in parts.items():
+            own = rows & (names == name)
+            if own.any():
+                rate = float((codes != predicted)[own].mean())
+                low, high = wilson_interval(rate, effective * own.sum())
+                entry[part] = {"value": rate, "low": low, "high": high, "rows": int(own.sum())}
+        result.append(entry)
+    return result
 
 
 def label_metric(
     name: str, confusion: np.ndarray, positive: int = 1, effective: float = 1.0
 ) -> dict[str, Any]:
-    """Return a metric of predicted labels with its interval and the majority-class baseline."""
+    """Return a metric of predicted labels with its interval and that of the best constant.
+
+    It is the majority class for the accuracy, and the positive class for F1.
+    """
     rows = confusion.sum(axis=1)
     value = label_score(name, confusion, positive)
-    constant = np.zeros_like(confusion)
-    constant[:, rows.argmax()] = rows
+    constants = [np.outer(rows, called) for called in np.eye(len(rows), dtype=rows.dtype)]
+    baseline = max(label_score(name, constant, positive) for constant in constants)
     if name == "accuracy":
         low, high = wilson_interval(value, effective * confusion.sum())
     elif name == "balanced_accuracy":
@@ -150,17 +194,11 @@ def label_metric(
         rng = np.random.default_rng(0)
         probabilities = confusion / np.maximum(rows, 1)[:, None]
         drawn = np.ceil(effective * rows).astype(int)
-        values = [
-            label_score(
-                name,
-                np.array([rng.multinomial(n, p) if n else np.zeros(len(rows), int)
-                          for n, p in zip(drawn, probabilities, strict=True)]),
-                positive,
-            )
-            for _ in range(N_RESAMPLES)
-        ]  # fmt: skip
+        pairs = zip(drawn, probabilities, strict=True)
+        resampled = np.stack([rng.multinomial(n, p, N_RESAMPLES) for n, p in pairs], axis=1)
+        values = [label_score(name, matrix, positive) for matrix in resampled]
         low, high = np.quantile(values, [0.025, 0.975])
-    return _metric(name, value, low, high, label_score(name, constant, positive))
+    return _metric(name, value, low, high, baseline)
 
 
 def wilson_interval(proportion: float, rows: float) -> tuple[float, float]:
@@ -186,9 +224,47 @@ def auc_metric(scores: np.ndarray, positive: np.ndarray, effective: float = 1.0)
     return _metric("roc_auc", area, max(0.0, area - half), min(1.0, area + half), 0.5)
 
 
+def probability_metrics(
+    probabilities: np.ndarray, codes: np.ndarray, effective: float = 1.0
+) -> list[dict[str, Any]]:
+    """Return log loss and Brier score (that of the second class for two) with intervals."""
+    truth = np.eye(probabilities.shape[1])[codes]
+    half = 0.5 if truth.shape[1] == 2 else 1.0
+    frequencies = truth.mean(axis=0)
+    metrics = []
+    for name in ("log_loss", "brier"):
+        losses, baseline = (
+            -np.log(np.clip(p[np.arange(len(codes)), codes], 1e-15, 1.0))
+            if name == "log_loss"
+            else half * ((p - truth) ** 2).sum(axis=1)
+            for p in (probabilities, np.broadcast_to(frequencies, truth.shape))
+        )
+        error = Z * losses.std() / np.sqrt(max(1.0, effective * len(codes)))
+        value = losses.mean()
+        metrics.append(
+            _metric(name, value, max(0.0, value - error), value + error, baseline.mean())
+        )
+    return metrics
+
+
 def _metric(name: str, value: float, low: float, high: float, baseline: float) -> dict[str, Any]:
     numbers = {"value": value, "low": low, "high": high, "baseline": baseline}
     return {"name": name, **{key: float(number) for key, number in numbers.items()}}
+
+
+def _of_class(held: HeldOut, code: int) -> np.ndarray:
+    """Return what ranks the rows by a class: the score of two, the probability of more."""
+    if held.scores.ndim == 1:
+        return toward(code, held.scores, None)
+    return (held.scores if held.probabilities is None else held.probabilities)[:, code]
+
+
+def class_curves(held: HeldOut, positive: np.ndarray, code: int) -> dict[str, Any]:
+    """Return ROC, precision and recall, and calibration of a class against the others."""
+    curves: dict[str, Any] = dict(threshold_curves(_of_class(held, code), positive))
+    if held.probabilities is not None:
+        curves["calibration"] = calibration_bins(held.probabilities[:, code], positive)
+    return curves
 
 
 def threshold_curves(values: np.ndarray, positive: np.ndarray) -> dict[str, list[list[float]]]:
@@ -227,16 +303,11 @@ def calibration_bins(probability: np.ndarray, positive: np.ndarray) -> list[dict
     ]
 
 
-def threshold_table(probability: np.ndarray, positive: np.ndarray) -> list[dict[str, float]]:
+def threshold_table(probability: np.ndarray, positive: np.ndarray) -> dict[str, list[Any]]:
     """Return positive predictions, and right ones among them, from each probability on."""
-    return [
-        {
-            "at": at,
-            "called": int((probability >= at).sum()),
-            "found": int((positive & (probability >= at)).sum()),
-        }
-        for at in THRESHOLDS
-    ]
+    called = [int((probability >= at).sum()) for at in THRESHOLDS]
+    right = [int((positive & (probability >= at)).sum()) for at in THRESHOLDS]
+    return {"at": list(THRESHOLDS), "called": called, "found": right}
 
 
 def score_histogram(scores: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> dict[str, Any]:
@@ -273,40 +344,14 @@ def class_distance(scores: np.ndarray, codes: np.ndarray) -> float:
     return abs(float(scores[codes == 1].mean() - scores[codes == 0].mean())) or 1.0
 
 
-def score_quantiles(held: HeldOut, classes: np.ndarray) -> list[dict[str, Any]]:
-    """Return center and quantiles of both sides of each score, normalized by their distance."""
-    codes = np.searchsorted(classes, held.labels)
-    columns = held.scores[:, None] if held.scores.ndim == 1 else held.scores
-    result = []
-    for k, column in enumerate(columns.T):
-        side = 1 if len(classes) == 2 else k
-        is_side = (codes == side).astype(np.intp)
-        positions = column / class_distance(column, is_side)
-        sides = {}
-        for code, name in enumerate(("negative", "positive")):
-            own = positions[is_side == code]
-            sides[name] = {
-                "classes": [plain(c) for j, c in enumerate(classes) if (j == side) == code],
-                "center": float(own.mean()) if len(own) else 0.0,
-                "quantiles": [float(q) for q in np.quantile(own, QUANTILES)] if len(own) else [],
-            }
-        result.append(sides)
-    return result
-
-
 def suspected_label_errors(
     held: HeldOut, classes: np.ndarray, table: PreparedTable
 ) -> list[dict[str, Any]]:
     """Return the rows farthest on the wrong side, with their values; rows count from 1."""
     codes = np.searchsorted(classes, held.labels)
+    distance = -own_margin(held.scores, codes)
     if held.scores.ndim == 1:
-        distance = np.where(codes == 1, -held.scores, held.scores)
         distance = distance / class_distance(held.scores, codes)
-    else:
-        samples = np.arange(len(codes))
-        others = held.scores.copy()
-        others[samples, codes] = -np.inf
-        distance = others.max(axis=1) - held.scores[samples, codes]
     names = [*table.schema.ids, *table.schema.names][:MAX_VALUES]
     suspects = []
     for k in np.argsort(-distance, kind="stable")[:MAX_SUSPECTS]:
@@ -325,6 +370,45 @@ def suspected_label_errors(
             }
         )
     return suspects
+
+
+def example_rows(
+    held: HeldOut | None, suspects: list[dict[str, Any]], table: PreparedTable
+) -> list[dict[str, Any]]:
+    """Return the suspected rows and some along the score, as the model takes them.
+
+    Parameters
+    ----------
+    held : HeldOut or None
+        Held-out predictions.
+    suspects : list of dict
+        ``suspected_label_errors``.
+    table : PreparedTable
+        The table.
+
+    Returns
+    -------
+    list of dict
+        ``row`` (from 1), ``label`` and ``inputs``, a value for each input of the model.
+    """
+    if held is None or len(table.schema.inputs) > MAX_INPUTS:
+        return []
+    scores = held.scores if held.scores.ndim == 1 else held.scores.max(axis=1)
+    order = np.argsort(scores, kind="stable")
+    spread = order[np.unique(np.linspace(0, len(order) - 1, N_EXAMPLES).round().astype(int))]
+    numbers = {table.table.row(int(row)): k for k, row in enumerate(held.rows)}
+    chosen = [numbers[one["row"]] for one in suspects] + spread.tolist()
+    return [
+        {
+            "row": table.table.row(int(held.rows[k])),
+            "label": str(plain(held.labels[k])),
+            "inputs": {
+                name: None if cell is None or cell != cell else plain(cell)
+                for name, cell in table.frame.iloc[int(held.rows[k])].items()
+            },
+        }
+        for k in dict.fromkeys(chosen)
+    ]
 
 
 def evaluation_warnings(
@@ -355,8 +439,8 @@ def evaluation_warnings(
     first = evaluation["scores"][0]
     if first["low"] <= first["baseline"]:
         messages.append(
-            f"On held-out rows the model cannot be told from always predicting "
-            f"{evaluation['largest_class']}: its interval reaches down to {first['low']:.3f}."
+            "On held-out rows the model cannot be told from a constant prediction: its interval "
+            f"reaches down to {first['low']:.3f}."
         )
     least = min(sum(row) for row in evaluation["confusion"])
     if least < 20:

@@ -7,8 +7,11 @@ band          80 % of the curves of single rows, each shifted to the height of t
               the effect of a column depends on the other columns.  An additive model has one curve
               for all rows; its band holds 80 % of the curves of resampled rows
 
-Both are normalized by the distance between the mean scores of the classes.  Binary models have
-curves; with more classes, the importance is the mean over their scores.
+pair          the same for two columns that interact, on a grid
+
+All are normalized by the distance between the mean scores of the classes.  With more than two
+classes, the importance is the mean over their scores, a curve has a line for each class, and a pair
+is that of the class which it moves most.
 
 ``sklearn.inspection.permutation_importance`` measures the loss of a metric instead, needs labels,
 and scores one permutation at a time.  Everything here works on encoded rows: the table is not
@@ -17,10 +20,13 @@ encoded again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from lincent.estimators.validation import plain
 from lincent.tables.schema import CATEGORY, FLAG, NUMBER, Column, Schema
 
 MAX_ROWS, CURVE_ROWS, CURVE_POINTS = 500, 100, 21
@@ -30,6 +36,7 @@ columns and AutoLCC, 500 rows took as long as the search."""
 BATCH_ROWS = 2_000
 BAND, MIN_WIDTH = (0.1, 0.9), 1e-6
 N_CURVES, MAX_COLUMNS, MAX_CATEGORIES = 6, 300, 12
+N_PAIRS, PAIR_POINTS, PAIR_ROWS = 4, 11, 30
 
 
 def column_importances(
@@ -39,8 +46,8 @@ def column_importances(
     schema: Schema,
     score_scale: float,
     random_state: int = 0,
-) -> list[dict[str, Any]]:
-    """Return the importances of the columns, largest first, with curves of the first few.
+) -> dict[str, list[dict[str, Any]]]:
+    """Return ``importances`` of the columns, largest first, with curves of some, and ``pairs``.
 
     Parameters
     ----------
@@ -70,18 +77,21 @@ def column_importances(
         for name, move in zip(names, moves, strict=True)
     ]
     entries.sort(key=lambda entry: -entry["importance"])
-    if scores.ndim == 1:
-        by_name = {column.name: column for column in schema.columns}
-        drawn = [entry for entry in entries[:N_CURVES] if entry["importance"] > 0]
-        grids = [_grid(frame, by_name[entry["column"]]) for entry in drawn]
-        for entry, grid, values in zip(
-            drawn, grids, _encoded_grids(pipeline, frame, grids), strict=True
-        ):
-            first = int(np.flatnonzero(owner == entry["column"])[0])
-            entry["curve"] = _curve(
-                classifier, encoded[:CURVE_ROWS], grid, values, first, score_scale
-            )
-    return entries
+    by_name = {column.name: column for column in schema.columns}
+    drawn = [entry["column"] for entry in entries[:N_CURVES] if entry["importance"] > 0]
+    pairs = _interacting(classifier, owner, by_name)
+    columns = list(dict.fromkeys([*drawn, *(name for pair in pairs for name in pair)]))
+    grids = _grids(pipeline, frame, [by_name[name] for name in columns])
+    by_column = dict(zip(columns, grids, strict=True))
+    for entry in entries[: len(drawn)]:
+        grid = by_column[entry["column"]]
+        entry["curve"] = _curve(classifier, encoded[:CURVE_ROWS], grid, score_scale)
+    few = encoded[:PAIR_ROWS]
+    effects = [
+        _pair_effect(classifier, few, by_column[first], by_column[second], score_scale)
+        for first, second in pairs
+    ]
+    return {"importances": entries, "pairs": effects}
 
 
 def _mean_moves(
@@ -116,12 +126,31 @@ def encoded_owners(pipeline: Any, schema: Schema) -> np.ndarray:
     return np.asarray(columns[encoder.sources])
 
 
-def _grid(frame: Any, column: Column) -> tuple[str, list[Any], bool]:
-    """Return the input, the values of its curve (quantiles or categories), if it is numeric."""
+@dataclass(frozen=True)
+class _Grid:
+    """Values of an input along its curve, and as the encoder writes them."""
+
+    name: str
+    values: list[Any]
+    numeric: bool
+    places: np.ndarray
+    """Encoded columns of the input."""
+    encoded: np.ndarray
+    """Their values, a row for each of ``values``."""
+
+    def take(self, count: int) -> _Grid:
+        """Return at most so many values, both ends among them."""
+        count = min(len(self.values), count)
+        kept = np.unique(np.linspace(0, len(self.values) - 1, count).round().astype(int))
+        values = [self.values[k] for k in kept]
+        return replace(self, values=values, encoded=self.encoded[kept])
+
+
+def _grid_values(frame: Any, column: Column) -> list[Any]:
+    """Return quantiles of a column of numbers, or its most frequent categories."""
     name = column.inputs[0]
     if column.kind == CATEGORY:
-        counts = frame[name].value_counts()
-        return name, [str(value) for value in counts.index[:MAX_CATEGORIES]], False
+        return [str(value) for value in frame[name].value_counts().index[:MAX_CATEGORIES]]
     numbers = np.asarray(frame[name], dtype=float)
     numbers = numbers[np.isfinite(numbers)]
     values = np.unique(numbers)
@@ -129,58 +158,85 @@ def _grid(frame: Any, column: Column) -> tuple[str, list[Any], bool]:
         values = np.quantile(numbers, np.linspace(0.01, 0.99, CURVE_POINTS))
         if column.kind in (NUMBER, FLAG):
             values = np.unique(values)
-    return name, [float(value) for value in values], True
+    return [float(value) for value in values]
 
 
-def _encoded_grids(
-    pipeline: Any, frame: Any, grids: list[tuple[str, list[Any], bool]]
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return, for each grid, the encoded columns of its input and their values; encoded at once."""
-    if not grids:
+def _grids(pipeline: Any, frame: Any, columns: list[Column]) -> list[_Grid]:
+    """Return the grids of columns, whose values are encoded at once."""
+    import pandas as pd
+
+    if not columns:
         return []
-    encoder = pipeline[0]
-    stacked = frame.iloc[np.zeros(sum(len(values) for _, values, _ in grids), dtype=int)]
-    stacked = stacked.reset_index(drop=True)
-    start, slices = 0, []
-    for name, values, numeric in grids:
-        column = stacked[name].to_numpy(dtype=float if numeric else object).copy()
-        column[start : start + len(values)] = values
-        stacked[name] = column
-        slices.append(slice(start, start + len(values)))
-        start += len(values)
-    encoded = np.asarray(pipeline[:-1].transform(stacked))
-    inputs = np.array([column.name for column in encoder.columns_], dtype=object)[encoder.sources]
-    places = [np.flatnonzero(inputs == name) for name, _, _ in grids]
-    return [(place, encoded[rows][:, place]) for place, rows in zip(places, slices, strict=True)]
+    pairs = [(column.inputs[0], _grid_values(frame, column)) for column in columns]
+    rows = [frame.iloc[np.zeros(len(v), dtype=int)].assign(**{name: v}) for name, v in pairs]
+    encoded, encoder = np.asarray(pipeline[:-1].transform(pd.concat(rows))), pipeline[0]
+    inputs = np.array([code.name for code in encoder.columns_], dtype=object)[encoder.sources]
+    places = [np.flatnonzero(inputs == name) for name, _ in pairs]
+    parts = np.split(encoded, np.cumsum([len(v) for _, v in pairs])[:-1])
+    return [
+        _Grid(name, values, column.kind != CATEGORY, own, part[:, own])
+        for (name, values), column, own, part in zip(pairs, columns, places, parts, strict=True)
+    ]
 
 
-def _curve(
-    classifier: Any,
-    encoded: np.ndarray,
-    grid: tuple[str, list[Any], bool],
-    grid_encoded: tuple[np.ndarray, np.ndarray],
-    position: int,
-    score_scale: float,
-) -> dict[str, Any]:
-    name, values, numeric = grid
-    place, columns = grid_encoded
+def _curve(classifier: Any, encoded: np.ndarray, grid: _Grid, score_scale: float) -> dict[str, Any]:
+    values = grid.values
     stacked = np.repeat(encoded, len(values), axis=0)
-    stacked[:, place] = np.tile(columns, (len(encoded), 1))
+    stacked[:, grid.places] = np.tile(grid.encoded, (len(encoded), 1))
     scores = np.asarray(classifier.decision_function(stacked))
-    each = scores.reshape(len(encoded), -1) / score_scale
+    each = scores.reshape(len(encoded), len(values), -1) / score_scale
     each = each - each.mean(axis=1, keepdims=True)
     mean = each.mean(axis=0)
-    low, high = np.quantile(each, BAND, axis=0)
-    resampled = numeric and hasattr(classifier, "shape")
+    curve: dict[str, Any] = {"of": grid.name, "numeric": grid.numeric}
+    if scores.ndim == 2:
+        labels = [str(plain(label)) for label in classifier.classes_]
+        lines = {label: mean[:, k].round(5).tolist() for k, label in enumerate(labels)}
+        return curve | {"x": values, "lines": lines}
+    low, high = np.quantile(each[:, :, 0], BAND, axis=0)
+    resampled = grid.numeric and hasattr(classifier, "shape")
     if resampled:
-        shape = classifier.shape(position)
+        shape = classifier.shape(int(grid.places[0]))
         low, high = (
-            mean + np.interp(values, shape["x"], (shape[side] - shape["value"]) / score_scale)
+            mean[:, 0] + np.interp(values, shape["x"], (shape[side] - shape["value"]) / score_scale)
             for side in ("low", "high")
         )
-    points = [[value, round(float(y), 5)] for value, y in zip(values, mean, strict=True)]
-    curve = {"of": name, "numeric": numeric, "points": points}
+    points = [[value, round(float(y), 5)] for value, y in zip(values, mean[:, 0], strict=True)]
+    curve["points"] = points
     if np.max(high - low) > MIN_WIDTH:
         band = [[round(float(a), 5), round(float(b), 5)] for a, b in zip(low, high, strict=True)]
         curve |= {"band": band, "band_of": "resamples" if resampled else "rows"}
     return curve
+
+
+def _interacting(
+    classifier: Any, owner: np.ndarray, by_name: Mapping[str, Column]
+) -> list[tuple[str, str]]:
+    """Return pairs of columns that the classifier uses together, the strongest first."""
+    places = [pair["columns"] for pair in getattr(classifier, "interactions_", ())]
+    places += getattr(vars(classifier).get("_terms"), "pairs", ())
+    names = [(str(owner[a]), str(owner[b])) for a, b in places]
+    single = {name for name, c in by_name.items() if c.kind in (NUMBER, FLAG, CATEGORY)}
+    pairs = [pair for pair in names if len({*pair} & single) == 2]
+    return list(dict.fromkeys(pairs))[:N_PAIRS]
+
+
+def _pair_effect(
+    classifier: Any, encoded: np.ndarray, first: _Grid, second: _Grid, score_scale: float
+) -> dict[str, Any]:
+    """Return the mean score on a grid of the values of two columns, less its mean."""
+    first, second = (g.take(PAIR_POINTS) if g.numeric else g for g in (first, second))
+    shape = len(first.values), len(second.values), len(encoded)
+    stacked = np.tile(encoded, (shape[0] * shape[1], 1)).reshape(*shape, -1)
+    stacked[..., first.places] = first.encoded[:, None, None]
+    stacked[..., second.places] = second.encoded[None, :, None]
+    scores = np.asarray(classifier.decision_function(stacked.reshape(-1, encoded.shape[1])))
+    mean = scores.reshape(*shape, -1).mean(axis=2) / score_scale
+    mean = mean - mean.mean(axis=(0, 1))
+    k = int(np.ptp(mean, axis=(0, 1)).argmax())
+    label = classifier.classes_[-1 if scores.ndim == 1 else k]
+    return {
+        "columns": [first.name, second.name],
+        "values": [first.values, second.values],
+        "scores": mean[:, :, k].round(4).tolist(),
+        "class": str(plain(label)),
+    }

@@ -1,13 +1,16 @@
-"""Decision thresholds of binary models: given as a probability, or chosen by a metric.
+"""Decision thresholds of binary models: given as a probability, or chosen by a metric or by costs.
 
 A threshold applies to the probability of the positive class, or to the score where the model has no
-probabilities.  One that is chosen by a metric is chosen on out-of-fold predictions; to evaluate it
-without bias, each fold is predicted with the threshold that the other folds choose.
+probabilities.  One that is chosen by a metric, or by the costs of errors on rows of either class,
+is chosen on out-of-fold predictions; to evaluate it without bias, each fold is predicted with the
+threshold that the other folds choose.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,6 +59,15 @@ def predict_codes(scores: np.ndarray) -> np.ndarray:
     return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
+def own_margin(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return how far each row is on the side of its own class, above the best other one."""
+    if scores.ndim == 1:
+        return np.where(codes == 1, scores, -scores)
+    rows, others = np.arange(len(codes)), scores.copy()
+    others[rows, codes] = -np.inf
+    return np.asarray(scores[rows, codes] - others.max(axis=1))
+
+
 def positive_code(classes: np.ndarray, positive: Any) -> int:
     """Return the code of the positive class; the second one unless another is given."""
     if positive is None:
@@ -78,10 +90,13 @@ def check_threshold(
     threshold: float | None,
     classes: np.ndarray | None = None,
     positive: Any = None,
+    costs: Mapping[str, float] | None = None,
 ) -> None:
     """Raise an error for options that no threshold can satisfy, as soon as that is known."""
-    if metric is not None and threshold is not None:
-        raise AppError("--metric and --threshold exclude each other: each sets the threshold.")
+    options = {"--metric": metric, "--threshold": threshold, "--costs": costs}
+    given = [option for option, value in options.items() if value is not None]
+    if len(given) > 1:
+        raise AppError(f"{given[0]} and {given[1]} exclude each other: each sets the threshold.")
     if metric is not None and metric not in METRICS:
         raise AppError(f"--metric {metric}: the threshold is chosen by {', '.join(METRICS)}.")
     if threshold is not None and not 0 < threshold < 1:
@@ -89,11 +104,18 @@ def check_threshold(
     if classes is None:
         return
     positive_code(classes, positive)
-    option = "--metric" if metric is not None else "--threshold" if threshold is not None else None
-    if option is not None and len(classes) != 2:
+    if given and len(classes) != 2:
         raise AppError(
-            f"{option} moves the threshold of two classes; the target has {len(classes)}."
+            f"{given[0]} moves the threshold of two classes; the target has {len(classes)}."
         )
+    if costs is not None:
+        names = [str(plain(label)) for label in classes]
+        if {*costs} != {*names} or not all(0 < cost < np.inf for cost in costs.values()):
+            example = ",".join(f"{name}={cost}" for name, cost in zip(names, (1, 5), strict=True))
+            raise AppError(
+                "--costs gives each class the positive cost of an error on a row of it, such as "
+                f"{example}; got {cost_text(costs)}."
+            )
 
 
 def given_threshold(
@@ -106,8 +128,19 @@ def given_threshold(
     return DecisionThreshold(plain(classes[side]), float(threshold), PROBABILITY, "--threshold")
 
 
+def cost_text(costs: Mapping[str, float]) -> str:
+    """Return costs as on the command line."""
+    return ",".join(f"{name}={cost:g}" for name, cost in costs.items())
+
+
+def cost_per_row(confusion: np.ndarray, costs: Any) -> float:
+    """Return the mean cost, where an error on a row of class k costs ``costs[k]``."""
+    wrong = confusion.sum(axis=1) - np.diag(confusion)
+    return float(wrong @ np.asarray(costs, dtype=float) / confusion.sum())
+
+
 def choose_threshold(
-    metric: str,
+    metric: str | Mapping[str, float],
     classes: np.ndarray,
     codes: np.ndarray,
     scores: np.ndarray,
@@ -115,29 +148,40 @@ def choose_threshold(
     folds: np.ndarray,
     positive: Any = None,
 ) -> tuple[DecisionThreshold, np.ndarray]:
-    """Return the best threshold by a metric, and class codes by the thresholds of other folds."""
+    """Return the best threshold, and class codes by the thresholds of other folds.
+
+    ``metric`` is a name, or the cost of an error on a row of each class.
+    """
     side = positive_code(classes, positive)
+    score: Callable[[np.ndarray], float]
+    if isinstance(metric, str):
+        by, score = f"--metric {metric}", partial(label_score, metric)
+    else:
+        prices = [-metric[str(plain(classes[code]))] for code in (1 - side, side)]
+        by, score = f"--costs {cost_text(metric)}", partial(cost_per_row, costs=prices)
     values = toward(side, scores, probabilities)
     is_positive = (codes == side).astype(np.intp)
     predicted = np.zeros(len(codes), dtype=np.intp)
     for fold in np.unique(folds):
         own = folds == fold
-        predicted[own] = values[own] >= _best(metric, values[~own], is_positive[~own])
+        predicted[own] = values[own] >= _best(score, values[~own], is_positive[~own])
     scale = SCORE if probabilities is None else PROBABILITY
-    at = _best(metric, values, is_positive)
-    threshold = DecisionThreshold(plain(classes[side]), at, scale, f"--metric {metric}")
+    threshold = DecisionThreshold(
+        plain(classes[side]), _best(score, values, is_positive), scale, by
+    )
     return threshold, np.where(predicted == 1, side, 1 - side)
 
 
-def _best(metric: str, values: np.ndarray, is_positive: np.ndarray) -> float:
-    """Return the best threshold; between two values, so that no sample lies on it."""
+def _best(
+    score: Callable[[np.ndarray], float], values: np.ndarray, is_positive: np.ndarray
+) -> float:
+    """Return the threshold with the largest score; between two values, where no sample lies."""
     distinct = np.unique(values)
     if len(distinct) > MAX_CANDIDATES:
         distinct = np.unique(np.quantile(values, np.linspace(0, 1, MAX_CANDIDATES)))
     candidates = (distinct[1:] + distinct[:-1]) / 2 if len(distinct) > 1 else distinct
     scores = [
-        label_score(metric, confusion_matrix(is_positive, (values >= at).astype(np.intp), 2))
-        for at in candidates
+        score(confusion_matrix(is_positive, (values >= at).astype(np.intp), 2)) for at in candidates
     ]
     # The middle of those that are equally good.
     best = np.flatnonzero(np.isclose(scores, max(scores), rtol=0, atol=1e-12))

@@ -14,16 +14,15 @@ import numpy as np
 from lincent.model_selection.experiment import METRICS, Problem, plan_runs
 from lincent.model_selection.methods import BINARY_ONLY, Method, find_method
 from lincent.model_selection.runner import ExperimentResult, Progress, run_experiment
-from lincent.tables.code import estimator_code
 from lincent.tables.formats import TableError
-from lincent.tables.infer import ColumnOptions, infer_schema
+from lincent.tables.infer import ColumnOptions, hash_rows, independent_fraction, infer_schema
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
 
 MIN_SAMPLES_PER_CLASS = 4
 DEFAULT_METHODS = (
     "LCC", "LCC-1SV", "RegularizedLCCCV", "StructuredLCCCV", "AutoLCC", "KernelLCC", "LDA", "SVM",
     "DLS", "SMP", "WSV", "TSV", "DEL", "LogReg", "LogReg-bal", "LinearSVC", "LinearSVC-bal",
-    "sk-LDA", "sk-LDA-bal", "SVC-RBF", "HistGB",
+    "sk-LDA", "sk-LDA-bal", "SVC-RBF", "HistGB", "RandomForest",
 )  # fmt: skip
 """Methods of `compare` by default; those that are not installed are reported as missing."""
 
@@ -37,8 +36,8 @@ def make_problem(
     ----------
     data : path, str, DataFrame, (X, y) or Problem
         The samples with their classes; a name without a suffix is a data set of the paper.
-    target : str
-        Column with the classes.
+    target : str, default=None
+        Column with the classes; the last one if None.
     reading : ReadOptions
         How the file is written, where that is not to be inferred.
     **overrides
@@ -70,19 +69,24 @@ def make_problem(
             raise TableError(f"{data}: there is no such file. {error}") from error
     what = str(data) if isinstance(data, str | os.PathLike) else "data"
     table = read_table(data, reading)
+    notes: tuple[str, ...] = ()
     if target is None:
-        raise TableError(f"{what}: say which column holds the classes (--target COLUMN).")
+        target = str(table.data.column_names[-1])
+        notes = (f"the target is {target!r}, the last column (--target names another).",)
     prepared = infer_schema(table, target, ColumnOptions(**overrides), least=MIN_SAMPLES_PER_CLASS)
     path = Path("stdin" if what == "-" else what)
+    groups = prepared.groups
+    if groups is None and independent_fraction(prepared.frame, prepared.labels) < 1:
+        groups = hash_rows(prepared.frame, prepared.labels)  # copies stay on one side of a split
     return Problem(
         name=path.name.split(".")[0] or path.name,
         X=prepared.frame,
         y=prepared.labels if prepared.labels.dtype.kind in "UO" else prepared.labels.astype(str),
-        groups=prepared.groups,
+        groups=groups,
         schema=prepared.schema,
-        notes=prepared.warnings,
+        notes=(*notes, *prepared.warnings),
         roles=prepared.roles,
-        reading=prepared.table.options,
+        reading=reading,
         title=f"{path.name}, target {prepared.schema.target}",
         origin=path.name,
     )
@@ -189,14 +193,13 @@ def compare(
         "metric": metric,
         "runs": n_splits,
         "procedure": procedure,
-        "target": target or "",
+        "target": target or ("" if problem.schema is None else problem.schema.target),
         "data": str(data) if isinstance(data, str | os.PathLike) else "in memory",
         "options": options,
         "roles": problem.roles,
-        "preparation": estimator_code(problem.preparation()),
     }
     if problem.schema is not None:
-        config |= {"schema": problem.schema.to_json(), "reading": asdict(problem.reading)}
+        config["reading"] = {k: v for k, v in asdict(problem.reading).items() if v is not None}
     return run_experiment(
         "compare",
         plan,

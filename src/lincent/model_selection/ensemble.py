@@ -45,32 +45,21 @@ from sklearn.utils import check_random_state
 
 from lincent import _console
 from lincent.estimators.calibration import FoldFit, OutOfFoldScores, log_likelihoods
-from lincent.estimators.direction import controls
-from lincent.estimators.problem import (
-    BinaryProblem,
-    BinaryTask,
-    HostTraining,
-    Training,
-    binary_tasks,
-)
-from lincent.estimators.regularized import RegularizedFit, check_hinge_range
-from lincent.estimators.validation import (
-    ClassCosts,
-    check_class_weight,
-    check_count,
-    check_positive,
-)
+from lincent.estimators.linear import RegularizedFit, check_hinge_range, controls
+from lincent.estimators.problem import BinaryTask, HostTraining, binary_tasks
+from lincent.estimators.remote import Training
+from lincent.estimators.validation import ClassCosts, check_class_weight
 from lincent.model_selection.folds import calibration_folds
 from lincent.model_selection.scoring import Labels, make_metric
 from lincent.model_selection.search import (
     LinearModels,
     TrainingFolds,
+    check_grid,
     hash_training_folds,
     make_cv_results,
     search_folds,
 )
 from lincent.sources.landmarks import RowMapping
-from lincent.sources.source import Kind
 
 TOTAL_COSTS = 10.0 ** np.arange(-1.5, 3.75, 0.5)
 """Default costs as totals over all samples: C times the weight of the training part."""
@@ -111,14 +100,6 @@ def within_one_se(values: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> 
     best = values[mean_and_error(values, codes, weight)[0].argmax()]
     behind, error = mean_and_error(best - values, codes, weight)
     return np.asarray(behind <= error)
-
-
-def is_better(
-    value: np.ndarray, reference: np.ndarray, codes: np.ndarray, weight: np.ndarray
-) -> bool:
-    """Return whether a candidate is better than another by more than one standard error."""
-    ahead, error = mean_and_error((value - reference)[None], codes, weight)
-    return bool(ahead[0] > error[0])
 
 
 def softmax_weights(
@@ -174,7 +155,8 @@ class JointScores:
         means = np.where(complete, self.means(), -np.inf)
         if default is not None:
             best, reference = self.likelihoods[means.argmax()], self.likelihoods[default]
-            if not is_better(best, reference, self.codes, self.weight):
+            ahead, error = mean_and_error((best - reference)[None], self.codes, self.weight)
+            if not ahead[0] > error[0]:
                 return np.asarray(np.arange(len(means)) == default, dtype=np.float64)
             means[default] = -np.inf
         weights = softmax_weights(means)
@@ -191,8 +173,9 @@ class Grid:
 
     Cs: np.ndarray | None
     fit: RegularizedFit
-    costs: ClassCosts | None
-    """Costs of the classes; None where each binary problem balances its own."""
+    costs: ClassCosts
+    balanced: bool
+    """Whether each binary problem balances the costs of its sides."""
     several: bool = False
     """Several binary problems on the same samples: every second default C is enough."""
     default: tuple[int, int, float] | None = None
@@ -203,19 +186,15 @@ class Grid:
         grid = TOTAL_COSTS[:: 1 + self.several] / weight if self.Cs is None else self.Cs
         return grid if self.default is None else np.insert(grid, *self.default[1:])
 
-    def problem(self, training: Training, task: BinaryTask) -> BinaryProblem:
-        """Return a binary problem with its costs."""
-        if self.costs is not None:
-            return training.task(task, self.costs)
-        ones = np.ones(len(training.classes))
-        return training.task(task, ClassCosts(ones, ones)).balanced()
-
     def directions(self, training: Training, task: BinaryTask, used: np.ndarray) -> list[Any]:
         """Return the model of a binary problem for each C; None for those that are not used."""
+        problem = training.task(task, self.costs)
+        if self.balanced:
+            problem = problem.balanced()
         values = self.values(sum(task.weights(training.totals)))
         models: list[Any] = [None] * len(values)
         positions = np.flatnonzero(used)
-        path = self.fit.directions(self.problem(training, task), values[positions].tolist())
+        path = self.fit.directions(problem, values[positions].tolist())
         for position, direction in zip(positions, path, strict=True):
             models[position] = direction
         return models
@@ -282,7 +261,7 @@ def held_out_values(
         own = held.scores[:, start : start + width].reshape(n_samples, n_tasks, -1)
         values[:, k, :, used[k]] = np.moveaxis(own, 2, 0)
         start += width
-    return held._replace(scores=values)
+    return replace(held, scores=values)
 
 
 @dataclass(frozen=True)
@@ -349,18 +328,6 @@ def pool(folds: Sequence[tuple[Models, Any]], n_tasks: int) -> list[FoldResults]
 # The estimators' common part.
 
 
-def check_costs(Cs: Any) -> np.ndarray | None:
-    """Return None, or the values of C in increasing order."""
-    if Cs is None:
-        return None
-    values = np.sort(np.atleast_1d(np.asarray(Cs, dtype=np.float64)))
-    if values.ndim != 1 or not values.size:
-        raise ValueError(f"Cs={Cs!r} is not usable: give None or a list of positive numbers.")
-    for value in values:
-        check_positive("Cs", float(value))
-    return values
-
-
 class FoldEnsemble:
     """Mixin of classifiers that average the models of all folds and candidates.
 
@@ -372,6 +339,10 @@ class FoldEnsemble:
 
     Cs: Any
     margin_range: Any
+    cv: Any
+    class_weight: Any
+    random_state: Any
+    n_jobs: int | None
     tol: float
     max_iter: int
     time_limit: float | None
@@ -379,6 +350,7 @@ class FoldEnsemble:
     probability: str | None
     scoring: Any
     classes_: np.ndarray
+    _reads_in_place = True
     _searches_folds = True
     _n_repeats: int
     """Repetitions of the folds, for binary problems of at most ``REPEATED_SAMPLES`` samples."""
@@ -405,27 +377,20 @@ class FoldEnsemble:
         return None
 
     def _check_params(self) -> None:
-        check_costs(self.Cs)
         check_hinge_range(self.margin_range)
-        check_positive("tol", self.tol)
-        check_count("max_iter", self.max_iter)
-        if self.time_limit is not None:
-            check_positive("time_limit", self.time_limit)
-
-    def _check_input_backend(self, kind: Kind, X: Any) -> None:
-        """Accept data of every kind."""
+        if self.Cs is not None:
+            check_grid("Cs", self.Cs)
 
     def _learn(self, training: Training, fitted: Sequence[FoldFit] = ()) -> None:
-        model: Any = self
-        costs = check_class_weight(model.class_weight, training.classes, training.totals)
-        seed = int(check_random_state(model.random_state).randint(2**31))
-        limits = controls(model, training.began)
+        costs = check_class_weight(self.class_weight, training.classes, training.totals)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        limits = controls(self, training.began)
         if training.shape[0] * training.shape[1] <= SMALL_ENTRIES:
             limits = replace(limits, tol=SMALL_TOL * limits.tol)
         fit = RegularizedFit(check_hinge_range(self.margin_range), True, limits, seed)
-        own = isinstance(model.class_weight, str)
         todo = binary_tasks(len(training.classes), self.multi_class)
-        grid = Grid(check_costs(self.Cs), fit, None if own else costs, len(todo) > 1)
+        Cs = None if self.Cs is None else np.sort(check_grid("Cs", self.Cs))
+        grid = Grid(Cs, fit, costs, isinstance(self.class_weight, str), len(todo) > 1)
         refitted = len(todo) > 1 and todo[0].whole
         joint = refitted and self.scoring is None
         weight = float(training.totals.sum())
@@ -433,8 +398,7 @@ class FoldEnsemble:
             position = int(np.searchsorted(grid.values(weight), default[1]))
             grid = replace(grid, default=(default[0], position, default[1]))
         few = len(training.classes) == 2 and training.shape[0] <= REPEATED_SAMPLES
-        data = hash_training_folds(training, model.cv, self._n_repeats if few else 1, seed)
-        hashes = data.hashes
+        data = hash_training_folds(training, self.cv, self._n_repeats if few else 1, seed)
         folds, made = self._evaluate_folds(data, todo, grid, seed, joint)
         results = pool(folds, len(todo))
         weights = self._weigh(results, todo, grid, weight, joint)
@@ -443,7 +407,7 @@ class FoldEnsemble:
             used = used if joint else np.ones_like(used)
 
             def refit() -> tuple[Models, Any]:
-                maps, own = self._feature_maps(training, seed, hashes)
+                maps, own = self._feature_maps(training, seed, data.hashes)
                 return fit_models(training, maps, todo, grid, used), own
 
             [(models, own)] = training.each([refit], None)
@@ -461,12 +425,11 @@ class FoldEnsemble:
         self, data: TrainingFolds, todo: list[BinaryTask], grid: Grid, seed: int, joint: bool
     ) -> tuple[list[tuple[Models, Any]], list[Any]]:
         """Return models and held-out samples of each fold, and what made the feature maps."""
-        model: Any = self
 
         def evaluate(split: int, used: np.ndarray | None) -> Any:
             if split and grid.fit.controls.out_of_time():
                 return None
-            _console.step("search, fold", split, data.n_splits)
+            _console.step("search, fold", split, len(data.splits))
             part = data.train(split)
             if len(missing := part.missing()):
                 raise ValueError(
@@ -490,9 +453,9 @@ class FoldEnsemble:
             return used
 
         done = search_folds(
-            data.n_splits,
+            len(data.splits),
             evaluate,
-            lambda jobs: data.training.each(jobs, model.n_jobs),
+            lambda jobs: data.training.each(jobs, self.n_jobs),
             prune if joint else None,
         )
         finished = [one for one in done if one is not None]

@@ -26,7 +26,6 @@ With more than two classes both AUCs are the mean of one class against the rest.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import time
 import warnings
@@ -94,7 +93,7 @@ class Problem:
     roles : dict of str to str
         How each column of a table is used.
     reading : ReadOptions
-        How the file was read.
+        How the file is written, where that was not inferred.
     origin, licence : str, default=''
         Where the data is from, and its licence.
     digest : str, default=''
@@ -296,33 +295,21 @@ def plan_runs(
     if procedure == "folds" and n_splits > N_FOLDS:
         raise ValueError(f"There are {N_FOLDS} folds, n_splits={n_splits} are too many.")
     problems, methods = list(problems), [find_method(method) for method in methods]
-    runs: list[Run | None] = []
-    for problem in problems:
-        columns = []
-        for method in methods:
-            offset = (len(method.grid) // 2) % every if every else 0
-            grid = method.grid[offset::every] if every else ()
-            candidates: tuple[dict[str, Any], ...] = grid or ({},)
-            settings = describe_estimator(method.estimator)
-            columns.append(
-                [
-                    Run(
-                        procedure,
-                        problem.name,
-                        problem.digest,
-                        method.code,
-                        settings,
-                        json.dumps(params, sort_keys=True, default=repr),
-                        split,
-                        random_state,
-                    )
-                    for split in range(n_splits)
-                    for params in candidates
-                ]
-            )
-        runs += itertools.chain.from_iterable(itertools.zip_longest(*columns))
+    described = []
+    for method in methods:
+        offset = (len(method.grid) // 2) % every if every else 0
+        candidates: Any = (method.grid[offset::every] if every else ()) or ({},)
+        texts = [json.dumps(params, sort_keys=True, default=repr) for params in candidates]
+        described.append((method.code, describe_estimator(method.estimator), texts))
+    runs = (
+        Run(procedure, problem.name, problem.digest, code, settings, params, split, random_state)
+        for problem in problems
+        for split in range(n_splits)
+        for code, settings, texts in described
+        for params in texts
+    )
     return Plan(
-        tuple(run for run in runs if run is not None),
+        tuple(runs),
         {problem.digest: problem for problem in problems},
         {method.code: method for method in methods},
     )
@@ -390,9 +377,9 @@ def split_samples(
 def empty_row(run: Run, status: str, error: str) -> dict[str, Any]:
     """Return the row of a run without scores."""
     row = {"key": run.key, **asdict(run), "status": status, "error": error, "warnings": ""}
-    row |= {f"{part}_{name}": float("nan") for part in ("train", "test") for name in METRICS}
-    row |= {"chosen": "", "n_train": 0, "n_test": 0, "gap": float("nan")}
-    return row | {"fit_seconds": float("nan"), "score_seconds": float("nan")}
+    row |= {"chosen": "", "n_train": 0, "n_test": 0}
+    scores = (f"{part}_{name}" for part in ("train", "test") for name in METRICS)
+    return row | dict.fromkeys((*scores, "gap", "fit_seconds", "score_seconds"), float("nan"))
 
 
 def measure(run: Run, problem: Problem, method: Method) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from lincent.estimators.validation import check_count
 from lincent.sources.hashing import HashKFold, row_hashes, smallest_hashes
 from lincent.sources.source import Kind, kind_of
 
@@ -92,6 +91,27 @@ def make_folds(
     return splits
 
 
+def group_folds(cv: Any, X: Any, y: Any, groups: Any) -> list[Split]:
+    """Return (train, test) indices of folds that split no group."""
+    # Imported here: it takes longer to import than the rest of this package.
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    if kind_of(X) in (Kind.DASK, Kind.BATCHES):
+        raise ValueError(
+            "groups needs X in memory; give cv one fold number per row (a Dask array) instead."
+        )
+    if cv is None or isinstance(cv, int | np.integer):
+        cv = StratifiedGroupKFold(number_of_folds(cv))
+    if not hasattr(cv, "split"):
+        raise ValueError(
+            f"groups needs a splitter or a number of folds, and cv is {cv!r}: give cv=GroupKFold()."
+        )
+    y, groups = np.asarray(y), np.asarray(groups)
+    if groups.shape != (len(y),):
+        raise ValueError(f"groups has shape {groups.shape}: give one for each of {len(y)} rows.")
+    return list(cv.split(np.zeros((len(y), 1)), y, groups))
+
+
 def hash_assignment(
     hashes: np.ndarray, codes: np.ndarray, weight: np.ndarray, n_splits: int, seed: int
 ) -> HashKFold:
@@ -126,7 +146,7 @@ def number_of_folds(cv: Any, *, remote: bool = False) -> int:
         return N_SPLITS
     if remote and not isinstance(cv, int | np.integer):
         raise ValueError(_NEEDS_POSITIONS.format(cv=cv))
-    if check_count("cv", int(cv)) < 2:
+    if int(cv) < 2:
         raise ValueError(f"cv={cv!r} is not usable: give at least 2 folds.")
     return int(cv)
 

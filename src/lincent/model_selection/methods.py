@@ -2,9 +2,18 @@
 
 A method is an unfitted estimator, the grid of its tuning, and a description; the built-in ones are
 listed in ``methods.toml`` and imported when they are asked for. The paper's methods have the
-settings that reproduce its numbers (`lincent.paper.baselines.paper_settings`). A user's own method
-takes part by `register_method`, as an estimator object, or on the command line as
-``package.module:Class``.
+settings that reproduce its numbers, which were found by comparison with them:
+
+    LDA   covariance shrunk half-way to its diagonal, class frequencies as priors
+    SVM   lambda = 1 is the cost C = 1 of the usual form, not the printed formula
+    DLS   one nearest neighbor among the regressions, where the published program stops
+    SMP   one component per class
+    TSV   all four constants 0.1, distances divided by |w|
+    WSV   the program divides by c1 = 0.1, so c1 = c2 = 10
+    DEL   the nuclear norm is inert in the program, so 0; each column scored by its sign
+
+A user's own method takes part by `register_method`, as an estimator object, or on the command line
+as ``package.module:Class``.
 """
 
 from __future__ import annotations
@@ -12,14 +21,14 @@ from __future__ import annotations
 import difflib
 import importlib
 import json
-import math
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-from sklearn.base import BaseEstimator, is_classifier
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.model_selection import ParameterGrid
 
 from lincent.estimators.registry import estimator_class
@@ -67,6 +76,8 @@ class Method:
 
 def describe_estimator(estimator: BaseEstimator) -> str:
     """Return the class and the non-default parameters of an estimator as JSON."""
+    if isinstance(estimator, IntegerLabels):
+        estimator = estimator.estimator
     try:
         default = type(estimator)().get_params(deep=False)
     except TypeError:  # a parameter without a default
@@ -80,12 +91,30 @@ def describe_estimator(estimator: BaseEstimator) -> str:
     return json.dumps({"class": path, "params": params}, sort_keys=True, default=repr)
 
 
-TWINS = ("TSV", "WSV")
 BINARY_ONLY = ("sk-LDA-bal",)
 """Methods whose settings are for two classes."""
-GRIDS: dict[str, dict[str, list[Any]]] = {
+TWINS = ("TSV", "WSV")
+FIFTEENTHS = [k / 15 for k in range(1, 16)]
+POWERS_OF_TEN = [10.0 ** (k / 15) for k in range(-30, 27, 4)]
+
+
+def _twin_grid(code: str, *, tied: bool) -> list[dict[str, list[float]]]:
+    """Return cost and ridge of both planes, of one value or apart; WSV divides by the cost."""
+    return [
+        {"c1": [loss], "c2": [loss], "c3": [ridge], "c4": [ridge]}
+        for cost in POWERS_OF_TEN
+        for loss in [1 / cost if code == "WSV" else cost]
+        for ridge in ([cost] if tied else POWERS_OF_TEN)
+    ]
+
+
+GRIDS: dict[str, Any] = {
     "margins": {"margin": [2.0**k for k in range(-7, 8)]},
-    "costs": {"C": [10.0 ** (k / 15) for k in range(-30, 27, 4)]},
+    "costs": {"C": POWERS_OF_TEN},
+    "shrinkages": {"shrinkage": FIFTEENTHS},
+    "ridges": {"ridge": FIFTEENTHS},
+    **{code: _twin_grid(code, tied=True) for code in TWINS},
+    **{f"{code}-untied": _twin_grid(code, tied=False) for code in TWINS},
 }
 """The fifteen values of the paper's second procedure."""
 INFEASIBLE = (
@@ -103,23 +132,40 @@ def _build(code: str) -> Method:
     """Make a built-in method."""
     family = _BUILT_IN[code]
     data = _DATA[family][code]
-    grid, note, scoring = data.get("grid", {}), data.get("note", ""), None
-    if "class" in data:
+    try:
         estimator = _find_class(data["class"])(**data.get("params", {}))
-        note = INFEASIBLE if grid == "margins" else note
-        grid = GRIDS[grid] if isinstance(grid, str) else grid
-    else:
-        settings = _find_class("lincent.paper.baselines:paper_settings")(code.split("-")[0])
-        estimator, grid = settings.estimator, settings.grid
-        scoring = settings.scoring if code == "DEL" else None
+    except ImportError as error:
+        if "install" not in data:
+            raise
+        raise ImportError(f"is not installed: pip install {data['install']}") from error
+    grid, note = data.get("grid", {}), data.get("note", "")
+    note = INFEASIBLE if grid == "margins" else note
+    grid = GRIDS[grid] if isinstance(grid, str) else grid
+    if data.get("integer_labels"):
+        estimator = IntegerLabels(estimator)
+        grid = {f"estimator__{name}": values for name, values in grid.items()}
+    scoring = _find_class(data["scoring"]) if "scoring" in data else None
     candidates = tuple(ParameterGrid(grid)) if grid else ()
-    if code in TWINS:  # cost and ridge have one value; the program of WSV divides by c1
-        candidates = tuple(
-            point
-            for point in candidates
-            if math.isclose(1 / point["c1"] if code == "WSV" else point["c1"], point["c3"])
-        )
     return Method(code, data["title"], family, estimator, candidates, scoring, note)
+
+
+class IntegerLabels(ClassifierMixin, BaseEstimator):
+    """A classifier of another package that takes classes 0, 1, ... only."""
+
+    def __init__(self, estimator: Any = None) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: Any, y: Any) -> IntegerLabels:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.estimator_ = clone(self.estimator).fit(X, codes)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        codes = np.ravel(self.estimator_.predict(X)).astype(np.intp)
+        return np.asarray(self.classes_[codes])
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        return np.asarray(self.estimator_.predict_proba(X))
 
 
 def _find_class(path: str) -> Any:

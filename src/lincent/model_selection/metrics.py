@@ -18,6 +18,8 @@ TITLES = {
     "f1": "F1",
     "mcc": "Matthews correlation",
     "roc_auc": "area under the ROC curve",
+    "log_loss": "log loss (less is better)",
+    "brier": "Brier score (less is better)",
 }
 
 
@@ -33,11 +35,7 @@ def balanced_accuracy(
     codes: np.ndarray, predicted: np.ndarray, n_classes: int, weight: np.ndarray | None = None
 ) -> float:
     """Return the mean recall over the classes that have a sample of positive weight."""
-    hit = codes == predicted
-    total = np.bincount(codes, weight, n_classes)
-    correct = np.bincount(codes, hit if weight is None else weight * hit, n_classes)
-    present = total > 0
-    return float(np.mean(correct[present] / total[present]))
+    return label_score("balanced_accuracy", confusion_matrix(codes, predicted, n_classes, weight))
 
 
 def label_score(name: str, confusion: np.ndarray, positive: int = 1) -> float:

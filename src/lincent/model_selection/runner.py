@@ -1,13 +1,13 @@
 """Run a plan in worker processes, and keep its results in a folder.
 
     FOLDER/runs.parquet     the table of results, one row per run, in the order of the plan
-    FOLDER/parts/*.parquet  rows that came after it, a few seconds' worth in each file
+    FOLDER/runs.jsonl       rows that came after it, a line of JSON each, while an experiment runs
     FOLDER/study.json       settings, data sets, methods, versions, what is missing
     FOLDER/plot_data.json   what figures draw beside the table, where there is such data
 
-Each file is written atomically, so an experiment that is killed loses seconds of work, and the same
-call resumes it: runs whose key is in the table are not repeated. Compaction writes the joined table
-before it removes the parts; a kill in between leaves rows twice, which reading undoes by their key.
+An experiment that is killed loses the fits under way, and the same call resumes it: runs whose key
+is in the table or in the log are not repeated. The table is written atomically before the log is
+emptied; a kill in between leaves rows twice, which reading undoes by their key.
 
 Each run goes to a worker process (loky, as part of joblib) under a time limit. The process of a fit
 that exceeds it is killed and replaced. After three such fits of one method on one data set the
@@ -28,21 +28,19 @@ import signal
 import tempfile
 import threading
 import time
-import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-from lincent._errors import AppError
-from lincent._files import atomic_write, remove_partial, write_file
+from lincent._errors import AppError, import_optional
+from lincent._files import write_file
 from lincent._versions import versions
 from lincent.model_selection.experiment import (
     DIED,
     FAILED,
-    METRICS,
     OK,
     SKIPPED,
     TIMEOUT,
@@ -55,13 +53,11 @@ from lincent.model_selection.experiment import (
 from lincent.model_selection.methods import Method
 from lincent.model_selection.statistics import TEST
 
-TABLE, PARTS, RECORD, PLOT_DATA = "runs.parquet", "parts", "study.json", "plot_data.json"
+TABLE, LOG, RECORD, PLOT_DATA = "runs.parquet", "runs.jsonl", "study.json", "plot_data.json"
 MEASURED = ("fit_seconds", "score_seconds", "finished", "versions", "machine")
 """Columns that differ between two executions of the same run; all others must not."""
 TIME_LIMIT = 300.0
 MAX_TIMEOUTS = 3
-FLUSH_SECONDS = 2.0
-PARTS_BEFORE_COMPACTION = 60
 PARENT_CHECK_SECONDS = 0.2
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
 ONE_THREAD["VECLIB_MAXIMUM_THREADS"] = "1"
@@ -77,83 +73,50 @@ class FolderInUseError(AppError, RuntimeError):
     """Another process writes to the same folder."""
 
 
-def _parquet() -> tuple[Any, Any]:
-    """Return pyarrow and the schema of the table."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError('An experiment needs pyarrow: pip install "lincent[app]".') from error
-    text, integer, number = pyarrow.string(), pyarrow.int64(), pyarrow.float64()
-    scores = " ".join(f"{part}_{name}" for part in ("train", "test") for name in METRICS)
-    columns = [
-        (text, "key procedure dataset digest method settings params"),
-        (integer, "split seed"),
-        (text, "status error warnings chosen"),
-        (integer, "n_train n_test"),
-        (number, f"{scores} gap fit_seconds score_seconds"),
-        (text, "finished versions machine"),
-    ]
-    return pyarrow, pyarrow.schema(
-        [(name, kind) for kind, line in columns for name in line.split()]
-    )
+ROW = empty_row(Run("", "", "", "", "", "", 0, 0), OK, "") | dict.fromkeys(
+    ("finished", "versions", "machine"), ""
+)
+"""An empty row of the table: its columns and their types."""
 
 
-def _write(rows: Iterable[dict[str, Any]], path: Path) -> None:
-    pyarrow, schema = _parquet()
-    with atomic_write(path, force=True) as sink:
-        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows), schema=schema), sink)
+def _frame(rows: Iterable[dict[str, Any]]) -> Any:
+    """Return rows as a data frame with the columns of the table."""
+    import pandas
+
+    types = {name: type(value) for name, value in ROW.items()}
+    return pandas.DataFrame(list(rows), columns=list(ROW)).astype(types)
 
 
 def _read(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return all rows by key; of rows with the same key the first counts."""
-    pyarrow, schema = _parquet()
-    rows: dict[str, dict[str, Any]] = {}
-    for path in [folder / TABLE, *sorted((folder / PARTS).glob("*.parquet"))]:
-        if path.is_file():
-            for row in pyarrow.parquet.read_table(path, schema=schema).to_pylist():
-                rows.setdefault(row["key"], row)
-    return rows
-
-
-def _append(rows: list[dict[str, Any]], folder: Path) -> None:
-    if rows:
-        number = len(list((folder / PARTS).glob("*.parquet")))
-        _write(rows, folder / PARTS / f"{number:06d}-{uuid.uuid4().hex[:12]}.parquet")
-
-
-def _compact(
-    folder: Path, order: Iterable[str] = (), keep: Callable[[dict[str, Any]], bool] | None = None
-) -> None:
-    """Join all files to one table: the keys of ``order`` first, in that order, others after."""
-    parts = list((folder / PARTS).glob("*.parquet"))
-    rows = {key: row for key, row in _read(folder).items() if keep is None or keep(row)}
-    keys = dict.fromkeys([*(key for key in order if key in rows), *sorted(rows)])
-    _write((rows[key] for key in keys), folder / TABLE)
-    for path in parts:
-        path.unlink()
+    """Return all rows by key; those of the log replace those of the table."""
+    rows = read_runs(folder).to_dict("records") if (folder / TABLE).is_file() else []
+    for line in (folder / LOG).read_text("utf-8").splitlines():
+        with contextlib.suppress(ValueError):  # the last line of a writer that was killed
+            rows.append(json.loads(line))
+    return {row["key"]: row for row in rows}
 
 
 @contextlib.contextmanager
-def lock_folder(folder: Path) -> Iterator[None]:
-    """Hold a folder for one writer; the operating system releases it when the process ends."""
-    (folder / PARTS).mkdir(parents=True, exist_ok=True)
-    with open(folder / PARTS / "lock", "w") as lock:
+def open_log(folder: Path) -> Iterator[TextIO]:
+    """Open the log of a folder for one writer; the operating system releases it at the end."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / LOG, "a", encoding="utf-8", newline="\n", buffering=1) as log:
         try:
             import fcntl
 
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # not on this system; names of parts are unique, so nothing is lost
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # not on this system
             pass
         except OSError as error:
             raise FolderInUseError(
                 f"Another run writes to {folder}: wait for it, or choose another folder with -o."
             ) from error
-        remove_partial(folder / PARTS)
-        yield
-    with contextlib.suppress(OSError):  # the parts of an unfinished experiment stay
-        (folder / PARTS / "lock").unlink(missing_ok=True)
-        (folder / PARTS).rmdir()
+        if log.tell():
+            log.write("\n")  # ends a line that a killed writer left
+        yield log
+    with contextlib.suppress(OSError):  # the rows of an unfinished experiment stay
+        if not (folder / LOG).stat().st_size:
+            (folder / LOG).unlink()
 
 
 def read_runs(path: PathLike) -> Any:
@@ -169,8 +132,9 @@ def read_runs(path: PathLike) -> Any:
     pandas.DataFrame
         One row per run.
     """
-    pyarrow, schema = _parquet()
-    return pyarrow.parquet.read_table(Path(path), schema=schema).to_pandas()
+    pandas = import_optional("pandas", "app", "An experiment")
+    path = Path(path) / TABLE if Path(path).is_dir() else Path(path)
+    return pandas.read_parquet(path, columns=list(ROW))
 
 
 # ------------------------------------------------------------------------------ worker processes
@@ -273,29 +237,36 @@ def run_plan(
         raise ValueError(f"n_jobs (--jobs) is a number of processes, 1 or more, got {n_jobs}.")
     if not time_limit > 0:
         raise ValueError(f"time_limit is a number of seconds above 0, got {time_limit}.")
+    for package in ("pandas", "pyarrow"):
+        import_optional(package, "app", "An experiment")
     keys = [run.key for run in plan.runs]
     with contextlib.ExitStack() as stack:
         path = Path(folder or stack.enter_context(tempfile.TemporaryDirectory()))
-        stack.enter_context(lock_folder(path))
+        log = stack.enter_context(open_log(path))
+        table = _read(path)
         if retry:
-            _compact(path, keep=lambda row: row["status"] == OK)
-        finished = _read(path)
-        todo = [run for run, key in zip(plan.runs, keys, strict=True) if key not in finished]
+            table = {key: row for key, row in table.items() if row["status"] == OK}
+        todo = [run for run, key in zip(plan.runs, keys, strict=True) if key not in table]
         if todo:
             timeouts = Counter(
                 (row["digest"], row["method"], row["procedure"])
-                for row in finished.values()
+                for row in table.values()
                 if row["status"] == TIMEOUT
             )
             workers = [_Worker(plan, time_limit) for _ in range(min(n_jobs, len(todo)))]
-            deadline = time.monotonic() + budget
-            rows = _run_all(todo, workers, time_limit, timeouts, deadline)
-            _store(rows, path, keys, len(keys) - len(todo), progress)
-        _compact(path, keys)
-        table = _read(path)
-    pyarrow, schema = _parquet()
-    in_order = [table[key] for key in keys if key in table]
-    return pyarrow.Table.from_pylist(in_order, schema=schema).to_pandas()
+            stamp = {"versions": json.dumps(versions()), "machine": json.dumps(_machine())}
+            rows = _run_all(todo, workers, time_limit, timeouts, time.monotonic() + budget)
+            with contextlib.closing(rows):
+                for done, row in enumerate(rows, len(keys) - len(todo) + 1):
+                    table[row["key"]] = row | stamp | {"finished": _now()}
+                    log.write(json.dumps(table[row["key"]]) + "\n")
+                    if progress is not None:
+                        progress(done, len(keys), row)
+        in_order = [key for key in keys if key in table]
+        every = _frame(table[key] for key in dict.fromkeys([*in_order, *sorted(table)]))
+        write_file(path / TABLE, every.to_parquet(index=False))
+        log.truncate(0)
+    return _frame(table[key] for key in in_order)
 
 
 def _run_all(
@@ -304,7 +275,7 @@ def _run_all(
     time_limit: float,
     timeouts: Counter[tuple[str, str, str]],
     deadline: float,
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any]]:
     """Yield the row of each run as it ends; each worker is driven by a thread."""
     idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     for worker in workers:
@@ -339,32 +310,6 @@ def _run_all(
             threads.shutdown(wait=False, cancel_futures=True)
             for worker in workers:
                 worker.kill()
-
-
-def _store(
-    rows: Iterator[dict[str, Any]],
-    folder: Path,
-    keys: list[str],
-    done: int,
-    progress: Progress | None,
-) -> None:
-    """Write rows to the folder as they come, also those that came before an interrupt."""
-    waiting: list[dict[str, Any]] = []
-    flushed, n_parts = time.monotonic(), 0
-    stamp = {"versions": json.dumps(versions()), "machine": json.dumps(_machine())}
-    try:
-        for number, row in enumerate(rows, done + 1):
-            waiting.append(row | stamp | {"finished": _now()})
-            if progress is not None:
-                progress(number, len(keys), row)
-            if time.monotonic() - flushed > FLUSH_SECONDS:
-                _append(waiting, folder)
-                waiting, flushed, n_parts = [], time.monotonic(), n_parts + 1
-                if n_parts % PARTS_BEFORE_COMPACTION == 0:
-                    _compact(folder, keys)
-    finally:
-        rows.close()  # type: ignore[attr-defined]
-        _append(waiting, folder)
 
 
 def _now() -> str:

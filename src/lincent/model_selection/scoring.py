@@ -92,7 +92,9 @@ def make_metric(scoring: Any, classes: np.ndarray) -> Metric:
     class, all classes weighted equally, for more.
     """
     if scoring is None or (isinstance(scoring, str) and scoring == "roc_auc" and len(classes) == 2):
-        return _roc_auc if len(classes) == 2 else _balanced_likelihood
+        if len(classes) == 2:
+            return _roc_auc
+        return lambda scores, labels: balanced_likelihood(scores, *labels)
     from sklearn.metrics import check_scoring  # late: slow to import
 
     scorer = check_scoring(PrecomputedScores(classes), scoring=scoring)
@@ -112,10 +114,6 @@ def make_metric(scoring: Any, classes: np.ndarray) -> Metric:
 def _roc_auc(scores: np.ndarray, labels: Labels) -> float:
     area = weighted_auc(labels.codes == 1, scores[:, 0], labels.weight)
     return 0.5 if np.isnan(area) else area
-
-
-def _balanced_likelihood(scores: np.ndarray, labels: Labels) -> float:
-    return balanced_likelihood(scores, labels.codes, labels.weight, labels.n_classes)
 
 
 def scores_labels(scoring: Any, classes: np.ndarray) -> bool:

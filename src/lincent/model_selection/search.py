@@ -14,14 +14,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lincent.estimators.problem import HostTraining, Training, predicted_codes
-from lincent.estimators.remote import DaskTraining, DeviceTraining
-from lincent.estimators.validation import check_positive
+from lincent.estimators.problem import HostTraining, predicted_codes
+from lincent.estimators.remote import DaskTraining, DeviceTraining, Training
 from lincent.model_selection.folds import (
     N_SPLITS,
     Split,
@@ -33,7 +32,7 @@ from lincent.model_selection.folds import (
 )
 from lincent.model_selection.scoring import PrecomputedScores, RemoteSamples
 from lincent.solvers.solution import Controls
-from lincent.sources.hashing import row_hashes
+from lincent.sources.hashing import HeldOutScores, row_hashes
 from lincent.sources.landmarks import RowMapping
 from lincent.sources.source import namespace_of
 
@@ -47,15 +46,6 @@ BLOCK_ROWS = 8192
 
 ModelScore = Callable[[Any, Any, Any, dict[str, Any]], float]
 """The score of a fitted model, from samples, labels and further arguments of a scorer."""
-
-
-class HeldOut(NamedTuple):
-    """Held-out samples: positions, class codes, weights, decision values (one column a model)."""
-
-    rows: np.ndarray
-    codes: np.ndarray
-    weight: np.ndarray
-    scores: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -81,6 +71,7 @@ class LinearModels:
         return scores
 
 
+@dataclass(frozen=True)
 class IndexFolds:
     """Folds of training data in memory or on a device.
 
@@ -88,16 +79,10 @@ class IndexFolds:
     those of all samples, by which hash-based folds were made.
     """
 
-    def __init__(
-        self,
-        training: HostTraining | DeviceTraining,
-        splits: list[Split],
-        compared: np.ndarray | None = None,
-        hashes: np.ndarray | None = None,
-    ) -> None:
-        self.training, self.splits, self.compared = training, splits, compared
-        self.hashes = hashes
-        self.n_splits = len(splits)
+    training: HostTraining | DeviceTraining
+    splits: list[Split]
+    compared: np.ndarray | None = None
+    hashes: np.ndarray | None = None
 
     def train(self, split: int) -> HostTraining | DeviceTraining:
         """Return the training part of a split."""
@@ -112,18 +97,20 @@ class IndexFolds:
         X, y = self.training.rows(test), self.training.classes[self.training.host_codes[test]]
         return [score(model, X, y, extra) for model in models]
 
-    def decision_values(self, split: int, models: Sequence[LinearModels]) -> HeldOut:
+    def decision_values(self, split: int, models: Sequence[LinearModels]) -> HeldOutScores:
         """Return the decision values of the held-out samples that are compared."""
         test = self.splits[split][1]
         if self.compared is not None:
             test = test[self.compared[test]]
         X = self.training.rows(test)
         scores = np.concatenate([model(X) for model in models], axis=1)
-        return HeldOut(test, self.training.host_codes[test], self.training.weight[test], scores)
+        return HeldOutScores(
+            test, self.training.host_codes[test], self.training.weight[test], scores
+        )
 
     def partition(self, models: Sequence[Any]) -> list[tuple[Any, np.ndarray, np.ndarray]]:
         """Return (model, train, test) if the folds hold out every sample once; else nothing."""
-        if len(models) < self.n_splits:
+        if len(models) < len(self.splits):
             return []
         test = np.concatenate([test for _, test in self.splits])
         if np.any(np.bincount(test, minlength=self.training.shape[0]) != 1):
@@ -131,16 +118,14 @@ class IndexFolds:
         return [(model, *split) for model, split in zip(models, self.splits, strict=True)]
 
 
+@dataclass(frozen=True)
 class DaskFolds:
     """Folds of training data in Dask blocks or batches."""
 
-    hashes = None
-
-    def __init__(
-        self, training: DaskTraining, splits: list[tuple[Any, int]], assignment: Any = None
-    ) -> None:
-        self.training, self.splits, self.assignment = training, splits, assignment
-        self.n_splits = len(splits)
+    training: DaskTraining
+    splits: list[tuple[Any, int]]
+    assignment: Any = None
+    hashes: None = None
 
     def train(self, split: int) -> DaskTraining:
         """Return the training part of a split."""
@@ -172,11 +157,10 @@ class DaskFolds:
             for line in lines
         ]
 
-    def decision_values(self, split: int, models: Sequence[LinearModels]) -> HeldOut:
+    def decision_values(self, split: int, models: Sequence[LinearModels]) -> HeldOutScores:
         """Return the decision values of the held-out samples that are compared."""
         folds, fold = self.splits[split]
-        found = folds.out_of_fold_scores(fold, models, self.assignment)
-        return HeldOut(found.rows, found.codes, found.weight, found.scores)
+        return folds.out_of_fold_scores(fold, models, self.assignment)
 
     def partition(self, models: Sequence[Any]) -> list[tuple[Any, np.ndarray, np.ndarray]]:
         """Return nothing: probabilities of fold models are for samples in memory."""
@@ -200,7 +184,6 @@ def stratified_training_folds(training: Training, cv: Any) -> TrainingFolds:
         if not folds.folds:
             raise ValueError("cv gives no folds: every row has the fold number -1.")
         return DaskFolds(training, [(folds, fold) for fold in folds.folds])
-    assert isinstance(training, HostTraining | DeviceTraining)
     # Imported here: it takes longer to import than the rest of this package.
     from sklearn.model_selection import PredefinedSplit, check_cv
 
@@ -232,7 +215,6 @@ def hash_training_folds(training: Training, cv: Any, n_repeats: int, seed: int) 
             folds = [TableFolds.hashed(table, assignment) for assignment in assignments]
         pairs = [(each, fold) for each in folds for fold in each.folds]
         return DaskFolds(training, pairs, assignments[0])
-    assert isinstance(training, HostTraining | DeviceTraining)
     X, codes, weight = training.X, training.host_codes, training.weight
     hashes = row_hashes(X, seed)
     splits = make_folds(cv, X, codes, weight, n_repeats, seed, hashes)
@@ -317,11 +299,6 @@ class FoldScores:
         """The candidates that are compared."""
         return np.asarray(self.done[self.folds].all(axis=0))
 
-    @property
-    def infeasible(self) -> np.ndarray:
-        """The candidates without a solution on some fold."""
-        return np.asarray((np.isnan(self.scores) & ~self.late).any(axis=0))
-
     def cv_results(self, params: list[dict[str, Any]]) -> dict[str, Any]:
         """Return ``cv_results_``; means are over the folds that are compared."""
         splits = {f"split{k}_test_score": line for k, line in enumerate(self.scores)}
@@ -330,7 +307,7 @@ class FoldScores:
             params,
             compared.mean(axis=0),
             std_test_score=compared.std(axis=0),
-            feasible=~self.infeasible,
+            feasible=~(np.isnan(self.scores) & ~self.late).any(axis=0),
             relative_gap=self.gaps[self.folds].max(axis=0),
             **splits,
         )
@@ -369,10 +346,10 @@ def warn_uncertified(what: str) -> None:
 def check_grid(name: str, values: Any, *, infinite: bool = False) -> np.ndarray:
     """Return candidate values as an array of one or more positive numbers."""
     grid = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    if grid.ndim != 1 or grid.size == 0:
-        raise ValueError(f"{name}={values!r} is not usable: give a list of numbers above 0.")
-    for value in grid.tolist():
-        check_positive(name, value, infinite=infinite)
+    usable = (grid > 0) & (grid < np.inf) | (infinite & (grid == np.inf))
+    if grid.ndim != 1 or not grid.size or not usable.all():
+        kind = "numbers above 0" if infinite else "finite numbers above 0"
+        raise ValueError(f"{name}={values!r} is not usable: give a list of {kind}.")
     return grid
 
 

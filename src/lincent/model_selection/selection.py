@@ -1,26 +1,46 @@
 """Select an ensemble of candidates from out-of-fold decision values.
 
-The ensemble is the mean of the best candidates, each normalized by the standard deviation of its
-out-of-fold decision values.  Decision values have the shape (n_samples, n_outputs): one output for
-two classes, one for each class of more.
+The first member of the ensemble is the mean of the best candidates, each normalized by the standard
+deviation of its out-of-fold decision values.  Feature maps of another kind (``separate``: leaves of
+trees, pairs of columns) are members of their own, each by its best candidate.  With f_m the
+decision values of member m and z_m = a_m f_m + b_m their calibrated log-probabilities up to a
+constant, the ensemble is sum_m w_m a_m f_m, and its weights w are those of a greedy selection with
+replacement that minimizes the out-of-fold log loss of sum_m w_m z_m (Caruana et al., "Ensemble
+selection from libraries of models", ICML 2004), shrunk towards the first member by as much as
+``SHRINK_ROWS`` samples would.  Decision values have the shape (n_samples, n_outputs): one output
+for two classes, one for each class of more.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lincent.estimators.calibration import Softmax, fit_softmax
+from lincent.estimators.calibration import Softmax, by_class, fit_robust_softmax, fit_softmax
 from lincent.model_selection.scoring import Labels, Metric
 from lincent.model_selection.search import make_cv_results
 from lincent.tables.weighted import quantiles
 
 N_THRESHOLDS = 99
 """Thresholds that are compared for a metric of predicted labels."""
+GREEDY_STEPS = 25
+SHRINK_ROWS = 400.0
+"""Between 200 and 1,000 all are as good in the mean over development tables; without, tables of
+fewer than 500 samples lose as often as they gain."""
+
+
+class Criterion(NamedTuple):
+    """By what candidates are selected."""
+
+    metric: Metric
+    shift: bool = False
+    """Whether the threshold is chosen by the metric."""
+    separate: Sequence[str] = ()
+    """Feature maps that are members of their own."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +68,119 @@ def standard_deviation(scores: np.ndarray, weight: np.ndarray) -> float:
 
 def best_candidates(values: np.ndarray, count: int) -> list[int]:
     """Return the indices of the best candidates; ties go to the earlier, simpler one."""
-    return [int(k) for k in np.argsort(-values, kind="stable")[:count]]
+    order: list[int] = np.argsort(-values, kind="stable")[:count].tolist()
+    return order
 
 
 def mean_scores(candidates: Sequence[ScoredCandidate], chosen: Sequence[int]) -> np.ndarray:
     """Return the decision values of the ensemble."""
     return np.mean([candidates[k].scores / candidates[k].deviation for k in chosen], axis=0)
+
+
+@dataclass(frozen=True)
+class Blend:
+    """Candidates of an ensemble: their weights, of sum one, and factors on their scores."""
+
+    chosen: list[int]
+    weights: np.ndarray
+    factors: np.ndarray
+
+    def scores(self, candidates: Sequence[ScoredCandidate]) -> np.ndarray:
+        """Return the decision values of the ensemble."""
+        pairs = zip(self.chosen, self.factors, strict=True)
+        return np.asarray(sum(factor * candidates[k].scores for k, factor in pairs))
+
+
+def log_losses(log_odds: np.ndarray, labels: Labels) -> np.ndarray:
+    """Return the mean log loss of each of several (n_classes, n_samples) log-probabilities."""
+    rows = np.arange(len(labels.codes))
+    top = log_odds.max(axis=1)
+    total = top + np.log(np.exp(log_odds - top[:, None]).sum(axis=1))
+    return np.asarray((total - log_odds[:, labels.codes, rows]) @ labels.weight)
+
+
+def greedy_weights(log_odds: np.ndarray, labels: Labels) -> np.ndarray:
+    """Return the weights of members by greedy selection with replacement on the log loss.
+
+    ``log_odds`` has the shape (n_members, n_classes, n_samples).
+    """
+    counts, total = np.zeros(len(log_odds)), np.zeros(log_odds.shape[1:])
+    least, best = np.inf, counts
+    tolerance = 1e-6 * float(labels.weight.sum())
+    for step in range(1, GREEDY_STEPS + 1):
+        losses = log_losses((total + log_odds) / step, labels)
+        k = int(losses.argmin())
+        counts[k] += 1
+        total += log_odds[k]
+        if losses[k] < least - tolerance:
+            least, best = float(losses[k]), counts / step
+    return best
+
+
+def blend_members(
+    candidates: Sequence[ScoredCandidate],
+    first: Sequence[int],
+    separate: Sequence[Sequence[int]],
+    labels: Labels,
+) -> Blend:
+    """Return the ensemble of the mean of the ``first`` candidates and the best of each other list.
+
+    Decision values are a weighted mean of normalized ones.
+    """
+    groups = [list(first)] if len(first) else []
+    scores = [mean_scores(candidates, first)] if len(first) else []
+    calibrators = [fit_softmax(one, *labels[:2]) for one in scores]
+    for indices in separate:
+        own = [fit_softmax(candidates[k].scores, *labels[:2]) for k in indices]
+        odds = [_log_odds(c, candidates[k].scores) for c, k in zip(own, indices, strict=True)]
+        best = int(log_losses(np.stack(odds), labels).argmin())
+        groups.append([indices[best]])
+        scores.append(mean_scores(candidates, groups[-1]))
+        calibrators.append(fit_softmax(scores[-1], *labels[:2]))
+    weights = np.eye(len(groups))[0]
+    if len(groups) > 1 and calibrators[0].slope > 0:
+        odds = [_log_odds(c, own) for c, own in zip(calibrators, scores, strict=True)]
+        total = float(labels.weight.sum())
+        greedy = greedy_weights(np.stack(odds), labels)
+        weights = (total * greedy + SHRINK_ROWS * weights) / (total + SHRINK_ROWS)
+        weights[[c.slope <= 0 for c in calibrators]] = 0.0
+        weights = np.round(weights / weights.sum(), 6)  # sums in another order must not show
+    slopes = np.array([c.slope for c in calibrators]) if weights.max() < 1 else np.ones(len(groups))
+    on_scores = weights * slopes / (weights @ slopes)
+    chosen, shown, factors = [], [], []
+    for group, weight, factor in zip(groups, weights, on_scores, strict=True):
+        if weight > 0:
+            chosen += group
+            shown += [weight / len(group)] * len(group)
+            factors += [factor / (len(group) * candidates[k].deviation) for k in group]
+    return Blend(chosen, np.array(shown), np.array(factors))
+
+
+def _log_odds(calibrator: Softmax, scores: np.ndarray) -> np.ndarray:
+    return np.asarray((calibrator.slope * by_class(scores) + calibrator.offset).T)
+
+
+def groups_of(
+    candidates: Sequence[ScoredCandidate], separate: Collection[str]
+) -> tuple[list[int], list[list[int]]]:
+    """Return the indices of ordinary candidates, and those of each separate feature map."""
+    groups: dict[str, list[int]] = {"": []}
+    for k, one in enumerate(candidates):
+        groups.setdefault(one.feature_map if one.feature_map in separate else "", []).append(k)
+    return groups.pop(""), list(groups.values())
+
+
+def best_blend(
+    candidates: Sequence[ScoredCandidate],
+    values: np.ndarray,
+    labels: Labels,
+    count: int,
+    separate: Collection[str],
+) -> Blend:
+    """Return the ensemble of the ``count`` candidates of the largest values and separate ones."""
+    ordinary, groups = groups_of(candidates, separate)
+    first = [ordinary[k] for k in best_candidates(values[ordinary], count)]
+    return blend_members(candidates, first, groups, labels)
 
 
 def choose_shift(
@@ -72,7 +199,7 @@ def choose_shift(
     else:
         total = np.bincount(labels.codes, labels.weight, labels.n_classes)
         log_frequency = np.log(np.maximum(total / labels.weight.sum(), 1e-12))
-        slope = max(fit_calibrator(scores, labels).slope, 1e-6)
+        slope = max(fit_softmax(scores, *labels[:2]).slope, 1e-6)
         amounts = np.linspace(-1.0, 2.0, 13) / slope
         none = np.zeros((1, labels.n_classes))
         shifts = np.concatenate([none, amounts[:, None] * log_frequency])
@@ -84,21 +211,26 @@ def choose_shift(
     return np.asarray(shifts[int(np.where(mean > error, mean, 0.0).argmax())])
 
 
-def fit_calibrator(scores: np.ndarray, labels: Labels) -> Softmax:
-    """Return the calibration of out-of-fold decision values."""
-    return fit_softmax(scores, labels.codes, labels.weight)
+def final_calibrator(scores: np.ndarray, labels: Labels) -> Softmax:
+    """Return a calibration that is robust where a clipped score keeps the largest class."""
+    fit = fit_robust_softmax if labels.n_classes == 2 else fit_softmax
+    return fit(scores, *labels[:2])
 
 
-def nested_score(
+def nested_scores(
     candidates: Sequence[ScoredCandidate],
     labels: Labels,
     folds: Sequence[np.ndarray],
-    metric: Metric,
+    criterion: Criterion,
     count: int,
-    shift: bool,
-) -> float:
-    """Return the nested-CV score: ensemble and threshold of a fold are chosen by the others."""
+) -> tuple[np.ndarray, float]:
+    """Return decision values of ensembles that the other folds choose, and the nested-CV score.
+
+    The score is that of the decision values with thresholds that the other folds choose as well.
+    """
+    metric, shift, separate = criterion
     scores = np.full((len(labels.codes), candidates[0].scores.shape[1]), np.nan)
+    shifts = np.zeros_like(scores)
     for number, held in enumerate(folds):
         rest = [fold for k, fold in enumerate(folds) if k != number and len(fold)]
         if not rest or not len(held):
@@ -108,57 +240,54 @@ def nested_score(
         inner = [
             ScoredCandidate.of(c.feature_map, c.C, c.scores[others], own.weight) for c in candidates
         ]
-        chosen = best_candidates(np.array([metric(c.scores, own) for c in inner]), count)
-        mean = np.mean([candidates[k].scores[held] / inner[k].deviation for k in chosen], axis=0)
+        values = np.array([metric(c.scores, own) for c in inner])
+        blend = best_blend(inner, values, own, count, separate)
+        outer = [replace(c, scores=c.scores[held]) for c in candidates]
+        scores[held] = blend.scores(outer)
         if shift:
             ends = np.cumsum([0] + [len(fold) for fold in rest])
             parts = [np.arange(a, b) for a, b in itertools.pairwise(ends)]
-            mean = mean + choose_shift(mean_scores(inner, chosen), own, parts, metric)
-        scores[held] = mean
+            shifts[held] = choose_shift(blend.scores(inner), own, parts, metric)
     rows = np.flatnonzero(~np.isnan(scores[:, 0]))
-    return metric(scores[rows], labels.subset(rows)) if len(rows) else float("nan")
+    shifted = (scores + shifts)[rows]
+    return scores, metric(shifted, labels.subset(rows)) if len(rows) else float("nan")
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The selected ensemble; ``samples`` were held out and have the decision values ``scores``."""
+    """The selected ensemble; ``samples`` were held out and have the decision values ``scores``.
+
+    ``nested`` are decision values of ensembles that were chosen without the fold of the sample.
+    """
 
     candidates: list[ScoredCandidate]
     values: np.ndarray
     n_folds: np.ndarray
-    chosen: list[int]
+    blend: Blend
     samples: np.ndarray
     scores: np.ndarray
     shift: np.ndarray
+    nested: np.ndarray
     nested_score: float
     calibrator: Softmax
 
     def by_feature_map(self) -> dict[str, list[float]]:
         """Return for each feature map of the ensemble its values of C."""
         Cs: dict[str, list[float]] = {}
-        for candidate in (self.candidates[k] for k in self.chosen):
-            Cs.setdefault(candidate.feature_map, []).append(candidate.C)
+        for name, C in self.factors():
+            Cs.setdefault(name, []).append(C)
         return Cs
 
-    def narrowed(
-        self, few: Sequence[ScoredCandidate], scores: np.ndarray, shift: np.ndarray, calibrator: Any
-    ) -> Selection:
-        """Return the selection of a few candidates, scored on other held-out samples."""
-        deviation = {(one.feature_map, one.C): one.deviation for one in few}
-        candidates = [
-            replace(one, deviation=deviation.get((one.feature_map, one.C), one.deviation))
-            for one in self.candidates
-        ]
-        chosen = [k for k, c in enumerate(candidates) if (c.feature_map, c.C) in deviation]
-        return replace(
-            self, candidates=candidates, chosen=chosen, samples=np.arange(len(scores)),
-            scores=scores, shift=shift, calibrator=calibrator,
-        )  # fmt: skip
+    def factors(self) -> dict[tuple[str, float], tuple[float, float]]:
+        """Return for feature map and C of each model its weight and the factor on its scores."""
+        chosen = (self.candidates[k] for k in self.blend.chosen)
+        pairs = zip(self.blend.weights.tolist(), self.blend.factors.tolist(), strict=True)
+        return {(one.feature_map, one.C): pair for one, pair in zip(chosen, pairs, strict=True)}
 
     def cv_results(self) -> dict[str, Any]:
         """Return ``cv_results_``: scores of pooled out-of-fold decision values."""
         weight = np.zeros(len(self.candidates))
-        weight[self.chosen] = 1.0 / len(self.chosen)
+        weight[self.blend.chosen] = self.blend.weights
         params = [{"feature_map": one.feature_map, "C": one.C} for one in self.candidates]
         return make_cv_results(params, self.values, n_folds=self.n_folds, weight=weight)
 
@@ -168,9 +297,8 @@ def select(
     n_folds: np.ndarray,
     folds: Sequence[np.ndarray],
     labels: Labels,
-    metric: Metric,
+    criterion: Criterion,
     count: int,
-    shift: bool,
 ) -> Selection:
     """Select the best candidates among those that were evaluated on the most folds.
 
@@ -182,14 +310,12 @@ def select(
         Number of folds on which each was evaluated.
     folds : list of ndarray
         The test samples of each fold.
-    labels, metric : Labels, callable
+    labels, criterion : Labels, Criterion
         By which candidates are scored.
     count : int
-        Size of the ensemble.
-    shift : bool
-        Whether the threshold is chosen by the metric.
+        Number of candidates in the first member of the ensemble.
     """
-    values = []
+    (metric, shift, separate), values = criterion, []
     for candidate in candidates:
         rows = np.flatnonzero(np.isfinite(candidate.scores[:, 0]))
         values.append(metric(candidate.scores[rows], labels.subset(rows)))
@@ -200,18 +326,20 @@ def select(
     parts = [position[test][position[test] >= 0] for test in folds]
     own = [replace(candidates[k], scores=candidates[k].scores[samples]) for k in complete]
     subset = labels.subset(samples)
-    chosen = best_candidates(np.array(values)[complete], count)
-    scores = mean_scores(own, chosen)
+    blend = best_blend(own, np.array(values)[complete], subset, count, separate)
+    scores = blend.scores(own)
+    nested, nested_score = nested_scores(own, subset, parts, criterion, count)
     return Selection(
         candidates,
         np.array(values),
         n_folds,
-        [complete[k] for k in chosen],
+        replace(blend, chosen=[complete[k] for k in blend.chosen]),
         samples,
         scores,
         choose_shift(scores, subset, parts, metric) if shift else np.zeros(scores.shape[1]),
-        nested_score(own, subset, parts, metric, count, shift),
-        fit_calibrator(scores, subset),
+        np.where(np.isnan(nested), scores, nested),  # a single fold has no others
+        nested_score,
+        final_calibrator(scores, subset),
     )
 
 
@@ -220,24 +348,36 @@ def select_few(
     candidates: list[ScoredCandidate],
     parts: Sequence[np.ndarray],
     labels: Labels,
-    metric: Metric,
+    criterion: Criterion,
     count: int,
-    shift: bool,
-) -> tuple[Selection, list[int]]:
-    """Select at most ``count`` candidates by forward selection on other held-out samples.
+) -> Selection:
+    """Return the selection with at most ``count`` candidates, by other held-out samples.
 
-    The best one first; another joins it if the mean of both is better still.  ``parts`` of the
-    samples give the standard error by which the threshold is chosen.
+    Forward selection: the best one first; another joins it if the mean of both is better still.
+    Candidates of separate feature maps are members beside them.  ``parts`` of the samples give the
+    standard error by which the threshold is chosen.
     """
-    chosen = best_candidates(np.array([metric(one.scores, labels) for one in candidates]), 1)
-    while len(chosen) < count:
-        rest = [k for k in range(len(candidates)) if k not in chosen]
-        value = metric(mean_scores(candidates, chosen), labels)
-        gains = [metric(mean_scores(candidates, [*chosen, k]), labels) - value for k in rest]
+    metric, shift, separate = criterion
+    rest, groups = groups_of(candidates, separate)
+    values = np.array([metric(candidates[k].scores, labels) for k in rest])
+    first = [rest[k] for k in best_candidates(values, 1)]
+    while first and len(first) < count:
+        rest = [k for k in rest if k not in first]
+        value = metric(mean_scores(candidates, first), labels)
+        gains = [metric(mean_scores(candidates, [*first, k]), labels) - value for k in rest]
         if not gains or max(gains) <= 0:
             break
-        chosen.append(rest[int(np.argmax(gains))])
-    scores = mean_scores(candidates, chosen)
-    moved = choose_shift(scores, labels, parts, metric) if shift else np.zeros(scores.shape[1])
-    few = [candidates[k] for k in chosen]
-    return selection.narrowed(few, scores, moved, fit_calibrator(scores, labels)), chosen
+        first.append(rest[int(np.argmax(gains))])
+    blend = blend_members(candidates, first, groups, labels)
+    scores = blend.scores(candidates)
+    keys = [(one.feature_map, one.C) for one in selection.candidates]
+    positions = [keys.index((candidates[k].feature_map, candidates[k].C)) for k in blend.chosen]
+    return replace(
+        selection,
+        blend=replace(blend, chosen=positions),
+        samples=np.arange(len(scores)),
+        scores=scores,
+        nested=scores,
+        shift=choose_shift(scores, labels, parts, metric) if shift else np.zeros(scores.shape[1]),
+        calibrator=final_calibrator(scores, labels),
+    )

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -78,19 +77,13 @@ def rank_biserial(a: Any, b: Any) -> float:
     return float(ranks @ np.sign(difference) / ranks.sum())
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """A mean difference with its interval and the p value that belongs to it."""
 
     mean: float
     low: float
     high: float
     p: float
-
-    @property
-    def real(self) -> bool:
-        """Whether zero is outside."""
-        return self.low > 0 or self.high < 0
 
 
 def interval(difference: Any, test_to_train: float = 0.0) -> Interval:
@@ -164,16 +157,6 @@ def summarize(frame: Any, dataset: str, column: str, procedure: str = "holdout")
     )
 
 
-def split_ratio(frame: Any, dataset: str, procedure: str = "holdout") -> float:
-    """Return n_test / n_train, which the corrected interval needs."""
-    rows = frame[
-        (frame["dataset"] == dataset)
-        & (frame["procedure"] == procedure)
-        & (frame["status"] == "ok")
-    ]
-    return float((rows["n_test"] / rows["n_train"]).mean()) if len(rows) else 0.0
-
-
 def compare_pairs(
     frame: Any, dataset: str, reference: str, column: str, procedure: str = "holdout"
 ) -> Any:
@@ -186,7 +169,9 @@ def compare_pairs(
     import pandas
 
     table = pivot(frame, dataset, column, procedure)
-    ratio = split_ratio(frame, dataset, procedure)
+    good = select(frame, procedure, dataset)
+    good = good[good["status"] == "ok"]
+    ratio = float((good["n_test"] / good["n_train"]).mean())
     lines = []
     for method in table.columns.drop(reference) if reference in table else ():
         both = table[[reference, method]].dropna()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -164,6 +164,8 @@ class Checked:
 class Certificate:
     """A feasible point, a dual bound, and so a bound of the distance to the optimum.
 
+    ``duality_gap_`` of an estimator is the largest ``relative_gap`` of its certificates.
+
     ``rounding`` bounds the floating-point error of both values and belongs to the gap.  ``unit`` is
     the size of an objective that counts as zero: one, or less where the data is of a smaller scale.
     """
@@ -175,16 +177,17 @@ class Certificate:
     dual_objective: float
     rounding: float = 0.0
     unit: float = 1.0
+    relative_gap: float = field(init=False)
+    """The gap relative to the objective."""
+
+    def __post_init__(self) -> None:
+        value = relative_gap(self.gap, self.objective, self.unit)
+        object.__setattr__(self, "relative_gap", value)
 
     @property
     def gap(self) -> float:
         """The duality gap, with its floating-point error."""
         return max(self.objective - self.dual_objective, 0.0) + self.rounding
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap relative to the objective."""
-        return relative_gap(self.gap, self.objective, self.unit)
 
 
 def relative_gap(gap: float, objective: float, unit: float = 1.0) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -41,6 +41,14 @@ class Item:
     hint: str = ""
 
 
+class Block:
+    """A part of a section; templates know it by its kind."""
+
+    @property
+    def kind(self) -> str:
+        return type(self).__name__.lower()
+
+
 Column = tuple[str | Heading, Callable[[Any], Any]]
 """A title (see ``columns``; foreign text as a ``Heading``), and the cell of an item."""
 
@@ -49,13 +57,12 @@ SMALL = 6
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Block):
     """Rows of cells under columns."""
 
     columns: tuple[Heading, ...]
     rows: tuple[tuple[Item, ...], ...]
     caption: str = ""
-    kind: str = field(default="table", init=False)
 
     @property
     def small(self) -> bool:
@@ -83,35 +90,34 @@ def tabulated(items: Iterable[Any], *pairs: Column, caption: str = "") -> Table:
 
 
 @dataclass(frozen=True)
-class Paragraph:
+class Paragraph(Block):
     """Plain text."""
 
     text: str
-    kind: str = field(default="paragraph", init=False)
 
 
 @dataclass(frozen=True)
-class Bullets:
+class Bullets(Block):
     """A list of short texts."""
 
     items: tuple[str, ...]
-    kind: str = field(default="bullets", init=False)
 
 
 @dataclass(frozen=True)
-class Code:
+class Code(Block):
     """Lines to copy."""
 
     text: str
     title: str = ""
-    kind: str = field(default="code", init=False)
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(Block):
     """A drawing with its numbers behind a click. ``svg`` is made here, never taken from input.
 
-    A wide one keeps its size and scrolls; panels are several drawings, side by side as they fit.
+    A wide one keeps its size and scrolls. Instead of ``svg`` it may have ``charts``, plain data
+    that the script of the page draws, side by side as they fit (see ``charts`` in
+    ``interactive.js``).
     """
 
     name: str
@@ -120,20 +126,27 @@ class Figure:
     caption: str
     numbers: Table | None = None
     wide: bool = False
-    panels: bool = False
-    kind: str = field(default="figure", init=False)
+    charts: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
-class Note:
+class Widget(Block):
+    """A part of the page that its script builds from plain data: ``threshold`` or ``what-if``.
+
+    ``text`` says how to use it, on the page alone.
+    """
+
+    name: str
+    data: Any
+    text: str
+
+
+@dataclass(frozen=True)
+class Note(Block):
     """An explanation, closed until it is clicked."""
 
     title: str
     text: tuple[str, ...]
-    kind: str = field(default="note", init=False)
-
-
-Block = Paragraph | Bullets | Table | Figure | Code | Note
 
 
 @dataclass(frozen=True)
@@ -155,6 +168,16 @@ class Page:
     facts: tuple[tuple[str, str], ...]
     sections: tuple[Section, ...]
     footer: str
+    warnings: tuple[str, ...] = ()
+    """What a reader should know before anything else."""
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What the script draws, by the names of figures and widgets."""
+        blocks = [self.lead, *(block for section in self.sections for block in section.blocks)]
+        figures = (block for block in blocks if isinstance(block, Figure) and block.charts)
+        data: dict[str, Any] = {figure.name: figure.charts for figure in figures}
+        return data | {block.name: block.data for block in blocks if isinstance(block, Widget)}
 
 
 def number(value: float, digits: int = 1, *, signed: bool = False, mark: str = "") -> Item:

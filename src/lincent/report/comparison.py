@@ -1,4 +1,4 @@
-"""The report of an experiment: which method, by how much, is it real, how long, and the code.
+"""The report of an experiment: which method, by how much, is it real, and how long.
 
 `comparison_page` is the page of ``lincent compare``; `settings_section`, `note` and `facts_footer`
 are shared with the pages of the paper's study.
@@ -31,8 +31,6 @@ from lincent.report.blocks import (
     Page,
     Paragraph,
     Section,
-    Table,
-    columns,
     number,
     probability,
     seconds,
@@ -40,12 +38,8 @@ from lincent.report.blocks import (
     text,
     yes_or_no,
 )
-from lincent.report.drawing import COLOR, drawing, log_seconds, rows_of_dots, to_svg
+from lincent.report.charts import dots
 from lincent.report.rendering import write_page
-from lincent.tables.code import Verbatim, program, public_import
-from lincent.tables.encoder import table_pipeline
-from lincent.tables.read import ReadOptions
-from lincent.tables.schema import Schema
 
 
 class Comparison:
@@ -92,9 +86,8 @@ class Comparison:
             return ("No method gave a score.", "The table below has the reason of each method.")
         top = self.scored.iloc[0]
         score = f"{top['mean']:.3f}" if self.metric == "mcc" else f"{100 * top['mean']:.1f} %"
-        first = (
-            f"{self.best} is best here: {self.title} {score} on held-out rows, mean of "
-            f"{top['runs']} splits"
+        first = f"{self.best} is best here: {self.title} {score} on held-out rows, " + (
+            "one split" if top["runs"] == 1 else f"mean of {top['runs']} splits"
         )
         if len(self.scored) == 1:
             return (first + ".", "There is nothing to compare it with.")
@@ -115,7 +108,7 @@ class Comparison:
     def command(self) -> str:
         """Return the ``lincent fit`` line of the best method, empty where no command fits it."""
         config = self.config
-        in_file = "schema" in config and config["data"] != "in memory"
+        in_file = "reading" in config and config["data"] != "in memory"
         if not self.best or not in_file or self.best.endswith("-untied"):
             return ""
         if self.method["family"] not in ("centralization", "paper"):
@@ -124,7 +117,7 @@ class Comparison:
         parts += ["--method", self.best]
         for name, value in self.chosen.items():
             parts += ["--set", f"{name}={value}"]
-        return shlex.join([*parts, *column_options(config["options"]), "-o", "model.lincent"])
+        return shlex.join([*parts, *table_options(config), "-o", "model.lincent"])
 
 
 # ------------------------------------------------------------------------------------- the page
@@ -139,7 +132,7 @@ def comparison_page(result: ExperimentResult) -> Page:
         sections.append(_differences(comparison))
     sections.append(_times(comparison))
     if comparison.best:
-        sections.append(_code(comparison))
+        sections.append(_winner(comparison))
     sections += [_data(comparison), settings_section(result, _command(result))]
     by_group = " by group" if problem["grouped"] else ""
     nested = comparison.procedure == "nested"
@@ -164,10 +157,14 @@ def _lead(comparison: Comparison) -> Figure:
     scale, title, scored = comparison.scale, comparison.title, comparison.scored
     digits, percent = (3, "") if comparison.metric == "mcc" else (1, ", percent")
     marks = dict.fromkeys(comparison.near, "near") | {comparison.best: "best"}
-    colors = [marks.get(method, "far") for method in scored["method"]]
     mean, sd = (scale * scored[name].fillna(0) for name in ("mean", "sd"))
-    label = f"{title} on held-out rows{percent}"
-    svg = _dots("scores", scored["method"], (mean - sd, mean + sd), mean, colors, label)
+    chart = dots(
+        list(scored["method"]),
+        mean.tolist(),
+        [marks.get(method, "far") for method in scored["method"]],
+        ranges=list(zip(mean - sd, mean + sd, strict=True)),
+        shown=[number(value, digits).text for value in mean],
+    )
 
     def best(line: Any) -> str:
         return "best" if line.method == comparison.best else ""
@@ -181,26 +178,11 @@ def _lead(comparison: Comparison) -> Figure:
         ("Status", lambda line: text(line.reason or "ok", "bad wrap" if line.reason else "quiet")),
     )
     caption = (
-        f"Mean {title} over splits with one standard deviation. Strong blue: the best. Light blue: "
-        "cannot be distinguished from it. Gray: behind by a real difference."
+        f"Mean {title} on held-out rows over splits{percent}, with one standard deviation. Strong "
+        "blue: the best. Light blue: cannot be distinguished from it. Gray: behind by a real "
+        "difference."
     )
-    return Figure("scores", svg, f"{title} of every method", caption, table)
-
-
-def _dots(name: str, methods: Any, ends: Any, values: Any, colors: Any, label: str) -> str:
-    """Draw a dot and an interval for each method, first on top."""
-    colors = [COLOR[color] for color in colors]
-    with drawing(5.4, 0.9 + 0.29 * len(colors)) as (figure, axes):
-        axes.hlines(range(len(colors)), *ends, colors=colors, lw=1.6)
-        for position, value in enumerate(values):
-            axes.plot(value, position, "o", color=colors[position], ms=7)
-        if name == "differences":
-            axes.axvline(0, color=COLOR["ink"], lw=1)
-        if name == "times":
-            log_seconds(axes)
-        rows_of_dots(axes, [shorten(method) for method in methods])
-        axes.set_xlabel(label)
-        return to_svg(figure, name)
+    return Figure("scores", "", f"{title} of every method", caption, table, charts=(chart,))
 
 
 def _scores(comparison: Comparison) -> Section:
@@ -209,30 +191,29 @@ def _scores(comparison: Comparison) -> Section:
     metrics = [name for name in METRICS if name not in twice - {comparison.metric}]
     frame, name = comparison.result.frame, comparison.problem["name"]
     table = {m: pivot(frame, name, f"test_{m}", comparison.procedure).mean() for m in metrics}
-    rows = []
-    for line in comparison.lines.itertuples():
-        cells = [text(line.method)]
-        for metric in metrics:
-            value = table[metric].get(line.method, np.nan)
-            scale, digits = (1.0, 3) if metric == "mcc" else (100.0, 1)
-            mark = "best" if value == table[metric].max() else ""
-            cells.append(number(scale * value, digits, mark=mark))
-        failed = f"{line.failed} failed" if line.failed else "ok"
-        cells.append(text(failed, "bad" if line.failed else "quiet", line.reason))
-        rows.append(tuple(cells))
-    head = columns("Method", *(f"{METRICS[metric]}#" for metric in metrics), "Status")
+
+    def cell(line: Any, metric: str) -> Item:
+        value = table[metric].get(line.method, np.nan)
+        scale, digits = (1.0, 3) if metric == "mcc" else (100.0, 1)
+        mark = "best" if value == table[metric].max() else ""
+        return number(scale * value, digits, mark=mark)
+
+    def status(line: Any) -> Item:
+        if not line.failed:
+            return text("ok", "quiet")
+        return text(f"{line.failed} of {line.failed + line.runs} failed", "bad", line.reason)
+
     caption = (
         "Mean on held-out rows; percent, the correlation apart. The best of each column is marked."
     )
-    blocks: list[Any] = [Table(head, tuple(rows), caption), note("auc")]
-    failures = tuple(
-        f"{line.method}: {line.failed} of {line.failed + line.runs} splits, {line.reason}"
-        for line in comparison.lines.itertuples()
-        if line.reason
+    scores = tabulated(
+        comparison.lines.itertuples(),
+        ("Method", lambda line: line.method),
+        *((f"{METRICS[m]}#", lambda line, m=m: cell(line, m)) for m in metrics),
+        ("Status", status),
+        caption=caption,
     )
-    if failures:
-        reasons = Paragraph("Marked runs, with the first reason of each method:")
-        blocks += [reasons, Bullets(failures)]
+    blocks: list[Any] = [scores, note("auc")]
     if comparison.result.missing:
         missing = tuple(f"{name}: {reason}" for name, reason in comparison.result.missing)
         blocks += [Paragraph("Not run:"), Bullets(missing)]
@@ -263,23 +244,28 @@ def _differences(comparison: Comparison) -> Section:
     )
     mean, low, high = (scale * comparison.pairs[name] for name in ("mean", "low", "high"))
     finite = np.isfinite(low)
-    ends = (low.where(finite, mean), high.where(finite, mean))
-    colors = np.where(comparison.pairs["real"], "best", "far")
-    label = f"{best} minus method, {comparison.title}{comparison.unit}"
-    svg = _dots("differences", comparison.pairs["method"], ends, mean, colors, label)
-    caption = (
-        f"How far each method is behind {best}, split by split, with corrected 95 % intervals. "
-        "Blue: real after Holm's correction. Gray: could be chance."
+    chart = dots(
+        list(comparison.pairs["method"]),
+        mean.tolist(),
+        ["best" if real else "far" for real in comparison.pairs["real"]],
+        ranges=list(zip(low.where(finite, mean), high.where(finite, mean), strict=True)),
+        shown=[points(value / scale).text for value in mean],
     )
-    drawn = Figure("differences", svg, f"How far each method is behind {best}", caption)
+    caption = (
+        f"How far each method is behind {best}, split by split, in {comparison.title}"
+        f"{comparison.unit}, with corrected 95 % intervals. Blue: real after Holm's correction. "
+        "Gray: could be chance."
+    )
+    alt = f"How far each method is behind {best}"
+    drawn = Figure("differences", "", alt, caption, charts=(chart,))
     return Section("differences", "Is the difference real?", (drawn, table, note("real")))
 
 
 def _times(comparison: Comparison) -> Section:
     lines = comparison.lines.dropna(subset="seconds").sort_values("seconds", kind="stable")
-    values, colors = lines["seconds"].clip(lower=1e-5), ["s1"] * len(lines)
-    ends, label = (values.min() / 1.5, values), "median time of one fit, logarithmic"
-    svg = _dots("times", lines["method"], ends, values, colors, label)
+    values = lines["seconds"].clip(lower=1e-5).tolist()
+    shown = [seconds(value).text for value in values]
+    chart = dots(list(lines["method"]), values, ["near"] * len(values), shown=shown, log=True)
     what = "choice of parameters included" if comparison.procedure == "nested" else "one fit"
     table = tabulated(
         comparison.lines.itertuples(),
@@ -288,25 +274,22 @@ def _times(comparison: Comparison) -> Section:
         ("Fits#", lambda line: number(line.runs, 0)),
     )
     caption = (
-        f"Median time of a fit ({what}), one thread. A fit that exceeds "
+        f"Median time of a fit ({what}), one thread, on a logarithmic scale. A fit that exceeds "
         f"{comparison.config['time_limit']:g} s is stopped and marked."
     )
-    drawn = Figure("times", svg, "Median time of one fit", caption, table)
+    drawn = Figure("times", "", "Median time of one fit", caption, table, charts=(chart,))
     return Section("times", "How long each took", (drawn,))
 
 
-def _code(comparison: Comparison) -> Section:
-    intro = "These lines fit the winner on all rows. They run unchanged."
-    if comparison.method["family"] == "own":
-        intro = "The winner is your own method; these lines need its class to be importable."
+def _winner(comparison: Comparison) -> Section:
+    intro = "This command fits the winner on all rows, with a held-out score:"
+    code = comparison.command()
+    if not code:
+        intro = "The winner is this estimator, after the preparation that the settings describe:"
+        code = estimator_call(comparison.method, comparison.chosen)
     if comparison.chosen:
-        intro += " The parameters are those chosen most often inside the training parts."
-    code = winner_lines(comparison.method, comparison.problem, comparison.config, comparison.chosen)
-    blocks: list[Any] = [Paragraph(intro), Code(code)]
-    if comparison.command():
-        same = Paragraph("The same from the command line, with a held-out score:")
-        blocks += [same, Code(comparison.command())]
-    return Section("code", "The winner, ready to run", tuple(blocks))
+        intro = "The parameters are those chosen most often inside the training parts. " + intro
+    return Section("winner", "The winner", (Paragraph(intro), Code(code)))
 
 
 def _data(comparison: Comparison) -> Section:
@@ -338,57 +321,26 @@ def _command(result: ExperimentResult) -> str:
     parts = ["lincent", "compare", config["data"]]
     if config["target"]:
         parts += ["--target", config["target"]]
-    parts += column_options(config["options"])
+    parts += table_options(config)
     codes = ",".join(method["code"] for method in result.methods)
     parts += ["--methods", codes, "--runs", str(config["runs"]), "--seed", str(config["seed"])]
     parts += ["--metric", config["metric"], "--time-limit", f"{config['time_limit']:g}"]
     return shlex.join([*parts, *["--tune"] * (config["procedure"] == "nested")])
 
 
-def column_options(options: Mapping[str, Any]) -> list[str]:
-    """Return the overrides of the schema inference as options of the command line."""
-    words: list[str] = []
+def table_options(config: Mapping[str, Any]) -> list[str]:
+    """Return how a table was read as options of the command line."""
+    options, words = config["options"], []
     for option in ("drop", "keep"):
         for column in options.get(option) or ():
             words += [f"--{option}", column]
     for column, role in (options.get("roles") or {}).items():
         words += ["--role", f"{column}={role}"]
-    words += [f"--{option}" for option in ("dates", "text") if options.get(option)]
-    return words + (["--group", options["group"]] if options.get("group") else [])
-
-
-def winner_lines(
-    method: Mapping[str, Any],
-    problem: Mapping[str, Any],
-    config: Mapping[str, Any],
-    chosen: Mapping[str, Any] | None = None,
-) -> str:
-    """Return a program that reads the data and fits a method on all of its rows."""
-    settings = json.loads(method["settings"])
-    module, name = public_import(settings["class"])
-    values = settings["params"] | dict(chosen or {})
-    arguments = ", ".join(f"{key}={value!r}" for key, value in values.items())
-    estimator = Verbatim(f"from {module} import {name}", f"{name}({arguments})")
-    if "schema" in config and config["data"] != "in memory":
-        schema, reading = Schema.from_json(config["schema"]), ReadOptions(**config["reading"])
-        return program(schema, config["data"], reading, table_pipeline(estimator))
-    imports, call = config["preparation"]
-    source = ["", "# X: your features, y: your classes"]
-    if not config["target"] and config["data"] != "in memory":
-        source = [
-            "from lincent.paper.datasets import load_dataset",
-            "",
-            f"data = load_dataset({problem['name']!r})",
-            "X, y = data.data, data.target",
-        ]
-    lines = [
-        *sorted({*imports, estimator.imports, "from sklearn.pipeline import make_pipeline"}),
-        *source,
-        f"model = make_pipeline({call}, {estimator.call})",
-        "model.fit(X, y)",
-        "print(model.predict(X[:5]))",
-    ]
-    return "\n".join(lines)
+    words += ["--dates"] if options.get("dates") else []
+    words += ["--group", options["group"]] if options.get("group") else []
+    for option, value in config.get("reading", {}).items():
+        words += ["--sep" if option == "separator" else f"--{option}", value]
+    return words
 
 
 # ------------------------------------------------------------------- shared with the paper's pages
@@ -415,14 +367,8 @@ def class_counts(problem: Mapping[str, Any]) -> str:
 def wall_time(result: ExperimentResult) -> str:
     """Return the time of this call and of all fits; a resumed experiment has more of the latter."""
     fits = float(result.frame[["fit_seconds", "score_seconds"]].sum().sum())
-    wall, workers = result.config["wall_seconds"], processes(result)
-    return f"{duration(wall)} in this call with {workers}; all fits {duration(fits)}"
-
-
-def processes(result: ExperimentResult) -> str:
-    """Return the number of worker processes in words."""
-    n_jobs = result.config["jobs"]
-    return "1 process" if n_jobs == 1 else f"{n_jobs} processes"
+    wall, jobs = duration(result.config["wall_seconds"]), result.config["jobs"]
+    return f"{wall} in this call with {jobs} process(es); all fits {duration(fits)}"
 
 
 def footer(result: ExperimentResult) -> str:
@@ -434,19 +380,21 @@ def footer(result: ExperimentResult) -> str:
     )
 
 
+def estimator_call(method: Mapping[str, Any], chosen: Mapping[str, Any] = {}) -> str:
+    """Return the estimator of a method as it is printed, with the parameters that were chosen."""
+    settings = json.loads(method["settings"])
+    params = settings["params"] | dict(chosen)
+    arguments = ", ".join(f"{name}={value!r}" for name, value in params.items())
+    return f"{settings['class'].rpartition('.')[2]}({arguments})"
+
+
 def settings_section(result: ExperimentResult, command: str) -> Section:
     """Return methods, settings, statistics, versions and the command: all that repeats a run."""
-
-    def call(method: Mapping[str, Any]) -> Item:
-        settings = json.loads(method["settings"])
-        arguments = ", ".join(f"{name}={value!r}" for name, value in settings["params"].items())
-        return text(f"{settings['class'].rpartition('.')[2]}({arguments})", "wrap")
-
     methods = tabulated(
         result.methods,
         ("Method", lambda method: method["code"]),
         ("What it is", lambda method: text(method["title"], "wrap")),
-        ("Settings", call),
+        ("Settings", lambda method: text(estimator_call(method), "wrap")),
         ("Grid values#|how many values tuning tries", lambda method: number(method["grid"], 0)),
         ("Note", lambda method: text(method["note"], "wrap")),
         caption="Every method receives z-scored features.",
@@ -470,7 +418,7 @@ def settings_section(result: ExperimentResult, command: str) -> Section:
         f"Test: {tests['test']}; zeros: {tests['zero_rule']}; {tests['method']}; level "
         f"{tests['alpha']}. Intervals: corrected resampled t, Nadeau and Bengio 2003; several "
         "comparisons: Holm.",
-        f"Seed {config['seed']}, {processes(result)} of one thread each, limit "
+        f"Seed {config['seed']}, {config['jobs']} process(es) of one thread each, limit "
         f"{config['time_limit']:g} s for a fit.",
         f"Versions: {versions}.",
         f"Machine: {machine['system']} {machine['architecture']}, {machine['cores']} cores.",
@@ -490,18 +438,13 @@ def summary_lines(result: ExperimentResult) -> list[str]:
     comparison = Comparison(result)
     width = max((len(method) for method in comparison.lines["method"]), default=6)
     lines = [*comparison.answer(), ""]
+    marks = dict.fromkeys(comparison.near, "~") | {comparison.best: "*"}
     for line in comparison.lines.itertuples():
         score = f"      – {line.reason[:80]}"
         if np.isfinite(line.mean):
-            score = f"{comparison.scale * line.mean:7.2f} ± {comparison.scale * line.sd:.2f}"
-        mark = (
-            "*"
-            if line.method == comparison.best
-            else "~"
-            if line.method in comparison.near
-            else " "
-        )
-        lines.append(f" {mark} {line.method:<{width}} {score}")
+            score = f"{comparison.scale * line.mean:7.2f}"
+            score += f" ± {comparison.scale * line.sd:.2f}" if np.isfinite(line.sd) else ""
+        lines.append(f" {marks.get(line.method, ' ')} {line.method:<{width}} {score}")
     lines.append(" * best   ~ cannot be distinguished from it")
     return lines + [f"Not run: {name}: {reason}" for name, reason in result.missing]
 

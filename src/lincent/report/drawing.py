@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lincent._errors import printable
+from lincent._errors import import_optional, printable
 from lincent.inspection._display import COLORS, INK, LIGHT
 
 _NAMES = (
@@ -39,11 +39,9 @@ SERIES = tuple(COLOR[f"s{k}"] for k in range(1, 7))
 @contextmanager
 def drawing(width: float, height: float, **layout: Any) -> Iterator[tuple[Any, Any]]:
     """Open a figure with the look of the reports and close it after use."""
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('A report needs matplotlib: pip install "lincent[app]".') from error
+    matplotlib = import_optional("matplotlib", "app", "A report")
+    from matplotlib.figure import Figure
+
     settings: Any = {
         "svg.fonttype": "none",
         "font.size": 11,
@@ -113,26 +111,3 @@ def rows_of_dots(axes: Any, labels: list[str], size: float = 10.5) -> None:
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x", linewidth=0.7)
     axes.set_axisbelow(True)
-
-
-def log_seconds(axes: Any) -> None:
-    """Make the horizontal axis logarithmic, with times in words: matplotlib's own are LaTeX."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, position: time_label(value)))
-    axes.xaxis.set_minor_formatter(NullFormatter())
-
-
-def time_label(seconds: float) -> str:
-    """Return a power of ten of a second in a unit that reads well.
-
-    Examples
-    --------
-    >>> [time_label(seconds) for seconds in (1e-5, 0.001, 0.1, 1, 100)]
-    ['10 µs', '1 ms', '100 ms', '1 s', '100 s']
-    """
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= 0.999 * size:
-            return f"{seconds / size:g} {unit}"
-    return f"{seconds / 1e-6:g} µs"

@@ -18,11 +18,6 @@ On noisy data that takes up to a hundred models.  Two shortcuts need the price o
                 is left the vertex minimizes its own model: a local optimum.  The tableau holds only
                 a band of samples near their breakpoints; one pass over all samples after some
                 pivots shows whether the others have stayed on their side.
-
-With ``lines`` the search continues from a local optimum.  On a line beta + t u F is piecewise
-linear with at most two breakpoints per sample, so that sorting them gives its *global* minimum on
-the line.  If no line through the optimum leads lower, the procedure descends once more from the
-minimizers of two other models.
 """
 
 from __future__ import annotations
@@ -31,7 +26,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lincent.problems.arrays import Certificate, Index, Mask, Matrix, Vector
+from lincent.problems.arrays import Certificate, Index, Mask, Vector
 from lincent.problems.centralization import Program, certify
 from lincent.problems.ramp import RampProgram
 from lincent.solvers.lp import dispatch, screening, simplex
@@ -65,10 +60,6 @@ class Tuning:
     band: int = 12  # samples per feature: a smaller band must be renewed more often
     least_band: int = 320  # samples: below, a pivot is all overhead
     stride: int = 16  # pivots before the first pass over all samples
-
-    # Lines
-    line_features: int = 300  # with more features lines are no longer cheap
-    line_entries: int = 4_000_000  # samples times lines that are searched
 
 
 TUNING = Tuning()
@@ -107,14 +98,12 @@ def solve(
     controls: Controls,
     rng: np.random.Generator,
     max_steps: int,
-    *,
-    lines: bool = False,
 ) -> LocalSolution:
     """Descend from ``start``, a point with d.beta >= s inside the box."""
-    state = _Descent(program, start)
+    state = Descent(program, start)
     status, model = Status.ITERATION_LIMIT, None
     while state.steps < max_steps:
-        model, beyond = _step(state, solver, controls, rng)
+        model, beyond = step(state, solver, controls, rng)
         lowered = state.offer(model.beta)
         controls.tell(f"step {state.steps}: objective {state.value:.10e}")
         if controls.out_of_time():
@@ -122,15 +111,12 @@ def solve(
             break
         if lowered and not np.array_equal(beyond, state.beyond):
             continue
-        if lines and _look_further(state, solver, controls, rng, max_steps):
-            controls.tell(f"step {state.steps}: objective {state.value:.10e} further on")
-            continue
         status = Status.OPTIMAL if model.relative_gap <= controls.tol else Status.STALLED
         break
     return LocalSolution(status, state.beta, tuple(state.history), model, NAME)
 
 
-class _Descent:
+class Descent:
     """The best point so far, and the objectives on the way to it."""
 
     def __init__(self, program: RampProgram, start: Vector) -> None:
@@ -167,8 +153,8 @@ class _Descent:
         return points[int(np.argmin(values))]
 
 
-def _step(
-    state: _Descent, solver: str, controls: Controls, rng: np.random.Generator
+def step(
+    state: Descent, solver: str, controls: Controls, rng: np.random.Generator
 ) -> tuple[Certificate, Mask]:
     """Return a certified minimizer of a model, and the J of that model."""
     program = state.program
@@ -193,7 +179,7 @@ def _step(
 
 
 def _minimum(
-    model: Program, state: _Descent, solver: str, controls: Controls, rng: np.random.Generator
+    model: Program, state: Descent, solver: str, controls: Controls, rng: np.random.Generator
 ) -> Solution:
     """Return the certified minimizer of a model: with many samples, from where it was taken."""
     m, n = model.shape
@@ -205,27 +191,6 @@ def _minimum(
         if solution.certified(controls.tol):
             return solution
     return dispatch.solve(model, solver, controls, rng)
-
-
-def _look_further(
-    state: _Descent, solver: str, controls: Controls, rng: np.random.Generator, max_steps: int
-) -> bool:
-    """Move to a lower point away from this local optimum; return whether there was one."""
-    program = state.program
-    lower = lowest_on_lines(program, state.beta, state.value)
-    convex = program.upper_model(np.zeros(program.shape[0], dtype=bool))
-    if lower is not None and state.offer(convex.feasible(lower)):
-        return True
-    enough = state.value - 1e-8 * max(1.0, abs(state.value))
-    projected, distance = program.rows.dot(state.beta), float(program.difference @ state.beta)
-    # Any set J gives a model above F: all misplaced samples, or only the farthest.
-    for share in (0.0, 3.0):
-        model = program.upper_model(-2.0 * projected > share * distance)
-        start = dispatch.solve(model, solver, controls, rng).certificate.beta
-        local = solve(program, start, solver, controls, rng, max_steps)
-        if local.objective < enough and state.offer(local.beta):
-            return True
-    return False
 
 
 # Newton steps, each on a new model
@@ -338,11 +303,11 @@ def walk(
     n = program.shape[1]
     if n > TUNING.walk_features:
         return None
-    # The length of each sample in scaled features: how fast it can come to a breakpoint.
+    # By the length of each sample in scaled features: how fast it can come to a breakpoint.
     if program.rows.sparse or program.rows.is_remote:
-        size = program.rows.sizes(np.diag(1.0 / program.rows.column_scale())) + 1e-300
+        per_size = 1.0 / (program.rows.sizes(np.diag(1.0 / program.rows.column_scale())) + 1e-300)
     else:
-        size = simplex.scales_and_sizes(program.rows.dense())[1] + 1e-300
+        per_size = simplex.scales_and_sizes(program.rows.dense())[1]
     width = max(TUNING.band * n, TUNING.least_band)
     wide = 8 * width  # to which a band that lost samples grows
     stride, value = TUNING.stride, program.objective(beta, projected)
@@ -350,7 +315,7 @@ def walk(
     for _ in range(100):  # a walk that needs more passes is left to a solver
         if controls.out_of_time():
             return None
-        band = band or _Band(program, beta, projected, size, width)
+        band = band or _Band(program, beta, projected, per_size, width)
         if not band.tableau.usable:
             return None
         ended = band.tableau.descend(stride)
@@ -374,13 +339,13 @@ class _Band:
     """The samples close to a breakpoint at a point, and the tableau of the model on them."""
 
     def __init__(
-        self, program: RampProgram, beta: Vector, projected: Vector, size: Vector, width: int
+        self, program: RampProgram, beta: Vector, projected: Vector, per_size: Vector, width: int
     ) -> None:
         self.program = program
         separation = float(program.difference @ beta)
         distances = np.abs(projected - program.margin / 2)
-        self.near = _smallest(distances / size, width)
-        self.watched = _smallest(np.abs(2.0 * projected + separation) / size, width)
+        self.near = _smallest(distances * per_size, width)
+        self.watched = _smallest(np.abs(2.0 * projected + separation) * per_size, width)
         self.low, self.beyond = self._others(beta, projected)
         model = program.upper_model(self.beyond)
         linear = self._linear(model)
@@ -474,106 +439,3 @@ class RampTableau(Tableau):
             self.T[-1, :n] += (slope / self.unit) @ self.T[m : m + n, :n]
             self.T[-1, n] += float(slope @ beta)
             self.counted = beyond
-
-
-# Lines through a local optimum
-
-
-def lowest_on_lines(program: RampProgram, beta: Vector, value: float) -> Vector | None:
-    """Return the lowest point on lines through a local optimum, or None if none is below it.
-
-    The lines are the axes and the ray through zero; the edges of the vertex (one active constraint
-    let go, the others kept); and inv(A'CA) a_i, which move sample i and disturb the others least.
-    """
-    m, n = program.shape
-    most = TUNING.line_entries // max(1, m)
-    if n > TUNING.line_features or most < n:
-        return None
-    projected = program.rows.dot(beta)
-    edges, sample_lines = _edges(program, beta, projected), _sample_lines(program, projected)
-    lines = np.hstack([np.eye(n), beta[:, None], edges, sample_lines])
-    lines = lines[:, np.any(lines != 0, axis=0)][:, :most]
-    lowest, point = value - 1e-9 * max(1.0, abs(value)), None
-    step = max(1, 400_000 // max(1, m))
-    for start in range(0, lines.shape[1], step):
-        batch = lines[:, start : start + step]
-        length, values = minimum_on_lines(program, beta, projected, batch)
-        k = int(np.argmin(values))
-        if values[k] < lowest:
-            lowest, point = float(values[k]), beta + length[k] * batch[:, k]
-    return point
-
-
-def minimum_on_lines(
-    program: RampProgram, beta: Vector, projected: Vector, lines: Matrix
-) -> tuple[Vector, Vector]:
-    """Return for each column u of ``lines`` the best t inside the box and d.beta >= s, and F there.
-
-    With q = d.beta and p_i = -2 a_i.beta, and q_u, p_ui their change along u,
-
-        F(t) = const - (q + t q_u) + sum_i c_i (s + p_i + t p_ui)_+
-                                   - sum_i c_i (p_i - q + t (p_ui - q_u))_+.
-    """
-    along = np.column_stack([program.rows.dot(u) for u in np.ascontiguousarray(lines.T)])
-    s, c, d = program.margin, program.costs, program.difference
-    q, q_u = float(d @ beta), d @ lines
-    low, high = _range(beta, lines, q - s, q_u)
-    at = np.concatenate([s - 2 * projected, -2 * projected - q])[:, None]
-    slope = np.concatenate([-2 * along, -2 * along - q_u])
-    weight = np.concatenate([c, -c])[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        breakpoints = np.where(slope != 0, -at / slope, np.inf)
-    breakpoints = np.clip(breakpoints, low, high)
-    order = np.argsort(breakpoints, axis=0)
-    breakpoints = np.vstack([low, np.take_along_axis(breakpoints, order, axis=0), high])
-    first = at + slope * low
-    # Just above the lower end a hinge counts if it is positive or about to be.
-    rising = (first > 0) | ((first == 0) & (slope > 0))
-    jump = np.where(rising & (slope > 0), 0.0, weight * np.abs(slope))
-    # Breakpoints outside the range were moved to its ends; their jump must not count inside.
-    jump[~rising & (slope <= 0)] = 0.0
-    jump = np.take_along_axis(jump, order, axis=0)
-    value = -(q + q_u * low) - s * float(c.sum()) + (weight * np.maximum(first, 0.0)).sum(axis=0)
-    begin = -q_u + (weight * slope * rising).sum(axis=0)
-    slopes = begin + np.vstack([np.zeros_like(low), np.cumsum(jump, axis=0)])
-    values = value + np.vstack(
-        [np.zeros_like(low), np.cumsum(slopes * np.diff(breakpoints, axis=0), axis=0)]
-    )
-    best = np.argmin(values, axis=0)
-    each = np.arange(lines.shape[1])
-    return breakpoints[best, each], values[best, each]
-
-
-def _range(beta: Vector, lines: Matrix, slack: float, q_u: Vector) -> tuple[Vector, Vector]:
-    """Return how far each line goes back and forth before it leaves the box or d.beta >= s."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ends = np.stack([(-1.0 - beta[:, None]) / lines, (1.0 - beta[:, None]) / lines])
-        ends = np.where(lines == 0, np.array([-np.inf, np.inf])[:, None, None], ends)
-        low, high = ends.min(axis=0).max(axis=0), ends.max(axis=0).min(axis=0)
-        back = np.where(q_u > 0, -slack / q_u, -np.inf)
-        forth = np.where(q_u < 0, -slack / q_u, np.inf)
-    # t = 0 is inside, up to rounding.
-    return np.minimum(np.maximum(low, back), 0.0), np.maximum(np.minimum(high, forth), 0.0)
-
-
-def _edges(program: RampProgram, beta: Vector, projected: Vector) -> Matrix:
-    size = float(np.mean(np.abs(projected))) + program.margin
-    tight = np.flatnonzero(np.abs(2 * projected - program.margin) <= 1e-7 * size)
-    at_box = np.flatnonzero(np.abs(beta) >= 1.0 - 1e-9)
-    active = [program.rows.take(tight).dense(), np.eye(len(beta))[at_box]]
-    if float(program.difference @ beta) <= program.margin * (1 + 1e-9):
-        active.append(program.difference[None, :])
-    together = np.vstack(active)
-    if not 0 < len(together) <= 2 * len(beta) + 10:
-        return np.empty((len(beta), 0))
-    return np.asarray(np.linalg.pinv(together))
-
-
-def _sample_lines(program: RampProgram, projected: Vector) -> Matrix:
-    gram = program.rows.gram(program.costs)
-    # Evenly along the projections, equal ones once: duplicated samples add no lines.
-    _, chosen = np.unique(projected, return_index=True)
-    if len(chosen) > 150:
-        chosen = chosen[np.linspace(0, len(chosen) - 1, 150).astype(np.intp)]
-    rows = program.rows.take(np.sort(chosen)).dense()
-    return np.asarray(np.linalg.pinv(gram, hermitian=True) @ rows.T)

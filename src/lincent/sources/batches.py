@@ -10,21 +10,24 @@ from __future__ import annotations
 
 import glob
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lincent import _threads
+from lincent._memory import available_memory
 from lincent.sources.shared_reads import (
     ENCODE,
     BaseSchedule,
     BlockError,
     Each,
     Log,
-    Merge,
     ReadCancelled,
     ReadRequest,
     TreeReducer,
@@ -32,9 +35,13 @@ from lincent.sources.shared_reads import (
 
 BATCH_ROWS = 2**16
 """Rows of a batch of a Parquet file: large beside the overhead of a batch, small in memory."""
+THREAD_BYTES = 2**28
+"""Free memory for each thread that reduces batches: its stack, its buffers in BLAS, its results."""
 
 Batch = tuple[Any, Any, Any]
 """Rows, labels and weights (or None) of a batch."""
+Alter = Callable[..., tuple[Any, ...]] | None
+"""Changes each batch when it is read; batches with the same ``read`` share their passes."""
 
 
 class Batches:
@@ -43,9 +50,16 @@ class Batches:
     Give it to ``fit`` as X, and its ``target`` as y: ``model.fit(rows, rows.target)``.
     """
 
-    def __init__(self, start: Callable[[], Iterator[Batch]], names: list[str] | None) -> None:
-        self.start, self.names = start, names
+    def __init__(
+        self, read: Callable[[], Iterator[Batch]], names: list[str] | None, alter: Alter = None
+    ) -> None:
+        self.read, self.names, self.alter = read, names, alter
         self.target = Target(self)
+
+    def start(self) -> Iterator[Batch]:
+        """Return an iterator over the batches, from the beginning."""
+        alter = self.alter
+        return self.read() if alter is None else (alter(*batch) for batch in self.read())
 
     @property
     def ndim(self) -> int:
@@ -85,18 +99,20 @@ def batches(
 
     Parameters
     ----------
-    data : str, path, list of them, sequence of Arrow record batches, or callable
-        Parquet files (also a pattern such as ``"part-*.parquet"``); record batches or tables of
-        pyarrow; or a function without arguments that returns an iterator, each time from the
-        beginning, over X, (X, y) or (X, y, weight).
+    data : str, path, list of them, Arrow data, polars lazy frame, or callable
+        Parquet files (also a pattern such as ``"part-*.parquet"``); record batches or a table of
+        pyarrow; a DuckDB relation or another object with the Arrow stream interface; a lazy frame
+        of polars; or a function without arguments, called for each pass, that returns one of
+        these from the beginning (such as a ``pyarrow.RecordBatchReader``), or an iterator over X,
+        (X, y) or (X, y, weight).
     target : str, default=None
-        The column with the labels, for Parquet and Arrow.
+        The column with the labels, where the data has columns with names.
     weight : str, default=None
         The column with the sample weights.
     columns : sequence of str, default=None
         The columns of X. None takes all but target and weight.
     rows : int, default=65536
-        Rows of a batch of a Parquet file.
+        The most rows of a batch of Parquet or Arrow.
 
     Returns
     -------
@@ -117,13 +133,30 @@ def batches(
     >>> model.predict(stream).shape
     (3000,)
     """
-    if callable(data):
-        return Batches(lambda: _whole(data()), None)
     if isinstance(data, str | Path) or (
         isinstance(data, list | tuple) and data and isinstance(data[0], str | Path)
     ):
         return _parquet(_files(data), target, weight, columns, rows)
-    return _arrow(list(data), target, weight, columns)
+    restart = data if callable(data) else lambda: data
+    given = restart()
+    if not _is_arrow(given):
+        if callable(data):
+            return Batches(lambda: _whole(data()), None)
+        raise TypeError(
+            "batches takes Parquet files, Arrow data (record batches, tables, streams), a lazy "
+            "frame of polars, or a function that returns an iterator over batches, not "
+            f"{type(data).__name__}."
+        )
+    first = next(_record_batches(given, rows), None)
+    if first is None:
+        raise ValueError("X has no batches: there is nothing to fit or to predict.")
+    names = _split(list(first.schema.names), target, weight, columns)
+
+    def start() -> Iterator[Batch]:
+        for part in _record_batches(restart(), rows):
+            yield _of_arrow(part, names, target, weight)
+
+    return Batches(start, names)
 
 
 def batches_of(X: Any, y: Any, weight: Any) -> Batches:
@@ -196,14 +229,24 @@ def _named(file: str) -> Iterator[None]:
         raise BlockError(message) from error
 
 
-def _arrow(parts: list[Any], target: Any, weight: Any, columns: Any) -> Batches:
-    if not parts or not hasattr(parts[0], "schema"):
-        raise TypeError(
-            "batches takes Parquet files, Arrow record batches, or a function that returns an "
-            f"iterator over batches, not {type(parts[0]).__name__ if parts else 'nothing'}."
-        )
-    names = _split(list(parts[0].schema.names), target, weight, columns)
-    return Batches(lambda: (_of_arrow(part, names, target, weight) for part in parts), names)
+def _is_arrow(data: Any) -> bool:
+    """Tell whether data is an Arrow stream, a lazy frame of polars or a list of record batches."""
+    if isinstance(data, list | tuple):
+        return bool(data) and hasattr(data[0], "__arrow_c_stream__")
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "collect_batches")
+
+
+def _record_batches(data: Any, rows: int) -> Iterator[Any]:
+    """Yield record batches of at most so many rows."""
+    from pyarrow import RecordBatchReader
+
+    parts = data if isinstance(data, list | tuple) else [data]
+    if hasattr(data, "collect_batches"):  # polars, which reads a lazy frame piece by piece
+        parts = data.collect_batches(chunk_size=rows, maintain_order=True)
+    for part in parts:
+        for batch in RecordBatchReader.from_stream(part):
+            for begin in range(0, batch.num_rows, rows):
+                yield batch.slice(begin, rows)
 
 
 def _of_arrow(part: Any, names: Sequence[str], target: Any, weight: Any) -> Batch:
@@ -231,89 +274,80 @@ class BatchSchedule(BaseSchedule):
         self,
         data: Batches,
         log: Log,
-        alter: Callable[..., tuple[Any, ...]] | None = None,
-        each: Each = None,
+        alter: Callable[[int, Batch], tuple[Any, ...]] | None = None,
+        count: int | None = None,
     ) -> None:
         super().__init__(log)
-        self.data, self._alter, self._each = data, alter, each
-        self.count: int | None = None if each is None else len(each)
+        change = data.alter
+        self._alter = alter or (lambda i, batch: batch if change is None else change(*batch))
+        self.data, self.count = data, count
 
     def altered(
-        self,
-        alter: Callable[..., tuple[Any, ...]],
-        each: Each = None,
-        name: str = "",
+        self, alter: Callable[..., tuple[Any, ...]], each: Each = None, name: str = ""
     ) -> BatchSchedule:
         """Return the same batches, each changed by a function (with ``each``) when read."""
-        before, given = self._alter, self._each
+        before = self._alter
 
-        def both(*block: Any) -> tuple[Any, ...]:
-            fixed = len(block) - (0 if each is None else len(each[0]))
-            first = block[:fixed] if before is None else before(*block[:fixed])
-            return alter(*first, *block[fixed:])
+        def both(i: int, batch: Batch) -> tuple[Any, ...]:
+            return alter(*before(i, batch), *(each[i] if each else ()))
 
-        joined = each if given is None else given
-        if given is not None and each is not None:
-            joined = [(*one, *more) for one, more in zip(given, each, strict=True)]
-        return BatchSchedule(self.data, self.named_log(name), both, joined)
+        return BatchSchedule(self.data, self.named_log(name), both, self.count)
 
-    def request(
-        self,
-        verb: str,
-        work: Callable[..., Any],
-        each: Each,
-        merge: Merge,
-    ) -> StreamRequest:
-        def on_batch(i: int, batch: Batch) -> Any:
-            block: Any = batch
-            if self._alter is not None:
-                block = self._alter(*block, *(self._each[i] if self._each else ()))
-            return work(*block, *(each[i] if each else ()))
+    def reduce(self, request: ReadRequest, results: TreeReducer, i: int, batch: Batch) -> None:
+        """Add the result of a batch."""
+        arguments = request.each[i] if request.each else ()
+        results.put(request.work(*self._alter(i, batch), *arguments))
 
-        return StreamRequest(
-            verb=verb, log=self.log, schedule=self, work=on_batch, results=TreeReducer(merge)
-        )
-
-
-@dataclass(kw_only=True)
-class StreamRequest(ReadRequest):
-    """A function of the number of a batch and the batch, and its results."""
-
-    schedule: BatchSchedule
-    work: Callable[[int, Batch], Any]
-    results: TreeReducer
-
-    def read_all(self, requests: Sequence[StreamRequest], halt: threading.Event) -> None:
-        """Iterate once over the batches."""
-        i, stream = 0, self.schedule.data.start()
+    def read_all(self, requests: Sequence[ReadRequest], halt: threading.Event) -> None:
+        """Iterate once over the batches; several requests use all cores."""
+        i, stream, pool = 0, self.data.read(), _pool(len(requests))
+        schedules: list[Any] = [request.schedule for request in requests]
+        results = [TreeReducer(request.merge) for request in requests]
         try:
             while (batch := _next(stream, i)) is not None:
-                for request in requests:
-                    request.check_count(i + 1)
-                    request.results.put(request.work(i, batch))
+                for schedule in schedules:
+                    schedule.check_count(i + 1)
+                work = partial(BatchSchedule.reduce, i=i, batch=batch)
+                jobs = schedules, requests, results
+                list(map(work, *jobs) if pool is None else pool.map(work, *jobs))
                 i += 1
                 if halt.is_set():
-                    raise ReadCancelled(f"The read '{self.verb}' is not needed any more.")
+                    raise ReadCancelled(f"The read '{requests[0].verb}' is not needed any more.")
         except BlockError as error:
             raise ValueError(f"In batch {i} (counted from 0): {error}") from error
         finally:
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
             if hasattr(stream, "close"):  # a generator that is left early closes its files
                 stream.close()
-        for request in requests:
-            request.check_count(i, end=True)
-            request.count = request.schedule.count = i
-            request.answers = request.results.answers
+        for schedule, request, reduced in zip(schedules, requests, results, strict=True):
+            schedule.check_count(i, end=True)
+            schedule.count, request.answers = i, reduced.answers
 
     def check_count(self, seen: int, *, end: bool = False) -> None:
         """Raise an error unless there are as many batches as in earlier passes."""
         if seen == 0:
             raise ValueError("X has no batches: there is nothing to fit.")
-        known = self.schedule.count
+        known = self.count
         if known is not None and (seen > known or (end and seen < known)):
             raise ValueError(
                 f"X gave {known} batches when it was read first and {seen} now: what starts the "
                 "batches must start from the beginning each time and give the same."
             )
+
+
+def _pool(requests: int) -> ThreadPoolExecutor | None:
+    """Return threads, where there are several requests and cores and memory for the threads."""
+    count = min(requests, _threads.cores())
+    if count == 1 or available_memory() < count * THREAD_BYTES:
+        return None
+    pool = ThreadPoolExecutor(count)
+    try:
+        list(pool.map(time.sleep, [1e-3] * count))  # starts all of them
+    except RuntimeError:
+        pool.shutdown()
+        return None
+    return pool
 
 
 def _next(stream: Iterator[Batch], i: int) -> Batch | None:

@@ -143,19 +143,25 @@ def _sizes(shape: tuple[int, int], block: Any, ruler: Matrix, shift: Any) -> Vec
 
 
 class Float32Rows(RowsBase):
-    """The signed rows y_i (x_i - l), the differences held as a float32 array."""
+    """The signed rows y_i (x_i - l), the differences held as a float32 array.
+
+    BLAS may set the "invalid" flag in products of finite float32 arrays; that is no error.
+    """
 
     def __init__(self, array: Any, sign: Vector) -> None:
         self.array, self.sign = array, sign
         self.shape: tuple[int, int] = (array.shape[0], array.shape[1])
 
+    @np.errstate(invalid="ignore")
     def dot(self, beta: Vector) -> Vector:
         return np.asarray((self.array @ beta.astype(np.float32)) * self.sign)
 
+    @np.errstate(invalid="ignore")
     def tdot(self, alpha: Vector) -> Vector:
         signed = (alpha * self.sign).astype(np.float32)
         return np.asarray(signed @ self.array, dtype=np.float64)
 
+    @np.errstate(invalid="ignore")
     def gram(self, weight: Vector) -> Matrix:
         m, n = self.shape
         if m and weight.min() == weight.max():
@@ -210,10 +216,19 @@ class DenseSource(Source):
     swept = True
 
     def __init__(
-        self, X: np.ndarray[Any, Any], origin: Vector | None = None, *, centered: bool = False
+        self,
+        X: np.ndarray[Any, Any],
+        origin: Vector | None = None,
+        *,
+        centered: bool = False,
+        weight: Vector | None = None,
     ) -> None:
         if centered:
-            origin, self.sampled_range = origin_and_range(X[some_rows(X.shape[0])])
+            sampled: Any = some_rows(X.shape[0])
+            if weight is not None and not np.all(weight[sampled] > 0):
+                counted = np.flatnonzero(weight > 0)  # samples of weight zero have no say
+                sampled = counted[some_rows(len(counted))] if len(counted) else sampled
+            origin, self.sampled_range = origin_and_range(X[sampled])
         self.X, self.origin = X, origin
         self.shape: tuple[int, int] = (X.shape[0], X.shape[1])
         self.dtype = X.dtype
@@ -271,24 +286,6 @@ class DenseSource(Source):
         for part in self._blocks():
             scaled = self._block(part) * np.sqrt(w[part])[:, None]
             out += scaled.T @ scaled
-        return out
-
-    def gram_of(self, index: Index, w: Vector, sign: Vector, center: Vector) -> Matrix:
-        # In the memory that the thread keeps: workers of Dask return freed memory to the system at
-        # once, and new pages would cost more than the products.  Signs cancel.
-        n = self.shape[1]
-        out, root = np.zeros((n, n)), np.sqrt(w)[:, None]
-        for part in row_blocks_of(len(index), n, BLOCK_BYTES):
-            rows = _scratch(len(root[part]), n)
-            if self.X.dtype == np.float64:
-                np.take(self.X, index[part], axis=0, out=rows, mode="clip")
-            else:
-                np.copyto(rows, self.X[index[part]])
-            if self.origin is not None:
-                rows -= self.origin
-            rows -= center
-            rows *= root[part]
-            out += rows.T @ rows
         return out
 
     def take(self, index: Index, sign: Vector, center: Vector) -> Rows:

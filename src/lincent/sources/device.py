@@ -12,7 +12,7 @@ side, multiplied as one batch, and the pieces are added.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,16 +21,9 @@ import numpy as np
 from lincent.problems.arrays import Index, Mask, Matrix, Rows, Vector, root_mean
 from lincent.sources.array_namespace import ArrayNamespace, DeviceNamespace, namespace
 from lincent.sources.dense import origin_of, some_rows
-from lincent.sources.gradients import (
-    JointPoint,
-    JointSums,
-    LossStructure,
-    LossSums,
-    QueryPoint,
-    joint_sums,
-    loss_sums,
-)
-from lincent.sources.rows import ColumnStatistics, RowsBase, SignedRows, Source, row_blocks_of
+from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
+from lincent.sources.rows import ColumnStatistics, RowsBase, Source, row_blocks_of
+from lincent.sources.shared_reads import merge_results
 
 PIECES, LONG = 1024, 2**12
 """X'w is split into at most so many pieces, of at least so many rows."""
@@ -118,12 +111,6 @@ class DeviceRows(RowsBase):
         total = combined(self.array, alpha, self.namespace.xp)
         return np.asarray(self.namespace.fetch(total))
 
-    def dot(self, beta: Vector) -> Vector:
-        return np.asarray(self.namespace.fetch(self.local_dot(beta)))
-
-    def tdot(self, alpha: Vector) -> Vector:
-        return self.local_tdot(self.namespace.send(alpha))
-
     def gram(self, weight: Vector) -> Matrix:
         scaled = self.array * self.namespace.send(np.sqrt(weight))[:, None]
         return np.array(self.namespace.fetch(scaled.T @ scaled))
@@ -205,26 +192,21 @@ class DeviceSource(Source):
         scaled = (self._rows(part) * root[part] for part in parts_of(self.shape))
         return np.array(self.namespace.fetch(sum(rows.T @ rows for rows in scaled)))
 
-    def loss_sums(self, rows: Any, costs: Any, points: Sequence[QueryPoint]) -> list[LossSums]:
-        if self._direct:
-            return super().loss_sums(rows, costs, points)
-        # A part is converted or mapped once for all points.
-        cost, parts = self._local_costs(rows, costs), []
-        for part in parts_of(self.shape):
-            piece = SignedRows(DeviceSource(self._rows(part)), rows.sign[part], rows.center)
-            parts.append([loss_sums(piece, cost[part], at) for at in points])
-        return LossSums.joined_each(parts)
-
     def joint_sums(
-        self, codes: Any, weight: Any, losses: LossStructure, points: list[JointPoint]
+        self,
+        codes: Any,
+        weight: Any,
+        losses: LossStructure,
+        points: list[JointPoint],
+        center: Any = None,
     ) -> list[JointSums]:
-        """Return the sums of the multiclass problem at some points: one pass for all."""
         # Products are cheap here beside the maps of a further pass: all rows make the Gram matrix.
         points, parts = [replace(at, share=1.0) for at in points], []
-        for part in parts_of(self.shape):
-            args = self._rows(part), codes[part], weight[part], losses
-            parts.append([joint_sums(*args, at, self.namespace) for at in points])
-        return JointSums.joined_each(parts)
+        middle = None if center is None else self.namespace.send(center)
+        for part in parts_of(self.shape):  # converted or mapped once for all points
+            given = self._rows(part), codes[part], weight[part], losses
+            parts.append(tuple(joint_sums(*given, at, self.namespace, middle) for at in points))
+        return list(merge_results(parts))
 
     def spread(self, weight: Vector) -> ColumnStatistics:
         """Return statistics of each column over rows of positive weight: two passes."""

@@ -65,9 +65,6 @@ class Deferred:
     shape: tuple[int]
     fetch: Callable[[], Vector]
 
-    def __mul__(self, factor: float) -> Deferred:
-        return Deferred(self.shape, lambda: factor * self.fetch())
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vector:
         return np.asarray(self.fetch(), dtype=dtype)
 
@@ -87,15 +84,6 @@ def one_cost(costs: Vector) -> float | None:
     if costs.strides == (0,) or costs.min() == costs.max():
         return float(costs[0])
     return None
-
-
-def scaled_costs(costs: Any, scale: float) -> Any:
-    """Return scale times the costs; an infinite scale makes every cost above zero infinite."""
-    if not isinstance(costs, np.ndarray):
-        return costs.scaled(scale)
-    if costs.strides == (0,):  # one number, repeated without memory: stays so
-        return np.broadcast_to(scale * costs[0], costs.shape)
-    return scale * costs if np.isfinite(scale) else np.where(costs > 0, np.inf, 0.0)
 
 
 def drawn(cumulative: Vector, points: Vector) -> Index:
@@ -133,9 +121,9 @@ class InMemoryRows:
         other.size = size.astype(np.float32) if self.on_host else size
         return other
 
-    def look(self, beta: Vector, band: int = 0) -> Evaluation:
+    def look(self, beta: Vector, band: int = 0) -> RowEvaluation:
         """Evaluate all rows at beta; ``band``: whether rows near the margin will be needed."""
-        return Evaluation(self, beta, swept=band > 0 and self.rows.swept)
+        return RowEvaluation(self, beta, swept=band > 0 and self.rows.swept)
 
     def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
         """Draw k rows, and the costs with which they represent all."""
@@ -213,7 +201,7 @@ class InMemoryRows:
         return full
 
 
-class Evaluation:
+class RowEvaluation:
     """All rows, evaluated at one point."""
 
     def __init__(self, whole: InMemoryRows, beta: Vector, *, swept: bool) -> None:
@@ -251,7 +239,7 @@ class Evaluation:
             away /= self.whole.size[part]
         return away
 
-    def along(self, other: Evaluation, lengths: Vector) -> Vector:
+    def along(self, other: RowEvaluation, lengths: Vector) -> Vector:
         """Return the loss at beta + length (other.beta - beta)."""
         losses = np.zeros(len(lengths))
         for part in self.whole.parts():
@@ -262,7 +250,7 @@ class Evaluation:
                 losses[k] += self.whole.loss_in(part, distance)
         return losses
 
-    def between(self, other: Evaluation, length: float, loss: float) -> Evaluation:
+    def between(self, other: RowEvaluation, length: float, loss: float) -> RowEvaluation:
         """Move the other evaluation to beta + length (other.beta - beta), given its loss: no pass.
 
         Its distances are changed in place.  Of two swept evaluations the result is swept as well,
@@ -282,7 +270,7 @@ class Evaluation:
                 other.tangent = self.tangent + whole.sum_of(changed, costs)
         return other
 
-    def crossed(self, other: Evaluation, width: float) -> float:
+    def crossed(self, other: RowEvaluation, width: float) -> float:
         """Estimate, from a sample of many, how many rows beyond the band change sides."""
         stride = max(1, len(self.distance) // FEW)
         z, other_z = self.distance[::stride], other.distance[::stride]
@@ -405,7 +393,7 @@ class InMemorySplit:
         grown.summed_cost = self.summed_cost - float(costs.sum())
         return grown
 
-    def wider(self, view: Evaluation, width: float) -> InMemorySplit:
+    def wider(self, view: RowEvaluation, width: float) -> InMemorySplit:
         """Add the rows within this width of an evaluation to the band."""
         self._free_rows()
         return view.split_at(self.band | view.sides(width)[0])

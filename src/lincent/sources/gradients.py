@@ -1,17 +1,9 @@
 """Sums over all rows at a point of a regularized problem: objective, gradient, Hessian and bound.
 
-Binary (``LossSums``).  With z_i = a_i.beta - y_i t, u_i = clip((hi - z_i) / (hi - lo), 0, 1),
-alpha_i = c_i u_i, and D_i = c_i / (hi - lo) for rows between the margins and 0 for the others (see
-``problems.regularized``),
-
-    down, up  sum alpha_i of each class                      combined   sum alpha_i a_i
-    squares  sum alpha_i u_i  beyond  sum c_i (v_i - u_i), v_i the weight before it is capped at 1
-    gram  sum D_i a_i a_i'    along  sum D_i y_i a_i         curvature  sum D_i
-
-Multiclass (``JointSums``).  Both forms of ``problems.joint`` have losses phi(z) of some directions
-z = f.direction of the scores f = (x, 1).rules of a row: s e_k of a separate classifier k, e_c - e_k
-of the joint form (``LossStructure``).  With u the dual weight at z, w the weight of the row and c
-the cost of the direction,
+Both forms of ``problems.joint`` have losses phi(z) of some directions z = f.direction of the scores
+f = (x, 1).rules of a row: s e_k of a separate classifier k, e_c - e_k of the joint form
+(``LossStructure``); a binary problem is one separate classifier.  With u the dual weight at z, w
+the weight of the row and c the cost of the direction,
 
     loss   sum w c phi(z)       flow  sum w c u       squares  sum w c u^2
     combined  sum w c u (x, 1)             gram  sum w c [curved] (x, 1)(x, 1)' / (hi - lo)
@@ -30,93 +22,21 @@ inexact Newton step still leaves no flow into the intercepts, on which the dual 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from functools import reduce
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from lincent.problems.arrays import Matrix, Vector
 from lincent.problems.joint import feasible
 from lincent.sources.array_namespace import HOST, ArrayNamespace
 
-COMPACT_SHARE = 0.85
-"""With a smaller fraction of rows between the margins, these are taken for the Gram matrix."""
 GOLDEN = (5**0.5 - 1) / 2
 
 Codes = NDArray[np.integer[Any]]
-
-
-class _Sums:
-    """Sums over rows: those of several blocks are added field by field."""
-
-    @classmethod
-    def joined_each(cls, parts: list[list[Any]]) -> list[Any]:
-        """Add the sums of several blocks, for several points: one list of each block."""
-        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-        return [
-            # One after the other: a stack of matrices would be as large as all of them.
-            cls(*(reduce(np.add, [getattr(one, name) for one in same]) for name in names))
-            for same in zip(*parts, strict=True)
-        ]
-
-
-@dataclass(frozen=True)
-class QueryPoint:
-    """A point of the binary problem, and the margins."""
-
-    beta: Vector
-    t: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class LossSums(_Sums):
-    """The sums of the binary problem."""
-
-    down: float
-    up: float
-    squares: float
-    beyond: float
-    combined: Vector
-    gram: Matrix
-    along: Vector
-    curvature: float
-
-
-def loss_sums(rows: Any, cost: Any, at: QueryPoint) -> LossSums:
-    """Compute the sums over ``SignedRows``; ``cost`` is a number or an array."""
-    namespace, sign, width = rows.namespace, rows.sign, at.high - at.low
-    v = rows.local_dot(at.beta)
-    v *= -1.0
-    v += at.high
-    if at.t:
-        v += at.t * sign
-    v *= 1.0 / width
-    v = v.clip(0.0, None)
-    u = v.clip(None, 1.0)
-    v -= u
-    beyond = float((v * cost).sum())
-    alpha = u * cost
-    inside = (u > 0.0) & (u < 1.0)
-    D = namespace.where(inside, cost) * (1.0 / width)
-    if namespace.fast_reads or namespace.count(inside) > COMPACT_SHARE * len(inside):
-        gram = rows.gram(D)
-    else:
-        index = namespace.nonzero(inside)
-        gram = rows.gram_of(index, np.asarray(D[index]))
-    return LossSums(
-        down=float((alpha * (sign < 0)).sum()),
-        up=float((alpha * (sign > 0)).sum()),
-        squares=float((alpha * u).sum()),
-        beyond=beyond,
-        combined=rows.local_tdot(alpha),
-        gram=gram,
-        along=rows.local_tdot(D * sign),
-        curvature=float(D.sum()),
-    )
 
 
 @dataclass(frozen=True)
@@ -159,12 +79,14 @@ class LossStructure:
     low: float
     high: float
     ridge: float
+    free: bool = True
+    """Whether intercepts are free, or fixed at zero."""
 
     @classmethod
-    def of_two(cls, cost: Vector, low: float, high: float) -> LossStructure:
+    def of_two(cls, cost: Vector, low: float, high: float, *, free: bool = True) -> LossStructure:
         """Return the structure of one classifier for two classes, with these costs per weight."""
         side = np.array([[-1.0], [1.0]])
-        return cls(np.arange(2), side, cost, np.zeros(2, dtype=np.intp), low, high, 1.0)
+        return cls(np.arange(2), side, cost, np.zeros(2, dtype=np.intp), low, high, 1.0, free)
 
     @classmethod
     def native(cls, cost: Vector, low: float, high: float) -> LossStructure:
@@ -195,6 +117,8 @@ class LossStructure:
 
     def factors(self, flow: Vector) -> Vector:
         """Return factors in [0, 1] on the multipliers of each direction that balance all flows."""
+        if not self.free:
+            return np.ones_like(flow)
         if self.rules == 1:
             return np.asarray(flow.min() / np.maximum(flow, 1e-300))
         other = np.argmin(self.direction, axis=1)
@@ -204,8 +128,8 @@ class LossStructure:
 
 
 @dataclass(frozen=True)
-class JointSums(_Sums):
-    """The sums of the multiclass problem."""
+class JointSums:
+    """The sums at a point; those of several blocks are added field by field."""
 
     loss: Vector
     squares: Vector
@@ -231,6 +155,25 @@ class JointSums(_Sums):
         return out
 
 
+JointReader = Callable[[list[JointPoint]], list[JointSums]]
+"""A pass over all samples that computes the sums at some points."""
+
+
+def in_basis(read: JointReader, basis: Matrix) -> JointReader:
+    """Return a reader of the sums over rows x @ basis, from one over the rows x."""
+    whole = block_diag(basis, 1.0)  # beside the intercept
+
+    def read_in_basis(points: list[JointPoint]) -> list[JointSums]:
+        return [
+            JointSums(
+                at.loss, at.squares, at.combined @ whole, at.bend @ whole, whole.T @ at.gram @ whole
+            )
+            for at in read([replace(at, rules=whole @ at.rules) for at in points])
+        ]
+
+    return read_in_basis
+
+
 def joint_sums(
     X: Any,
     codes: Any,
@@ -238,8 +181,9 @@ def joint_sums(
     losses: LossStructure,
     point: JointPoint,
     namespace: ArrayNamespace = HOST,
+    center: Any = None,
 ) -> JointSums:
-    """Compute the sums over rows in one namespace."""
+    """Compute the sums over the rows X, less a center, in one namespace."""
     n, count, send = int(X.shape[1]) + 1, len(losses.cost), namespace.send
     edges = int(losses.edge.max()) + 1
     loss, squares = np.zeros(count), np.zeros(count)
@@ -248,25 +192,39 @@ def joint_sums(
         rows, mine = namespace.nonzero(codes == int(code)), np.flatnonzero(losses.classes == code)
         if not len(rows):
             continue
-        some = namespace.empty((len(rows), n))
-        some[:, :-1], some[:, -1] = X[rows], 1.0
-        short = losses.high - some @ send(point.rules @ losses.direction[mine].T)
+        some, ones = X[rows], namespace.empty((len(rows),))
+        ones[:] = 1.0
+        if center is not None:
+            some -= center
+        rules = send(point.rules @ losses.direction[mine].T)
+        short = losses.high - (some @ rules[:-1] + rules[-1])
         u = (short / losses.width).clip(0.0, 1.0)
         cost = weight[rows][:, None] * send(losses.cost[mine])
         alpha = cost * u
         # Products with a row of ones: libraries of devices are slow to add up few long columns.
-        totals = namespace.beside([alpha * (short - losses.width / 2 * u), alpha * u])
-        sums = namespace.fetch(some[:, -1] @ totals)
-        loss[mine], squares[mine] = sums[: len(mine)], sums[len(mine) :]
-        combined[mine] = namespace.fetch(alpha.T @ some)
+        totals = namespace.beside([alpha * (short - losses.width / 2 * u), alpha * u, alpha])
+        sums = namespace.fetch(ones @ totals).reshape(3, -1)
+        loss[mine], squares[mine], combined[mine, -1] = sums
+        combined[mine, :-1] = namespace.fetch(alpha.T @ some)
         curved = (short > 0.0) & (short < losses.width)
-        np.add.at(bend, losses.edge[mine], namespace.fetch((cost * curved).T @ some))
+        if point.share < 1.0:
+            bent = cost * curved
+            np.add.at(bend[:, :-1], losses.edge[mine], namespace.fetch(bent.T @ some))
+            np.add.at(bend[:, -1], losses.edge[mine], namespace.fetch(ones @ bent))
         for k, edge in enumerate(losses.edge[mine]):
             inside, times = namespace.nonzero(curved[:, k]), 1.0
             if point.share < 1.0 and len(inside):
                 # A fraction of the rows, at least the first, evenly spread without a period.
                 taken = np.flatnonzero(np.arange(len(inside)) * GOLDEN % 1.0 < point.share)
                 inside, times = inside[taken], len(inside) / len(taken)
-            scaled = some[inside] * (times * cost[inside, k : k + 1]) ** 0.5
-            gram[edge] += namespace.fetch(scaled.T @ scaled)  # of one array: half the work
+            root, scaled = (times * cost[inside, k]) ** 0.5, some[inside]
+            scaled *= root[:, None]
+            gram[edge, :-1, :-1] += namespace.fetch(
+                scaled.T @ scaled
+            )  # of one array: half the work
+            border = namespace.fetch(root @ scaled)
+            gram[edge, -1, :-1] += border
+            gram[edge, :-1, -1] += border
+            gram[edge, -1, -1] += float(root @ root)
+    bend = bend if point.share < 1.0 else gram[:, -1]
     return JointSums(loss, squares, combined, bend / losses.width, gram / losses.width)

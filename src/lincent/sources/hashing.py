@@ -30,7 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from lincent.problems.arrays import Index, Mask
+from lincent.problems.arrays import Index, Mask, Vector
 from lincent.sources.source import Kind, kind_of
 
 RowHashes = NDArray[np.uint64]
@@ -131,16 +131,25 @@ def smallest_distinct(hashes: RowHashes, weight: Any, count: int) -> tuple[Index
     return below[first[:count]], total[:count]
 
 
-def draw_distinct(X: Any, allowed: Mask, count: int, seed: int) -> Index:
-    """Return at most ``count`` distinct rows of those allowed, in the order of their hashes."""
-    candidates = np.flatnonzero(allowed)
-    _, first = np.unique(row_hashes(X, seed)[candidates], return_index=True)
-    return np.asarray(candidates[first[:count]])
+def draw_distinct(hashes: RowHashes, weight: Any, count: int) -> Index:
+    """Return at most ``count`` distinct rows of positive weight, in the order of their hashes."""
+    used = np.flatnonzero(weight)
+    return np.asarray(used[smallest_distinct(hashes[used], weight[used], count)[0]])
 
 
 def smallest_hashes(hashes: RowHashes) -> RowHashes:
     """Return the smallest distinct hashes of a class, in order: enough to assign its folds."""
     return np.unique(hashes[candidates_by_hash(hashes, RANKED + 1)])[: RANKED + 1]
+
+
+@dataclass(frozen=True)
+class HeldOutScores:
+    """Held-out samples: positions, class codes, weights, decision values (one column a model)."""
+
+    rows: NDArray[np.intp]
+    codes: NDArray[np.intp]
+    weight: Vector
+    scores: Any
 
 
 @dataclass(frozen=True)
@@ -177,11 +186,14 @@ class HashKFold:
 
     @classmethod
     def of(cls, smallest: Sequence[RowHashes], folds: int, seed: int) -> HashKFold:
-        """Make the folds from ``smallest_hashes`` of each class, which follow each other."""
-        rules, passed = [], 0
-        for hashes in smallest:
-            rules.append(replace(ClassFolds.of(hashes), first=passed % folds))
-            passed += len(hashes)
+        """Make the folds from ``smallest_hashes`` of each class.
+
+        Classes follow each other by their smallest hash, so that names of classes do not count.
+        """
+        rules, passed = [ClassFolds.of(hashes) for hashes in smallest], 0
+        for k in sorted(range(len(smallest)), key=lambda k: smallest[k][:1].tolist()):
+            rules[k] = replace(rules[k], first=passed % folds)
+            passed += len(smallest[k])
         return cls(seed, folds, rules)
 
     def check(self) -> None:

@@ -21,8 +21,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lincent.problems.arrays import Index, Mask, Matrix, Rows, Vector, root_mean
-from lincent.sources.dense import DenseRows, DenseSource
+from lincent.problems.arrays import Index, Matrix, Rows, Vector, root_mean
+from lincent.sources.dense import DenseRows
 from lincent.sources.rows import Source, row_blocks_of
 from lincent.sources.source import namespace_of, open_source
 
@@ -81,16 +81,8 @@ class NystroemMap:
 
 
 @dataclass(frozen=True)
-class Mapped:
-    """A block of rows and its feature map, both possibly on a worker."""
-
-    rows: Any
-    mapping: Any
-
-
-@dataclass(frozen=True)
 class MappedRows:
-    """Rows that are mapped when some of them are indexed."""
+    """Rows, possibly those of a block on a worker, that are mapped when some are indexed."""
 
     X: Any
     mapping: RowMapping
@@ -175,12 +167,6 @@ class NystroemSource(Source):
 
     def array(self) -> Matrix:
         return self._mapped(np.arange(self.shape[0]))
-
-    def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
-        return DenseSource(self.array()).columns(index, sign, center)
-
-    def constant_columns(self, index: Index) -> Mask:
-        return DenseSource(self.array()).constant_columns(index)
 
     def column_scale(self, center: Vector) -> Vector:
         total = np.zeros(self.shape[1])

@@ -18,7 +18,7 @@ and rows on a device or a cluster stay there, as do signs and vectors that come 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from lincent.problems.arrays import AllRows, Index, Mask, Matrix, Rows, Vector, Weigh
 from lincent.sources.array_namespace import HOST, ArrayNamespace
 from lincent.sources.evaluation import InMemoryRows
-from lincent.sources.gradients import LossSums, QueryPoint, SideCosts, loss_sums
+from lincent.sources.gradients import JointPoint, JointSums, LossStructure, SideCosts, joint_sums
 
 SWEEP_BYTES = 2**20
 """A block of this size, with the vectors that go with it, stays in the cache of one core."""
@@ -66,26 +66,11 @@ class Source(ABC):
     def combine(self, w: Vector) -> Vector: ...
 
     @abstractmethod
-    def gram(self, w: Vector) -> Matrix: ...
-
-    @abstractmethod
     def take(self, index: Index, sign: Vector, center: Vector) -> Rows: ...
-
-    @abstractmethod
-    def array(self) -> Matrix:
-        """Return all rows, on the host."""
 
     @abstractmethod
     def column_scale(self, center: Vector) -> Vector:
         """Return the root of the mean square of x - center, 1 where that is 0."""
-
-    @abstractmethod
-    def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
-        """Return all signed rows, restricted to these columns."""
-
-    @abstractmethod
-    def constant_columns(self, index: Index) -> Mask:
-        """Return which of these columns are constant."""
 
     # Methods with a default.
 
@@ -105,6 +90,19 @@ class Source(ABC):
         """Return all signed rows, formed."""
         return self.take(np.arange(self.shape[0]), sign, center)
 
+    def array(self) -> Matrix:
+        """Return all rows, on the host."""
+        return self.take_all(np.ones(self.shape[0]), np.zeros(self.shape[1])).dense()
+
+    def columns(self, index: Index, sign: Vector, center: Vector) -> Rows:
+        """Return all signed rows, restricted to these columns."""
+        return self.take_all(sign, center).columns(index)
+
+    def constant_columns(self, index: Index) -> Mask:
+        """Return which of these columns are constant."""
+        columns = self.array()[:, index]
+        return np.asarray(np.all(columns == columns[:1], axis=0))
+
     def local_project(self, v: Vector) -> Any:
         """Return ``project`` in the namespace of the rows."""
         return self.project(v)
@@ -119,14 +117,15 @@ class Source(ABC):
         columns = zip(ruler.T, shifts, strict=True)
         return sum((self.local_project(v) - float(shift)) ** 2 for v, shift in columns) ** 0.5
 
+    def gram(self, w: Vector) -> Matrix:
+        """Return X' diag(w) X."""
+        scaled = self.array() * np.sqrt(w)[:, None]
+        return np.asarray(scaled.T @ scaled)
+
     def outer(self, w: Vector) -> Matrix:
         """Return X diag(w) X'."""
         scaled = self.array() * np.sqrt(w)
         return np.asarray(scaled @ scaled.T)
-
-    def gram_of(self, index: Index, w: Vector, sign: Vector, center: Vector) -> Matrix:
-        """Return sum_i w_i a_i a_i' over some signed rows."""
-        return self.take(index, sign, center).gram(w)
 
     def signed(self, sign: Vector) -> Any:
         """Return diag(sign) X, sparse where X is."""
@@ -146,10 +145,24 @@ class Source(ABC):
         signed = weighed(projected, weigh) * sign
         return projected, self.combine(signed) - float(signed.sum()) * center
 
-    def loss_sums(self, rows: Any, costs: Any, points: Sequence[QueryPoint]) -> list[LossSums]:
-        """Return the sums of the regularized problem at some points: one pass for all of them."""
+    def joint_sums(
+        self,
+        codes: Any,
+        weight: Any,
+        losses: LossStructure,
+        points: list[JointPoint],
+        center: Any = None,
+    ) -> list[JointSums]:
+        """Return the sums of a regularized problem, less a center, at some points: one pass."""
+        given = self.array(), codes, weight, losses
+        return [joint_sums(*given, at, self.namespace, center) for at in points]
+
+    def signed_sums(
+        self, rows: Any, costs: Any, losses: LossStructure, points: list[JointPoint]
+    ) -> list[JointSums]:
+        """Return the sums over signed rows of a binary problem, whose weights are their costs."""
         cost = self._local_costs(rows, costs)
-        return [loss_sums(rows, cost, at) for at in points]
+        return self.joint_sums(rows.sign > 0, cost, losses, points, rows.center)
 
     def draw(self, rows: Any, costs: Any, k: int, rng: np.random.Generator) -> Sample:
         """Draw about k rows with equal probability, with costs that represent all."""
@@ -158,14 +171,6 @@ class Source(ABC):
         index, count = namespace.distinct(chosen)
         cost = namespace.fetch(self._local_costs(rows, costs)[index]) * count * (m / len(chosen))
         return rows.take(index), np.asarray(namespace.fetch(rows.sign[index])), np.asarray(cost)
-
-    def cost_means(self, rows: Any, costs: Any) -> tuple[tuple[float, float], Matrix]:
-        """Return the cost of each class, negative first, and its mean signed row by cost."""
-        cost, where = self._local_costs(rows, costs), self.namespace.where
-        parts = [where(side, cost) for side in (rows.sign < 0, rows.sign > 0)]
-        low, high = (float(part.sum()) for part in parts)
-        sums = np.stack([rows.local_tdot(part) for part in parts])
-        return (low, high), sums / np.array([[low], [high]])
 
     def _local_costs(self, rows: Any, costs: Any) -> Any:
         if isinstance(costs, SideCosts):
@@ -191,6 +196,14 @@ class RowsBase(Rows):
     @property
     def entries(self) -> int:
         return self.shape[0] * self.shape[1]
+
+    # A subclass has either these or their local forms.
+
+    def dot(self, beta: Vector) -> Vector:
+        return np.asarray(self.namespace.fetch(self.local_dot(beta)))
+
+    def tdot(self, alpha: Vector) -> Vector:
+        return self.local_tdot(self.namespace.send(alpha))
 
     def local_dot(self, beta: Vector) -> Any:
         """Return ``dot`` in the namespace of the rows."""
@@ -250,12 +263,6 @@ class SignedRows(RowsBase):
     def local_sizes(self, ruler: Matrix) -> Any:
         return self.source.local_sizes(ruler, self.center)
 
-    def dot(self, beta: Vector) -> Vector:
-        return np.asarray(self.namespace.fetch(self.local_dot(beta)))
-
-    def tdot(self, alpha: Vector) -> Vector:
-        return self.local_tdot(self.namespace.send(alpha))
-
     def sweep(self, beta: Vector, weigh: Weigh) -> tuple[Vector, Vector]:
         return self.source.sweep(self.sign, self.center, beta, weigh)
 
@@ -284,10 +291,6 @@ class SignedRows(RowsBase):
     def take(self, index: Index) -> Rows:
         return self.source.take(index, self.sign, self.center)
 
-    def gram_of(self, index: Index, weight: Vector) -> Matrix:
-        """Return sum_i weight_i a_i a_i' over some rows."""
-        return self.source.gram_of(index, weight, self.sign, self.center)
-
     def columns(self, index: Index) -> Rows:
         return self.source.columns(index, self._host_sign(), self.center)
 
@@ -310,9 +313,11 @@ class SignedRows(RowsBase):
     def all_rows(self, costs: Any, margin: float) -> AllRows:
         return self.source.all_rows(self, costs, margin)
 
-    def loss_sums(self, costs: Any, points: Sequence[QueryPoint]) -> list[LossSums]:
+    def joint_sums(
+        self, costs: Any, losses: LossStructure, points: list[JointPoint]
+    ) -> list[JointSums]:
         """Return the sums of the regularized problem at some points: one pass for all."""
-        return self.source.loss_sums(self, costs, points)
+        return self.source.signed_sums(self, costs, losses, points)
 
     def draw(self, costs: Any, k: int, rng: np.random.Generator) -> Sample:
         """Draw about k rows with their signs, and costs that represent all."""
@@ -354,6 +359,10 @@ class ColumnStatistics:
     squares: Vector
     low: Vector
     high: Vector
+
+    def variance(self, total: float) -> float:
+        """Return the variance over all entries, of rows with this total weight."""
+        return float(self.squares.mean() / total) + float(np.var(self.mean))
 
     @classmethod
     def joined(cls, parts: list[ColumnStatistics]) -> ColumnStatistics:

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -49,6 +49,26 @@ class ReadCancelled(RuntimeError):
     """Another thread of the same fit has ended, and so does this read."""
 
 
+def merge_results(parts: list[Any]) -> Any:
+    """Merge the results of several parts of the data: lists are chained, numbers are added.
+
+    Tuples and dataclasses are merged field by field, unless their class has a method ``joined``.
+    """
+    first: Any = parts[0]
+    if hasattr(first, "joined"):
+        return first.joined(parts)
+    if isinstance(first, list):
+        return [item for part in parts for item in part]
+    if isinstance(first, tuple):
+        return tuple(merge_results(list(same)) for same in zip(*parts, strict=True))
+    if is_dataclass(first):
+        each = [[getattr(part, field.name) for part in parts] for field in fields(first)]
+        make: Any = type(first)
+        return make(*map(merge_results, each))
+    # One after the other: a stack of matrices would be as large as all of them.
+    return None if first is None else reduce(np.add, parts)
+
+
 class TreeReducer:
     """Results of many parts of the data, merged before they take much memory."""
 
@@ -75,27 +95,26 @@ def _bytes(answer: Any) -> int:
     return sum(map(_bytes, answer)) if isinstance(answer, list | tuple) else 0
 
 
-@dataclass(kw_only=True)
+@dataclass
 class ReadRequest:
-    """A function of all blocks, and its results."""
+    """A function of all blocks of a schedule, its arguments for each, and its results."""
 
+    schedule: Any
     verb: str
-    log: Log
-    count: int = 0
-    """The number of blocks."""
+    work: Callable[..., Any]
+    each: Each = None
+    merge: Merge = merge_results
     answers: list[Any] = field(default_factory=list)
     error: BaseException | None = None
     done: bool = False
-
-    def read_all(self, requests: Sequence[Any], halt: threading.Event) -> None:
-        """Set the results of all requests, which are of this type, by one pass over the data."""
-        raise NotImplementedError
 
 
 class BaseSchedule:
     """Blocks of a data set, and the way to run a function on each."""
 
     unit = "blocks"
+    count: int | None = None
+    """The number of blocks, once it is known."""
 
     def __init__(self, log: Log) -> None:
         self.log, self.reads = log, 0
@@ -104,14 +123,8 @@ class BaseSchedule:
         """Return the log with a name before each message."""
         return (lambda line: self.log(f"{name}: {line}")) if name else self.log
 
-    def request(
-        self,
-        verb: str,
-        work: Callable[..., Any],
-        each: Each,
-        merge: Merge,
-    ) -> ReadRequest:
-        """Return the request of a function of each block."""
+    def read_all(self, requests: Sequence[ReadRequest], halt: threading.Event) -> None:
+        """Set the results of requests to schedules of the same data, by one pass."""
         raise NotImplementedError
 
     def run(
@@ -120,17 +133,17 @@ class BaseSchedule:
         function: Callable[..., Any],
         *,
         each: Each = None,
-        merge: Merge,
+        merge: Merge = merge_results,
         **shared: Any,
     ) -> Any:
         """Return merge([function(*block, *each_i, **shared) for all blocks]), in one pass."""
         self.reads += 1
         begin = time.monotonic()
-        request = self.request(verb, partial(function, **shared), each, merge)
+        request = ReadRequest(self, verb, partial(function, **shared), each, merge)
         perform_read(request)
         result = merge(request.answers)
         took = time.monotonic() - begin
-        self.log(f"read {self.reads}, {verb}: {request.count} {self.unit} in {took:.2f} s")
+        self.log(f"read {self.reads}, {verb}: {self.count} {self.unit} in {took:.2f} s")
         return result
 
 
@@ -174,7 +187,7 @@ class ReadBarrier:
             return
         requests, self._waiting = self._waiting, []
         try:
-            requests[0].read_all(requests, self.halt)
+            requests[0].schedule.read_all(requests, self.halt)
         except BaseException as error:
             for request in requests:
                 request.error = error
@@ -192,7 +205,7 @@ def perform_read(request: ReadRequest) -> None:
     """Read for a request: at once, or with the requests of all concurrent threads."""
     barrier = _current.get()
     if barrier is None:
-        request.read_all([request], threading.Event())
+        request.schedule.read_all([request], threading.Event())
     else:
         barrier.read(request)
 

@@ -73,15 +73,21 @@ def to_numpy(values: Any) -> Any:
     return namespace_of(values).fetch(values) if kind_of(values) is Kind.DEVICE else values
 
 
+def is_streamed(X: Any) -> bool:
+    """Return whether X is read in place: in Dask blocks, in batches or on a device."""
+    return kind_of(X) in (Kind.DASK, Kind.BATCHES, Kind.DEVICE)
+
+
 def dense_rows(X: Any) -> Any:
     """Return rows as an array with all their zeros, in their namespace."""
     return X if kind_of(X) is Kind.DEVICE else open_source(X).array()
 
 
-def open_source(X: Any, *, centered: bool = False) -> Source:
+def open_source(X: Any, *, centered: bool = False, weight: Any = None) -> Source:
     """Return X as a source of rows (a source unchanged); X is not copied.
 
     ``centered``: only differences of rows matter, so that an origin may be subtracted.
+    ``weight``: of each row; offsets and ranges of an array are those of rows with a positive one.
     """
     kind = kind_of(X)
     if kind is Kind.OPENED:
@@ -93,4 +99,4 @@ def open_source(X: Any, *, centered: bool = False) -> Source:
         from lincent.sources.device import DeviceSource
 
         return DeviceSource(X, centered=centered)
-    return DenseSource(X, centered=centered)
+    return DenseSource(X, centered=centered, weight=weight)

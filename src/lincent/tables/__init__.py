@@ -6,5 +6,5 @@ schema      the columns of a model, and tables as frames with these columns
 infer       infer_schema: column types, target, target leakage
 encoder     TableEncoder: missing values and categories as numbers
 weighted    weighted statistics of columns
-code        the same steps as a Python program
+code        an estimator with its parts as Python code
 """

@@ -1,10 +1,10 @@
 """Encode a table with missing values and categorical columns as numbers.
 
 A missing number becomes the median of its column, which gains an indicator where at least one
-percent of the training values are missing.  A categorical column becomes one indicator for each of
-its most frequent categories (a missing value is a category); other categories, rare or unknown in
-training, have all indicators zero.  Which columns are categorical follows from the frame (text,
-categorical) or from ``categorical_features``, as in HistGradientBoostingClassifier.
+percent of the training values are missing.  A categorical column is one-hot encoded: one indicator
+for each of its most frequent categories (a missing value is a category); other categories, rare or
+unknown in training, have all indicators zero.  Which columns are categorical follows from the frame
+(text, categorical) or from ``categorical_features``, as in HistGradientBoostingClassifier.
 
 The package has no other encoder: estimators that take frames use it, and so do the pipelines of
 ``lincent fit``.
@@ -13,7 +13,7 @@ The package has no other encoder: estimators that take frames use it, and so do 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -55,6 +55,7 @@ class EncodedColumn:
         return [self.name, f"{self.name} missing"] if self.indicator else [self.name]
 
 
+@dataclass(eq=False, repr=False)
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Encode a table with missing values and categorical columns as numbers.
 
@@ -97,14 +98,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     [[30.0, 0.0, 0.0, 1.0], [30.0, 1.0, 1.0, 0.0], [50.0, 0.0, 0.0, 1.0]]
     """
 
+    scale: bool = True
+    _: KW_ONLY
+    categorical_features: Any = None
+
     _parameter_constraints = {
         "scale": ["boolean"],
         "categorical_features": ["array-like", Integral, str, None],
     }
-
-    def __init__(self, scale: bool = True, *, categorical_features: Any = None) -> None:
-        self.scale = scale
-        self.categorical_features = categorical_features
 
     @classmethod
     def for_numbers(cls, names: Iterable[Any]) -> TableEncoder:
@@ -248,13 +249,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         columns = table.read()
         counted = weight > 0
-        self.missing_ = missing_token(
-            word
-            for column, categorical in zip(columns, table.categorical, strict=True)
-            if categorical
-            for word in column[counted]
-            if word
-        )
+        texts = (column[counted] for column in columns if column.dtype == object)
+        self.missing_ = missing_token(word for column in texts for word in column)
         self.columns_ = []
         for name, column, categorical in zip(table.names, columns, table.categorical, strict=True):
             if categorical:
@@ -368,8 +364,15 @@ class NamedColumns:
 
     def __init__(self, X: Any, names: list[str], categorical: list[bool]) -> None:
         self.matrix = None if _is_frame(X) else X
-        self._frame, self.names, self.categorical = X, names, categorical
+        self.frame, self.names, self.categorical = X, names, categorical
         self.shape: tuple[int, int] = (int(X.shape[0]), len(names))
+
+    def select(self, columns: np.ndarray) -> NamedColumns:
+        """Return some of the columns, by their positions."""
+        X = getattr(self.frame, "iloc", self.frame)[:, columns.tolist()]
+        return NamedColumns(
+            X, [self.names[j] for j in columns], [self.categorical[j] for j in columns]
+        )
 
     def read(self, encodings: list[EncodedColumn] | None = None) -> list[np.ndarray]:
         """Return numbers, NaN where missing, or text, None where missing, for each column.
@@ -378,19 +381,12 @@ class NamedColumns:
         """
         if self.matrix is not None:
             arrays = list(self.matrix.T)
-        elif _is_polars(self._frame):
-            arrays = [
-                np.asarray(series.to_numpy())
-                if series.dtype.is_numeric() and not series.null_count()
-                else np.asarray(series.to_list(), dtype=object)
-                for series in _series(self._frame)
-            ]
         else:
             arrays = [
                 np.asarray(series.array.__arrow_array__().to_pylist(), dtype=object)
                 if str(series.dtype).startswith(("string_view", "dictionary"))
                 else series.to_numpy()
-                for series in _series(self._frame)
+                for series in _series(self.frame)
             ]
         names, categorical = self.names, self.categorical
         if encodings is not None:
@@ -419,17 +415,12 @@ def named_columns(
             )
         names = [str(name) for name in X.columns]
         by_type = [_is_category(column) for column in _series(X)]
-        return NamedColumns(X, names, _select_categorical(categorical_features, names, by_type))
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite="allow-nan",
-    )
-    names = [f"x{j}" for j in range(X.shape[1])]
-    by_type = [False] * len(names)
-    return NamedColumns(X, names, _select_categorical(categorical_features, names, by_type))
+    else:
+        types = [np.float64, np.float32]
+        X = validate_data(estimator, X, reset=reset, dtype=types, ensure_all_finite="allow-nan")
+        names = [f"x{j}" for j in range(X.shape[1])]
+        by_type = [False] * len(names)
+    return NamedColumns(X, names, select_categorical(categorical_features, names, by_type))
 
 
 def _is_frame(X: Any) -> bool:
@@ -454,7 +445,7 @@ def _is_category(column: Any) -> bool:
     return kind.startswith(("category", "str", "large_string", "dictionary"))
 
 
-def _select_categorical(asked: Any, names: list[str], by_type: list[bool]) -> list[bool]:
+def select_categorical(asked: Any, names: list[str], by_type: list[bool]) -> list[bool]:
     """Return which columns are categorical: by their type or by ``categorical_features``."""
     if asked is None or (isinstance(asked, str) and asked == "from_dtype"):
         return by_type
@@ -481,12 +472,14 @@ def _select_categorical(asked: Any, names: list[str], by_type: list[bool]) -> li
 
 
 def _read_numbers(column: np.ndarray, name: str) -> np.ndarray:
-    if column.dtype.kind == "f" and column.dtype.itemsize >= 4:
+    if column.ndim == 1 and column.dtype.kind == "f" and column.dtype.itemsize >= 4:
         values = column
     else:
         try:
-            if column.dtype.kind in "mMc" or column.ndim != 1:
+            if column.dtype.kind in "mc" or column.ndim != 1:
                 raise TypeError
+            if column.dtype.kind == "M":  # days, NaN where missing
+                column = (column - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
             values = np.array(
                 [np.nan if _is_missing(v) else v for v in column]
                 if column.dtype == object

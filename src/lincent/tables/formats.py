@@ -36,6 +36,10 @@ SIGNATURES = (
     (b"PAR1", PARQUET), (b"ARROW1", ARROW), (b"FEA1", ARROW), (b"\xff\xff\xff\xff", ARROW),
     (b"PK\x03\x04", EXCEL),
 )  # fmt: skip
+PACKED: tuple[tuple[bytes, Any], ...] = (
+    (b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ", lzma.open),
+)  # fmt: skip
+"""First bytes of compressed files, and what opens them."""
 COMPRESSED = (".gz", ".zip", ".bz2", ".xz")
 HEAD_BYTES = 1 << 23  # inspected before reading starts; a header may be as long
 MOST_AREA, LEAST_AREA = 100, 1 << 20  # cells of a sheet for each filled one, and in any case
@@ -160,13 +164,8 @@ def _decompress(stack: ExitStack, stream: Any, name: str) -> tuple[bytes, Any]:
         stream.seek(0)
     else:
         stream = io.BufferedReader(_Replay(head, stream), 1 << 20)
-    if head.startswith(b"\x1f\x8b"):
-        unpacked: Any = gzip.open(stream)  # noqa: SIM115 - the stack closes it
-    elif head.startswith(b"BZh"):
-        unpacked = bz2.open(stream)  # noqa: SIM115
-    elif head.startswith(b"\xfd7zXZ"):
-        unpacked = lzma.open(stream)  # noqa: SIM115
-    elif head.startswith(b"PK\x03\x04"):
+    unpacked: Any = next((o(stream) for magic, o in PACKED if head.startswith(magic)), None)
+    if head.startswith(b"PK\x03\x04"):
         stream = stream if stream.seekable() else io.BytesIO(stream.read())
         archive = stack.enter_context(zipfile.ZipFile(stream))
         members = [m for m in archive.namelist() if not m.endswith("/") and "__MACOSX" not in m]
@@ -176,12 +175,28 @@ def _decompress(stack: ExitStack, stream: Any, name: str) -> tuple[bytes, Any]:
         if len(members) != 1:
             raise TableError(f"{name} holds {len(members)} files: unpack it and name one of them.")
         unpacked = archive.open(members[0])
-    else:
+    if unpacked is None:
         return head, stream
     stack.enter_context(unpacked)
     # Seeking back in a compressed stream would decompress it a second time.
     head = _read_up_to(unpacked, HEAD_BYTES)
     return head, io.BufferedReader(_Replay(head, unpacked), 1 << 20)
+
+
+def unpacked_size(path: str | os.PathLike[str]) -> float:
+    """Estimate the size of a file without its compression, by the ratio of its beginning."""
+    size = os.path.getsize(path)
+    with open(path, "rb") as file:
+        start = file.read(6)
+        if start.startswith(b"PK"):
+            return float(sum(member.file_size for member in zipfile.ZipFile(file).infolist()))
+        opened = next((opener for magic, opener in PACKED if start.startswith(magic)), None)
+        if opened is None:
+            return float(size)
+        file.seek(0)
+        estimate = len(_read_up_to(opened(file), HEAD_BYTES)) * size / file.tell()
+        file.seek(-4, os.SEEK_END)  # gzip ends with its size modulo 4 GiB
+        return max(estimate, struct.unpack("<I", file.read())[0] if opened is gzip.open else 0.0)
 
 
 def _read_up_to(stream: Any, count: int) -> bytes:
@@ -307,36 +322,31 @@ def read_excel(file: Any, name: str, sheet: str | None) -> tuple[Any, str, int]:
                     )
                 sheet = titles[int(sheet) - 1]
             book[sheet].reset_dimensions()  # else every row is as wide as the widest
-            rows, area, used = [], 0, 0
+            rows: list[Any] = []
+            width = used = 0
             for row in book[sheet].iter_rows(values_only=True):
-                cells = sum(cell is not None for cell in row)
-                if cells:
-                    rows.append(row)
-                    area, used = area + len(row), used + cells
-                if area > MOST_AREA * used + LEAST_AREA:
-                    raise _scattered(name, sheet, used, len(rows), len(row))
+                filled = [k for k, cell in enumerate(row) if cell is not None]
+                if filled:
+                    rows.append(row[: filled[-1] + 1])
+                    width, used = max(width, len(rows[-1])), used + len(filled)
+                if len(rows) * width > MOST_AREA * used + LEAST_AREA:
+                    raise TableError(
+                        f"{name}: the sheet {sheet!r} has {used} filled cells in {len(rows)} rows "
+                        f"and goes on to column {width}: remove the cells far from the table, or "
+                        "save the table as CSV."
+                    )
     except TableError:
         raise
     except Exception as error:
         raise TableError(f"{name} cannot be read as a workbook: {first_line(error)}.") from error
     if not rows:
         raise TableError(f"{name}: the sheet {sheet!r} is empty.")
-    width = max(k + 1 for row in rows for k, cell in enumerate(row) if cell is not None)
-    if len(rows) * width > MOST_AREA * used + LEAST_AREA:
-        raise _scattered(name, sheet, used, len(rows), width)
     names = fill_names([*rows[0], *[None] * width][:width])
     check_unique(name, names)
     columns = [[row[k] if k < len(row) else None for row in rows[1:]] for k in range(width)]
     pa = arrow()
     arrays = [pa.array(_one_type(cells)) for cells in columns]
     return pa.table(arrays, names=names), sheet, len(titles)
-
-
-def _scattered(name: str, sheet: str, used: int, rows: int, width: int) -> TableError:
-    return TableError(
-        f"{name}: the sheet {sheet!r} has {used} filled cells in {rows} rows and goes on to column "
-        f"{width}: remove the cells far from the table, or save the table as CSV."
-    )
 
 
 def _one_type(cells: list[Any]) -> list[Any]:
@@ -356,17 +366,17 @@ def _one_type(cells: list[Any]) -> list[Any]:
 
 def from_frame(data: Any) -> Any:
     """Return an Arrow table from a frame of pandas, polars, Arrow or any Arrow-speaking package."""
-    pa = arrow()
-    if isinstance(data, pa.Table):
-        return data
-    if type(data).__module__.partition(".")[0] in ("narwhals", "polars"):
-        from lincent.sources.source import in_memory
+    from lincent.sources.source import in_memory, package_of
 
-        data = in_memory(data)
-    if isinstance(data, pa.RecordBatch):
-        return pa.Table.from_batches([data])
+    pa = arrow()
+    data = in_memory(data) if package_of(data) in ("narwhals", "polars") else data
+    if package_of(data) == "polars":
+        import polars
+
+        # pyarrow decodes no dictionaries of text views.
+        data = data.with_columns(polars.col(polars.Categorical, polars.Enum).cast(polars.String))
     try:
-        if type(data).__module__.partition(".")[0] == "pandas":
+        if package_of(data) == "pandas":
             return _from_pandas(data)
         if hasattr(data, "__arrow_c_stream__"):
             return pa.table(data)

@@ -1,7 +1,7 @@
 """Infer the schema of a table: the type of each column and whether it is used as a feature.
 
 Identifiers, constants, free text, dates and columns that leak the target are dropped with a reason;
-the options of the user take precedence (``keep``, ``roles``, ``dates``, ``text``).
+the options of the user take precedence (``keep``, ``roles``, ``dates``).
 
 A column of whole numbers is an identifier where no two are equal although some would be by chance:
 n draws from a range of R numbers are all different with a probability of about exp(-n^2 / 2R), and
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,18 +25,18 @@ import numpy as np
 from lincent._errors import listed, nearest
 from lincent.tables.encoder import missing_token
 from lincent.tables.formats import TableError, arrow
-from lincent.tables.read import MISSING_TOKENS, UserTable
+from lincent.tables.read import MISSING_TOKENS, UserTable, read_table
 from lincent.tables.schema import (
     CATEGORY,
     DATE,
     DECIMAL_ONLY,
     FLAG,
     NUMBER,
-    TEXT,
     THOUSANDS,
     WITH_THOUSANDS,
     WITH_TIME,
     Column,
+    OddCells,
     Schema,
     is_date,
     is_number,
@@ -46,12 +46,11 @@ from lincent.tables.schema import (
     to_dates,
     to_frame,
     with_nulls,
-    words_of,
 )
 
-IDENTIFIER, CONSTANT, LEAK, DROP = "identifier", "constant", "leak", "drop"
+IDENTIFIER, CONSTANT, LEAK, DROP, TEXT = "identifier", "constant", "leak", "drop", "text"
 LEFT_OUT, TARGET, GROUP = "left out", "target", "group"
-ROLES = (NUMBER, CATEGORY, TEXT, DATE, IDENTIFIER, DROP)
+ROLES = (NUMBER, CATEGORY, DATE, IDENTIFIER, DROP)
 MOST_CATEGORIES = 200
 MOST_CLASSES = 100
 LONG_NAME, LONGEST_CLASS = 64, 1_000  # characters
@@ -59,14 +58,14 @@ LEAST_ROWS = 20  # too few rows to recognize identifiers or free text
 NUMBER_FRACTION, MOST_MARKS = 0.8, 10  # numbers, and tokens for missing, in a column of numbers
 IDENTIFIER_FRACTION = 0.95
 TEXT_LENGTH, TEXT_WORDS = 40, 4
-MOST_WORDS, LEAST_WORD_FRACTION, MOST_WORD_FRACTION = 100, 0.01, 0.5  # words that become columns
+TEXT_HINT = "in Python, a text vectorizer such as scikit-learn's TfidfVectorizer"
 LEAK_SCORE, LEAK_ROWS, LEAK_CLASS_ROWS = 0.999, 30, 5  # fewer rows may be separable by chance
 DATE_FORMS = tuple(
     day + time
     for time in ("", " %H:%M", " %H:%M:%S")
     for day in ("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%Y/%m/%d", "%d.%m.%y")
 )
-_ID_NAME = re.compile(r"(^|[_\W])(id|uuid|guid|key|index|no|nr)$|(?<=[a-z])I[dD]$", re.IGNORECASE)
+_ID_NAME = re.compile(r"(^|[_\W])(?i:id|uuid|guid|key|index|no|nr)$|(?<=[a-z])I[dD]$")
 _PADDED = re.compile(r"0\d{3,}")
 _LEADING_ZERO = r"^[+-]?0\d"
 
@@ -82,9 +81,9 @@ class ColumnOptions:
     keep : tuple of str
         Columns to use whatever they look like.
     roles : dict
-        ``{column: role}``, one of number, category, text, date, identifier, drop.
-    dates, text : bool
-        Use columns of dates, of free text.
+        ``{column: role}``, one of number, category, date, identifier, drop.
+    dates : bool
+        Use columns of dates.
     group : str or None
         Rows with equal values in this column belong together.
     """
@@ -94,7 +93,6 @@ class ColumnOptions:
     keep: tuple[str, ...] = ()
     roles: dict[str, str] = field(default_factory=dict)
     dates: bool = False
-    text: bool = False
     group: str | None = None
 
 
@@ -103,14 +101,33 @@ DEFAULT_OPTIONS = ColumnOptions()
 
 @dataclass(frozen=True)
 class ColumnReport:
-    """One column of the table: its role, how it is used ("" if not), the reason and the remedy."""
+    """What a column of the table holds, how it is used and why not.
 
-    name: str
-    position: int
+    Attributes
+    ----------
+    role, kind : str
+        What the column is, and the kind as which it is used ("" if it is left out).
+    reason, hint : str
+        Why it is left out, or a note on its cells; what uses it, unless that is --keep.
+    marks, form, detail
+        As in `Column`.
+    example : str
+        A number whose thousands are separated; in other columns, if most of their cells are
+        numbers, one that is not.
+    name, position
+        The column, counted from 1.
+    """
+
     role: str
-    kind: str
+    kind: str = ""
     reason: str = ""
+    marks: tuple[str, ...] = ()
+    form: str = ""
+    detail: str = ""
+    example: str = ""
     hint: str = ""
+    name: str = ""
+    position: int = 0
 
     @property
     def message(self) -> str:
@@ -136,70 +153,99 @@ class PreparedTable:
     groups: np.ndarray | None = field(repr=False)
     warnings: tuple[str, ...]
 
+    def take(self, rows: np.ndarray) -> PreparedTable:
+        """Return some of the rows."""
+        groups = None if self.groups is None else self.groups[rows]
+        table, frame = self.table.take(rows), self.frame.iloc[rows]
+        return replace(self, table=table, frame=frame, labels=self.labels[rows], groups=groups)
+
     @property
     def roles(self) -> dict[str, str]:
         return {column.name: column.role for column in self.columns}
 
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        return tuple(c.name for c in self.columns if not c.kind and c.role != TARGET)
-
 
 def infer_schema(
-    table: UserTable, target: str, options: ColumnOptions = DEFAULT_OPTIONS, *, least: int = 1
+    table: UserTable,
+    target: str,
+    options: ColumnOptions = DEFAULT_OPTIONS,
+    *,
+    least: int = 1,
+    strict: bool = False,
 ) -> PreparedTable:
     """Infer the schema of a table and prepare it for training.
 
-    ``least`` rows of each class are required.
+    ``least`` rows of each class are required.  Rows without a class and cells without a number are
+    an error if ``strict``.
     """
     _check_options(table, target, options)
-    labels = read_labels(table, target)
+    whole, odd = table, OddCells(strict)
+    table, labels = labeled_rows(table, target, strict)
     warnings = [*table.warnings, *check_classes(table, target, labels, least)]
+    if len(labels) < whole.data.num_rows:
+        first = np.setdiff1d(np.arange(whole.data.num_rows), table.positions)[0]
+        warnings.append(
+            f"{table.where(target)}: {whole.data.num_rows - len(labels)} rows have no class and "
+            f"are left out, first row {whole.row(int(first))}."
+        )
     groups = read_groups(table, options.group, labels) if options.group else None
-    types: dict[str, InferredType] = {}
-    reports = []
-    for position, name in enumerate(table.data.column_names, 1):
-        if name in (target, options.group):
-            role = TARGET if name == target else GROUP
-            reports.append(ColumnReport(name, position, role, ""))
-            continue
-        inferred = types[name] = _column_type(table, name, options)
-        reason, hint = inferred.reason, ""
-        if inferred.kind:
-            marks, verb = inferred.marks, "counts" if len(inferred.marks) == 1 else "count"
-            notes = [f"{listed(marks)} {verb} as missing"] if marks else []
-            if inferred.kind == NUMBER and inferred.example:
-                notes.append(_thousands_note(inferred.example, table.decimal))
-            reason = "; ".join(notes)
-        elif inferred.usable_as in (DATE, TEXT):
-            hint = "--dates" if inferred.usable_as == DATE else "--text"
-        reports.append(ColumnReport(name, position, inferred.role, inferred.kind, reason, hint))
-    schema = _make_schema(table, target, reports, types)
-    frame = to_frame(schema, table)
+    reports = _infer_columns(table, target, options)
+    schema = _make_schema(table, target, reports)
+    frame = to_frame(schema, table, odd)
+    warnings += odd.messages
     reports, schema = _drop_leaks(reports, schema, frame, labels, options)
     frame = frame[schema.inputs]
     warnings += [report.message for report in reports if report.message]
-    duplicates = count_duplicates(frame, labels)
+    duplicates = len(labels) - len(np.unique(hash_rows(frame, labels)))
     if duplicates:
         warnings.append(
-            f"{duplicates} of {len(labels)} rows repeat an earlier row; copies that fall on both "
-            "sides of a split make every test score look better."
+            f"{duplicates} of {len(labels)} rows repeat an earlier row; equal rows stay on one "
+            "side of every split."
         )
     return PreparedTable(table, schema, tuple(reports), frame, labels, groups, tuple(warnings))
 
 
+def columns_left_out(data: Any, labels: np.ndarray, keep: Iterable[str] = ()) -> dict[str, str]:
+    """Return the columns of a frame that ``lincent fit`` does not learn from, with the reasons.
+
+    There are none where no other column is left, where the frame holds what tables do not, or
+    without pyarrow.
+    """
+    options = ColumnOptions(keep=tuple(keep))
+    try:
+        table = read_table(data)
+        reports = _infer_columns(table, None, options)
+        schema = _make_schema(table, "", reports)
+        reports = _drop_leaks(reports, schema, to_frame(schema, table), labels, options)[0]
+    except (TableError, ImportError):
+        return {}
+    return {r.name: f"{r.role}: {r.reason}" for r in reports if not r.kind}
+
+
+def _infer_columns(
+    table: UserTable, target: str | None, options: ColumnOptions
+) -> list[ColumnReport]:
+    reports = []
+    for position, name in enumerate(table.data.column_names, 1):
+        if target is not None and name in (target, options.group):
+            report = ColumnReport(TARGET if name == target else GROUP)
+        else:
+            report = _report_column(table, name, options)
+        reports.append(replace(report, name=name, position=position))
+    return reports
+
+
 def _check_options(table: UserTable, target: str, options: ColumnOptions) -> None:
     names = table.data.column_names
-    named = [(target, "--target"), *((name, "--drop") for name in options.drop)]
-    named += [*((name, "--id") for name in options.ids), *((n, "--keep") for n in options.keep)]
-    named += [(name, "--role") for name in options.roles]
-    named += [(options.group, "--group")] if options.group else []
-    for name, option in named:
-        if name not in names:
-            hint = nearest(name, names)
-            raise TableError(f"{table.name} has no column {name!r} ({option}): {hint}")
-        if name == target and option != "--target":
-            raise TableError(f"The column {name!r} is the target and cannot be {option} as well.")
+    group = (options.group,) if options.group else ()
+    named = {"--target": (target,), "--drop": options.drop, "--id": options.ids}
+    named |= {"--keep": options.keep, "--role": tuple(options.roles), "--group": group}
+    for option, given in named.items():
+        for name in given:
+            if name not in names:
+                hint = nearest(name, names)
+                raise TableError(f"{table.name} has no column {name!r} ({option}): {hint}")
+        if target in given and option != "--target":
+            raise TableError(f"The column {target!r} is the target and cannot be {option} as well.")
     for name, role in options.roles.items():
         if role not in ROLES:
             raise TableError(f"--role {name}={role}: the role is one of {', '.join(ROLES)}.")
@@ -208,63 +254,52 @@ def _check_options(table: UserTable, target: str, options: ColumnOptions) -> Non
 # The type of one column.
 
 
-@dataclass(frozen=True)
-class InferredType:
-    """The role of a column, the kind as which it is used, and the reason why it should not be.
-
-    ``usable_as`` is the kind of a column that is used only where the user asks for it;
-    ``example`` is a number with separated thousands, if any.
-    """
-
-    role: str
-    kind: str
-    reason: str = ""
-    marks: tuple[str, ...] = ()
-    form: str = ""
-    detail: str = ""
-    usable_as: str = ""
-    example: str = ""
-
-
-def _column_type(table: UserTable, name: str, options: ColumnOptions) -> InferredType:
-    """Return the type of a column after the options of the user."""
-    values = table.data.column(name)
-    inferred = infer_type(name, values, table.decimal)
-    role = options.roles.get(name)
+def _report_column(table: UserTable, name: str, options: ColumnOptions) -> ColumnReport:
+    """Return what a column holds, after the options of the user."""
+    values, role = plain_array(table.data.column(name)), options.roles.get(name)
     if name in options.drop or role == DROP:
-        return InferredType(LEFT_OUT, "")
+        return ColumnReport(LEFT_OUT)
     if name in options.ids or role == IDENTIFIER:
-        return InferredType(IDENTIFIER, "")
-    if role == NUMBER and inferred.kind not in (NUMBER, FLAG):
-        values = plain_array(values)
+        return ColumnReport(IDENTIFIER)
+    report = infer_type(name, values, table.decimal)
+    if role == NUMBER and report.kind not in (NUMBER, FLAG):
+        numbers: Any = np.empty(0)
         if is_text(values.type):
-            detail, example = _thousands(with_nulls(values), table.decimal)
-            thousands = detail != DECIMAL_ONLY
-            numbers, bad = text_to_numbers(values, table.decimal, thousands=thousands)
-            if np.isfinite(numbers).any():
-                marks = _distinct_cells(values, bad)
-                return InferredType(NUMBER, NUMBER, marks=marks, detail=detail, example=example)
-        raise TableError(
-            f"The column {name!r} (--role) holds {values.type} without a number in it."
-        )
-    if role == DATE and inferred.kind != DATE:
+            report, numbers, _ = _read_text_numbers(values, table.decimal)
+        if not np.isfinite(numbers).any():
+            raise TableError(
+                f"The column {name!r} (--role) holds {values.type} without a number in it."
+            )
+    if role == DATE and report.kind != DATE:
         raise TableError(f"The column {name!r} (--role) holds no dates in a form that is known.")
     if role is not None:
-        return replace(inferred, role=role, kind=role)
-    if not inferred.kind:
-        return inferred
+        report = replace(report, role=role, kind=role)
+    elif not report.kind:
+        return report
     used = (
-        name in options.keep
-        or (inferred.role == inferred.kind and inferred.role not in (DATE, TEXT))
-        or (inferred.role == DATE and options.dates)
-        or (inferred.kind == TEXT and options.text)
+        role is not None
+        or name in options.keep
+        or (report.role == report.kind and (report.role != DATE or options.dates))
     )
-    return inferred if used else replace(inferred, kind="", usable_as=inferred.kind)
+    if not used:
+        return replace(report, kind="")
+    verb = "counts" if len(report.marks) == 1 else "count"
+    notes = [f"{listed(report.marks)} {verb} as missing"] if report.marks else []
+    if report.kind == NUMBER and report.example:
+        notes.append(_thousands_note(report.example, table.decimal))
+    elif report.example:
+        cell, role = repr(report.example[:60]), shlex.quote(f"{name}=number")
+        notes.append(f"most cells are numbers, but {cell} is not (--role {role} reads the numbers)")
+    return replace(report, reason="; ".join(notes))
 
 
-def _distinct_cells(text: Any, mask: np.ndarray) -> tuple[str, ...]:
-    cells = text.filter(arrow().array(mask)).to_pylist()
-    return tuple(sorted({cell.strip() for cell in cells}))
+def _read_text_numbers(text: Any, decimal: str) -> tuple[ColumnReport, np.ndarray, np.ndarray]:
+    """Return a report of text as numbers, the numbers, and a mask of cells that are none."""
+    detail, example = _thousands(with_nulls(text), decimal)
+    numbers, bad = text_to_numbers(text, decimal, thousands=detail != DECIMAL_ONLY)
+    cells = text.filter(arrow().array(bad)).to_pylist()
+    marks = tuple(sorted({cell.strip() for cell in cells}))
+    return ColumnReport(NUMBER, NUMBER, "", marks, "", detail, example), numbers, bad
 
 
 def _thousands(text: Any, decimal: str) -> tuple[str, str]:
@@ -295,85 +330,83 @@ def _thousands_note(example: str, decimal: str) -> str:
     return f"{note}, not as {example.replace(',', '.')}"
 
 
-def infer_type(name: str, values: Any, decimal: str = ".") -> InferredType:
+def infer_type(name: str, values: Any, decimal: str = ".") -> ColumnReport:
     """Return what a column holds; ``kind`` is how it is used where it is used."""
     types = arrow().types
     values = plain_array(values)
     if is_text(values.type):
         return _infer_text(name, values, decimal)
     if types.is_null(values.type) or values.null_count == len(values):
-        return InferredType(CONSTANT, NUMBER, "every cell is empty")
-    if types.is_boolean(values.type):
-        return _infer_numbers(name, np.asarray(values.to_numpy(zero_copy_only=False)), FLAG)
-    if is_number(values.type):
+        return ColumnReport(CONSTANT, NUMBER, "every cell is empty")
+    if types.is_boolean(values.type) or is_number(values.type):
+        kind = FLAG if types.is_boolean(values.type) else NUMBER
         numbers = values.cast(arrow().float64(), safe=False).to_numpy(zero_copy_only=False)
-        return _infer_numbers(name, np.asarray(numbers), NUMBER)
+        return _infer_numbers(name, np.asarray(numbers), ColumnReport(kind, kind))
     if is_date(values.type):
         return _infer_dates(to_dates(values, ""), "ISO8601")
-    return InferredType("unknown", "", f"it holds {values.type}, neither numbers nor text")
+    return ColumnReport("unknown", "", f"it holds {values.type}, neither numbers nor text")
 
 
-def _infer_numbers(
-    name: str, numbers: np.ndarray, kind: str, marks: tuple[str, ...] = ()
-) -> InferredType:
-    present = numbers.astype(np.float64)
-    present = present[~np.isnan(present)]
-    n = len(present)
+def _constant(report: ColumnReport, value: Any, complete: bool) -> ColumnReport:
+    """Return the report of a column with one value; missing or not may be information."""
+    if complete:
+        return replace(report, role=CONSTANT, reason=f"it is {value} in every row")
+    return replace(report, role=CATEGORY, kind=CATEGORY)
+
+
+def _infer_numbers(name: str, numbers: np.ndarray, report: ColumnReport) -> ColumnReport:
+    present = numbers[~np.isnan(numbers)]
+    n, distinct = len(present), len(np.unique(present))
     if n == 0:
-        return InferredType(CONSTANT, kind, "every cell is empty", marks)
-    distinct = len(np.unique(present))
+        return replace(report, role=CONSTANT, reason="every cell is empty")
     if distinct == 1:
-        if n == len(numbers):
-            return InferredType(CONSTANT, kind, f"it is {present[0]:g} in every row", marks)
-        return InferredType(CATEGORY, CATEGORY, marks=marks)  # missing or not is the information
-    if (
-        kind == NUMBER
-        and n > LEAST_ROWS
-        and distinct == n
-        and np.all(np.isfinite(present))
-        and np.all(present == np.round(present))
-    ):
+        return _constant(report, f"{present[0]:g}", n == len(numbers))
+    whole = np.all(np.isfinite(present) & (present == np.round(present)))
+    if report.kind == NUMBER and distinct == n > LEAST_ROWS and whole:
         value_range = float(present.max() - present.min()) + 1.0
         if n * n / (2.0 * value_range) > 20.0 or _ID_NAME.search(name):
-            return InferredType(IDENTIFIER, NUMBER, "no two rows have the same number", marks)
-    return InferredType(kind, kind, marks=marks)
+            return replace(report, role=IDENTIFIER, reason="no two rows have the same number")
+    return report
 
 
-def _infer_dates(dates: Any, form: str) -> InferredType:
+def _infer_dates(dates: Any, form: str) -> ColumnReport:
     present = dates.dropna()
     if present.nunique() == 1 and len(present) == len(dates):
-        return InferredType(CONSTANT, DATE, f"it is {present.iloc[0]} in every row", form=form)
+        return _constant(ColumnReport(DATE, DATE, form=form), present.iloc[0], True)
     detail = WITH_TIME if present.dt.hour.nunique() > 1 else ""
-    return InferredType(DATE, DATE, "it holds dates", form=form, detail=detail)
+    return ColumnReport(DATE, DATE, "it holds dates", form=form, detail=detail, hint="--dates")
 
 
-def _infer_text(name: str, values: Any, decimal: str) -> InferredType:
+def _infer_text(name: str, values: Any, decimal: str) -> ColumnReport:
     import pyarrow.compute as pc
 
     text = with_nulls(values)
     present = pc.utf8_trim_whitespace(text.drop_null())
     if len(present) == 0:
-        return InferredType(CONSTANT, CATEGORY, "every cell is empty")
-    distinct = present.unique().to_pylist()
+        return ColumnReport(CONSTANT, CATEGORY, "every cell is empty")
+    distinct, complete = present.unique().to_pylist(), len(present) == len(text)
     if {word.lower() for word in distinct} <= {"true", "false"}:
-        if len(distinct) > 1:
-            return InferredType(FLAG, FLAG)
-        if len(present) == len(text):
-            return InferredType(CONSTANT, FLAG, f"it is {distinct[0]!r} in every row")
-        return InferredType(CATEGORY, CATEGORY)
-    # Digits with leading zeros, all of one length, are codes (of postal areas), not quantities.
+        flag = ColumnReport(FLAG, FLAG)
+        return flag if len(distinct) > 1 else _constant(flag, repr(distinct[0]), complete)
+    # Digits with leading zeros are codes (of postal areas), not quantities, where all have one
+    # length, or where some are others without their zeros (007 and 7).
     one_length = len({len(cell) for cell in distinct}) == 1
-    if not (one_length and any(_PADDED.fullmatch(cell) for cell in distinct)):
-        detail, example = _thousands(text, decimal)
-        numbers, bad = text_to_numbers(text, decimal, thousands=detail != DECIMAL_ONLY)
-        marks = _distinct_cells(text, bad) if bad.any() else ()
-        if 1 - bad.sum() / len(present) >= NUMBER_FRACTION and len(marks) <= MOST_MARKS:
-            inferred = _infer_numbers(name, numbers, NUMBER, marks)
-            return replace(inferred, detail=detail, example=example)
+    without = {cell.lstrip("0") or "0" for cell in distinct if re.fullmatch(r"0\d+", cell)}
+    codes = one_length and any(_PADDED.fullmatch(cell) for cell in distinct)
+    example = ""
+    if not codes and without.isdisjoint(distinct):
+        report, numbers, bad = _read_text_numbers(text, decimal)
+        share = 1 - bad.sum() / len(present)
+        if share >= NUMBER_FRACTION and len(report.marks) <= MOST_MARKS:
+            return _infer_numbers(name, numbers, report)
+        example = report.marks[0] if share > 0.5 else ""
     form = _date_form(distinct)
     if form:
         return _infer_dates(to_dates(text, form), form)
-    return _infer_category(text, present, distinct)
+    if len(distinct) == 1:
+        shown = repr(distinct[0][:60])
+        return _constant(ColumnReport(CATEGORY, CATEGORY), shown, complete)
+    return replace(_infer_category(present, len(distinct)), example=example)
 
 
 def _date_form(distinct: list[str]) -> str:
@@ -388,35 +421,28 @@ def _date_form(distinct: list[str]) -> str:
     return ""
 
 
-def _infer_category(text: Any, present: Any, distinct: list[str]) -> InferredType:
-    """Return the type of text that is neither numbers nor dates."""
+def _infer_category(present: Any, count: int) -> ColumnReport:
+    """Return the report of text that is neither numbers nor dates, with so many values."""
     import pyarrow.compute as pc
 
-    count = len(distinct)
-    if count == 1:
-        if len(present) == len(text):
-            return InferredType(CONSTANT, CATEGORY, f"it is {distinct[0][:60]!r} in every row")
-        return InferredType(CATEGORY, CATEGORY)
     length = float(pc.mean(pc.utf8_length(present)).as_py())
     words = 1 + float(pc.mean(pc.count_substring(present, " ")).as_py())
     fraction = count / len(present)
     if count > LEAST_ROWS and (length > TEXT_LENGTH or (fraction > 0.5 and words >= TEXT_WORDS)):
         reason = f"it holds free text ({count} different cells, {length:.0f} characters each)"
-        return InferredType(TEXT, TEXT, reason)
+        return ColumnReport(TEXT, CATEGORY, reason, hint=TEXT_HINT)
     if fraction > IDENTIFIER_FRACTION and len(present) > LEAST_ROWS:
-        return InferredType(IDENTIFIER, CATEGORY, f"{count} of {len(present)} cells are different")
+        return ColumnReport(IDENTIFIER, CATEGORY, f"{count} of {len(present)} cells are different")
     if count > MOST_CATEGORIES:
         reason = f"it has {count} different values, above {MOST_CATEGORIES}"
-        return InferredType(TEXT, CATEGORY, reason)
-    return InferredType(CATEGORY, CATEGORY)
+        return ColumnReport(TEXT, CATEGORY, reason)
+    return ColumnReport(CATEGORY, CATEGORY)
 
 
 # The schema of all columns.
 
 
-def _make_schema(
-    table: UserTable, target: str, reports: list[ColumnReport], types: dict[str, InferredType]
-) -> Schema:
+def _make_schema(table: UserTable, target: str, reports: list[ColumnReport]) -> Schema:
     used = [report for report in reports if report.kind]
     if not used:
         reasons = "; ".join(r.message.rstrip(".") for r in reports if r.message)
@@ -429,42 +455,19 @@ def _make_schema(
         for report in used
         if report.kind == CATEGORY
     }
-    values = {name: text.drop_null().unique().to_pylist() for name, text in texts.items()}
-    missing = missing_token(value for distinct in values.values() for value in distinct)
+    missing = missing_token(value for text in texts.values() for value in text.unique().to_pylist())
     columns = []
     for report in used:
-        name, inferred = report.name, types[report.name]
+        name, kind = report.name, report.kind
         categories: tuple[str, ...] = ()
-        if report.kind == CATEGORY:
-            extra = [missing] if texts[name].null_count else []
-            categories = tuple(sorted([*values[name], *extra]))
-        elif report.kind == TEXT:
-            categories = _frequent_words(table, name)
+        if kind == CATEGORY:
+            categories = tuple(sorted(texts[name].fill_null(missing).unique().to_pylist()))
         type = str(plain_array(table.data.column(name)).type)
         columns.append(
-            Column(
-                name, report.kind, type, categories, inferred.marks, inferred.form, inferred.detail
-            )
+            Column(name, kind, type, categories, report.marks, report.form, report.detail)
         )
     ids = tuple(r.name for r in reports if r.role == IDENTIFIER and not r.kind)
-    target_type = str(table.data.schema.field(target).type)
-    return Schema(tuple(columns), target, target_type, ids, missing)
-
-
-def _frequent_words(table: UserTable, name: str) -> tuple[str, ...]:
-    """Return the most frequent words, without those that most rows or next to none have."""
-    cells = plain_array(table.data.column(name)).cast(arrow().string()).to_pylist()
-    counts = Counter(word for cell in cells for word in words_of(cell))
-    least = max(2.0, LEAST_WORD_FRACTION * len(cells))
-    most = MOST_WORD_FRACTION * len(cells)
-    words = [word for word, count in counts.most_common() if least <= count <= most]
-    if not words:
-        raise TableError(
-            f"The column {name!r} (--text) has no word that between "
-            f"{100 * LEAST_WORD_FRACTION:g} % and {100 * MOST_WORD_FRACTION:g} % of the rows "
-            "share: leave it out with --drop."
-        )
-    return tuple(words[:MOST_WORDS])
+    return Schema(tuple(columns), target, ids, missing)
 
 
 # Target leakage and duplicates.
@@ -482,8 +485,7 @@ def _drop_leaks(
     leaks = {
         column.name
         for column in schema.columns
-        if column.kind != TEXT
-        and any(
+        if any(
             leaks_target(frame[name].to_numpy(), codes, numeric=column.kind != CATEGORY)
             for name in column.inputs
         )
@@ -545,55 +547,90 @@ def _auc(values: np.ndarray, positive: np.ndarray) -> float:
     return float(up @ below) / (float(up.sum()) * float(down.sum()))
 
 
-def count_duplicates(frame: Any, labels: np.ndarray) -> int:
-    """Return how many rows repeat an earlier one, class included."""
-    import pandas as pd
+def hash_rows(frame: Any, labels: np.ndarray) -> np.ndarray:
+    """Return a hash of the features and the class of each row, the same in any file format."""
+    from pandas.util import hash_array, hash_pandas_object
 
-    classes = pd.Series(labels, index=frame.index)
-    return int(pd.concat([frame, classes], axis=1).duplicated().sum())
+    classes, codes = np.unique(labels, return_inverse=True)
+    names = hash_array(classes.astype(str).astype(object))[codes]
+    mixed = np.asarray(hash_pandas_object(frame, index=False)) ^ np.uint64(0x9E3779B97F4A7C15)
+    return np.asarray(mixed * np.uint64(3) + names, dtype=np.uint64)
+
+
+def independent_fraction(frame: Any, labels: np.ndarray) -> float:
+    """Return the fraction of the rows that count in intervals: copies of a row count once.
+
+    Rows of a table with few distinct values coincide without being copies.  They are copies where
+    far more pairs are equal than independent columns would have.
+    """
+    counts = np.unique(hash_rows(frame, labels), return_counts=True)[1].astype(float)
+    pairs = float((counts * (counts - 1)).sum())
+    by_column = [column.value_counts(dropna=False, normalize=True) for _, column in frame.items()]
+    chance = np.prod([float((shares**2).sum()) for shares in by_column]) * len(labels) ** 2
+    return len(labels) / float((counts**2).sum()) if pairs > 10 * chance else 1.0
 
 
 # The target and groups of rows.
 
 
-def _where(table: UserTable, name: str) -> str:
-    return f"column {table.data.schema.names.index(name) + 1} ({name!r})"
+class MissingTarget(TableError):
+    """Rows have no class."""
 
 
-def read_labels(table: UserTable, target: str) -> np.ndarray:
-    """Return the target column as text, booleans or whole numbers."""
+def labeled_rows(
+    table: UserTable, target: str, strict: bool = False
+) -> tuple[UserTable, np.ndarray]:
+    """Return the rows that have a class, and their classes: text, booleans or whole numbers.
+
+    All rows must have a class if ``strict``, else one of them.
+    """
+    labels, missing = _read_labels(table, target)
+    if not missing.any():
+        return table, labels
+    if strict or missing.all():
+        more = f" ({missing.sum()} such rows)" if missing.sum() > 1 else ""
+        raise MissingTarget(
+            f"{_first(table, target, missing)}: the target is missing{more}; fill it in or "
+            "remove the row."
+        )
+    return table.take(np.flatnonzero(~missing)), labels
+
+
+def _read_labels(table: UserTable, target: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes of the rows that have one, and a mask of the others."""
     import pyarrow.compute as pc
 
     pa = arrow()
     values = plain_array(table.data.column(target))
     if not is_text(values.type):
-        _check_present(table, target, np.asarray(values.is_null()))
-        if pa.types.is_boolean(values.type) or pa.types.is_integer(values.type):
-            return np.asarray(values.to_numpy(zero_copy_only=False))
+        missing, values = np.asarray(values.is_null()), values.drop_null()
+        if pa.types.is_boolean(values.type) or pa.types.is_integer(values.type) or not len(values):
+            return np.asarray(values.to_numpy(zero_copy_only=False)), missing
         if pa.types.is_floating(values.type):
             numbers = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
             if _are_whole(numbers):
-                return numbers.astype(np.int64)
+                return numbers.astype(np.int64), missing
         raise _not_classes(table, target, values.type)
     # Cells of a text file are numbers where all are, else names of classes, and so are digits with
     # leading zeros: 01 is not 1.  NA beside numbers is a missing number; beside names it is a name.
-    text = pc.utf8_trim_whitespace(values.cast(pa.string()))
-    encoded = pc.dictionary_encode(text, null_encoding="encode")
+    encoded = pc.dictionary_encode(
+        pc.utf8_trim_whitespace(values.cast(pa.string())), null_encoding="encode"
+    )
     text, codes = encoded.dictionary, np.asarray(encoded.indices)
     numbers, bad = text_to_numbers(text, table.decimal, thousands=False)
-    present = ~np.isnan(numbers)
+    absent = np.isnan(numbers)
     padded = pc.any(pc.match_substring_regex(text, _LEADING_ZERO)).as_py()
-    if present.any() and not bad.any() and not padded:
-        _check_present(table, target, ~present[codes])
-        if _are_whole(numbers):
-            return np.asarray(numbers.astype(np.int64)[codes])
-        raise _not_classes(table, target, "numbers with fractions")
-    blank = np.asarray(pc.fill_null(pc.equal(text, ""), True))
-    _check_present(table, target, blank[codes])
-    names = text.to_pylist()
-    if {name.lower() for name in names} <= {"true", "false"}:
-        return np.array([name.lower() == "true" for name in names])[codes]
-    return _names_of_rows(names, codes)
+    if not absent.all() and not bad.any() and not padded:
+        if not _are_whole(numbers[~absent]):
+            raise _not_classes(table, target, "numbers with fractions")
+        missing = absent[codes]
+        return numbers[codes[~missing]].astype(np.int64), missing
+    names = [name or "" for name in text.to_pylist()]
+    missing = np.array([not name for name in names])[codes]
+    codes = codes[~missing]
+    if {name.lower() for name in names if name} <= {"true", "false"}:
+        return np.array([name.lower() == "true" for name in names])[codes], missing
+    return _names_of_rows(names, codes), missing
 
 
 def _names_of_rows(names: list[str], codes: np.ndarray) -> np.ndarray:
@@ -608,55 +645,46 @@ def _are_whole(numbers: np.ndarray) -> bool:
     return bool(np.all(exact & (numbers == np.floor(numbers))))
 
 
-def _check_present(table: UserTable, target: str, missing: np.ndarray) -> None:
-    rows = np.flatnonzero(missing)
-    if len(rows):
-        more = f" ({len(rows)} such rows)" if len(rows) > 1 else ""
-        raise TableError(
-            f"{table.name}: row {table.row(int(rows[0]))}, {_where(table, target)}: the target "
-            f"is missing{more}; fill it in or remove the row."
-        )
-
-
 def _not_classes(table: UserTable, target: str, what: Any) -> TableError:
     return TableError(
-        f"{table.name}: {_where(table, target)} holds {what}, not classes: give a --target of "
-        "text, true/false or whole numbers."
+        f"{table.where(target)} holds {what}, not classes: give a --target of text, true/false or "
+        "whole numbers."
     )
+
+
+def _first(table: UserTable, column: str, rows: np.ndarray) -> str:
+    """Return where the first of these rows is."""
+    return table.where(column, int(np.flatnonzero(rows)[0]))
 
 
 def check_classes(table: UserTable, target: str, labels: np.ndarray, least: int = 1) -> list[str]:
     """Raise an error for labels that are no classes; return warnings about them."""
     classes, counts = np.unique(labels, return_counts=True)
-    where = f"{table.name}: {_where(table, target)}"
     if len(classes) == 1:
         raise TableError(
-            f"{where}: all {len(labels)} rows have one class ({str(classes[0])[:60]}); a "
-            "classifier needs rows of at least two."
+            f"{table.where(target)}: all {len(labels)} rows have one class "
+            f"({str(classes[0])[:60]}); a classifier needs rows of at least two."
         )
     if len(classes) > MOST_CLASSES or (len(labels) > 20 and len(classes) > len(labels) / 2):
         raise TableError(
-            f"{where}: {len(classes)} different values in {len(labels)} rows are no classes (at "
-            f"most {MOST_CLASSES}); choose another --target."
+            f"{table.where(target)}: {len(classes)} different values in {len(labels)} rows are no "
+            f"classes (at most {MOST_CLASSES}); choose another --target."
         )
-    if labels.dtype.kind == "O" and max(map(len, classes)) > LONGEST_CLASS:
-        longest = max(classes, key=len)
-        row = table.row(int(np.flatnonzero(labels == longest)[0]))
+    longest, rare = max(classes, key=lambda name: len(str(name))), classes[counts.argmin()]
+    if len(str(longest)) > LONGEST_CLASS:
         raise TableError(
-            f"{where}, row {row}: {longest[:20]!r}... is no class: it has {len(longest)} "
-            f"characters (at most {LONGEST_CLASS}); choose another --target."
+            f"{_first(table, target, labels == longest)}: {longest[:20]!r}... is no class: it has "
+            f"{len(longest)} characters (at most {LONGEST_CLASS}); choose another --target."
         )
     if counts.min() < least:
-        rare = classes[counts.argmin()]
-        row = table.row(int(np.flatnonzero(labels == rare)[0]))
         raise TableError(
-            f"{where}, row {row}: the class {str(rare)[:60]!r} has {counts.min()} rows; a split "
-            f"needs {least} of each class."
+            f"{_first(table, target, labels == rare)}: the class {str(rare)[:60]!r} has "
+            f"{counts.min()} rows; a split needs {least} of each class."
         )
     if labels.dtype.kind not in "UO":
         return []
     return [
-        f"{_where(table, target)} has a class {str(name)!r} ({count} rows): if it means missing, "
+        f"{table.where(target)} has a class {str(name)!r} ({count} rows): if it means missing, "
         "remove these rows."
         for name, count in zip(classes, counts, strict=True)
         if str(name) in MISSING_TOKENS
@@ -666,17 +694,15 @@ def check_classes(table: UserTable, target: str, labels: np.ndarray, least: int 
 def read_groups(table: UserTable, group: str, labels: np.ndarray) -> np.ndarray:
     """Return the group of every row as text; a group is never split between folds."""
     values = plain_array(table.data.column(group)).cast(arrow().string())
-    missing = np.flatnonzero(np.asarray(with_nulls(values).is_null()))
-    if len(missing):
-        row = table.row(int(missing[0]))
-        raise TableError(f"{table.name}: row {row}, {_where(table, group)}: the group is missing.")
+    missing = np.asarray(with_nulls(values).is_null())
+    if missing.any():
+        raise TableError(f"{_first(table, group, missing)}: the group is missing.")
     encoded = values.dictionary_encode()
     groups = _names_of_rows(encoded.dictionary.to_pylist(), np.asarray(encoded.indices))
     for label in np.unique(labels):
         if len(np.unique(groups[labels == label])) < 2:
-            row = table.row(int(np.flatnonzero(labels == label)[0]))
             raise TableError(
-                f"{table.name}: row {row}, {_where(table, group)}: the class {str(label)!r} occurs "
-                "in one group only, so no split by group can both train and test it."
+                f"{_first(table, group, labels == label)}: the class {str(label)!r} occurs in one "
+                "group only, so no split by group can both train and test it."
             )
     return groups

@@ -7,7 +7,8 @@ a text file or a sheet is row 1.
 
 What the user says about a text file stands; the rest of its dialect is inferred from its first
 rows.  The separator is the character that splits most rows into as many cells as the header, more
-cells before fewer.  The decimal mark is a comma where more cells read 1,5 than 1.5.
+cells before fewer.  The decimal mark is a comma where more cells read 1,5 than 1.5; a file that
+does not show its mark has that of the training table.
 """
 
 from __future__ import annotations
@@ -15,13 +16,18 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import math
 import os
 import re
+import threading
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
+
+import numpy as np
 
 from lincent._errors import AppError, first_line, import_optional
 from lincent._files import is_stream
@@ -45,6 +51,7 @@ from lincent.tables.formats import (
 BATCH_ROWS = 16_384
 BLOCK_BYTES = 1 << 23
 LEAST_BLOCK = 1 << 20
+LONGEST_WAIT = 0.5  # seconds, for a thread of Arrow
 MISSING_TOKENS = (
     "", "NA", "N/A", "n/a", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "null", "NULL", "None",
     "<NA>",
@@ -63,8 +70,10 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 _SEPARATED = re.compile(r"\s*[+-]?[1-9]\d{0,2}([.,])\d{3}(\1\d{3})*\s*")
+_BOTH_MARKS = re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+(?=\.)|(?:\.\d{3})+(?=,))([.,])\d*")
+_THREE_DIGITS = re.compile(r"\s*[+-]?\d{3}\s*")
 _POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
 
 
@@ -77,6 +86,7 @@ class ReadOptions:
     encoding: str | None = None
     decimal: str | None = None
     sheet: str | None = None
+    expected_decimal: str | None = None  # for a text file that does not show its decimal mark
 
 
 DEFAULT_READ = ReadOptions()
@@ -91,10 +101,25 @@ class UserTable:
     first_row: int = 1
     options: ReadOptions = DEFAULT_READ
     warnings: tuple[str, ...] = ()
+    positions: Any = field(default=None, repr=False)
+    """Positions of the rows in the file where some were left out."""
 
     def row(self, position: int) -> int:
         """Return the number of a row as an editor counts it."""
+        if self.positions is not None:
+            position = int(self.positions[position])
         return position + self.first_row
+
+    def where(self, column: str, position: int | None = None) -> str:
+        """Return the place of a column, or of one of its cells, for messages."""
+        row = "" if position is None else f"row {self.row(position)}, "
+        number = self.data.schema.names.index(column) + 1
+        return f"{self.name}: {row}column {number} ({column!r})"
+
+    def take(self, rows: np.ndarray) -> UserTable:
+        """Return some of the rows, which keep their numbers."""
+        positions = rows if self.positions is None else self.positions[rows]
+        return replace(self, data=self.data.take(arrow().array(rows)), positions=positions)
 
     @property
     def decimal(self) -> str:
@@ -134,16 +159,21 @@ def read_batches(
         table = read_table(data)
         yield from _split(table, table.data.to_batches(), rows)
         return
-    with open_table(data, options.format) as source, _reader_errors(source):
+    with (
+        open_table(data, options.format) as source,
+        _read_ahead(source.stream) as stream,
+        _reader_errors(source),
+    ):
         done = 0
         try:
             if source.format == CSV:
                 dialect = _dialect(source, options, source.head)
-                if b"\xa0" in source.head:  # Arrow reads no number beside a no-break space
+                # Arrow reads no number beside a no-break space, and a stream is read once only.
+                if b"\xa0" in source.head or is_stream(data):
                     types = {}
                 table = UserTable(None, source.name, 2, replace(options, decimal=dialect.decimal))
                 batches = import_optional("pyarrow.csv", "app", "Reading tables").open_csv(
-                    source.stream, **_csv_options(source, dialect, types)
+                    stream, **_csv_options(source, dialect, types)
                 )
             elif source.format == PARQUET:
                 table = UserTable(None, source.name)
@@ -156,7 +186,7 @@ def read_batches(
                 yield part
             return
         except arrow().ArrowInvalid:
-            if not types or source.format != CSV or is_stream(data):
+            if not types or source.format != CSV:
                 raise
     # A cell that Arrow does not read as a number: read all as text, which allows for more.
     for part in read_batches(data, {}, options, rows):
@@ -167,24 +197,61 @@ def read_batches(
             yield replace(part, data=part.data.slice(skipped), first_row=first)
 
 
+@contextmanager
+def _read_ahead(stream: Any) -> Iterator[Any]:
+    """Give a stream to Arrow, which reads it ahead in threads of its own.
+
+    A thread that calls Python while the interpreter ends aborts the process.  So after an error
+    the stream has an end, Arrow has some time to reach it, and what Arrow holds of it is kept,
+    since the thread that drops it last would call Python again.  Blocks of the file are copied to
+    memory of Arrow, which any thread may release.
+    """
+    ended = _EndedStream(stream)
+    file = arrow().BufferedInputStream(arrow().PythonFile(ended, mode="r"), LEAST_BLOCK)
+    try:
+        yield file
+    except BaseException:
+        ended.over = True
+        if ended.began:
+            ended.reached.wait(LONGEST_WAIT)
+        _unfinished.append(file)
+        raise
+
+
+_unfinished: deque[Any] = deque(maxlen=8)
+"""Streams of the last failed reads; threads of earlier ones have ended."""
+
+
+class _EndedStream(io.RawIOBase):
+    """A stream that can be given an end, and that records whether it was reached."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream, self.began, self.over = stream, False, False
+        self.reached = threading.Event()
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        self.began = True
+        data: bytes = b"" if self.over else self.stream.read(size)
+        if not data:
+            self.reached.set()
+        return data
+
+
 def _check_nul(table: UserTable) -> None:
     """Raise an error for text with the character 0, which NumPy drops at the end of text."""
     import pyarrow.compute as pc
 
     pa = arrow()
     for name, column in zip(table.data.schema.names, table.data.columns, strict=True):
-        row = 0
-        for chunk in getattr(column, "chunks", [column]):
-            text = chunk.dictionary_decode() if pa.types.is_dictionary(chunk.type) else chunk
-            if "string" in str(text.type) and not pa.types.is_nested(text.type):
-                has_nul = pc.match_substring(text.cast(pa.large_string()), "\0")
-                position = pc.index(has_nul, True).as_py()
-                if position >= 0:
-                    raise TableError(
-                        f"{table.name}: row {table.row(row + position)}, column {name!r}: the cell "
-                        "holds the byte 0x00; remove it."
-                    )
-            row += len(chunk)
+        if "string" in str(column.type) and not pa.types.is_nested(column.type):
+            has_nul = pc.match_substring(column.cast(pa.large_string()), "\0")
+            position = pc.index(has_nul, True).as_py()
+            if position >= 0:
+                where = table.where(name, position)
+                raise TableError(f"{where}: the cell holds the byte 0x00; remove it.")
 
 
 def _split(table: UserTable, batches: Any, rows: int) -> Iterator[UserTable]:
@@ -229,6 +296,8 @@ def _reader_errors(source: OpenedTable) -> Iterator[None]:
         if isinstance(error, MemoryError) and available_memory() < 1 << 30:
             raise
         text = first_line(error).rstrip(".")
+        if "straddl" in text:
+            text = f"a row is too long to be read at once (at most {BLOCK_BYTES >> 20} MB)"
         if source.format == CSV and ("UTF8" in text or isinstance(error, UnicodeError)):
             text += "; say how the file is written with --encoding, such as latin-1"
         raise TableError(f"{source.name} cannot be read as {source.format}: {text}.") from error
@@ -238,17 +307,27 @@ def _reader_errors(source: OpenedTable) -> Iterator[None]:
 
 
 def _read_csv(source: OpenedTable, options: ReadOptions) -> UserTable:
-    data = source.stream.read()
-    dialect = _dialect(source, options, data)
-    try:
-        data.decode(dialect.encoding)
-    except UnicodeDecodeError as error:
-        text = error.object  # without the byte order mark
-        row = text.count(b"\n", 0, error.start) + 1
+    most = available_memory() / 4  # text, parsed text and a copy of it in columns
+    data = source.stream.read(None if most == math.inf else int(max(most, 0)) + 1)
+    if len(data) > most:
         raise TableError(
-            f"{source.name}: row {row}: byte 0x{text[error.start]:02x} is not {dialect.encoding}; "
-            "say how the file is written with --encoding, such as latin-1."
-        ) from error
+            f"{source.name} has more than {len(data) >> 20} MB of text, too much for the memory "
+            "that is free: lincent fit and predict read a file that is named in batches."
+        )
+    dialect = _dialect(source, options, data)
+    # In blocks: decoded text takes up to four times the memory.
+    decoder, row = codecs.getincrementaldecoder(dialect.encoding or "utf-8")(), 1
+    for start in range(0, len(data) + 1, BLOCK_BYTES):
+        try:
+            block = data[start : start + BLOCK_BYTES]
+            row += decoder.decode(block, start + BLOCK_BYTES > len(data)).count("\n")
+        except UnicodeDecodeError as error:
+            text = error.object  # without the byte order mark
+            row += text.count(b"\n", 0, error.start)
+            raise TableError(
+                f"{source.name}: row {row}: byte 0x{text[error.start]:02x} is not "
+                f"{dialect.encoding}; say how the file is written with --encoding, such as latin-1."
+            ) from error
     invalid: list[Any] = []
 
     def skip(row: Any) -> str:
@@ -256,13 +335,20 @@ def _read_csv(source: OpenedTable, options: ReadOptions) -> UserTable:
         return "skip"
 
     table = import_optional("pyarrow.csv", "app", "Reading tables").read_csv(
-        io.BytesIO(data), **_csv_options(source, dialect, {}, skip)
+        arrow().BufferReader(data), **_csv_options(source, dialect, {}, skip)
     )
     if invalid:
         raise _invalid_row(source.name, invalid)
     warnings: tuple[str, ...] = ()
     if options.encoding is None and dialect.encoding in ("cp1252", "latin-1"):
         warnings = (f"the file is not UTF-8; read as {dialect.encoding} (--encoding overrules).",)
+    mark, cell = infer_decimal(_sample_text(data, dialect.encoding), dialect.separator or ",")
+    if cell and not mark and options.decimal is options.expected_decimal is None:
+        whole, given, rest = re.split("([.,])", cell)
+        other = "," if given == "." else "."
+        warnings += (
+            f"{cell} is read as {whole}.{rest}; --decimal {other!r} reads it as {whole}{rest}.",
+        )
     return UserTable(table, source.name, 2, dialect, warnings)
 
 
@@ -343,7 +429,7 @@ def infer_dialect(data: bytes, name: str, options: ReadOptions = DEFAULT_READ) -
                 f"The encoding {encoding!r} (--encoding) of {name} is not known: try utf-8, "
                 "latin-1 or utf-16."
             ) from error
-    text = codecs.getincrementaldecoder(encoding)("replace").decode(data[:SAMPLE_BYTES])
+    text = _sample_text(data, encoding)
     if "\0" in text:
         raise TableError(f"{name} is no table that can be read: it holds the byte 0x00.")
     if separator is None:
@@ -353,7 +439,10 @@ def infer_dialect(data: bytes, name: str, options: ReadOptions = DEFAULT_READ) -
         if len(separator) != 1:
             raise TableError(f"The separator {separator!r} (--sep) is not one character.")
     if decimal is None:
-        decimal = infer_decimal(text, separator)
+        decimal, cell = infer_decimal(text, separator)
+        if not decimal and separator != "," and options.expected_decimal in (".", ","):
+            decimal = options.expected_decimal
+        decimal = decimal or ("," if "," in cell else ".")
     elif decimal not in (".", ","):
         raise TableError(f"The decimal mark {decimal!r} (--decimal) is neither '.' nor ','.")
     elif decimal == separator:
@@ -407,17 +496,33 @@ def infer_separator(text: str) -> str:
     return best
 
 
-def infer_decimal(text: str, separator: str) -> str:
-    """Return a comma where more cells read 1,5 than 1.5, else a point.
+def _sample_text(data: bytes, encoding: str | None) -> str:
+    decoder = codecs.getincrementaldecoder(encoding or "utf-8")("replace")
+    return decoder.decode(data[:SAMPLE_BYTES])
 
-    Cells that may be thousands, as 1.094, count only where there are no others.
+
+def infer_decimal(text: str, separator: str) -> tuple[str, str]:
+    """Return the decimal mark that the cells show, or "" and a cell that may be read in two ways.
+
+    The last mark of 1.094,5; a comma where more cells read 1,5 than 1.5.  The mark of cells such as
+    1.094 separates thousands where one has it twice, or where whole numbers of three digits (999)
+    are in the same column.
     """
-    if separator == ",":
-        return "."
-    cells = [cell for row in split_rows(text, separator)[1:] for cell in row]
-    for part in ([cell for cell in cells if not _SEPARATED.fullmatch(cell)], cells):
-        commas = sum(bool(_COMMA.fullmatch(cell)) for cell in part)
-        points = sum(bool(_POINT.fullmatch(cell)) for cell in part)
-        if commas != points:
-            return "," if commas > points else "."
-    return "."
+    rows = [] if separator == "," else split_rows(text, separator)[1:]
+    cells = [(k, cell.strip()) for row in rows for k, cell in enumerate(row)]
+    plain = [cell for _, cell in cells if not _SEPARATED.fullmatch(cell)]
+    commas = sum(bool(_COMMA.fullmatch(cell)) for cell in plain)
+    points = sum(bool(_POINT.fullmatch(cell)) for cell in plain)
+    both = {match[1] for _, cell in cells if (match := _BOTH_MARKS.fullmatch(cell))}
+    if len(both) == 1:
+        return both.pop(), ""
+    if commas != points:
+        return "," if commas > points else ".", ""
+    whole = {k for k, cell in cells if _THREE_DIGITS.fullmatch(cell)}
+    example = ""
+    for k, cell in cells:
+        if match := _SEPARATED.fullmatch(cell):
+            if match[2] or k in whole:
+                return "," if match[1] == "." else ".", ""
+            example = example or cell
+    return "", example

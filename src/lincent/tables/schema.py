@@ -1,16 +1,14 @@
 """The schema of a model: names, kinds and categories of its columns, and how cells are converted.
 
 Numbers stay numbers (missing ones are imputed later); true and false become 1 and 0; a date becomes
-a few numbers, free text a 0 or 1 for each of its frequent words; other text is a category, and
-missing text is a category of its own.  Columns are identified by name, so their order does not
-matter; columns that are not in the schema are ignored.
+a few numbers; text is a category, and missing text is a category of its own.  Columns are
+identified by name, so their order does not matter; those that are not in the schema are ignored.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,8 +18,9 @@ from lincent.tables.encoder import MISSING
 from lincent.tables.formats import TableError, arrow, check_unique
 from lincent.tables.read import MISSING_TOKENS, UserTable
 
-NUMBER, FLAG, CATEGORY, DATE, TEXT = "number", "flag", "category", "date", "text"
-KINDS = (NUMBER, FLAG, CATEGORY, DATE, TEXT)
+NUMBER, FLAG, CATEGORY, DATE = "number", "flag", "category", "date"
+MEANING = {NUMBER: "numbers", FLAG: "numbers", CATEGORY: "text", DATE: "dates"}
+"""What a column of each kind holds, in messages."""
 WITH_TIME = "with time"
 DECIMAL_ONLY, WITH_THOUSANDS = "decimal marks only", "with thousands"
 DETAILS = ("", WITH_TIME, DECIMAL_ONLY, WITH_THOUSANDS)
@@ -30,7 +29,6 @@ THOUSANDS = {
     ".": r"^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$",
 }
 """Numbers whose thousands are separated, by the decimal mark of the table."""
-WORD = re.compile(r"\w\w+")
 FLAGS = dict.fromkeys(("true", "1", "yes", "t"), 1.0) | dict.fromkeys(
     ("false", "0", "no", "f"), 0.0
 )
@@ -45,8 +43,7 @@ class Column:
     name, kind, type : str
         Name, kind, and the Arrow type in training.
     categories : tuple of str
-        The values of a category in training, the token for missing among them; for free text the
-        words that become indicators.
+        The values of a category in training, the token for missing among them.
     marks : tuple of str
         Cells of a column of numbers that mean missing, such as ``?``.
     form : str
@@ -68,8 +65,6 @@ class Column:
     @property
     def inputs(self) -> tuple[str, ...]:
         """The columns of the frame that the pipeline takes for this one."""
-        if self.kind == TEXT:
-            return tuple(f"{self.name}: {word}" for word in self.categories)
         if self.kind != DATE:
             return (self.name,)
         parts = ["days", "month", "weekday", *(["hour"] if self.detail == WITH_TIME else [])]
@@ -85,7 +80,6 @@ class Schema:
 
     columns: tuple[Column, ...]
     target: str
-    target_type: str
     ids: tuple[str, ...] = ()
     missing: str = MISSING
 
@@ -126,7 +120,7 @@ class Schema:
             for c in data["columns"]
         )
         ids = tuple(data["ids"])
-        return cls(columns, data["target"], data["target_type"], ids, data["missing"])
+        return cls(columns, data["target"], ids, data["missing"])
 
 
 # Arrow types and cells.
@@ -214,21 +208,61 @@ def to_dates(values: Any, form: str) -> Any:
     return dates
 
 
-def words_of(cell: str | None) -> set[str]:
-    """Return the distinct words of a text, in lower case."""
-    return set(WORD.findall(cell.lower())) if cell else set()
-
-
 # A table as the frame that the pipeline takes.
 
 
-def to_frame(schema: Schema, table: UserTable, unknown: Counter[str] | None = None) -> Any:
+@dataclass
+class OddCells:
+    """Cells that count as missing or as no known category.
+
+    Attributes
+    ----------
+    strict : bool
+        Whether an unreadable cell is an error.
+    unknown : Counter of str
+        For each column, the rows with a category that training did not have.
+    unreadable : dict
+        For each column, the number of cells that hold no number or date, and where the first is.
+    """
+
+    strict: bool = False
+    unknown: Counter[str] = field(default_factory=Counter)
+    unreadable: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    @property
+    def messages(self) -> list[str]:
+        """A warning for each column with unreadable cells."""
+        return [
+            f"{where}; it counts as missing"
+            + (f", as do {n - 1} more cells of the column." if n > 1 else ".")
+            for n, where in self.unreadable.values()
+        ]
+
+    def check(self, bad: np.ndarray, column: Column, values: Any, table: UserTable) -> None:
+        """Count the unreadable cells of a column, or raise an error for the first."""
+        if not bad.any():
+            return
+        what = "no date" if column.kind == DATE else "no finite number"
+        if column.form:
+            what += f" as at training ({column.form})"
+        position = int(np.flatnonzero(bad)[0])
+        cell = str(values[position].as_py())[:60]
+        where = f"{table.where(column.name, position)}: {cell!r} is {what}"
+        if self.strict:
+            raise TableError(f"{where}; the model was trained on {MEANING[column.kind]} in it.")
+        count, first = self.unreadable.get(column.name, (0, where))
+        self.unreadable[column.name] = (count + int(bad.sum()), first)
+
+
+def to_frame(schema: Schema, table: UserTable, odd: OddCells | None = None) -> Any:
     """Return the columns that the model uses, as a pandas frame of numbers and text.
 
-    ``unknown`` counts values of categories that the training rows did not have.
+    A cell that holds no number or date where training had them is missing and counted in ``odd``;
+    without that it is an error.
     """
     import pandas as pd
 
+    odd = OddCells(strict=True) if odd is None else odd
     names = list(table.data.schema.names)
     absent = [name for name in schema.names if name not in names]
     if absent:
@@ -240,70 +274,54 @@ def to_frame(schema: Schema, table: UserTable, unknown: Counter[str] | None = No
     data: dict[str, np.ndarray] = {}
     for column in schema.columns:
         values = plain_array(table.data.column(column.name))
+        _check_type(column, values.type)
         if column.kind == CATEGORY:
-            data[column.name] = _categories(column, values, schema.missing, unknown)
-        elif column.kind == TEXT:
-            data |= zip(column.inputs, _word_indicators(column, values), strict=True)
+            data[column.name] = _categories(column, values, schema.missing, odd)
         elif column.kind == DATE:
-            data |= zip(column.inputs, _date_parts(column, values, table), strict=True)
+            data |= zip(column.inputs, _date_parts(column, values, table, odd), strict=True)
         else:
-            data[column.name] = _numbers(column, values, table)
+            data[column.name] = _numbers(column, values, table, odd)
     return pd.DataFrame(data, copy=False)
 
 
-def _wrong_type(column: Column, type: Any, wanted: str) -> TableError:
-    return TableError(
-        f"The column {column.name!r} holds {type}, but the model was trained on {wanted} in it."
-    )
+def _check_type(column: Column, type: Any) -> None:
+    """Raise an error for an Arrow type that cannot hold what the column held in training."""
+    types = arrow().types
+    numeric = is_number(type) or types.is_boolean(type)
+    by_kind = {CATEGORY: numeric and "string" not in column.type, DATE: is_date(type)}
+    if not (is_text(type) or types.is_null(type) or by_kind.get(column.kind, numeric)):
+        raise TableError(
+            f"The column {column.name!r} holds {type}, but the model was trained on "
+            f"{MEANING[column.kind]} in it."
+        )
 
 
-def _numbers(column: Column, values: Any, table: UserTable) -> np.ndarray:
+def _numbers(column: Column, values: Any, table: UserTable, odd: OddCells) -> np.ndarray:
     import pyarrow.compute as pc
 
-    pa, type = arrow(), values.type
-    if is_text(type):
-        if column.kind == FLAG:
-            cells = pc.utf8_lower(pc.utf8_trim_whitespace(with_nulls(values))).to_pandas()
-            numbers = cells.map(FLAGS).to_numpy(dtype=np.float64)
-            bad = np.isnan(numbers) & cells.notna().to_numpy()
-        else:
-            thousands = column.detail != DECIMAL_ONLY
-            numbers, bad = text_to_numbers(values, table.decimal, column.marks, thousands=thousands)
-        if bad.any():
-            position = int(np.flatnonzero(bad)[0])
-            raise TableError(
-                f"{table.name}: the column {column.name!r} holds "
-                f"{values[position].as_py()[:60]!r} in row {table.row(position)}, but the model "
-                "was trained on numbers in it."
-            )
-    elif is_number(type) or pa.types.is_boolean(type) or pa.types.is_null(type):
-        if pa.types.is_boolean(type):
-            values = values.cast(pa.uint8())
+    pa, bad = arrow(), np.zeros(len(values), dtype=bool)
+    if is_text(values.type) and column.kind == FLAG:
+        cells = pc.utf8_lower(pc.utf8_trim_whitespace(with_nulls(values))).to_pandas()
+        numbers = cells.map(FLAGS).to_numpy(dtype=np.float64)
+        bad = np.isnan(numbers) & cells.notna().to_numpy()
+    elif is_text(values.type):
+        thousands = column.detail != DECIMAL_ONLY
+        numbers, bad = text_to_numbers(values, table.decimal, column.marks, thousands=thousands)
+    else:
         try:
-            values = values.cast(pa.float64(), safe=False)
+            numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid as error:
             raise TableError(f"The column {column.name!r}: {first_line(error)}.") from error
-        numbers = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
-    else:
-        raise _wrong_type(column, type, "numbers")
-    if np.isinf(numbers).any():
-        row = table.row(int(np.flatnonzero(np.isinf(numbers))[0]))
-        raise TableError(f"The column {column.name!r} has an infinite value in row {row}.")
-    return np.asarray(numbers, dtype=np.float64)
+    bad = bad | np.isinf(numbers)
+    odd.check(bad, column, values, table)
+    return np.where(bad, np.nan, numbers) if bad.any() else np.asarray(numbers)
 
 
-def _date_parts(column: Column, values: Any, table: UserTable) -> list[np.ndarray]:
-    if not (is_date(values.type) or is_text(values.type) or arrow().types.is_null(values.type)):
-        raise _wrong_type(column, values.type, "dates")
+def _date_parts(column: Column, values: Any, table: UserTable, odd: OddCells) -> list[np.ndarray]:
     dates = to_dates(values, column.form)
     given = with_nulls(values).is_valid() if is_text(values.type) else values.is_valid()
     bad = dates.isna().to_numpy() & given.to_numpy(zero_copy_only=False)
-    if bad.any():
-        position = int(np.flatnonzero(bad)[0])
-        raise TableError(
-            f"The column {column.name!r} holds {str(values[position].as_py())[:60]!r} in row "
-            f"{table.row(position)}, which is no date as at training ({column.form})."
-        )
+    odd.check(bad, column, values, table)
     parts = {
         "days": (dates - np.datetime64("1970-01-01")) / np.timedelta64(1, "D"),
         "month": dates.dt.month,
@@ -314,34 +332,16 @@ def _date_parts(column: Column, values: Any, table: UserTable) -> list[np.ndarra
     return [parts[name].to_numpy(dtype=np.float64) for name in wanted]
 
 
-def _word_indicators(column: Column, values: Any) -> np.ndarray:
-    """Return for each word of the column 1 where the text of a row contains it, else 0."""
-    if not (is_text(values.type) or arrow().types.is_null(values.type)):
-        raise _wrong_type(column, values.type, "text")
-    position = {word: k for k, word in enumerate(column.categories)}
-    indicators = np.zeros((len(column.categories), len(values)))
-    for row, cell in enumerate(values.cast(arrow().string()).to_pylist()):
-        for word in words_of(cell) & position.keys():
-            indicators[position[word], row] = 1.0
-    return indicators
-
-
-def _categories(
-    column: Column, values: Any, missing: str, unknown: Counter[str] | None
-) -> np.ndarray:
+def _categories(column: Column, values: Any, missing: str, odd: OddCells) -> np.ndarray:
     import pyarrow.compute as pc
 
-    pa, type = arrow(), values.type
-    numeric = is_number(type) or pa.types.is_boolean(type)
-    if not (is_text(type) or pa.types.is_null(type)) and ("string" in column.type or not numeric):
-        raise _wrong_type(column, type, "text")
+    pa = arrow()
     text = with_nulls(values, set(MISSING_TOKENS) - set(column.categories))
     # A cell that equals the token for missing, but is there, is a value that training did not have.
     text = pc.if_else(pc.equal(text, missing), missing + "'", text)
     text = pc.fill_null(text, missing)
-    if unknown is not None:
-        in_training = pc.is_in(text, value_set=pa.array(column.categories, pa.string()))
-        count = len(text) - int(pc.sum(in_training).as_py() or 0)
-        if count:
-            unknown[column.name] += count
+    in_training = pc.is_in(text, value_set=pa.array(column.categories, pa.string()))
+    count = len(text) - int(pc.sum(in_training).as_py() or 0)
+    if count:
+        odd.unknown[column.name] += count
     return np.asarray(text.to_numpy(zero_copy_only=False), dtype=object)

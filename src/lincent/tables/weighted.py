@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from lincent.sources.hashing import smallest_distinct
+
 SAMPLE_ROWS = 10_000
 """Quantiles, knots and landmarks are computed from at most so many unique rows."""
 
@@ -67,19 +69,23 @@ def check_weights(sample_weight: Any, n_samples: int) -> np.ndarray:
         raise ValueError(
             "All sample weights are zero, so no row counts; give some row a positive weight."
         )
+    if not 1 / LARGEST <= weight.max() <= LARGEST:
+        raise ValueError(
+            f"The largest sample weight is {weight.max():g}, where sums overflow or vanish: divide "
+            "the weights by their mean."
+        )
     return weight
 
 
 def sample_by_key(keys: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return index and weight of at most ``SAMPLE_ROWS`` unique rows, those with the lowest hashes.
 
-    Keys depend on values alone (``passes.row_hash``), so this is a random sample that neither the
+    Keys depend on values alone (``sources.hashing``), so this is a random sample that neither the
     order of the rows nor their repetition can change.
     """
     counted = np.flatnonzero(weight > 0)
-    _, first, kind = np.unique(keys[counted], return_index=True, return_inverse=True)
-    total = np.bincount(kind.reshape(-1), weights=weight[counted])
-    return counted[first[:SAMPLE_ROWS]], total[:SAMPLE_ROWS]
+    first, total = smallest_distinct(keys[counted], weight[counted], SAMPLE_ROWS)
+    return counted[first], total
 
 
 def shares_of_classes(kinds: Sequence[int], weights: Sequence[float], count: int) -> list[int]:
@@ -131,7 +137,7 @@ def median(values: np.ndarray, weight: np.ndarray) -> float:
 
 def check_magnitude(X: np.ndarray, names: Sequence[str] | None = None) -> None:
     """Raise an error that names the first cell whose square would overflow in sums."""
-    if X.size == 0 or (X.max() <= LARGEST and X.min() >= -LARGEST):
+    if X.size == 0 or (float(X.max()) <= LARGEST and float(X.min()) >= -LARGEST):
         return
     for row, column in np.argwhere(np.abs(X) > LARGEST)[:1].tolist():
         name = f"column {column}" if names is None else f"the column {names[column]!r}"

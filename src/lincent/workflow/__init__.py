@@ -1,16 +1,17 @@
 """Everyday use: from a table to a model to predictions and a report.
 
-The commands ``lincent fit``, ``predict`` and ``explain`` are these functions.
+The commands ``lincent fit``, ``predict``, ``explain`` and ``check`` are these functions.
 """
 
 from typing import TYPE_CHECKING
 
 from lincent._lazy import lazily
 
-__all__ = ["Model", "explain_model", "fit_table", "predict_file", "predict_table"]
+__all__ = ["Model", "check_table", "explain_model", "fit_table", "predict_file", "predict_table"]
 
 if TYPE_CHECKING:
     from lincent.export.model import Model
+    from lincent.workflow.check import check_table
     from lincent.workflow.explain import explain_model
     from lincent.workflow.fit import fit_table
     from lincent.workflow.predict import predict_file, predict_table
@@ -19,6 +20,7 @@ else:
         __name__,
         {
             "Model": "lincent.export.model",
+            "check_table": "check",
             "explain_model": "explain",
             "fit_table": "fit",
             "predict_file": "predict",

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from lincent._errors import AppError
-from lincent.export.contributions import CategoryTerm, Score, is_linear, linear_scores
-from lincent.export.model import Model
-from lincent.inspection.evaluation import HeldOut, evaluate, suspected_label_errors
-from lincent.inspection.thresholds import predict_codes
-from lincent.tables.encoder import MISSING
-from lincent.tables.infer import PreparedTable, read_labels
+from lincent.export.model import Model, linear_scores
+from lincent.inspection.evaluation import HeldOut
+from lincent.tables.infer import PreparedTable, hash_rows, independent_fraction, labeled_rows
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
-from lincent.tables.schema import to_frame
+from lincent.tables.schema import OddCells, to_frame
+from lincent.workflow.check import training_rows
+from lincent.workflow.out_of_fold import check_by, evaluate_rows
 
 FROM_SUMMARY = (
     "estimator", "method", "params", "certificate", "tuned", "tuning", "learning_curve",
-    "importances", "columns", "notes", "data", "versions", "created", "seconds", "threshold",
-    "warnings",
+    "importances", "pairs", "columns", "notes", "data", "versions", "created", "seconds",
+    "threshold", "warnings",
 )  # fmt: skip
 
 
 def explain_model(
-    model: Model, data: Any = None, *, reading: ReadOptions = DEFAULT_READ
+    model: Model,
+    data: Any = None,
+    *,
+    by: str | None = None,
+    strict: bool = False,
+    reading: ReadOptions = DEFAULT_READ,
+    rows: bool = True,
 ) -> dict[str, Any]:
     """Return what a model uses, how good it is and how it was fitted, as plain data.
 
@@ -34,15 +40,22 @@ def explain_model(
         A fitted model.
     data : path, "-" or frame, default=None
         Rows with the target to evaluate the model on. None: the rows held out at training.
+    by : str, default=None
+        Also report the errors for each value of this column of the table.
+    strict : bool, default=False
+        A row without a class and a cell without a number are an error, not left out or missing.
     reading : ReadOptions
         Format, separator, encoding and so on, where they are not to be inferred.
+    rows : bool, default=True
+        Whether single rows of the table are part of the answer.
 
     Returns
     -------
     dict
         ``problems`` (coefficients of a linear score in the columns' own units, largest effect
         first), ``importances``, ``evaluation`` (metrics, confusion matrix, curves),
-        ``score_quantiles``, ``suspected_label_errors``, and facts about the training.
+        ``suspected_label_errors``, ``examples`` (some rows as the model takes them), and facts
+        about the training.
     """
     summary = model.summary
     explanation: dict[str, Any] = {
@@ -51,62 +64,47 @@ def explain_model(
         "classes": model.classes,
         "training_rows": summary.get("rows"),
         **{name: summary.get(name) for name in FROM_SUMMARY},
-        "problems": [],
+        "problems": linear_scores(model),
+        "table_notes": [],
     }
-    if is_linear(model.classifier):
-        explanation["problems"] = [_coefficients(score) for score in linear_scores(model)]
-    evaluation: dict[str, Any] | None
+    found = summary
     if data is not None:
-        evaluated_on = "given data"
-        evaluation, suspects = _evaluate_on(model, data, reading)
-    else:
-        evaluation = summary.get("held_out")
-        suspects = summary.get("suspected_label_errors", [])
-        evaluated_on = "held-out rows" if evaluation else "training rows"
+        table = _read_labeled(model, data, strict, reading)
+        check_by(table, by)
+        explanation["table_notes"] = [*table.warnings]
+        known, decided = training_rows(
+            summary.get("row_hashes"), hash_rows(table.frame, table.labels)
+        )
+        if known.any():
+            table, message = _without_training_rows(table, known, decided)
+            explanation["table_notes"].append(message)
+            explanation["warnings"] = [message, *(explanation["warnings"] or ())]
+        if len(table.labels):
+            found = _evaluate_on(model, table, by)
+    elif by is not None:
+        raise AppError("--by needs a table: lincent explain MODEL TABLE --by COLUMN.")
+    evaluated_on = "given data"
+    if found is summary:
+        evaluated_on = "held-out rows" if summary.get("held_out") else "training rows"
     return explanation | {
         "evaluated_on": evaluated_on,
-        "evaluation": evaluation,
-        "score_quantiles": evaluation["score_quantiles"] if evaluation else [],
-        "suspected_label_errors": suspects,
+        "evaluation": found.get("held_out"),
+        "suspected_label_errors": found.get("suspected_label_errors", []) if rows else [],
+        "examples": found.get("examples", []) if rows else [],
     }
 
 
-def _coefficients(score: Score) -> dict[str, Any]:
-    """Return the coefficients of a binary subproblem, largest effect first."""
-    terms: list[dict[str, Any]] = []
-
-    def add_indicator(column: str, category: str, share: float, coef: float) -> None:
-        deviation = max(share * (1 - share), 0.0) ** 0.5
-        entry = {"column": column, "category": category, "share": share}
-        terms.append(entry | {"coef": coef, "effect": coef * deviation})
-
-    for term in score.terms:
-        if isinstance(term, CategoryTerm):
-            for share, (category, coef) in zip(term.shares, term.coefs, strict=True):
-                add_indicator(term.column, category, share, coef - term.average)
-        else:
-            terms.append({"column": term.column, "coef": term.coef, "effect": term.effect})
-            if term.share:
-                add_indicator(term.column, MISSING, term.share, term.missing)
-    terms.sort(key=lambda term: -abs(term["effect"]))
-    return {
-        "negative": list(score.negative),
-        "positive": list(score.positive),
-        "constant": score.constant,
-        "terms": terms,
-    }
-
-
-def _evaluate_on(
-    model: Model, data: Any, reading: ReadOptions
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the evaluation on a table and its suspected label errors."""
+def _read_labeled(model: Model, data: Any, strict: bool, reading: ReadOptions) -> PreparedTable:
+    """Return the rows of a table that have a class."""
+    reading = replace(reading, expected_decimal=model.summary.get("decimal"))
     table, target = read_table(data, reading), model.schema.target
     if target not in table.data.column_names:
         raise AppError(
             f"The table has no column {target!r}: explain needs the true classes to evaluate."
         )
-    labels, classes = read_labels(table, target), model.classifier.classes_
+    rows, odd = table.data.num_rows, OddCells(strict)
+    table, labels = labeled_rows(table, target, strict)
+    classes = model.classifier.classes_
     if classes.dtype.kind in "UO" and labels.dtype.kind not in "UO":
         labels = labels.astype(str)
     new = np.flatnonzero(~np.isin(labels, classes))
@@ -115,18 +113,40 @@ def _evaluate_on(
             f"Row {table.row(int(new[0]))} has the class {labels[new[0]]!s}, which the model does "
             f"not know; it knows {', '.join(str(label) for label in classes)}."
         )
-    frame = to_frame(model.schema, table)
-    encoded = model.pipeline[:-1].transform(frame)
-    scores = np.asarray(model.classifier.decision_function(encoded)) / model.score_scale
-    probabilities = model.classifier.predict_proba(encoded) if model.has_probabilities else None
-    rows, threshold = np.arange(len(labels)), model.threshold
-    how = f"{len(rows)} rows of the given data"
-    held = HeldOut(rows, labels, scores, probabilities, rows, how)
-    if threshold is None:
-        predicted, positive = predict_codes(scores), None
+    frame = to_frame(model.schema, table, odd)
+    notes = odd.messages
+    if len(labels) < rows:
+        notes.append(f"{rows - len(labels)} rows of {table.name} have no class and are left out.")
+    return PreparedTable(table, model.schema, (), frame, labels, None, tuple(notes))
+
+
+def _without_training_rows(
+    table: PreparedTable, known: np.ndarray, decided: np.ndarray
+) -> tuple[PreparedTable, str]:
+    """Return the rows that the model was not fitted to, and a message about the others."""
+    rows = np.flatnonzero(decided & ~known)
+    if len(rows):
+        count = f"{known.sum()} of {decided.sum()} rows"
+        rest = f"the score is that of the other {len(rows)}"
     else:
-        predicted = threshold.predict(classes, scores, probabilities)
-        positive = threshold.positive
-    prepared = PreparedTable(table, model.schema, (), frame, labels, None, ())
-    evaluation = evaluate(held, classes, predicted, positive, threshold=threshold)
-    return evaluation, suspected_label_errors(held, classes, prepared)
+        count = f"All {known.sum()} rows"
+        rest = "shown is the score of held-out rows at training"
+    if not decided.all():
+        count += f" (of a random sample of the {len(known)})"
+    message = (
+        f"{count} of {table.table.name} are rows that the model was fitted to, no test: {rest}."
+    )
+    return table.take(rows), message
+
+
+def _evaluate_on(model: Model, prepared: PreparedTable, by: str | None) -> dict[str, Any]:
+    """Return what the summary has of held-out rows for the rows of a table."""
+    frame, labels, classes = prepared.frame, prepared.labels, model.classifier.classes_
+    encoded = model.pipeline[:-1].transform(frame)
+    scores, probabilities = model.scores(encoded)
+    rows, threshold = np.arange(len(labels)), model.threshold
+    how, effective = f"{len(rows)} rows", independent_fraction(frame, labels)
+    held = HeldOut(rows, labels, scores, probabilities, rows, how, effective)
+    predicted = model.predict_codes(scores, probabilities)
+    positive = None if threshold is None else threshold.positive
+    return evaluate_rows(prepared, held, classes, predicted, positive, threshold=threshold, by=by)

@@ -18,48 +18,49 @@ from lincent._console import Progress, silent
 from lincent._errors import AppError, first_line, printable
 from lincent.estimators.validation import plain
 from lincent.export.model import Model
-from lincent.inspection.evaluation import (
-    HeldOut,
-    evaluate,
-    evaluation_warnings,
-    score_scale,
-    suspected_label_errors,
-)
+from lincent.inspection.attribution import background_of
+from lincent.inspection.evaluation import HeldOut, evaluation_warnings, score_scale
 from lincent.inspection.learning_curve import learning_curve as compute_learning_curve
 from lincent.inspection.permutation_importance import column_importances
 from lincent.inspection.thresholds import (
     DecisionThreshold,
     check_threshold,
     choose_threshold,
+    cost_per_row,
     given_threshold,
     predict_codes,
 )
+from lincent.model_selection.metrics import confusion_matrix
 from lincent.tables.encoder import table_pipeline
-from lincent.tables.infer import ColumnOptions, PreparedTable, infer_schema
-from lincent.tables.read import DEFAULT_READ, ReadOptions, read_table
+from lincent.tables.infer import ColumnOptions, PreparedTable, hash_rows, infer_schema
+from lincent.tables.read import DEFAULT_READ, ReadOptions, UserTable, read_table
+from lincent.workflow.check import pack_hashes, reference
 from lincent.workflow.large_file import LargeFit, find_large, memory_message
 from lincent.workflow.methods import make_classifier, method_name, search_summary
-from lincent.workflow.out_of_fold import make_splits, out_of_fold
+from lincent.workflow.out_of_fold import check_by, evaluate_rows, make_splits, out_of_fold
 
 
 def fit_table(
     data: Any,
-    target: str,
+    target: str | None = None,
     *,
     method: str = "auto",
     params: Mapping[str, Any] | None = None,
     metric: str | None = None,
     threshold: float | None = None,
+    costs: Mapping[str, float] | None = None,
     positive: Any = None,
+    by: str | None = None,
     drop: Iterable[str] = (),
     ids: Iterable[str] = (),
     keep: Iterable[str] = (),
     roles: Mapping[str, str] | None = None,
     dates: bool = False,
-    text: bool = False,
     group: str | None = None,
+    strict: bool = False,
     reading: ReadOptions = DEFAULT_READ,
     learning_curve: bool = False,
+    rows: bool = True,
     n_jobs: int | None = None,
     random_state: int = 0,
     log: Callable[[str], None] = silent,
@@ -72,8 +73,8 @@ def fit_table(
     data : path, "-" or frame
         CSV, Parquet, Feather, Excel or JSON lines, standard input, or a frame of pandas, polars or
         Arrow.
-    target : str
-        The column to predict.
+    target : str, default=None
+        The column to predict; the last one if None.
     method : str, default="auto"
         "auto", "linear", "additive", "structured", "kernel", "lcc", "quick", the name of a class of
         this package or a method of the paper.
@@ -83,9 +84,14 @@ def fit_table(
         Choose the threshold of two classes that maximizes this metric on held-out rows.
     threshold : float, default=None
         Predict the positive class from this probability on.
+    costs : dict, default=None
+        The cost of an error on a row of each class, such as ``{"yes": 5, "no": 1}``: choose the
+        threshold of two classes with the least mean cost on held-out rows.
     positive : label, default=None
         The class that threshold, probability and F1 refer to; the second one in sorted order if
         None.
+    by : str, default=None
+        Also report the errors on held-out rows for each value of this column.
     drop, ids : list of str, default=()
         Columns to ignore; columns that identify a row, kept for ``predict``.
     keep : list of str, default=()
@@ -93,15 +99,19 @@ def fit_table(
     roles : dict, default=None
         ``{column: role}``, one of number, category, text, date, identifier, drop. Columns are used
         by their inferred type otherwise.
-    dates, text : bool, default=False
-        Use columns of dates, of free text.
+    dates : bool, default=False
+        Use columns of dates.
     group : str, default=None
         Rows with equal values in this column are kept on one side of every split.
+    strict : bool, default=False
+        Rows without a class are an error; they are left out and counted otherwise.
     reading : ReadOptions
         Format, separator, encoding and so on, where they are not to be inferred.
     learning_curve : bool, default=False
         Also fit growing subsets of the rows: ``summary["learning_curve"]`` has the held-out score
         along their number. About eight times the time of the fit.
+    rows : bool, default=True
+        Keep some training rows for the report: those that are probably mislabeled, and examples.
     n_jobs : int, default=None
         Parallel folds, where the method has them.
     random_state : int, default=0
@@ -118,23 +128,24 @@ def fit_table(
     """
     name = method_name(method)
     classifier = make_classifier(name, params or {}, random_state=random_state, n_jobs=n_jobs)
-    check_threshold(metric, threshold)
-    options = ColumnOptions(
-        tuple(drop), tuple(ids), tuple(keep), dict(roles or {}), dates, text, group
-    )
+    check_threshold(metric, threshold, costs=costs)
+    options = ColumnOptions(tuple(drop), tuple(ids), tuple(keep), dict(roles or {}), dates, group)
     started = time.perf_counter()
     file, large = find_large(data, reading, options, random_state), None
     if file is None:
         user_table = read_table(data, reading)
         log(f"read {user_table.data.num_rows} rows, {user_table.data.num_columns} columns")
-        table = infer_schema(user_table, target, options)
+        target = _last_column(user_table, log) if target is None else target
+        table = infer_schema(user_table, target, options, strict=strict)
     else:
         log(memory_message(file))
-        large = LargeFit(file, target, options)
+        target = _last_column(file.first, log) if target is None else target
+        large = LargeFit(file, target, options, strict)
         table = large.table
     for warning in table.warnings:
         log(warning)
-    check_threshold(metric, threshold, np.unique(table.labels), positive)
+    check_threshold(metric, threshold, np.unique(table.labels), positive, costs)
+    check_by(table, by)
     pipeline, encoded, held, caught = _fit(classifier, table, large, random_state, progress)
     scale = _score_scale(pipeline[-1], encoded, table, held)
     if held is not None:
@@ -144,11 +155,11 @@ def fit_table(
         "method": name,
         **_training_summary(pipeline[-1], table),
         **(large.summary() if large is not None else {}),
-        **_evaluation_summary(pipeline[-1], table, held, metric, threshold, positive),
+        **_evaluation_summary(pipeline[-1], table, held, metric, threshold, costs, positive, by),
+        "reference": reference(table, held, pipeline[-1].classes_),
         "score_scale": scale,
-        "importances": column_importances(
-            pipeline, table.frame, encoded, table.schema, scale, random_state
-        ),
+        **column_importances(pipeline, table.frame, encoded, table.schema, scale, random_state),
+        "background": background_of(encoded, pipeline[0].sources, random_state),
         "learning_curve": None,
     }
     if learning_curve:
@@ -156,12 +167,20 @@ def fit_table(
         summary["learning_curve"] = compute_learning_curve(
             pipeline, table, splits, random_state, progress
         )
+    if not rows:
+        summary |= {"suspected_label_errors": [], "examples": []}
     # Predictions of single training rows are no part of a model to hand on.
     for attribute in ("out_of_fold_scores_", "out_of_fold_probabilities_"):
         vars(pipeline[-1]).pop(attribute, None)
     summary["warnings"] = sorted({*caught, *summary["warnings"]})
     summary["seconds"] = round(time.perf_counter() - started, 3)
     return Model(pipeline, table.schema, summary, _versions.lincent())
+
+
+def _last_column(table: UserTable, log: Callable[[str], None]) -> str:
+    name = str(table.data.schema.names[-1])
+    log(f"the target is {name!r}, the last column (--target names another).")
+    return name
 
 
 def _fit(
@@ -222,7 +241,9 @@ def _evaluation_summary(
     held: HeldOut | None,
     metric: str | None,
     threshold: float | None,
+    costs: Mapping[str, float] | None,
     positive: Any,
+    by: str | None,
 ) -> dict[str, Any]:
     """Return the evaluation of held-out rows and the decision threshold."""
     classes = classifier.classes_
@@ -232,37 +253,49 @@ def _evaluation_summary(
             threshold, classes, positive, has_probabilities=hasattr(classifier, "predict_proba")
         )
     if held is None:
-        if metric is not None:
-            raise AppError("--metric needs held-out rows, and a class has one row only.")
+        if metric is not None or costs is not None:
+            option = "--metric" if costs is None else "--costs"
+            raise AppError(f"{option} needs held-out rows, and a class has one row only.")
         why = "There is no held-out score: a class has too few rows to be held out."
-        return {
-            "held_out": None,
-            "threshold": None if chosen is None else asdict(chosen),
-            "suspected_label_errors": [],
-            "warnings": [why],
-        }
+        nothing: dict[str, Any] = {"held_out": None, "suspected_label_errors": [], "examples": []}
+        return nothing | {"threshold": chosen and asdict(chosen), "warnings": [why]}
+    codes, criterion = np.searchsorted(classes, held.labels), metric or costs
     if chosen is not None:
         predicted = chosen.predict(classes, held.scores, held.probabilities)
-    elif metric is not None:
-        codes = np.searchsorted(classes, held.labels)
+    elif criterion is not None:
         chosen, predicted = choose_threshold(
-            metric, classes, codes, held.scores, held.probabilities, held.folds, positive
+            criterion, classes, codes, held.scores, held.probabilities, held.folds, positive
         )
     else:
         predicted = predict_codes(held.scores)
-    evaluation = evaluate(held, classes, predicted, positive, metric or "balanced_accuracy", chosen)
-    return {
-        "held_out": evaluation,
-        "threshold": None if chosen is None else asdict(chosen),
-        "suspected_label_errors": suspected_label_errors(held, classes, table),
-        "warnings": evaluation_warnings(held, classes, evaluation, chosen),
-    }
+    first = metric or "balanced_accuracy"
+    result = evaluate_rows(table, held, classes, predicted, positive, first, chosen, by)
+    evaluation = result["held_out"]
+    if costs is not None:
+        evaluation["costs"] = _costs(costs, classes, codes, predicted, predict_codes(held.scores))
+    messages = evaluation_warnings(held, classes, evaluation, chosen)
+    return result | {"threshold": chosen and asdict(chosen), "warnings": messages}
+
+
+def _costs(
+    costs: Mapping[str, float], classes: np.ndarray, codes: np.ndarray, *predictions: np.ndarray
+) -> dict[str, Any]:
+    """Return the mean cost of a held-out row at the threshold, and of the alternatives."""
+    prices = [costs[str(plain(label))] for label in classes]
+    constant = [np.full(len(codes), code) for code in range(len(classes))]
+    means = [
+        cost_per_row(confusion_matrix(codes, predicted, len(classes)), prices)
+        for predicted in (*predictions, *constant)
+    ]
+    always = {str(plain(c)): mean for c, mean in zip(classes, means[2:], strict=True)}
+    return {"costs": dict(costs), "per_row": means[0], "own_threshold": means[1], "always": always}
 
 
 def _training_summary(classifier: Any, table: PreparedTable) -> dict[str, Any]:
     """Return what was fitted to which data."""
     classes, counts = np.unique(table.labels, return_counts=True)
-    schema, frame = table.schema, table.frame
+    schema, frame, hashes = table.schema, table.frame, hash_rows(table.frame, table.labels)
+    digest = hashlib.sha256("\x1f".join(frame.columns).encode() + np.sort(hashes).tobytes())
     missing = frame[schema.numeric].isna().mean()
     shares = {name: {schema.missing: float(share)} for name, share in missing.items() if share}
     for name in schema.categorical:
@@ -291,18 +324,10 @@ def _training_summary(classifier: Any, table: PreparedTable) -> dict[str, Any]:
             for c in table.columns
         ],
         "notes": list(table.warnings),
+        "decimal": table.table.options.decimal,
         "shares": shares,
-        "data": {"name": printable(table.table.name), "fingerprint": fingerprint(table)},
+        "data": {"name": printable(table.table.name), "fingerprint": digest.hexdigest()[:16]},
+        "row_hashes": pack_hashes(hashes),
         "versions": _versions.versions(),
         **search_summary(classifier),
     }
-
-
-def fingerprint(table: PreparedTable) -> str:
-    """Return a digest of the training data, the same for equal tables in any format."""
-    from pandas.util import hash_pandas_object
-
-    state = hashlib.sha256("\x1f".join(table.frame.columns).encode())
-    state.update(np.ascontiguousarray(hash_pandas_object(table.frame, index=False)).tobytes())
-    state.update("\x1f".join(map(str, table.labels)).encode())
-    return state.hexdigest()[:16]

@@ -3,7 +3,8 @@
     pass 1        a random sample of rows, from which the schema is inferred
     pass 2        means and standard deviations of the columns, and the classes, over all rows
     the fit       reads the rows as often as the estimator asks, encoded a batch at a time
-    second fit    without some rows of the sample, which then evaluate such a model
+    second fit    without some rows of the sample, which then evaluate such a model, in the same
+                  passes
 
 Medians for missing values and the categories come from the sample; everything else that is learned
 comes from all rows.
@@ -16,8 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -31,10 +31,19 @@ from lincent._memory import available_memory, sample_entries
 from lincent.estimators.calibration import OutOfFoldScores, score_scale
 from lincent.inspection.evaluation import HeldOut
 from lincent.sources.batches import Batches
-from lincent.tables.formats import CSV, PARQUET, arrow, format_from_name
-from lincent.tables.infer import ColumnOptions, PreparedTable, infer_schema, read_labels
+from lincent.sources.shared_reads import run_concurrently
+from lincent.tables.formats import CSV, PARQUET, arrow, format_from_name, unpacked_size
+from lincent.tables.infer import (
+    ColumnOptions,
+    MissingTarget,
+    PreparedTable,
+    hash_rows,
+    infer_schema,
+    labeled_rows,
+)
 from lincent.tables.read import BATCH_ROWS, ReadOptions, UserTable, read_batches
-from lincent.tables.schema import to_frame
+from lincent.tables.schema import OddCells, to_frame
+from lincent.workflow.check import MOST_HASHES, pack_hashes
 from lincent.workflow.out_of_fold import N_SPLITS
 
 SAMPLE_ROWS = 20_000
@@ -58,8 +67,8 @@ def needed_memory(data: Any, format: str | None = None) -> float:
             columns = (metadata.schema.column(k) for k in range(metadata.num_columns))
             row = sum(20 if column.physical_type == "BYTE_ARRAY" else 8 for column in columns)
             return float(6 * metadata.num_rows * row)
-        if format == CSV and Path(data).suffix.lower() not in (".gz", ".bz2", ".xz", ".zip"):
-            return float(8 * os.path.getsize(data))
+        if format == CSV:
+            return 8 * unpacked_size(data)
     except Exception:  # whatever is wrong with the file, reading it reports that
         return 0.0
     return 0.0
@@ -109,9 +118,9 @@ class LargeFile:
         """Return the rows with the smallest random keys, in file order, and their numbers."""
         pa = arrow()
         taken: list[tuple[np.ndarray, np.ndarray, Any]] = []
-        wanted, below = self.sample_rows, np.inf
+        wanted, below, rng = self.sample_rows, np.inf, np.random.default_rng(self.seed)
         for numbers, batch in self.batches():
-            keys = _random_keys(numbers, self.seed)
+            keys = rng.random(len(numbers))
             kept = np.flatnonzero(keys < below)
             taken.append((keys[kept], numbers[kept], batch.data.take(pa.array(kept))))
             if sum(len(keys) for keys, _, _ in taken) > 1.25 * wanted:
@@ -119,15 +128,6 @@ class LargeFile:
                 below = float(taken[0][0].max())
         _, numbers, rows = _smallest(taken, wanted)
         return numbers, replace(self.first, data=pa.Table.from_batches([rows]))
-
-
-def _random_keys(numbers: np.ndarray, seed: int) -> np.ndarray:
-    """Return a pseudo-random number between 0 and 1 for each row number."""
-    mixed = (numbers.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(32)
-    return mixed / 2.0**64
 
 
 def _smallest(taken: list[Any], wanted: int) -> tuple[np.ndarray, np.ndarray, Any]:
@@ -181,11 +181,16 @@ def _calibrate(
 class LargeFit:
     """A file, its sample with an inferred schema, and the fits to all rows."""
 
-    def __init__(self, file: LargeFile, target: str, options: ColumnOptions) -> None:
-        self.file, self.target = file, target
+    def __init__(
+        self, file: LargeFile, target: str, options: ColumnOptions, strict: bool = False
+    ) -> None:
+        self.file, self.target, self.strict = file, target, strict
         self.numbers, sample = file.sample()
-        self.table: PreparedTable = infer_schema(sample, target, options)
+        self.table: PreparedTable = infer_schema(sample, target, options, strict=strict)
+        if self.table.table.positions is not None:
+            self.numbers = self.numbers[self.table.table.positions]
         self.classes: Counter[Any] = Counter()
+        self.hashes = np.empty(0, dtype=np.uint64)
         self.passes = 1  # that of the sample
 
     def fit(self, pipeline: Any) -> HeldOut | None:
@@ -193,25 +198,25 @@ class LargeFit:
         table, classifier = self.table, pipeline[-1]
         encoder = pipeline[0].fit(table.frame)
         self._set_scale(encoder)
-        stream = self._stream(encoder, np.empty(0, dtype=np.intp))
         probability = None
         if not getattr(classifier, "_searches_folds", True):  # calibrated below instead
             probability = classifier.probability
             classifier.set_params(probability=None)
-        classifier.fit(stream, stream.target)
         # At most a fifth of all rows evaluates.
-        most = sum(self.classes.values()) // N_SPLITS
-        keys = _random_keys(self.numbers, self.file.seed)
-        rows = np.sort(np.argsort(keys, kind="stable")[:most])
+        most, rng = sum(self.classes.values()) // N_SPLITS, np.random.default_rng(self.file.seed)
+        rows = np.sort(rng.permutation(len(self.numbers))[:most])
         labels = table.labels[rows]
         counts = Counter(labels.tolist())
-        if any(not 0 < counts[name] < count for name, count in self.classes.items()):
-            return None  # a class so rare that it is not on both sides
-        rest = self._stream(encoder, self.numbers[rows])
         second = clone(classifier)
-        second.set_params(tol=max(second.tol, EVALUATION_TOL)).fit(rest, rest.target)
+        second.set_params(tol=max(second.tol, EVALUATION_TOL))
+        everything, rest = self._streams(encoder, self.numbers[rows])
+        fits = [partial(classifier.fit, everything, everything.target)]
+        if any(not 0 < counts[name] < count for name, count in self.classes.items()):
+            fits[0]()
+            return None  # a class so rare that it is not on both sides
+        run_concurrently([*fits, partial(second.fit, rest, rest.target)], 2)
         encoded = encoder.transform(table.frame.iloc[rows])
-        folds = np.random.default_rng(self.file.seed).permutation(len(rows)) % N_SPLITS
+        folds = rng.permutation(len(rows)) % N_SPLITS
         if probability is not None:
             _calibrate(classifier, second, encoded, labels, folds, probability)
         probabilities = second.predict_proba(encoded) if hasattr(second, "predict_proba") else None
@@ -223,40 +228,47 @@ class LargeFit:
         """Return the number of all rows, by class, for the summary of the model."""
         names = sorted(self.classes, key=str)
         return {
+            "row_hashes": pack_hashes(self.hashes),
             "rows": sum(self.classes.values()),
             "classes": {str(name): self.classes[name] for name in names},
         }
 
-    def _batches(self) -> Iterator[tuple[np.ndarray, UserTable]]:
-        """Yield the batches of one pass and report it: there are a dozen, each taking long."""
+    def _batches(self) -> Iterator[tuple[np.ndarray, Any, np.ndarray]]:
+        """Yield row numbers, features and classes of the rows, and report the pass."""
         self.passes += 1
         _console.step(f"pass {self.passes} over the rows", 0, 0)
-        yield from self.file.batches()
-
-    def _labels(self, batch: UserTable) -> np.ndarray:
-        labels, type = read_labels(batch, self.target), self.table.labels.dtype
-        if type.kind in "UO":
-            return labels if labels.dtype.kind in "UO" else labels.astype(str)
-        return labels.astype(type)
+        type, odd = self.table.labels.dtype, OddCells(self.strict)
+        for numbers, batch in self.file.batches():
+            try:
+                rows, labels = labeled_rows(batch, self.target, self.strict)
+            except MissingTarget:
+                if self.strict:
+                    raise
+                continue  # no row of the batch has a class
+            if rows.positions is not None:
+                numbers = numbers[rows.positions]
+            if type.kind not in "UO" or labels.dtype.kind not in "UO":
+                labels = labels.astype(str if type.kind in "UO" else type)
+            yield numbers, to_frame(self.table.schema, rows, odd), labels
 
     def _set_scale(self, encoder: Any) -> None:
-        """Scale by means and standard deviations over all rows; count the classes."""
+        """Scale by means and deviations over all rows; count the classes, hash the rows."""
         scaler, zeros = StandardScaler(), np.zeros(len(encoder.scale_))
         encoder.set_scale(zeros, zeros + 1.0)
-        for _, batch in self._batches():
-            self.classes.update(self._labels(batch).tolist())
+        for _, frame, labels in self._batches():
+            self.classes.update(labels.tolist())
+            self.hashes = np.union1d(self.hashes, hash_rows(frame, labels))[:MOST_HASHES]
             if encoder.scale:
-                scaler.partial_fit(encoder.transform(to_frame(self.table.schema, batch)))
+                scaler.partial_fit(encoder.transform(frame))
         if encoder.scale:
             encoder.set_scale(scaler.mean_, scaler.scale_)
 
-    def _stream(self, encoder: Any, without: np.ndarray) -> Batches:
-        """Return the encoded rows as batches, without those of these (sorted) row numbers."""
+    def _streams(self, encoder: Any, held_out: np.ndarray) -> tuple[Batches, Batches]:
+        """Return the encoded rows as batches: all, and without those of these row numbers."""
 
-        def start() -> Iterator[tuple[Any, Any, Any]]:
-            for numbers, batch in self._batches():
-                X = encoder.transform(to_frame(self.table.schema, batch))
-                weight = np.isin(numbers, without, invert=True).astype(np.float64)
-                yield X, self._labels(batch), weight if len(without) else None
+        def read() -> Iterator[tuple[Any, Any, Any]]:
+            for numbers, frame, labels in self._batches():
+                weight = np.isin(numbers, held_out, invert=True).astype(np.float64)
+                yield encoder.transform(frame), labels, weight
 
-        return Batches(start, None)
+        return Batches(read, None, lambda X, y, weight: (X, y, None)), Batches(read, None)

@@ -31,7 +31,18 @@ CLASSES = {
     "quick": "RegularizedLCC",
     **{name: name for name in (*ESTIMATORS, *BASELINES) if name != "LCC"},
 }
-PAPER_METHODS = ("LCC-1NN", "LCC-1SV", "LDA", "SVM", "DLS", "SMP", "WSV", "TSV", "DEL")
+PAPER_METHODS = (
+    "LCC-1NN",
+    "LCC-1SV",
+    "KernelLCC-box",
+    "LDA",
+    "SVM",
+    "DLS",
+    "SMP",
+    "WSV",
+    "TSV",
+    "DEL",
+)
 METHODS = (*CLASSES, *PAPER_METHODS)
 
 
@@ -51,13 +62,10 @@ def make_classifier(
     name = method_name(name)
     if name in CLASSES:
         classifier = estimator_class(CLASSES[name])()
-    elif name.startswith("LCC-"):
-        discriminator = {"LCC-1NN": "nearest", "LCC-1SV": "svm"}[name]
-        classifier = estimator_class("LCC")(discriminator=discriminator)
     else:
-        from lincent.paper.baselines import paper_settings
+        from lincent.model_selection.methods import find_method
 
-        classifier = paper_settings(name).estimator  # type: ignore[union-attr]
+        classifier = find_method(name).estimator
     accepted = classifier.get_params(deep=False)
     for key in params:
         if key not in accepted:

@@ -1,8 +1,9 @@
 """Out-of-fold predictions, the basis of all reported metrics.
 
-Estimators that cross-validate or calibrate keep theirs (``out_of_fold_scores_``), which cost
-nothing.  For the others, and where rows are grouped and the estimator does not know it, the whole
-pipeline, encoder included, is fitted once for each fold.
+Estimators that cross-validate or calibrate keep theirs (``out_of_fold_scores_``, computed in
+``estimators.calibration`` and by the searches), which cost nothing.  For the others, and where rows
+are grouped and the estimator does not know it, the whole pipeline, encoder included, is fitted once
+for each fold.
 """
 
 from __future__ import annotations
@@ -14,26 +15,48 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from lincent._console import Progress
-from lincent.inspection.evaluation import HeldOut, class_distance
-from lincent.tables.infer import PreparedTable
+from lincent._errors import AppError, nearest
+from lincent.inspection.evaluation import (
+    HeldOut,
+    class_distance,
+    errors_by_group,
+    evaluate,
+    example_rows,
+    suspected_label_errors,
+)
+from lincent.inspection.thresholds import DecisionThreshold, positive_code
+from lincent.model_selection.folds import make_folds
+from lincent.tables.formats import arrow
+from lincent.tables.infer import PreparedTable, hash_rows, independent_fraction
+from lincent.tables.schema import is_text, plain_array, text_to_numbers, with_nulls
 
 N_SPLITS = 5
 EFFECTIVE = 1 / (1 + N_SPLITS / (N_SPLITS - 1))
-"""Fraction of out-of-fold rows that intervals are computed for (see ``inspection.evaluation``)."""
+"""Fraction of out-of-fold rows that intervals are computed for (see ``inspection.evaluation``),
+where no row is a copy of another."""
 
 
 def make_splits(table: PreparedTable, random_state: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return stratified folds, grouped where the rows are; none where a class is too small."""
-    classes, counts = np.unique(table.labels, return_counts=True)
-    least = int(counts.min())
+    """Return stratified folds; groups and copies of a row stay together.
+
+    There are none where a class is too small.
+    """
+    classes, codes = np.unique(table.labels, return_inverse=True)
+    groups, copies = table.groups, independent_fraction(table.frame, table.labels) < 1
+    if groups is not None:
+        together = groups
+    else:
+        together = hash_rows(table.frame, table.labels) if copies else np.arange(len(codes))
+    least = min(len(np.unique(together[codes == code])) for code in range(len(classes)))
     if least < 2:
         return []
-    if table.groups is not None:
-        by_class = (table.groups[table.labels == label] for label in classes)
-        least = min(least, *(len(np.unique(groups)) for groups in by_class))
-    splitter = StratifiedKFold if table.groups is None else StratifiedGroupKFold
-    folds = splitter(max(2, min(N_SPLITS, least)), shuffle=True, random_state=random_state)
-    splits = list(folds.split(table.frame, table.labels, table.groups))
+    n_splits = min(N_SPLITS, least)
+    if groups is None and copies:
+        weight = np.ones(len(codes))
+        return make_folds(n_splits, None, codes, weight, seed=random_state, hashes=together)
+    splitter = StratifiedKFold if groups is None else StratifiedGroupKFold
+    folds = splitter(n_splits, shuffle=True, random_state=random_state)
+    splits = list(folds.split(table.frame, table.labels, groups))
     complete = (len(np.unique(table.labels[train])) == len(classes) for train, _ in splits)
     return splits if all(complete) else []
 
@@ -55,12 +78,60 @@ def out_of_fold(
                 table.labels[rows],
                 scores[rows],
                 None if probabilities is None else np.asarray(probabilities)[rows],
-                np.random.default_rng(random_state).permutation(len(rows)) % N_SPLITS,
+                hash_rows(table.frame, table.labels)[rows] % np.uint64(N_SPLITS),
                 f"{len(rows)} rows, each scored by models fitted without it",
-                EFFECTIVE,
+                EFFECTIVE * independent_fraction(table.frame, table.labels),
             )
     splits = make_splits(table, random_state)
     return _cross_fitted(pipeline, table, splits, progress) if splits else None
+
+
+def check_by(table: PreparedTable, by: str | None) -> None:
+    """Raise an error for a column of ``--by`` that the table does not have."""
+    names = table.table.data.column_names
+    if by is not None and by not in names:
+        raise AppError(f"The table has no column {by!r} (--by): {nearest(by, names)}")
+
+
+def evaluate_rows(
+    table: PreparedTable,
+    held: HeldOut,
+    classes: np.ndarray,
+    predicted: np.ndarray,
+    positive: Any,
+    metric: str = "balanced_accuracy",
+    threshold: DecisionThreshold | None = None,
+    by: str | None = None,
+) -> dict[str, Any]:
+    """Return the evaluation of predicted rows, suspected label errors and examples among them."""
+    evaluation = evaluate(held, classes, predicted, positive, metric, threshold)
+    if by is not None:
+        evaluation["by"] = group_errors(table, held, classes, predicted, positive, by)
+    suspects = suspected_label_errors(held, classes, table)
+    examples = example_rows(held, suspects, table)
+    return {"held_out": evaluation, "suspected_label_errors": suspects, "examples": examples}
+
+
+def group_errors(
+    table: PreparedTable,
+    held: HeldOut,
+    classes: np.ndarray,
+    predicted: np.ndarray,
+    positive: Any,
+    by: str,
+) -> dict[str, Any]:
+    """Return the errors of predicted rows for each value of a column of the table."""
+    values = plain_array(table.table.data.column(by)).take(arrow().array(held.rows))
+    if is_text(values.type):  # also the numbers of a text file
+        numbers, bad = text_to_numbers(values, table.table.decimal)
+        values = with_nulls(values) if bad.any() else arrow().array(numbers, from_pandas=True)
+    groups = values.to_pandas()
+    side = positive_code(classes, positive) if len(classes) == 2 else -1
+    codes = np.searchsorted(classes, held.labels)
+    return {
+        "column": by,
+        "groups": errors_by_group(groups, codes, predicted, side, held.effective),
+    }
 
 
 def _cross_fitted(
@@ -91,7 +162,8 @@ def _cross_fitted(
     progress("held-out fold", len(splits), len(splits))
     grouped = "" if table.groups is None else ", groups kept together"
     how = f"{n_rows} rows in {len(splits)} folds{grouped}"
-    return HeldOut(np.arange(n_rows), table.labels, scores, probabilities, folds, how, EFFECTIVE)
+    effective = EFFECTIVE * independent_fraction(table.frame, table.labels)
+    return HeldOut(np.arange(n_rows), table.labels, scores, probabilities, folds, how, effective)
 
 
 def _score_scale(pipeline: Any, frame: Any, codes: np.ndarray) -> float:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ import numpy as np
 from lincent._console import silent
 from lincent._errors import AppError
 from lincent._files import atomic_write, check_output, is_stream
-from lincent.export.contributions import Contributions, contributions_of
-from lincent.export.model import Model
+from lincent.export.model import Model, contributions_of
+from lincent.inspection.thresholds import check_threshold, given_threshold
 from lincent.sources.source import package_of
 from lincent.tables.formats import CSV, PARQUET, arrow, format_from_name
 from lincent.tables.read import DEFAULT_READ, ReadOptions, read_batches, read_table
+from lincent.tables.schema import OddCells, to_frame
+from lincent.workflow.check import TableCheck, failure_text
 
 
 @dataclass
@@ -29,7 +32,29 @@ class Scored:
     seconds: float = 0.0
     unlikely: int = 0  # rows whose class is not the most probable one
     classes: Counter[str] = field(default_factory=Counter)
-    new_categories: Counter[str] = field(default_factory=Counter)
+    odd: OddCells = field(default_factory=OddCells)
+    check: dict[str, Any] | None = None  # the result of ``check_table``
+    threshold: str = "counts both classes the same"
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a user should know of the scored rows."""
+        lines = self.odd.messages
+        if self.check is not None and not self.check["passed"]:
+            lines.append(
+                f"the rows differ from the training rows: {failure_text(self.check)} (lincent "
+                "check MODEL TABLE shows all)."
+            )
+        lines += [
+            f"{count} rows have a value of {column!r} that training did not have; it adds 0."
+            for column, count in sorted(self.odd.unknown.items())
+        ]
+        if self.unlikely:
+            lines.append(
+                f"In {self.unlikely} rows the class is not the most probable one: the threshold "
+                f"{self.threshold}."
+            )
+        return lines
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -38,7 +63,9 @@ class Scored:
             "rows_per_second": round(self.rows / self.seconds) if self.seconds else None,
             "classes": dict(self.classes),
             "not_the_most_probable": self.unlikely,
-            "new_categories": dict(self.new_categories),
+            "new_categories": dict(self.odd.unknown),
+            "unreadable": {name: count for name, (count, _) in self.odd.unreadable.items()},
+            "check": self.check,
         }
 
 
@@ -51,6 +78,9 @@ def predict_file(
     keep_all: bool = False,
     prefix: str = "",
     contributions: bool = False,
+    reasons: int = 0,
+    threshold: float | None = None,
+    strict: bool = False,
     reading: ReadOptions = DEFAULT_READ,
     output_format: str | None = None,
     force: bool = False,
@@ -73,7 +103,14 @@ def predict_file(
     prefix : str, default=""
         Prefix of the names of the new columns.
     contributions : bool, default=False
-        Also return the contribution of each column to the score, where it is their sum.
+        Also return the contribution of each column to the score (of the predicted class, where
+        there are more than two).
+    reasons : int, default=0
+        Also return so many columns with what speaks most for the predicted class, in words.
+    threshold : float, default=None
+        Predict the positive class from this probability on, instead of the model's threshold.
+    strict : bool, default=False
+        A cell that holds no number or date where training had them is an error, not missing.
     reading : ReadOptions
         Format, separator, encoding and so on, where they are not to be inferred.
     output_format : {"csv", "parquet"}, default=None
@@ -99,12 +136,12 @@ def predict_file(
                 f"{output}: predictions are written as CSV or Parquet: name such a file."
             )
     check_output(output, force=force, others=(data,))
-    run = Scored()
+    run, model = Scored(), _with_threshold(model, threshold)
     started = time.perf_counter()
-    sums = contributions_of(model) if contributions else None
     batches = _scored_batches(
-        model, data, run, sums, ids=ids, keep_all=keep_all, prefix=prefix, reading=reading
-    )
+        model, data, run, contributions, reasons, ids=ids, keep_all=keep_all, prefix=prefix,
+        strict=strict, reading=reading,
+    )  # fmt: skip
     first = next(batches, None)
     if first is None:
         raise AppError("The table has no rows to score.")
@@ -122,7 +159,14 @@ def predict_file(
 
 
 def predict_table(
-    model: Model, data: Any, *, keep_all: bool = False, contributions: bool = False
+    model: Model,
+    data: Any,
+    *,
+    keep_all: bool = False,
+    contributions: bool = False,
+    reasons: int = 0,
+    threshold: float | None = None,
+    strict: bool = False,
 ) -> Any:
     """Score a frame and return a frame of the same library (pandas, polars or Arrow).
 
@@ -135,7 +179,14 @@ def predict_table(
     keep_all : bool, default=False
         Keep every column of the input, not only the identifiers.
     contributions : bool, default=False
-        Also return the contribution of each column to the score, where it is their sum.
+        Also return the contribution of each column to the score (of the predicted class, where
+        there are more than two).
+    reasons : int, default=0
+        Also return so many columns with what speaks most for the predicted class, in words.
+    threshold : float, default=None
+        Predict the positive class from this probability on, instead of the model's threshold.
+    strict : bool, default=False
+        A cell that holds no number or date where training had them is an error, not missing.
 
     Returns
     -------
@@ -143,10 +194,15 @@ def predict_table(
         Class, score and probabilities of each row.
     """
     pa = arrow()
-    sums = contributions_of(model) if contributions else None
-    batches = list(_scored_batches(model, read_table(data), Scored(), sums, keep_all=keep_all))
+    run, model = Scored(), _with_threshold(model, threshold)
+    table = read_table(data)
+    batches = list(
+        _scored_batches(model, table, run, contributions, reasons, keep_all=keep_all, strict=strict)
+    )
     if not batches:
         raise AppError("The table has no rows to score.")
+    for message in run.odd.messages:
+        warnings.warn(message, UserWarning, stacklevel=2)
     table = pa.Table.from_batches(batches)
     package = package_of(data)
     if package == "pandas":
@@ -164,15 +220,19 @@ def _scored_batches(
     model: Model,
     data: Any,
     run: Scored,
-    contributions: Contributions | None = None,
+    contributions: bool = False,
+    reasons: int = 0,
     *,
     ids: tuple[str, ...] | None = None,
     keep_all: bool = False,
     prefix: str = "",
+    strict: bool = False,
     reading: ReadOptions = DEFAULT_READ,
 ) -> Iterator[Any]:
     """Yield record batches of kept and new columns; count what was done in ``run``."""
-    pa, classes = arrow(), model.classifier.classes_
+    pa, classes, check = arrow(), model.classifier.classes_, TableCheck(model)
+    explainer = contributions_of(model) if contributions or reasons else None
+    reading = replace(reading, expected_decimal=model.summary.get("decimal"))
     for batch in read_batches(data, model.schema.csv_types(), reading):
         columns = batch.data.schema.names
         if keep_all:
@@ -184,7 +244,11 @@ def _scored_batches(
             for name in kept:
                 if name not in columns:
                     raise AppError(f"The table has no column {name!r} to keep.")
-        new = model.score_batch(batch, run.new_categories, contributions)
+        frame = to_frame(model.schema, batch, None if strict else run.odd)
+        new = model.score_batch(batch, frame, explainer if contributions else None)
+        if reasons:
+            new |= model.score_batch(batch, frame, explainer, reasons)
+        check.add(frame, new)
         names = [prefix + name for name in new]
         for name in names:
             if name in kept:
@@ -201,6 +265,22 @@ def _scored_batches(
         arrays = [batch.data.column(name) for name in kept]
         arrays += [pa.array(values) for values in new.values()]
         yield pa.RecordBatch.from_arrays(arrays, names=[*kept, *names])
+    run.check = check.result()
+    if model.threshold is not None:
+        run.threshold = f"is {model.threshold.by}"
+
+
+def _with_threshold(model: Model, threshold: float | None) -> Model:
+    """Return the model with another decision threshold on the probability."""
+    if threshold is None:
+        return model
+    classes, stored = model.classifier.classes_, model.threshold
+    positive = None if stored is None else stored.positive
+    check_threshold(None, threshold, classes, positive)
+    chosen = given_threshold(
+        threshold, classes, positive, has_probabilities=model.has_probabilities
+    )
+    return replace(model, summary=model.summary | {"threshold": asdict(chosen)})
 
 
 def _writer(file: Any, format: str, schema: Any) -> Any:

@@ -7,12 +7,7 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-import lincent.paper.baselines
 from lincent.paper.baselines import (
     DiscriminativeElasticNet,
     DiscriminativeLeastSquares,
@@ -22,7 +17,6 @@ from lincent.paper.baselines import (
     StructuralMPM,
     TwinSVC,
     WeightedTwinSVC,
-    paper_settings,
 )
 from support.baseline_problems import random_problem
 
@@ -36,35 +30,39 @@ ESTIMATORS = [
     WeightedTwinSVC,
     DiscriminativeElasticNet,
 ]
-METHODS = ["LDA", "SVM", "DLS", "SMP", "TSV", "WSV", "DEL"]
 X, y = random_problem(60, 4, seed=3)
 
 
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (RegularizedLDA(-0.1), "shrinkage=-0.1 is not usable: give a number from 0 to 1."),
-        (RegularizedLDA(float("nan")), "shrinkage=nan is not usable"),
-        (RegularizedLDA(target="diag"), "target='diag' is not known: choose one of 'diagonal'"),
-        (LinearSVM(C=0), "C=0 is not usable: give a number above 0 and finite."),
-        (LinearSVM(C=np.inf), "C=inf is not usable"),
+        (
+            RegularizedLDA(-0.1),
+            "'shrinkage' parameter of RegularizedLDA must be a float in the range [0",
+        ),
+        (RegularizedLDA(float("nan")), "'shrinkage' parameter of"),
+        (LinearSVM(C=0), "'C' parameter of LinearSVM must be a float in the range (0"),
+        (LinearSVM(C=np.inf), "Got inf instead"),
         (LinearSVM(multi_class="all"), "'multi_class' parameter of LinearSVM must be"),
-        (LinearSVM(max_iter=0), "max_iter=0 is not usable"),
+        (LinearSVM(max_iter=0), "'max_iter' parameter of"),
         (LinearSVM(class_weight={7: 1.0}), "class_weight names the class 7"),
-        (DiscriminativeLeastSquares(ridge=-1), "ridge=-1 is not usable"),
-        (DiscriminativeLeastSquares(discriminator="2nn"), "discriminator='2nn' is not known"),
-        (DiscriminativeLeastSquares(solver="x"), "solver='x' is not known"),
+        (DiscriminativeLeastSquares(ridge=-1), "'ridge' parameter of"),
+        (DiscriminativeLeastSquares(discriminator="2nn"), "'discriminator' parameter of"),
+        (DiscriminativeLeastSquares(solver="x"), "'solver' parameter of"),
         (
             MinimaxProbabilityMachine(ridge=-1e-9),
-            "ridge=-1e-09 is not usable: give a finite number",
+            "'ridge' parameter of",
         ),
-        (StructuralMPM(0), "n_components=0 is not usable: give a whole number of at least 1."),
-        (StructuralMPM(ridge=0.0), "ridge=0.0 is not usable"),
-        (TwinSVC(c3=0.0), "c3=0.0 is not usable"),
-        (WeightedTwinSVC(c2=np.nan), "c2=nan is not usable"),
-        (DiscriminativeElasticNet(nuclear=-1.0), "nuclear=-1.0 is not usable"),
-        (DiscriminativeElasticNet(ridge=0.0), "ridge=0.0 is not usable"),
-        (DiscriminativeElasticNet(tol="tight"), "tol='tight' is not usable"),
+        (
+            StructuralMPM(0),
+            "'n_components' parameter of StructuralMPM must be an int in the range [1",
+        ),
+        (StructuralMPM(ridge=0.0), "Got 0.0 instead"),
+        (TwinSVC(c3=0.0), "'c3' parameter of"),
+        (WeightedTwinSVC(c2=np.nan), "'c2' parameter of"),
+        (DiscriminativeElasticNet(nuclear=-1.0), "'nuclear' parameter of"),
+        (DiscriminativeElasticNet(ridge=0.0), "Got 0.0 instead"),
+        (DiscriminativeElasticNet(tol="tight"), "'tol' parameter of"),
     ],
     ids=lambda value: repr(value) if not isinstance(value, str) else "",
 )
@@ -99,11 +97,8 @@ def test_data_that_a_method_cannot_use_gets_a_sentence():
         RegularizedLDA().fit([[0.0], [1.0]], [0, 1])
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [RegularizedLDA, MinimaxProbabilityMachine, StructuralMPM, DiscriminativeElasticNet],
-)
-def test_dense_methods_refuse_sparse_rows_clearly(estimator):
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_sparse_rows_are_refused_clearly(estimator):
     with pytest.raises(TypeError, match="dense data is required"):
         estimator().fit(sp.csr_array(X), y)
 
@@ -135,7 +130,7 @@ for name in baselines.__all__:
 baselines.StructuralMPM(1).fit(X, y)
 try:
     baselines.StructuralMPM().fit(X, y)
-except ImportError as error:
+except ValueError as error:
     print(error)
 """
 
@@ -161,29 +156,3 @@ def test_wide_data_is_quick(estimator):
     # About 0.3 s of a core, whoever else uses the machine; work on an n x n matrix takes far more.
     assert time.process_time() - start < 5
     assert model.score(wide, labels) > 0.99
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_paper_settings_work_in_a_grid_search(method):
-    setting = paper_settings(method, X.shape)
-    model = make_pipeline(StandardScaler(), clone(setting.estimator)).fit(X, y)
-    assert 0.5 < setting.scoring(model, X, y) <= 1
-    grid = [{name: values[:2] for name, values in part.items()} for part in setting.grid[:2]]
-    search = GridSearchCV(setting.estimator, grid or [{}], scoring=setting.scoring, cv=2).fit(X, y)
-    assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
-
-
-def test_paper_settings_are_those_of_the_paper():
-    settings = paper_settings()
-    assert list(settings) == METHODS
-    sizes = {name: sum(np.prod([len(v) for v in part.values()]) for part in s.grid)
-             for name, s in settings.items()}  # fmt: skip
-    assert sizes == {"LDA": 15, "SVM": 15, "DLS": 15, "SMP": 0, "TSV": 225, "WSV": 225, "DEL": 15}
-    costs = settings["SVM"].grid[0]["C"]
-    assert costs[0] == pytest.approx(10**-2)
-    assert costs[-1] == pytest.approx(10 ** (26 / 15))
-    assert settings["WSV"].estimator.c1 == 10.0
-    assert settings["DEL"].scoring is lincent.paper.baselines.column_mean_auc
-    assert paper_settings("SMP", (40, 30)).estimator.ridge > settings["SMP"].estimator.ridge
-    with pytest.raises(ValueError, match="method='KNN' is not known: choose one of 'LDA'"):
-        paper_settings("KNN")

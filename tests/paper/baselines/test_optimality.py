@@ -172,17 +172,6 @@ def test_elastic_nuclear_norm_lowers_the_rank(tall_problem):
     assert ranks[-1] == 0
 
 
-def test_lda_path_is_the_fits_one_by_one(problem):
-    X, y = problem
-    values = [0.0, 1 / 15, 0.5, 1.0]
-    coefs, intercepts = RegularizedLDA().path(X, y, values)
-    assert coefs.shape == (4, 1, X.shape[1])
-    for value, coef, intercept in zip(values, coefs, intercepts, strict=True):
-        model = RegularizedLDA(value).fit(X, y)
-        np.testing.assert_allclose(coef, model.coef_)
-        np.testing.assert_allclose(intercept, model.intercept_)
-
-
 def test_lda_without_shrinkage_is_the_pseudo_inverse(problem):
     X, y = problem
     means = [X[y == s].mean(axis=0) for s in (-1, 1)]

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lincent.paper.seizure import write_synthetic
+from support.benchmarks import load_benchmark
 
+write_synthetic = load_benchmark("synthetic_eeg").write_synthetic
 GIVEN_FOLDER = os.environ.get("LINCENT_DATA")
 
 

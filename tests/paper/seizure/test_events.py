@@ -36,9 +36,8 @@ def test_a_segment_without_latency_stays_with_the_one_before():
 @given(lengths, st.sampled_from(["random", "blocks"]), st.integers(0, 1000))
 def test_no_event_is_on_both_sides_and_each_side_has_one(event_lengths, rule, seed):
     y, events = segments(event_lengths)
-    splitter = EventShuffleSplit(2, interictal=rule, random_state=seed)
     groups = split_groups(y, events, rule)
-    for train, test in splitter.split(y, y, events):
+    for train, test in EventShuffleSplit(2, random_state=seed).split(y, y, groups):
         assert sorted([*train, *test]) == list(range(len(y)))
         assert not set(groups[train]) & set(groups[test])
         assert set(y[train]) == set(y[test]) == {"ictal", "interictal"}
@@ -67,17 +66,17 @@ def test_two_events_split_into_one_and_one():
 
 def test_blocks_are_runs_of_consecutive_segments():
     y, events = segments([30, 30], interictal=600)
-    groups = split_groups(y, events, "blocks", 25)[60:]
+    groups = split_groups(y, events, "blocks")[60:]
     assert (np.diff(groups) >= 0).all()
-    assert set(np.bincount(groups - groups.min())) == {25}
-    default = split_groups(y, events, "blocks")[60:]
-    assert len(np.unique(default)) == 10  # five events would be 150 segments, too few blocks
+    # Ten blocks: five events would be 150 segments, too few blocks.
+    assert np.bincount(groups - groups.min()).tolist() == [60] * 10
+    shorter = split_groups(*segments([5, 5], interictal=600), "blocks")[10:]
+    assert set(np.bincount(shorter - shorter.min())) == {25}
     # One by one nearly every test segment has a neighbor in training, by blocks hardly any has.
     exposed = {}
     for rule in ("random", "blocks"):
-        train, test = next(
-            EventShuffleSplit(1, interictal=rule, random_state=0).split(y, y, events)
-        )
+        by = split_groups(y, events, rule)
+        train, test = next(EventShuffleSplit(1, random_state=0).split(y, y, by))
         inside = test[(test > 60) & (test < 659)]
         exposed[rule] = np.mean(np.isin(inside - 1, train) | np.isin(inside + 1, train))
     assert exposed["random"] > 0.8
@@ -107,9 +106,6 @@ def test_with_cross_validation_of_scikit_learn():
     [
         ({"n_splits": 0}, "n_splits is a number of splits"),
         ({"train_size": 1.0}, "train_size is a share"),
-        ({"interictal": "odd"}, "interictal is 'random' or 'blocks'"),
-        ({"block_size": 3}, "block_size has a meaning with interictal='blocks' only"),
-        ({"interictal": "blocks", "block_size": 0}, "block_size is a number of segments"),
     ],
 )
 def test_bad_settings(settings, message):
@@ -120,6 +116,8 @@ def test_bad_settings(settings, message):
 
 def test_what_cannot_be_split_is_said():
     y, events = segments([20])
+    with pytest.raises(ValueError, match="interictal is 'random' or 'blocks'"):
+        split_groups(y, events, "odd")
     with pytest.raises(ValueError, match="'ictal' has 20 segments in one group"):
         next(EventShuffleSplit().split(y, y, events))
     with pytest.raises(ValueError, match="needs y and the events as groups"):

@@ -61,17 +61,18 @@ def test_lda_as_printed():
     model = PrintedLDA(0.5).fit(X, Y)
     S = [0.5 * np.cov(X[c == Y].T) + 0.5 * np.eye(3) for c in ("no", "yes")]
     m = [X[c == Y].mean(axis=0) for c in ("no", "yes")]
-    np.testing.assert_allclose(model.coef_, np.linalg.inv(S[0] + S[1]) @ (m[1] - m[0]))
+    np.testing.assert_allclose(model.coef_[0], np.linalg.inv(S[0] + S[1]) @ (m[1] - m[0]))
     k = m[1] @ np.linalg.inv(S[1]) @ m[1] / 2 - m[0] @ np.linalg.inv(S[0]) @ m[0] / 2
-    assert model.threshold_ == pytest.approx(k)
+    assert model.intercept_[0] == pytest.approx(-k)
+    np.testing.assert_allclose(model.decision_function(X), X @ model.coef_[0] - k)
 
 
 def test_twin_with_raw_distances():
-    raw = RawDistanceTwin(TwinSVC()).fit(X, Y)
-    coef, intercept = raw.model_.plane_coef_[0], raw.model_.plane_intercept_[0]
+    raw, twin = RawDistanceTwin().fit(X, Y), TwinSVC().fit(X, Y)
+    coef, intercept = twin.plane_coef_[0], twin.plane_intercept_[0]
     lengths = np.linalg.norm(coef, axis=1)
     divided = np.abs(X @ coef.T + intercept) / lengths
-    np.testing.assert_allclose(raw.model_.decision_function(X), divided[:, 0] - divided[:, 1])
+    np.testing.assert_allclose(twin.decision_function(X), divided[:, 0] - divided[:, 1])
     raws = np.abs(X @ coef.T + intercept)
     np.testing.assert_allclose(raw.decision_function(X), raws[:, 0] - raws[:, 1])
 

@@ -12,14 +12,11 @@ from lincent.model_selection.statistics import TEST, compare_pairs, summarize  #
 from lincent.paper.study import paper  # noqa: E402
 from lincent.paper.study.compare_with_paper import (  # noqa: E402
     agreements,
-    best_of_grids,
     best_width,
     conclusions,
     count_wins,
-    friedman,
     mean_ranks,
     methods_with_fewer_splits,
-    rank_rows,
     tuned_scores,
 )
 from support.runs import folds, make_runs  # noqa: E402
@@ -134,7 +131,7 @@ def test_forms_of_centralization():
 
 def test_the_best_width_is_that_of_the_splits_that_score():
     rows = [
-        {"dataset": "Jain", "method": "KernelLCC", "procedure": "holdout", "status": "ok",
+        {"dataset": "Jain", "method": "KernelLCC-box", "procedure": "holdout", "status": "ok",
          "params": params, "split": k, "train_paper_auc": 1.0, "test_paper_auc": score}
         for params, scores in (('{"gamma": 1.0}', (0.9, 0.8)), ('{"gamma": 4.0}', (0.99, 0.98)))
         for k, score in enumerate(scores)
@@ -232,32 +229,8 @@ def test_the_test_is_described():
 
 
 def test_ranks_share_ties_and_start_at_one():
-    assert rank_rows([[3, 1, 3, 2]]).tolist() == [[1.5, 4.0, 1.5, 3.0]]
-
-
-# q at 0.05 for 2 to 10 methods, table 5 of Demšar (2006), JMLR 7.
-Q = (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164)
-
-
-@pytest.mark.parametrize("k", [3, 4, 8, 10])
-def test_friedman_with_the_critical_difference_of_demsar(k):
-    table = pandas.DataFrame(np.round(np.random.default_rng(k).random((14, k)), 1))
-    result = friedman(table)
-    assert result.critical_difference == pytest.approx(
-        Q[k - 2] * np.sqrt(k * (k + 1) / (6 * 14)), abs=0.003
-    )
-    assert result.statistic == pytest.approx(stats.friedmanchisquare(*table.to_numpy().T).statistic)
-    assert sum(result.ranks.values()) == pytest.approx(k * (k + 1) / 2)
-    assert result.nemenyi.shape == (k, k)
-
-
-def test_the_best_method_has_the_smallest_rank():
-    table = pandas.DataFrame({"low": [0.1, 0.2, 0.3], "mid": [0.4] * 3, "top": [0.9] * 3})
-    assert friedman(table).ranks == {"low": 3.0, "mid": 2.0, "top": 1.0}
-
-
-def test_friedman_needs_three_sets():
-    assert friedman(pandas.DataFrame(np.eye(2))) is None
+    scores = pandas.DataFrame([[0.3, 0.1, 0.3, 0.2]], columns=list("abcd"))
+    assert mean_ranks(scores) == {"a": 1.5, "b": 4.0, "c": 1.5, "d": 3.0}
 
 
 def test_procedure_2_ranks_the_best_value_of_the_grid():
@@ -266,10 +239,10 @@ def test_procedure_2_ranks_the_best_value_of_the_grid():
     problem = Problem("toy", rng.standard_normal((60, 3)) + 1.5 * (y == "b")[:, None], y)
     plan = plan_runs([problem], ["LCC", "SMP"], "folds", n_splits=3, every=7)
     frame = pandas.DataFrame([measure(run, problem, find_method(run.method)) for run in plan.runs])
-    best = best_of_grids(frame).set_index("method")
-    assert best["params"]["SMP"] == "{}"
+    best = tuned_scores(frame, ("toy",)).loc["toy"]
+    assert set(best.index) == {"LCC", "SMP"}
     lcc = frame[(frame["method"] == "LCC") & (frame["status"] == "ok")]
     means = lcc.groupby("params")["test_paper_auc"].mean()
-    assert best["score"]["LCC"] == pytest.approx(means.max())
+    assert best["LCC"] == pytest.approx(means.max())
     # margins beyond the distance of the centers are marked, not fatal
     assert (frame[frame["method"] == "LCC"]["status"] == "failed").any()

@@ -5,10 +5,14 @@ import pytest
 
 from lincent.model_selection import load_result
 from lincent.model_selection.experiment import split_samples
-from lincent.paper.seizure import EventShuffleSplit, extract_features, write_synthetic
+from lincent.paper.seizure import EventShuffleSplit, extract_features
 from lincent.paper.study import paper, reproduce_seizure
 from lincent.paper.study.seizure import CODES, seizure_page, seizure_problem, summary_lines
 from lincent.report.rendering import write_page
+from support.benchmarks import load_benchmark
+from support.in_process import without_workers
+
+write_synthetic = load_benchmark("synthetic_eeg").write_synthetic
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +30,10 @@ def root(tmp_path_factory):
 @pytest.fixture(scope="module")
 def result(root, tmp_path_factory):
     folder = tmp_path_factory.mktemp("out")
-    outcome = reproduce_seizure(
-        root, runs=3, methods=["LCC", "LDA"], folder=folder, cache=folder / "cache"
-    )
+    with without_workers():
+        outcome = reproduce_seizure(
+            root, runs=3, methods=["LCC", "LDA"], folder=folder, cache=folder / "cache"
+        )
     outcome.save(folder)
     return outcome, folder
 
@@ -77,17 +82,17 @@ def test_report_sets_subjects_beside_the_paper_and_substitutes_apart(result):
     assert "Subject1 test" in text
     assert f"({paper.printed('Subject1', 'test', 'LCC').value:.2f})" in text
     assert "Subject1 (Dog_1) has 40 ictal segments here and 178 in the paper" in text
-    assert "Synthetic substitute: Synthetic_Dog_1" in text
+    assert "Substitute: Synthetic_Dog_1" in text
     assert "not comparable with the paper's" in text
     assert "Subject2, Subject3" in text  # what is missing
-    substitute = text.split("Synthetic substitute: Synthetic_Dog_1")[-1].split("\n## ")[0]
+    substitute = text.split("Substitute: Synthetic_Dog_1")[-1].split("\n## ")[0]
     assert "(95" not in substitute
     summary = "\n".join(summary_lines(outcome))
-    assert "Synthetic substitutes, not the paper's data: Synthetic_Dog_1" in summary
+    assert "Substitutes, not the paper's data: Synthetic_Dog_1" in summary
     assert "(95.20)" in summary
 
 
-def test_some_subjects_and_lenient(root):
+def test_some_subjects_and_lenient(root, in_process):
     broken = root / "Dog_1" / "Dog_1_interictal_segment_9.mat"
     content = broken.read_bytes()
     broken.write_bytes(content[:500])
@@ -104,7 +109,7 @@ def test_some_subjects_and_lenient(root):
     assert any("Dog_1_interictal_segment_9.mat" in line for line in lines)
 
 
-def test_command_line(root, tmp_path):
+def test_command_line(root, tmp_path, in_process):
     testing = pytest.importorskip("typer.testing", reason="typer is not installed")
     from lincent.cli import make_app
 

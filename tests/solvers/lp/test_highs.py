@@ -28,7 +28,9 @@ def test_what_falls_short_with_presolve_is_tried_without(monkeypatch):
         return found
 
     monkeypatch.setattr(highs, "_attempt", watched)
-    model = KernelLCC(kernel="linear", solver="highs", random_state=0).fit(X, y)
+    model = KernelLCC(
+        kernel="linear", norm="linf", class_weight=None, solver="highs", random_state=0
+    ).fit(X, y)
     assert tried == [(True, Status.STALLED), (False, Status.OPTIMAL)]
     assert model.duality_gap_ <= 1e-9
 
@@ -54,8 +56,13 @@ OPTIONS = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1
 def test_both_orientations_name_the_same_optimum(shape, seed):
     program = mixed(*shape, seed)
     for orientation in (highs._by_sample, highs._by_feature):
-        status, _, _, (beta, alpha, t) = orientation(program, OPTIONS)
-        assert status is Status.OPTIMAL
+        result = orientation(program, OPTIONS)
+        assert result.status == 0
+        m, n = program.shape
+        by_sample = orientation is highs._by_sample
+        beta = result.x[:n] if by_sample else -result.eqlin.marginals
+        weights = -result.ineqlin.marginals if by_sample else result.x
+        alpha, t = weights[:m], weights[m]
         assert violations(program, beta) <= 1e-7
         assert np.all((alpha >= -1e-9) & (alpha <= program.costs + 1e-9))
         gap = primal_value(program, beta) - dual_value(program, alpha, t)

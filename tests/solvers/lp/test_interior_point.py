@@ -1,4 +1,4 @@
-"""Every step is Newton's, and real splits and thousands of degenerate problems are certified.
+"""Every step is Newton's, and real splits and a thousand degenerate problems are certified.
 
 HiGHS itself falls short on a few of the worst scales.  Its answer is then only an upper bound, and
 ours may not be above it; that ours is the optimum is what the certificate proves.
@@ -27,8 +27,8 @@ from support.degenerate import degenerate_program, program_of
 from support.optimality import assert_optimal, dual_value, primal_value
 from support.real import CODES, split
 
-SPLITS = 50
-DEGENERATE = 2000
+SPLITS = 25
+DEGENERATE = 500  # the campaign of programs has others
 SAME = 1e-8
 LARGEST_FALLBACK_SHARE = 0.01
 
@@ -183,16 +183,11 @@ def test_a_given_start_is_moved_inside_the_box_and_knows_its_multiplier(program)
     assert point.t * point.P[-1] == pytest.approx(assert_centered(point))
 
 
-@pytest.mark.parametrize("raised", [False, True])
-def test_a_start_that_absorbs_is_stationary(program, raised):
+def test_a_start_that_absorbs_is_stationary(program):
     steep = replace(program, linear=1e5 * program.linear)
-    point = InteriorPoint(steep, absorb=True, raised=raised)
+    point = InteriorPoint(steep, absorb=True)
     mu = assert_centered(point)
     np.testing.assert_allclose(unmet(point)[1], 0.0, atol=1e-9 * np.abs(steep.linear).max())
-    if raised:
-        rest = steep.linear - steep.rows.tdot(point.alpha)
-        slope = np.abs(rest * (steep.upper - steep.lower)).mean() / 2
-        assert mu > 0.3 * TUNING.raised * slope > assert_centered(InteriorPoint(steep))
     _, _, low, high, _ = blocks(point, point.Z)
     spread = np.maximum(mu / point.P[point.low], mu / point.P[point.high])
     usual = np.minimum(low, high) > 1.01e-3 * spread
@@ -508,46 +503,15 @@ def test_a_corner_is_left_and_flat_columns_are_found_by_pivots(entries, monkeypa
     np.testing.assert_array_equal(found.certificate.beta, whole.farthest_point)
 
 
-@pytest.mark.parametrize(
-    ("m", "start", "boxed", "absorbs"),
-    [(15, False, False, False), (14, False, False, True), (14, True, False, False),
-     (14, True, True, True), (15, False, True, True)],
-)  # fmt: skip
-def test_a_second_start_follows_a_stall_and_the_better_one_is_the_answer(
-    m, start, boxed, absorbs, monkeypatch
-):
-    program, asked = random_program(m, 5), []
-    start = program.farthest_point if start else None
-    gaps = iter([0.09, 0.08, 0.08, 0.09, 0.04, 0.1])
-    status = Status.STALLED
-
-    def point(program, start=None, *, absorb=False, raised=False):
-        asked.append((start is not None, absorb, raised))
-
-    def drive(program, controls, point, enough=0.0, *, hurry=False):
-        return Solution(status, answer_with(next(gaps)), 3 if len(asked) % 2 else 5, "")
-
-    monkeypatch.setattr(interior_point, "InteriorPoint", point)
-    monkeypatch.setattr(interior_point, "_drive", drive)
-    for _ in range(2):
-        found = interior_point._solve(program, Controls(), start, boxed, enough=0.05)
-        assert (found.iterations, found.relative_gap) == (8, pytest.approx(0.08))
-    assert asked[:2] == [(start is not None, absorbs, False), (False, True, True)]
-    # Nor where the gap is small enough for the caller, or the first start had an end of its own.
-    assert interior_point._solve(program, Controls(), start, boxed, enough=0.05).iterations == 3
-    status, asked[:] = Status.ITERATION_LIMIT, []
-    assert interior_point._solve(program, Controls(), start, boxed, enough=0.05).iterations == 3
-
-
 @pytest.mark.parametrize("boxed", [False, True])
 def test_a_stall_far_out_goes_on_from_there_with_a_box_that_absorbs(boxed, monkeypatch):
-    program, asked, gaps = random_program(40, 5), [], iter([7.0, 0.05, 0.04])
+    program, asked, gaps = random_program(10 if boxed else 40, 5), [], iter([7.0, 0.05])
 
     class Point:
         beta = program.farthest_point / 2
 
-        def __init__(self, program, start=None, *, absorb=False, raised=False):
-            asked.append((start, absorb, raised))
+        def __init__(self, program, start=None, *, absorb=False):
+            asked.append((start, absorb))
 
     def drive(program, controls, point, enough=0.0, *, hurry=False):
         assert hurry == (len(asked) == 1 and not boxed)  # a second start is not waited for
@@ -555,13 +519,26 @@ def test_a_stall_far_out_goes_on_from_there_with_a_box_that_absorbs(boxed, monke
 
     monkeypatch.setattr(interior_point, "InteriorPoint", Point)
     monkeypatch.setattr(interior_point, "_drive", drive)
-    found = interior_point._solve(program, Controls(), None, boxed, enough=0.0)
+    found = interior_point._solve(program, Controls(), None, enough=0.0)
     if boxed:
-        assert asked == [(None, True, False), (None, True, True)]
-        assert (found.iterations, found.relative_gap) == (6, pytest.approx(0.05))
+        assert asked == [(None, True)]
+        assert (found.iterations, found.relative_gap) == (3, pytest.approx(7.0))
     else:
-        assert asked == [(None, False, False), (Point.beta, True, False), (None, True, True)]
-        assert (found.iterations, found.relative_gap) == (9, pytest.approx(0.04))
+        assert asked == [(None, False), (Point.beta, True)]
+        assert (found.iterations, found.relative_gap) == (6, pytest.approx(0.05))
+
+
+@pytest.mark.parametrize(
+    ("m", "start", "absorbs"), [(15, False, False), (14, False, True), (14, True, False)]
+)
+def test_few_samples_per_feature_have_their_optimum_at_the_box(m, start, absorbs, monkeypatch):
+    program, asked = random_program(m, 5), []
+    start = program.farthest_point if start else None
+    monkeypatch.setattr(interior_point, "InteriorPoint", lambda *_, absorb: asked.append(absorb))
+    solved = Solution(Status.OPTIMAL, answer_with(0.0), 3, "")
+    monkeypatch.setattr(interior_point, "_drive", lambda *_, hurry: solved)
+    assert interior_point._solve(program, Controls(), start, enough=0.05) == solved
+    assert asked == [absorbs]
 
 
 def test_columns_of_many_scales_do_not_hold_the_steps_up(monkeypatch):
@@ -734,8 +711,6 @@ def test_the_best_of_what_is_near_rescues_a_stall(watched, entries, monkeypatch)
     point, asked = watched
     monkeypatch.setattr(interior_point, "TUNING", replace(TUNING, rescue_entries=entries))
     old, better, best = answer_with(0.3), answer_with(0.2), answer_with(0.1)
-    tied = []
-    monkeypatch.setattr(point, "tied", lambda answer: tied[0] if tied else None)
     crosses = entries == 70 * 5
     assert point.rescue(old, 1e-9, stalled=True) is old
     assert asked == [False, "cross"][: 1 + crosses]
@@ -745,14 +720,10 @@ def test_the_best_of_what_is_near_rescues_a_stall(watched, entries, monkeypatch)
     point.told = {"vertex": better, "cross": best}
     assert point.rescue(old, 1e-9, stalled=True) is (best if crosses else better)
     assert point.rescue(old, 1e-9, stalled=False) is better
-    assert point.rescue(old, 0.25, stalled=True) is better
     # A rough answer, that of a sample, is not worth pivots.
     assert point.rescue(old, 1e-5, stalled=True) is better
     point.told = {"vertex": best, "cross": better}
     assert point.rescue(old, 1e-9, stalled=True) is best
-    point.told, tied = {"vertex": better}, [best]
-    assert point.rescue(old, 1e-9, stalled=True) is best
-    assert point.rescue(old, 1e-9, stalled=False) is better
 
 
 def test_pivots_begin_with_the_heaviest_hinges(program, monkeypatch):
@@ -766,20 +737,6 @@ def test_pivots_begin_with_the_heaviest_hinges(program, monkeypatch):
     np.testing.assert_allclose(weight, np.concatenate(wanted), rtol=1e-12)
     assert (given, most) == (program, 5 * n + 20)
     assert beta is point.beta
-
-
-def test_a_point_in_which_many_rows_meet_is_proved_by_all_of_them():
-    rng = np.random.default_rng(3)
-    levels = rng.integers(0, 4, (400, 3))
-    X = np.concatenate([levels[:, [k]] == np.arange(4) for k in range(3)], axis=1).astype(float)
-    program = program_of(X, np.where(rng.random(400) < 0.5, 1.0, -1.0), C=1.0)
-    known = interior_point.solve(program, Controls()).certificate
-    point = interior_point.InteriorPoint(program)
-    point.Z[point.apart], point.P[point.apart] = 0.8 * known.t, 0.0
-    found = point.tied(replace(known, alpha=np.zeros(400), t=0.0))
-    assert found.relative_gap <= 1e-12
-    assert_optimal(program, Solution(Status.OPTIMAL, found, 1, "interior-point"))
-    assert point.tied(replace(known, beta=known.beta * 1.1)) is None
 
 
 def normal_program(m, n, seed=0):

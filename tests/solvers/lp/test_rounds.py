@@ -10,7 +10,7 @@ from lincent.solvers.lp import interior_point, rounds, simplex, smoothing
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.dense import DenseRows
 from support.degenerate import program_of
-from support.optimality import assert_optimal, dual_value, primal_value, violations
+from support.optimality import assert_optimal, dual_value, primal_value
 
 
 def heavy_program(seed=0, m=4000, n=5):
@@ -123,23 +123,6 @@ def test_a_bound_is_that_of_its_multipliers_for_all_rows(near_the_optimum):
     # A worse one is not taken.
     rounds_._raise_bound(replace(point, alpha=0.0 * point.alpha))
     assert rounds_.bounds.bound == first
-
-
-def test_a_worse_point_leads_to_the_best_one_on_the_way_to_it(near_the_optimum):
-    program, optimum, rounds_ = near_the_optimum
-    here = rounds_.beta
-    aims = (here + 5.0 * (optimum.beta - here), program.farthest_point, optimum.beta)
-    for beta in map(program.feasible, aims):
-        rounds_ = search(program, here, 300)
-        rounds_._lower_objective(beta, rounds_.split.check(beta))
-        points = [here + length * (beta - here) for length in (0.0, *rounds.TUNING.lengths)]
-        points = [point for point in points if violations(program, point) <= 1e-9]
-        if primal_value(program, beta) < primal_value(program, here):
-            points = [beta]
-        best = min(points, key=lambda point: primal_value(program, point))
-        np.testing.assert_allclose(rounds_.beta, best, rtol=1e-12, atol=1e-12)
-        assert rounds_.objective == pytest.approx(primal_value(program, best), rel=1e-12)
-        np.testing.assert_allclose(rounds_._best_view().beta, rounds_.beta, atol=1e-12)
 
 
 def gone_on(rounds_, misplaced, held, gap):

@@ -7,7 +7,7 @@ import pytest
 
 from lincent.problems.centralization import lcc_program
 from lincent.solvers.lp import interior_point, smoothing
-from lincent.solvers.lp.smoothing import clipped_newton_point
+from lincent.solvers.lp.simplex import clipped_newton_point
 from lincent.solvers.solution import Controls, silent
 from lincent.sources.dense import DenseRows
 from support.degenerate import program_of

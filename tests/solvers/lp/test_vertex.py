@@ -149,22 +149,3 @@ def test_the_largest_system_is_still_solved(monkeypatch):
         monkeypatch.setattr(vertex, "LARGEST_SYSTEM", limit)
         arguments = (program, answer.beta, answer.alpha, answer.t, on, free, touches)
         assert (vertex.to_vertex(*arguments) is not None) == tried
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_multipliers_of_tied_rows_fit_together(seed):
-    rng = np.random.default_rng(seed)
-    rows, costs = rng.standard_normal((60, 5)), rng.uniform(0.5, 3.0, 60)
-    rows[:, 4] = rows[:, 0] + rows[:, 1]  # dependent columns ask for nothing
-    rest = (costs * (rng.random(60) > 0.5)) @ rows * 0.9
-    alpha = vertex.fit_tied_weights(rows, rest, costs)
-    assert np.all((alpha >= 0) & (alpha <= costs))
-    np.testing.assert_allclose(alpha @ rows, rest, atol=1e-10)
-    most = costs @ np.abs(rows)
-    assert vertex.fit_tied_weights(rows, 1.1 * most, costs) is None
-
-
-def test_tied_rows_without_a_free_column_fit_as_they_are():
-    np.testing.assert_array_equal(
-        vertex.fit_tied_weights(np.ones((3, 0)), np.ones(0), np.ones(3)), 0.5
-    )

@@ -64,20 +64,6 @@ def test_few_changed_samples_are_passed_over_only_while_the_steps_serve():
     assert steps.factored(second.active) is not held
 
 
-def test_samples_that_cross_back_and_forth_count_as_active_until_a_step_is_long():
-    program = make(*PROBLEMS["plain"])
-    steps = Exact(program)
-    first, second = points(program, 2, size=2.0)
-    crossed = first.active != second.active
-    assert crossed.any()
-    steps.learn(first, second, short=True)
-    assert steps.torn is None
-    steps.learn(second, first, short=True)
-    np.testing.assert_array_equal(steps.torn, crossed)
-    steps.learn(first, second, short=False)
-    assert steps.torn is None
-
-
 @pytest.mark.parametrize("name", ["plain", "midpoint", "wide"])
 def test_products_alone_give_nearly_the_same_step(name):
     program = make(*PROBLEMS[name])
@@ -101,14 +87,6 @@ def test_what_a_sample_knows_is_corrected_by_the_gradients_seen():
     asked = type(change)(**{**vars(change), "gradient": after.gradient - before.gradient})
     step, _ = steps.step(asked)
     np.testing.assert_allclose(step, -(after.beta - before.beta), atol=1e-10)
-
-
-def test_every_kth_sample_stands_for_all():
-    program = make(600, 4, (-1.0, 3.0), 1.0, True, 0.0, 1.0)
-    point = next(points(program, 1))
-    thin = Exact(program).thinned(point.active, 3).solve(point.gradient, point.slope)[0]
-    wanted, _ = newton_step(program, point)
-    assert np.linalg.norm(thin - wanted) <= 0.3 * np.linalg.norm(wanted)
 
 
 def many_columns(dependent):

@@ -53,3 +53,11 @@ def test_a_lead_ends_a_step_from_the_solution():
     np.testing.assert_allclose(led.start.beta, best.beta, atol=1e-2)
     short = lead(program, Exact(program), Controls(tol=1e-12, max_iter=1))
     assert short.status is Status.ITERATION_LIMIT
+
+
+def test_the_threshold_moves_where_no_sample_is_active():
+    """Samples that are all beyond their margins have no curvature, and the threshold a slope."""
+    from lincent import RegularizedLCC
+
+    model = RegularizedLCC(C=2.0, class_weight={0: 1000.0, 1: 0.01})
+    assert model.fit(np.eye(50), np.arange(50) % 2).duality_gap_ <= 1e-9  # warnings are errors

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.metrics.pairwise import rbf_kernel
 
-from lincent import KernelLCC
+from lincent import RegularizedLCC
 from lincent.problems.regularized import RegularizedProgram, certify_l1
 from lincent.solvers.newton import lasso
 from lincent.solvers.solution import Controls, Status
@@ -160,7 +161,9 @@ def test_of_points_that_differ_by_rounding_the_one_with_the_better_bound_goes_on
     columns = rng.permutation(X.shape[1])[:20]
     index = np.append([y.argmin(), y.argmax()], rng.integers(0, len(X), 998))
     noise = 0.1 * X[:, columns].std(axis=0) * rng.standard_normal((1000, 20))
-    model = KernelLCC(norm="l1").fit(X[index][:, columns] + noise, y[index])
+    X = X[index][:, columns] + noise
+    K = rbf_kernel(X, gamma=1 / (20 * X.var()))
+    model = RegularizedLCC(2.0, norm="l1", multi_class="ovr").fit(K, y[index])
     assert model.duality_gap_ <= 1e-9
 
 

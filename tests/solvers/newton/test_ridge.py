@@ -314,3 +314,9 @@ def test_large_costs_are_certified(kind, m, n, C):
     X, y = load_benchmark("workloads").make(kind, m, n, seed=0)
     model = RegularizedLCC(C=C).fit(X, y)
     assert model.duality_gap_ <= 1e-9
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_features_of_all_scales_are_certified_where_they_are_more_than_samples(seed):
+    X, y = load_benchmark("workloads").make("scales", 300, 400, seed=seed)
+    assert RegularizedLCC(C=1e3).fit(X, y).duality_gap_ <= 1e-9

@@ -32,16 +32,6 @@ def objectives(program):
     return zero, start.first_step(evaluator, Exact(program), Controls()).objective, best
 
 
-def test_few_of_many_samples_are_enough(monkeypatch):
-    program = make(800, 5, (-1.0, 3.0), 1.0, True, 0.0, 1.0)
-    zero, whole, best = objectives(program)
-    monkeypatch.setattr(start, "FEW_SAMPLES", 200)
-    monkeypatch.setattr(start, "MANY_FEATURES", 1)
-    thinned = objectives(program)[1]
-    assert thinned != whole
-    assert zero - thinned >= 0.5 * (zero - best)
-
-
 def test_samples_without_extent_stay_at_zero():
     program = make(40, 3, (-1.0, 3.0), 1e-300, True, 0.0, 1.0)
     assert np.all(

@@ -6,17 +6,8 @@ import pytest
 import scipy.sparse as sp
 
 from lincent.sources.dask import blocks as block
-from lincent.sources.dask.blocks import (
-    OwnColumn,
-    Partition,
-    Taken,
-    add,
-    apart,
-    opened,
-    sliced,
-    tidy,
-)
-from lincent.sources.shared_reads import BlockError
+from lincent.sources.dask.blocks import OwnColumn, Partition, Taken, apart, opened, sliced, tidy
+from lincent.sources.shared_reads import BlockError, merge_results
 from support.blocks import in_blocks, labeled, setting, taking_part
 
 
@@ -97,7 +88,7 @@ def test_a_block_is_worked_on_in_slices(rows, monkeypatch):
     X, y, weight = (part[:rows] for part in labeled())
     seen = []
 
-    @sliced(add)
+    @sliced(merge_results)
     def total(x, y, weight):
         seen.append(len(x))
         return x.sum(axis=0), float(weight.sum())
@@ -121,7 +112,7 @@ def test_rows_from_a_message_are_brought_to_where_numbers_begin(dtype, order, mo
     sent[...] = X
     assert not sent.flags.aligned
 
-    @sliced(add)
+    @sliced(merge_results)
     def total(x, y, weight):
         assert x.flags.aligned
         return x.sum(axis=0), float(len(x))

@@ -5,14 +5,8 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from lincent.solvers.solution import silent
-from lincent.sources.dask.table import (
-    draw_landmarks,
-    mapped_table,
-    open_table,
-    sample_classes,
-    variance,
-)
-from lincent.sources.hashing import draw_distinct
+from lincent.sources.dask.table import draw_landmarks, mapped_table, open_table, sample_classes
+from lincent.sources.hashing import draw_distinct, row_hashes
 from lincent.sources.landmarks import NystroemMap
 from support.blocks import M, N, labeled
 
@@ -30,7 +24,7 @@ def test_the_landmarks_are_those_of_rows_in_memory(chunks):
     blocks, X = table(chunks)
     weight = labeled()[2]
     found = draw_landmarks(blocks, 10, seed=3)
-    wanted = draw_distinct(X, weight > 0, 10, seed=3)
+    wanted = draw_distinct(row_hashes(X, 3), weight > 0, 10)
     np.testing.assert_array_equal(found.rows, X[wanted])
     np.testing.assert_array_equal(found.index, wanted)
 
@@ -69,7 +63,9 @@ def test_the_variance_is_that_of_all_entries(offset):
     blocks, X = table(20, X + offset)
     mean = np.average(X.mean(axis=1), weights=weight)
     wanted = weight @ ((X - mean) ** 2).sum(axis=1) / (weight.sum() * N)
-    assert variance(blocks) == pytest.approx(wanted, rel=1e-6)
+    assert sample_classes(blocks, 0, 0).spread.variance(blocks.totals.sum()) == pytest.approx(
+        wanted, rel=1e-6
+    )
 
 
 def test_mapped_rows_are_surveyed_as_if_they_were_held():

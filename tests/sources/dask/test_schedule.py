@@ -122,23 +122,54 @@ def together(monkeypatch):
     return most
 
 
-@pytest.mark.parametrize("current", [False, True], ids=["default client", "current client"])
-def test_a_search_over_blocks_with_its_folds_in_parallel(client, data, monkeypatch, current):
-    from contextlib import nullcontext
-
-    from lincent import LCCCV
-
-    most = together(monkeypatch)
-    with client.as_current() if current else nullcontext():
-        model = LCCCV(4, cv=3, random_state=0).fit(*in_blocks(data))
-    reference = LCCCV(4, cv=3, random_state=0).fit(*data)
+def assert_same_search(model, reference):
     for name, values in reference.cv_results_.items():
         if name.startswith(("split", "mean")):
             np.testing.assert_allclose(model.cv_results_[name], values, atol=1e-12)
     assert model.best_index_ == reference.best_index_
     assert_same(model, reference)
+
+
+def test_a_search_over_blocks_has_its_folds_in_parallel(client, data, monkeypatch):
+    from lincent import LCCCV
+    from lincent.sources.dask import schedule as run
+
+    asked, original = [], run.Schedule.read_all
+
+    def counted(self, requests, halt):
+        asked.append(len(requests))
+        original(self, requests, halt)
+
+    most = together(monkeypatch)
+    monkeypatch.setattr(run.Schedule, "read_all", counted)
+    model = LCCCV(4, cv=3, random_state=0).fit(*in_blocks(data))
+    assert_same_search(model, LCCCV(4, cv=3, random_state=0).fit(*data))
+    assert most[0] == 3
+    # Folds side by side read as one.
+    alone = sum(asked)
+    assert max(asked) == 3
+    assert len(asked) < 0.6 * alone
+    assert_nothing_left(client)
+
+
+def test_the_current_client_has_the_folds_of_a_search(client, data, monkeypatch):
+    from lincent import LCCCV
+
+    most = together(monkeypatch)
+    with client.as_current():
+        model = LCCCV(2, cv=3, random_state=0).fit(*in_blocks(data))
+    assert_same_search(model, LCCCV(2, cv=3, random_state=0).fit(*data))
     assert most[0] == 3
     assert_nothing_left(client)
+
+
+def test_one_job_reads_one_fold_at_a_time(client, data, monkeypatch):
+    from lincent import LCCCV
+
+    most, few = together(monkeypatch), [part[: 2 * BLOCK] for part in data]
+    model = LCCCV(2, cv=3, random_state=0, n_jobs=1).fit(*in_blocks(few))
+    assert_same_search(model, LCCCV(2, cv=3, random_state=0).fit(*few))
+    assert most[0] == 1
 
 
 def test_a_kernel_map_and_three_classes(client, data):
@@ -193,61 +224,6 @@ def test_an_interrupt_cancels_the_tasks(client, data, name):
     assert_nothing_left(client)
 
 
-@pytest.fixture
-def own(tmp_path_factory):
-    with own_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
-        yield cluster
-
-
-def test_a_killed_worker_changes_nothing(own, data, reference, tmp_path):
-    own.ready(2)
-    X, y = in_blocks(data)
-    X = X.map_blocks(deadly, folder=str(tmp_path), at=1, dtype=X.dtype, meta=np.empty((0, 0)))
-    model = LCC(random_state=0).fit(X, y)
-    assert_same(model, reference)
-    assert len(own.alive()) == 1
-
-
-def test_a_lost_scheduler_is_an_error_and_not_a_wait(own, data, monkeypatch, capfd):
-    monkeypatch.setattr("lincent.sources.dask.schedule.PATIENCE", 2.0)
-    own.ready(1)
-    X, y = in_blocks(data, seconds=0.3)
-    after(1.5, own.scheduler.kill)
-    with pytest.raises(ConnectionError, match="scheduler is lost"):
-        LCC().fit(X, y)
-
-
-def test_a_cluster_without_workers_is_an_error_and_not_a_wait(own, data, monkeypatch, tmp_path):
-    monkeypatch.setattr("lincent.sources.dask.schedule.PATIENCE", 2.0)
-    own.ready(1)
-    X, y = in_blocks(data)
-    X = X.map_blocks(deadly, folder=str(tmp_path), at=1, dtype=X.dtype, meta=np.empty((0, 0)))
-    with pytest.raises(ConnectionError, match="no workers"):
-        LCC().fit(X, y)
-
-
-def test_folds_side_by_side_read_as_one(client, data, monkeypatch):
-    from lincent import LCCCV
-    from lincent.sources.dask import schedule as run
-
-    asked, original = [], run.GraphRequest.read_all
-
-    def counted(self, requests, halt):
-        asked.append(len(requests))
-        original(self, requests, halt)
-
-    monkeypatch.setattr(run.GraphRequest, "read_all", counted)
-    model = LCCCV(4, cv=3, random_state=0).fit(*in_blocks(data))
-    alone = sum(asked)
-    assert max(asked) == 3
-    assert len(asked) < 0.6 * alone
-    asked.clear()
-    again = LCCCV(4, cv=3, random_state=0, n_jobs=1).fit(*in_blocks(data))
-    assert max(asked) == 1
-    np.testing.assert_allclose(model.objective_, again.objective_, rtol=1e-12)
-    assert model.best_index_ == again.best_index_
-
-
 @pytest.mark.parametrize(("block", "shares"), [(250, 1), (1_000, 3)])
 def test_a_task_answers_everything_that_is_asked_of_its_block(monkeypatch, block, shares):
     import dask
@@ -272,3 +248,33 @@ def test_a_task_answers_everything_that_is_asked_of_its_block(monkeypatch, block
     wanted = LCCCV(4, cv=3, random_state=0).fit(X, y)
     np.testing.assert_allclose(found.objective_, wanted.objective_, rtol=1e-9)
     assert found.best_index_ == wanted.best_index_
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory):
+    with own_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def own(processes):
+    """A cluster with one worker; the last test of the file ends its scheduler."""
+    processes.ready(1)
+    return processes
+
+
+def test_a_cluster_without_workers_is_an_error_and_not_a_wait(own, data, monkeypatch, tmp_path):
+    """What one worker of several changes by its death is in estimators/test_remote_faults.py."""
+    monkeypatch.setattr("lincent.sources.dask.schedule.PATIENCE", 2.0)
+    X, y = in_blocks(data)
+    X = X.map_blocks(deadly, folder=str(tmp_path), at=1, dtype=X.dtype, meta=np.empty((0, 0)))
+    with pytest.raises(ConnectionError, match="no workers"):
+        LCC().fit(X, y)
+
+
+def test_a_lost_scheduler_is_an_error_and_not_a_wait(own, data, monkeypatch, capfd):
+    monkeypatch.setattr("lincent.sources.dask.schedule.PATIENCE", 2.0)
+    X, y = in_blocks(data, seconds=0.3)
+    after(1.5, own.scheduler.kill)
+    with pytest.raises(ConnectionError, match="scheduler is lost"):
+        LCC().fit(X, y)

@@ -1,15 +1,9 @@
 """The seven methods the paper compares with."""
 
 from lincent.paper.baselines.dls import DiscriminativeLeastSquares
-from lincent.paper.baselines.elastic import DiscriminativeElasticNet
+from lincent.paper.baselines.elastic import DiscriminativeElasticNet, column_mean_auc
 from lincent.paper.baselines.lda import RegularizedLDA
 from lincent.paper.baselines.minimax import MinimaxProbabilityMachine, StructuralMPM
-from lincent.paper.baselines.settings import (
-    PaperSettings,
-    column_mean_auc,
-    hard_auc,
-    paper_settings,
-)
 from lincent.paper.baselines.svm import LinearSVM
 from lincent.paper.baselines.twin import TwinSVC, WeightedTwinSVC
 
@@ -18,12 +12,9 @@ __all__ = [
     "DiscriminativeLeastSquares",
     "LinearSVM",
     "MinimaxProbabilityMachine",
-    "PaperSettings",
     "RegularizedLDA",
     "StructuralMPM",
     "TwinSVC",
     "WeightedTwinSVC",
     "column_mean_auc",
-    "hard_auc",
-    "paper_settings",
 ]

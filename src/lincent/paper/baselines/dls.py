@@ -23,18 +23,17 @@ the images f(x) ("1nn").
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.spatial import cKDTree
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._param_validation import StrOptions
 
-from lincent.estimators.base import atomic
-from lincent.estimators.validation import check_choice, check_count, check_positive, check_rows
+from lincent.estimators.validation import COUNT, POSITIVE
 from lincent.paper.baselines._base import (
     ManyClasses,
-    RowSpace,
+    Regressions,
     signed_rows,
     warn_unfinished,
     with_ones,
@@ -42,10 +41,9 @@ from lincent.paper.baselines._base import (
 from lincent.problems.hinge import Quadratic, SquaredHingeProgram
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.hinge import solve_squared_hinge
+from lincent.solvers.newton.joint import Span
 from lincent.solvers.solution import Controls
 
-DISCRIMINATORS = ("argmax", "1nn")
-SOLVERS = ("newton", "alternating")
 ROUNDS = 30
 SMALL_CHANGE = 1e-4
 ENOUGH = 1e-9
@@ -78,7 +76,7 @@ class DraggedRegression:
 
 
 def newton(problem: DraggedRegression, max_iter: int) -> tuple[np.ndarray, int]:
-    """The minimizer, one column per class, and the most steps that a column took."""
+    """Return the minimizer, one column per class, and the most steps that a column took."""
     two = problem.E.shape[1] == 2
     answers = []
     for k in [1] if two else range(problem.E.shape[1]):
@@ -98,7 +96,7 @@ def newton(problem: DraggedRegression, max_iter: int) -> tuple[np.ndarray, int]:
 
 
 def alternating(problem: DraggedRegression, most: int) -> tuple[np.ndarray, int]:
-    """The answer of the published program, and its rounds, of which there are 1 to ``most``."""
+    """Return the answer of the published program, and its rounds, at most ``most``."""
     Z, E, Y = problem.Z, problem.E, problem.Y
     gram = signed_rows(Z, np.ones(Z.shape[0])).gram(problem.weight)
     system = PositiveDefinite(problem.P + 2 * gram)
@@ -113,7 +111,8 @@ def alternating(problem: DraggedRegression, most: int) -> tuple[np.ndarray, int]
     return U, rounds
 
 
-class DiscriminativeLeastSquares(ManyClasses):
+@dataclass(eq=False, repr=False)
+class DiscriminativeLeastSquares(Regressions, ManyClasses):
     """Least squares on one-hot targets that may be overshot, with a ridge.
 
     Parameters
@@ -150,43 +149,23 @@ class DiscriminativeLeastSquares(ManyClasses):
     1.0
     """
 
-    _accept_sparse = "csr"
+    ridge: float = 0.5
+    _: KW_ONLY
+    discriminator: Literal["argmax", "1nn"] = "argmax"
+    solver: Literal["newton", "alternating"] = "newton"
+    max_iter: int = 100
 
-    def __init__(
-        self,
-        ridge: float = 0.5,
-        *,
-        discriminator: Literal["argmax", "1nn"] = "argmax",
-        solver: Literal["newton", "alternating"] = "newton",
-        max_iter: int = 100,
-    ) -> None:
-        self.ridge = ridge
-        self.discriminator = discriminator
-        self.solver = solver
-        self.max_iter = max_iter
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "ridge": [POSITIVE],
+        "discriminator": [StrOptions({"argmax", "1nn"})],
+        "solver": [StrOptions({"newton", "alternating"})],
+        "max_iter": [COUNT],
+    }
 
-    @atomic
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DiscriminativeLeastSquares:
-        """Fit the regressions.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        X, codes, weight = self._validated(X, y, sample_weight)
-        space = RowSpace(X)
+    def _fit_rows(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
+        space = Span(X)
         E = np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-        problem = DraggedRegression(with_ones(space.coordinates), E, weight, float(self.ridge))
+        problem = DraggedRegression(with_ones(space.rows), E, weight, float(self.ridge))
         if self.solver == "newton":
             U, self.n_iter_ = newton(problem, self.max_iter)
         else:
@@ -197,40 +176,12 @@ class DiscriminativeLeastSquares(ManyClasses):
         if self.discriminator == "1nn":
             self.images_ = self._responses(X)
             self._codes = codes
-        return self
 
-    def responses(self, X: Any) -> np.ndarray:
-        """The regressions f_k(x).
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            One column per class.
-        """
-        check_is_fitted(self)
-        return self._responses(check_rows(self, X, accept_sparse=self._accept_sparse))
-
-    def _check_params(self) -> None:
-        check_positive("ridge", self.ridge)
-        check_choice("discriminator", self.discriminator, DISCRIMINATORS)
-        check_choice("solver", self.solver, SOLVERS)
-        check_count("max_iter", self.max_iter)
-
-    def _responses(self, X: Any) -> np.ndarray:
-        return np.asarray(X @ self.coef_.T + self.intercept_)
-
-    def _scores(self, X: Any) -> np.ndarray:
-        """Regressions, or minus the distance to the nearest training row of each class."""
-        scores = self._responses(X)
-        if self.discriminator == "1nn":
-            near = [
-                cKDTree(self.images_[self._codes == k]).query(scores)[0]
-                for k in range(len(self.classes_))
-            ]
-            scores = -np.stack(near, axis=1)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+    def _scores(self, X: np.ndarray) -> np.ndarray:
+        if self.discriminator != "1nn":
+            return super()._scores(X)
+        scores, labels = self._responses(X), range(len(self.classes_))
+        distances = [cKDTree(self.images_[self._codes == k]).query(scores)[0] for k in labels]
+        if len(self.classes_) == 2:
+            return np.asarray(distances[0] - distances[1])
+        return -np.stack(distances, axis=1)

@@ -22,25 +22,25 @@ mean, which favors the smaller class.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.metrics import balanced_accuracy_score
 
-from lincent.estimators.base import atomic
-from lincent.estimators.validation import check_count, check_nonnegative, check_positive, check_rows
-from lincent.paper.baselines._base import ManyClasses, RowSpace, signed_rows, warn_unfinished
+from lincent.estimators.validation import COUNT, NONNEGATIVE, POSITIVE
+from lincent.paper.baselines._base import ManyClasses, Regressions, signed_rows, warn_unfinished
 from lincent.problems.arrays import relative_gap
 from lincent.problems.hinge import Quadratic, SquaredHingeProgram
 from lincent.solvers.hinge import solve_squared_hinge
+from lincent.solvers.newton.joint import Span
 from lincent.solvers.solution import Controls
 
 CHECK_EVERY = 10
 
 
 def shrink(V: np.ndarray, amount: float) -> np.ndarray:
-    """V with its singular values lowered by ``amount``, not below zero."""
+    """Return V with its singular values lowered by ``amount``, not below zero."""
     left, values, right = np.linalg.svd(V, full_matrices=False)
     return np.asarray((left * np.maximum(values - amount, 0.0)) @ right)
 
@@ -79,7 +79,7 @@ class ElasticProblem:
 
 
 def newton(problem: ElasticProblem) -> np.ndarray:
-    """The minimizer without the nuclear norm, column by column."""
+    """Return the minimizer without the nuclear norm, column by column."""
     quadratic = Quadratic(problem.ridge * np.eye(problem.X.shape[1]))
     columns = []
     for k in range(problem.E.shape[1]):
@@ -92,7 +92,7 @@ def newton(problem: ElasticProblem) -> np.ndarray:
 def accelerated(
     problem: ElasticProblem, start: np.ndarray, tol: float, max_iter: int
 ) -> tuple[np.ndarray, int]:
-    """FISTA with restarts whenever the momentum points uphill."""
+    """Run FISTA with restarts whenever the momentum points uphill."""
     rows = problem.X * np.sqrt(problem.weight)[:, None]
     step = float(1.0 / (2 * np.linalg.norm(rows, 2) ** 2 + problem.ridge))
     D, ahead, momentum = start, start, 1.0
@@ -110,8 +110,11 @@ def accelerated(
     return D, iteration
 
 
-class DiscriminativeElasticNet(ManyClasses):
+@dataclass(eq=False, repr=False)
+class DiscriminativeElasticNet(Regressions, ManyClasses):
     """Least squares on one-hot targets that may be overshot, with a nuclear norm and a ridge.
+
+    The paper scores each regression by its sign and averages; see ``column_mean_auc``.
 
     Parameters
     ----------
@@ -129,8 +132,8 @@ class DiscriminativeElasticNet(ManyClasses):
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
         The regressions, columns of D.
-    mean_ : ndarray of shape (n_features,)
-        The center of the rows.
+    intercept_ : ndarray of shape (n_classes,)
+        Zero at the mean of the samples.
     objective_, dual_objective_ : float
     duality_gap_ : float
         Relative duality gap, gap / max(1, abs(objective)).
@@ -147,42 +150,24 @@ class DiscriminativeElasticNet(ManyClasses):
     True
     """
 
-    def __init__(
-        self,
-        nuclear: float = 0.5,
-        ridge: float = 0.5,
-        *,
-        tol: float = 1e-8,
-        max_iter: int = 20000,
-    ) -> None:
-        self.nuclear = nuclear
-        self.ridge = ridge
-        self.tol = tol
-        self.max_iter = max_iter
+    nuclear: float = 0.5
+    ridge: float = 0.5
+    _: KW_ONLY
+    tol: float = 1e-8
+    max_iter: int = 20000
 
-    @atomic
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DiscriminativeElasticNet:
-        """Fit the regressions.
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "nuclear": [NONNEGATIVE],
+        "ridge": [POSITIVE],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT],
+    }
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        X, codes, weight = self._validated(X, y, sample_weight)
-        self.mean_ = np.average(X, axis=0, weights=weight)
-        space = RowSpace(X - self.mean_)
+    def _fit_rows(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
+        mean = np.average(X, axis=0, weights=weight)
+        space = Span(X - mean)
         E = np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-        problem = ElasticProblem(space.coordinates, E, weight, self.nuclear, self.ridge)
+        problem = ElasticProblem(space.rows, E, weight, self.nuclear, self.ridge)
         D, self.n_iter_ = newton(problem), 1
         if self.nuclear > 0:
             D, self.n_iter_ = accelerated(problem, D, self.tol, self.max_iter)
@@ -194,35 +179,29 @@ class DiscriminativeElasticNet(ManyClasses):
         if relative > self.tol:
             warn_unfinished(gap, relative, self.tol, self.max_iter, "all classes")
         self.coef_ = space.lift(D).T
-        return self
+        self.intercept_ = -(self.coef_ @ mean)
 
-    def responses(self, X: Any) -> np.ndarray:
-        """The regressions f_k(x), one column per class.
 
-        The paper scores each column by the sign of f_k and averages; see ``column_mean_auc``.
+def column_mean_auc(estimator: Any, X: Any, y: Any) -> float:
+    """Compute the paper's score of DEL: the mean over classes of the AUC of the sign of f_k.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
+    Parameters
+    ----------
+    estimator : fitted classifier with ``responses``
+        Alone, or at the end of a pipeline.
+    X : array-like of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        The class of each row.
 
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            One column per class.
-        """
-        check_is_fitted(self)
-        return self._responses(check_rows(self, X, accept_sparse=False))
-
-    def _check_params(self) -> None:
-        check_nonnegative("nuclear", self.nuclear)
-        check_positive("ridge", self.ridge)
-        check_positive("tol", self.tol)
-        check_count("max_iter", self.max_iter)
-
-    def _responses(self, X: Any) -> np.ndarray:
-        return np.asarray((X - self.mean_) @ self.coef_.T)
-
-    def _scores(self, X: Any) -> np.ndarray:
-        scores = self._responses(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+    Returns
+    -------
+    float
+        The mean over the two regressions of the AUC of their signs.
+    """
+    if hasattr(estimator, "steps"):
+        X, estimator = estimator[:-1].transform(X), estimator[-1]
+    positive = estimator.responses(X) > 0
+    own = np.asarray(y)[:, None] == estimator.classes_
+    scores = [balanced_accuracy_score(*columns) for columns in zip(own.T, positive.T, strict=True)]
+    return float(np.mean(scores))

@@ -40,8 +40,8 @@ component means cannot be separated by a hyperplane, since then no k above 0 exi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -51,61 +51,48 @@ from sklearn import config_context
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import check_random_state
 
+from lincent._errors import import_optional
 from lincent.estimators.base import Classifier
 from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.validation import Strategy, check_count, check_nonnegative, check_positive
-from lincent.paper.baselines._base import Hyperplanes, RowSpace, as_float, one_or_all
+from lincent.estimators.validation import COMMON_CONSTRAINTS, COUNT, NONNEGATIVE, POSITIVE, Strategy
+from lincent.paper.baselines._base import BinaryBaseline, Hyperplanes, as_float, one_or_all
+from lincent.solvers.newton.joint import Span
 
 EDGE = 1e-12
 
 
 @dataclass(frozen=True)
 class MinimaxRule:
-    """The hyperplane w.x + intercept = 0, with the factor k of the guarantee."""
+    """The hyperplane w.x + intercept = 0, the factor k of the guarantee, components by class."""
 
     coef: np.ndarray
     intercept: float
     kappa: float
+    components: tuple[int, int] = (1, 1)
 
 
-@dataclass(frozen=True)
-class Moments:
+class Moments(NamedTuple):
     """A mean, and the covariance (divided by the total weight) as root' root."""
 
     mean: np.ndarray
     root: np.ndarray
 
-    @property
-    def covariance(self) -> np.ndarray:
-        return np.asarray(self.root.T @ self.root)
-
-    @property
-    def spread(self) -> float:
-        """The sum of the variances."""
-        return float((self.root**2).sum())
-
 
 def moments(X: np.ndarray, weight: np.ndarray) -> Moments:
-    """Weighted moments of rows."""
+    """Return weighted moments of rows."""
     share = weight / weight.sum()
     mean = share @ X
     return Moments(mean, (X - mean) * np.sqrt(share)[:, None])
 
 
-def difference_of(low: np.ndarray, high: np.ndarray, name: str) -> np.ndarray:
-    """mu+ - mu-, which must not vanish."""
-    difference = high - low
-    if not np.any(difference):
+def minimax_rule(low: Moments, high: Moments, ridge: float, name: str) -> MinimaxRule:
+    """Return the minimax hyperplane; ``ridge`` is added to the diagonals of the covariances."""
+    d = high.mean - low.mean
+    if not np.any(d):
         raise ValueError(
             f"The class means coincide ({name}), so no hyperplane separates them; the minimax "
             "machine needs classes with different means."
         )
-    return difference
-
-
-def minimax_rule(low: Moments, high: Moments, ridge: float, name: str) -> MinimaxRule:
-    """The minimax hyperplane; ``ridge`` is added to the diagonal of both covariances."""
-    d = difference_of(low.mean, high.mean, name)
     V, share = _joint_basis(low.root, high.root, ridge, name)
     share = np.clip(share, 0.0, 1.0)
     a = V.T @ d
@@ -139,7 +126,7 @@ def minimax_rule(low: Moments, high: Moments, ridge: float, name: str) -> Minima
 def _joint_basis(
     low: np.ndarray, high: np.ndarray, ridge: float, name: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """V with V'(S+ + S-)V = I and V'S+V diagonal, and that diagonal.
+    """Return V with V'(S+ + S-)V = I and V'S+V diagonal, and that diagonal.
 
     From the roots, by a singular value decomposition: the covariances themselves would have lost
     the digits below the square root of rounding, which is where a small ridge lives.
@@ -157,7 +144,14 @@ def _joint_basis(
     return whitening @ turn, share
 
 
-class MinimaxProbabilityMachine(Hyperplanes, Classifier):
+def store_guarantee(model: Any, parts: list[MinimaxRule]) -> None:
+    """Set the accuracy that hyperplanes guarantee."""
+    model.kappa_ = one_or_all([part.kappa for part in parts])
+    model.alpha_ = one_or_all([part.kappa**2 / (1 + part.kappa**2) for part in parts])
+
+
+@dataclass(eq=False, repr=False)
+class MinimaxProbabilityMachine(Hyperplanes, BinaryBaseline, Classifier):
     """Hyperplane with the best guaranteed accuracy, from the mean and covariance of each class.
 
     It is the structural machine with one component per class, and what the paper's column SMP
@@ -192,56 +186,36 @@ class MinimaxProbabilityMachine(Hyperplanes, Classifier):
     (2.0, 0.8)
     """
 
-    _accept_sparse = False
+    ridge: float = 1e-8
+    _: KW_ONLY
+    multi_class: Strategy = "ovr"
+    n_jobs: int | None = None
 
-    def __init__(
-        self, ridge: float = 1e-8, *, multi_class: Strategy = "ovr", n_jobs: int | None = None
-    ) -> None:
-        self.ridge = ridge
-        self.multi_class = multi_class
-        self.n_jobs = n_jobs
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MinimaxProbabilityMachine:
-        """Estimate the moments and find the hyperplane.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
-
-    def _check_params(self) -> None:
-        check_nonnegative("ridge", self.ridge)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
+        "ridge": [NONNEGATIVE],
+    }
 
     def _fit_task(self, problem: BinaryProblem) -> MinimaxRule:
         X, ridge = as_float(problem.X), float(self.ridge)
         return fit_minimax(X, problem.sign, problem.weight, ridge, problem.name)
 
-    def _store_more(self, parts: list[MinimaxRule]) -> None:
-        self.kappa_ = one_or_all([part.kappa for part in parts])
-        self.alpha_ = one_or_all([part.kappa**2 / (1 + part.kappa**2) for part in parts])
+    def _store(self, parts: list[MinimaxRule]) -> None:
+        super()._store(parts)
+        store_guarantee(self, parts)
 
 
 def fit_minimax(
     X: np.ndarray, sign: np.ndarray, weight: np.ndarray, ridge: float, name: str
 ) -> MinimaxRule:
-    """The minimax hyperplane of labeled rows."""
+    """Return the minimax hyperplane of labeled rows."""
     # Coordinates around the grand mean: nothing changes but rounding.
     center = np.average(X, axis=0, weights=weight)
-    space = RowSpace(X - center)
-    Z = space.coordinates
+    space = Span(X - center)
+    Z = space.rows
     low, high = (moments(Z[sign == s], weight[sign == s]) for s in (-1.0, 1.0))
-    spread = (low.spread + high.spread) / 2 or float(((high.mean - low.mean) ** 2).sum())
+    variance = ((low.root**2).sum() + (high.root**2).sum()) / 2  # summed over the features
+    spread = float(variance or ((high.mean - low.mean) ** 2).sum())
     rule = minimax_rule(low, high, ridge * spread / X.shape[1], name)
     coef = space.lift(rule.coef)
     return MinimaxRule(coef, rule.intercept - float(coef @ center), rule.kappa)
@@ -258,13 +232,8 @@ class Components:
     """Component moments of both classes."""
 
     side: np.ndarray
-    share: np.ndarray
     means: np.ndarray
     roots: np.ndarray
-
-    def difference(self, name: str) -> np.ndarray:
-        low, high = (self.share[self.side == s] @ self.means[self.side == s] for s in (-1.0, 1.0))
-        return difference_of(low, high, name)
 
     def deviations(self, w: np.ndarray) -> np.ndarray:
         return np.asarray(np.linalg.norm(self.roots @ w, axis=1))
@@ -273,33 +242,11 @@ class Components:
         return float(np.min(self.side * (self.means @ w - b) / self.deviations(w)))
 
 
-@dataclass(frozen=True)
-class StructuralRule:
-    """A minimax hyperplane and how many components each class had, negative first."""
-
-    coef: np.ndarray
-    intercept: float
-    kappa: float
-    components: tuple[int, int]
-
-
-def _clarabel() -> Any:
-    try:
-        import clarabel
-    except ImportError as error:
-        raise ImportError(
-            "StructuralMPM with several components needs clarabel: "
-            'pip install "lincent[baselines]". '
-            "With n_components=1 it does not."
-        ) from error
-    return clarabel
-
-
 def cone_program(
     parts: Components, d: np.ndarray, kappa: float, scale: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """(w, b) of one Dinkelbach round."""
-    clarabel = _clarabel()
+    """Return (w, b) of one Dinkelbach round."""
+    clarabel = import_optional("clarabel", "baselines", "StructuralMPM(n_components>1)")
     n = len(d)
     q = np.zeros(n + 2)
     q[-1] = 1.0
@@ -324,26 +271,25 @@ def cone_program(
     return x[:n], float(x[n])
 
 
-def structural_rule(
-    parts: Components, start: MinimaxRule, name: str
-) -> tuple[np.ndarray, float, float] | None:
-    """(w, b, kappa), or None where no hyperplane separates the component means."""
-    d = parts.difference(name)
-    w, b = start.coef, -start.intercept
-    best = (w, b, max(parts.kappa(w, b), 0.0))
+def structural_rule(parts: Components, d: np.ndarray, start: MinimaxRule) -> MinimaxRule:
+    """Return the best hyperplane, or the start where none separates the component means."""
+    w, b, value = start.coef, -start.intercept, max(parts.kappa(start.coef, -start.intercept), 0.0)
     for _ in range(MOST_ROUNDS):
-        kappa = max(best[2], LEAST_KAPPA)
-        w, b = cone_program(parts, d, kappa, parts.deviations(best[0]))
-        now = parts.kappa(w, b) if np.all(np.isfinite(w)) else -np.inf
-        grown = now - best[2]
+        following = cone_program(parts, d, max(value, LEAST_KAPPA), parts.deviations(w))
+        now = parts.kappa(*following) if np.all(np.isfinite(following[0])) else -np.inf
+        grown = now - value
         if grown > 0:
-            best = (w, b, now)
+            (w, b), value = following, now
         if not grown > ENOUGH * max(1.0, now):
             break
-    return best if best[2] > LEAST_KAPPA else None
+    if value <= LEAST_KAPPA:
+        return start
+    counts = (int((parts.side < 0).sum()), int((parts.side > 0).sum()))
+    return MinimaxRule(w, -float(b), value, counts)
 
 
-class StructuralMPM(Hyperplanes, Classifier):
+@dataclass(eq=False, repr=False)
+class StructuralMPM(Hyperplanes, BinaryBaseline, Classifier):
     """Minimax probability machine for classes made of several components.
 
     Needs clarabel (``pip install "lincent[baselines]"``) unless ``n_components=1``.
@@ -360,7 +306,7 @@ class StructuralMPM(Hyperplanes, Classifier):
     n_jobs : int, default=None
         Two-class problems fitted at the same time.
     random_state : int, RandomState instance or None, default=None
-        Starts of EM.
+        Starts of EM. They depend on the order of the samples, too.
 
     Attributes
     ----------
@@ -383,24 +329,20 @@ class StructuralMPM(Hyperplanes, Classifier):
     [[1, 1]]
     """
 
-    _accept_sparse = False
+    n_components: int = 2
+    _: KW_ONLY
+    ridge: float = 1e-6
+    multi_class: Strategy = "ovr"
+    n_jobs: int | None = None
+    random_state: Any = None
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        ridge: float = 1e-6,
-        multi_class: Strategy = "ovr",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.ridge = ridge
-        self.multi_class = multi_class
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
+        "n_components": [COUNT],
+        "ridge": [POSITIVE],
+    }
 
-    def fit(self, X: Any, y: Any) -> StructuralMPM:
+    def fit(self, X: Any, y: Any) -> StructuralMPM:  # type: ignore[override]
         """Find the components and the hyperplane.
 
         EM has no row weights here, so there is no ``sample_weight``.
@@ -421,51 +363,33 @@ class StructuralMPM(Hyperplanes, Classifier):
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)
         return self._fit(X, y, None)
 
-    def _check_params(self) -> None:
-        check_count("n_components", self.n_components)
-        check_positive("ridge", self.ridge)
-
-    def _fit_task(self, problem: BinaryProblem) -> StructuralRule:
+    def _fit_task(self, problem: BinaryProblem) -> MinimaxRule:
         X, sign, name = as_float(problem.X), problem.sign, problem.name
         center = X.mean(axis=0)
         X = X - center
-        single = fit_minimax(X, sign, problem.weight, float(self.ridge), name)
-        answer = (single.coef, -single.intercept, single.kappa)
-        used = (1, 1)
+        rule = fit_minimax(X, sign, problem.weight, float(self.ridge), name)
         classes = [X[sign == s] for s in (-1.0, 1.0)]
-        if self._rows_suffice(classes):
-            parts = self._components(classes)
-            found = structural_rule(parts, single, name)
-            if found is not None:
-                answer = found
-                used = (int((parts.side < 0).sum()), int((parts.side > 0).sum()))
-        w, b, kappa = answer
-        return StructuralRule(w, -float(b) - float(w @ center), kappa, used)
-
-    def _rows_suffice(self, classes: list[np.ndarray]) -> bool:
-        """Whether any class can have more than one component with a regular covariance."""
-        return self.n_components > 1 and any(self._can_split(rows) for rows in classes)
+        if self.n_components > 1 and any(self._can_split(rows) for rows in classes):
+            difference = classes[1].mean(axis=0) - classes[0].mean(axis=0)
+            rule = structural_rule(self._components(classes), difference, rule)
+        return replace(rule, intercept=rule.intercept - float(rule.coef @ center))
 
     def _can_split(self, rows: np.ndarray) -> bool:
         least = self.n_components * (rows.shape[1] + 1)
         return len(rows) >= least and len(np.unique(rows, axis=0)) >= least
 
     def _components(self, classes: list[np.ndarray]) -> Components:
-        variance = float(np.mean([rows.var(axis=0).mean() for rows in classes]))
-        floor = self.ridge * variance
-        side, share, means, roots = [], [], [], []
+        floor = self.ridge * float(np.mean([rows.var(axis=0).mean() for rows in classes]))
+        side, means, roots = [], [], []
         for s, rows in zip((-1.0, 1.0), classes, strict=True):
-            for pi, mean, S in self._mixture(rows, floor):
+            for mean, covariance in self._mixture(rows, floor):
                 side.append(s)
-                share.append(pi)
                 means.append(mean)
-                roots.append(np.linalg.cholesky(S).T)
-        return Components(np.array(side), np.array(share), np.array(means), np.array(roots))
+                roots.append(np.linalg.cholesky(covariance).T)
+        return Components(np.array(side), np.array(means), np.array(roots))
 
-    def _mixture(
-        self, rows: np.ndarray, floor: float
-    ) -> list[tuple[float, np.ndarray, np.ndarray]]:
-        """(share, mean, covariance) of each component of one class."""
+    def _mixture(self, rows: np.ndarray, floor: float) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return mean and covariance of each component of one class."""
         n = rows.shape[1]
         if self._can_split(rows):
             mixture = GaussianMixture(
@@ -479,12 +403,11 @@ class StructuralMPM(Hyperplanes, Classifier):
             with config_context(array_api_dispatch=False):
                 mixture.fit(rows)
             if np.all(mixture.weights_ * len(rows) >= n + 1):
-                parts = zip(mixture.weights_, mixture.means_, mixture.covariances_, strict=True)
-                return list(parts)
-        whole = moments(rows, np.ones(len(rows)))
-        return [(1.0, whole.mean, whole.covariance + floor * np.eye(n))]
+                return list(zip(mixture.means_, mixture.covariances_, strict=True))
+        covariance = np.cov(rows, rowvar=False, bias=True).reshape(n, n)
+        return [(rows.mean(axis=0), covariance + floor * np.eye(n))]
 
-    def _store_more(self, parts: list[StructuralRule]) -> None:
-        self.kappa_ = one_or_all([part.kappa for part in parts])
-        self.alpha_ = one_or_all([part.kappa**2 / (1 + part.kappa**2) for part in parts])
+    def _store(self, parts: list[MinimaxRule]) -> None:
+        super()._store(parts)
+        store_guarantee(self, parts)
         self.n_components_ = np.array([part.components for part in parts])

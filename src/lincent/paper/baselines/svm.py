@@ -12,17 +12,17 @@ linear function of b alone whose breakpoints lie at y_i - w.x_i; where its minim
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from lincent.estimators.base import Classifier
 from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.validation import Strategy, check_count, check_positive
+from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, Strategy
 from lincent.paper.baselines._base import (
+    BinaryBaseline,
     Hyperplanes,
-    RowSpace,
     as_float,
     one_or_all,
     signed_rows,
@@ -32,6 +32,7 @@ from lincent.paper.baselines._base import (
 from lincent.problems.arrays import relative_gap
 from lincent.problems.hinge import HingeProgram, Quadratic
 from lincent.solvers.hinge import solve_hinge
+from lincent.solvers.newton.joint import Span
 from lincent.solvers.solution import Controls
 
 
@@ -45,7 +46,7 @@ class _Hyperplane:
 
 
 def best_intercept(projected: np.ndarray, sign: np.ndarray, costs: np.ndarray) -> float:
-    """The middle of the interval of intercepts that minimize the hinge losses."""
+    """Return the middle of the interval of intercepts that minimize the hinge losses."""
     breakpoints = sign - projected
     order = np.argsort(breakpoints, kind="stable")
     # A breakpoint of the positive class ends its slope -c, one of the negative class starts +c:
@@ -57,7 +58,8 @@ def best_intercept(projected: np.ndarray, sign: np.ndarray, costs: np.ndarray) -
     return float(breakpoints[order[first]] + breakpoints[order[last]]) / 2
 
 
-class LinearSVM(Hyperplanes, Classifier):
+@dataclass(eq=False, repr=False)
+class LinearSVM(Hyperplanes, BinaryBaseline, Classifier):
     """Linear support vector machine with an unpenalized intercept, solved to certified optimality.
 
     Parameters
@@ -94,59 +96,28 @@ class LinearSVM(Hyperplanes, Classifier):
     ([[1.0]], [-2.0])
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        class_weight: Any = None,
-        multi_class: Strategy = "ovr",
-        tol: float = 1e-9,
-        max_iter: int = 100,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.class_weight = class_weight
-        self.multi_class = multi_class
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
+    C: float = 1.0
+    _: KW_ONLY
+    class_weight: Any = None
+    multi_class: Strategy = "ovr"
+    tol: float = 1e-9
+    max_iter: int = 100
+    n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVM:
-        """Find the hyperplane.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
-
-    def _check_params(self) -> None:
-        check_positive("C", self.C)
-        check_positive("tol", self.tol)
-        check_count("max_iter", self.max_iter)
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON_CONSTRAINTS, "C": [POSITIVE]}
 
     def _fit_task(self, problem: BinaryProblem) -> _Hyperplane:
         problem = problem.drop_zero_weight()
         sign, costs = problem.sign, self.C * problem.cost
-        space = RowSpace(as_float(problem.X))
-        rows = signed_rows(with_ones(space.coordinates), sign)
+        space = Span(as_float(problem.X))
+        rows = signed_rows(with_ones(space.rows), sign)
         P = np.eye(rows.shape[1])
         P[-1, -1] = 0.0
         program = HingeProgram(Quadratic(P, sign), rows, costs)
         solution = solve_hinge(program, Controls(self.tol, self.max_iter))
         answer = solution.certificate
         u = answer.beta.copy()
-        u[-1] = best_intercept(np.asarray(space.coordinates @ u[:-1]), sign, costs)
+        u[-1] = best_intercept(np.asarray(space.rows @ u[:-1]), sign, costs)
         objective = program.objective(u)
         if not objective <= answer.objective:  # rounding, with costs of very different size
             u, objective = answer.beta, answer.objective
@@ -158,7 +129,8 @@ class LinearSVM(Hyperplanes, Classifier):
         coef = space.lift(u[:-1])
         return _Hyperplane(coef, float(u[-1]), objective, dual, solution.iterations)
 
-    def _store_more(self, parts: list[_Hyperplane]) -> None:
+    def _store(self, parts: list[_Hyperplane]) -> None:
+        super()._store(parts)
         self.objective_ = one_or_all([part.objective for part in parts])
         self.dual_objective_ = one_or_all([part.dual_objective for part in parts])
         self.duality_gap_ = max(

@@ -34,16 +34,16 @@ The published program divides by c1 where the formula multiplies: its 0.1 is c1 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from lincent.estimators.base import Classifier
 from lincent.estimators.problem import BinaryProblem
-from lincent.estimators.validation import Strategy, check_count, check_positive
+from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, Strategy
 from lincent.paper.baselines._base import (
-    RowSpace,
+    BinaryBaseline,
     as_float,
     one_or_all,
     signed_rows,
@@ -54,6 +54,7 @@ from lincent.problems.arrays import relative_gap
 from lincent.problems.hinge import HingeProgram, Quadratic
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.hinge import solve_hinge
+from lincent.solvers.newton.joint import Span
 from lincent.solvers.solution import Controls
 
 
@@ -87,38 +88,38 @@ class Plane:
     iterations: int = 1
 
 
+@dataclass(eq=False, repr=False)
 class TwinPlanes:
     """Two planes per two-class problem, beside ``Classifier``; subclasses say how one is found.
 
     Subclasses have the parameters c1, c2 (losses) and c3, c4 (ridges).
     """
 
-    c1: float
-    c2: float
-    c3: float
-    c4: float
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
+        **{name: [POSITIVE] for name in ("c1", "c2", "c3", "c4")},
+    }
+    c1: float = 0.1
+    c2: float = 0.1
+    c3: float = 0.1
+    c4: float = 0.1
+    _: KW_ONLY
+    multi_class: Strategy = "ovr"
+    n_jobs: int | None = None
 
     @abstractmethod
     def _fit_plane(self, problem: PlaneProblem) -> Plane:
         """Find one plane; its positive side is that of the other class's -1 (see the subclass)."""
 
-    def _check_params(self) -> None:
-        for name in ("c1", "c2", "c3", "c4"):
-            check_positive(name, getattr(self, name))
-
     def _fit_task(self, problem: BinaryProblem) -> tuple[Plane, Plane]:
         problem = problem.drop_zero_weight()
         weight, name = problem.weight, problem.name
-        space = RowSpace(with_ones(as_float(problem.X)))
-        Z, high, low = space.coordinates, problem.sign > 0, problem.sign < 0
+        space = Span(with_ones(as_float(problem.X)))
+        Z, high, low = space.rows, problem.sign > 0, problem.sign < 0
         up = PlaneProblem(Z[high], weight[high], Z[low], weight[low], self.c1, self.c3, name)
         down = PlaneProblem(Z[low], weight[low], Z[high], weight[high], self.c2, self.c4, name)
-        planes = [self._fit_plane(side) for side in (down, up)]
-        lifted = [
-            Plane(space.lift(plane.u), plane.objective, plane.gap, plane.iterations)
-            for plane in planes
-        ]
-        return lifted[0], lifted[1]
+        below, above = (self._fit_plane(side) for side in (down, up))
+        return replace(below, u=space.lift(below.u)), replace(above, u=space.lift(above.u))
 
     def _store(self, parts: list[tuple[Plane, Plane]]) -> None:
         u = np.array([[plane.u for plane in pair] for pair in parts])
@@ -127,28 +128,18 @@ class TwinPlanes:
         self.objective_ = np.array([[plane.objective for plane in pair] for pair in parts])
         if len(parts) == 1:
             self.objective_ = self.objective_[0]
-        self._store_more(parts)
-
-    def _store_more(self, parts: list[tuple[Plane, Plane]]) -> None:
-        """Set further attributes."""
 
     def _task_scores(self, X: Any) -> np.ndarray:
-        return self._distances(X, 0) - self._distances(X, 1)
-
-    def _distances(self, X: Any, side: int) -> np.ndarray:
-        coef, intercept = self.plane_coef_[:, side], self.plane_intercept_[:, side]
-        norm = np.linalg.norm(coef, axis=1)
+        norm = np.linalg.norm(self.plane_coef_, axis=2)
         # A plane without direction (all features constant) is at the same distance everywhere.
         norm[norm == 0] = 1.0
-        return np.abs(np.asarray(X @ coef.T) + intercept) / norm
+        values = np.einsum("if,pkf->ipk", X, self.plane_coef_) + self.plane_intercept_
+        distances = np.abs(values) / norm
+        return np.asarray(distances[..., 0] - distances[..., 1])
 
 
-def most_iterations(parts: list[tuple[Plane, Plane]]) -> Any:
-    """The iterations of the slower plane of each pair."""
-    return one_or_all([max(plane.iterations for plane in pair) for pair in parts])
-
-
-class TwinSVC(TwinPlanes, Classifier):
+@dataclass(eq=False, repr=False)
+class TwinSVC(TwinPlanes, BinaryBaseline, Classifier):
     """Twin bounded support vector machine: the nearer of two planes wins.
 
     Parameters
@@ -159,12 +150,12 @@ class TwinSVC(TwinPlanes, Classifier):
         Ridge of the two planes, intercepts included.
     multi_class : {"ovr", "ovo"}, default="ovr"
         How more than two classes are reduced to two.
+    n_jobs : int, default=None
+        Two-class problems fitted at the same time.
     tol : float, default=1e-9
         Relative duality gap.
     max_iter : int, default=100
         Interior-point iterations for each plane.
-    n_jobs : int, default=None
-        Two-class problems fitted at the same time.
 
     Attributes
     ----------
@@ -189,50 +180,9 @@ class TwinSVC(TwinPlanes, Classifier):
     1.0
     """
 
-    def __init__(
-        self,
-        c1: float = 0.1,
-        c2: float = 0.1,
-        c3: float = 0.1,
-        c4: float = 0.1,
-        *,
-        multi_class: Strategy = "ovr",
-        tol: float = 1e-9,
-        max_iter: int = 100,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.c1 = c1
-        self.c2 = c2
-        self.c3 = c3
-        self.c4 = c4
-        self.multi_class = multi_class
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TwinSVC:
-        """Find the planes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
-
-    def _check_params(self) -> None:
-        super()._check_params()
-        check_positive("tol", self.tol)
-        check_count("max_iter", self.max_iter)
+    _: KW_ONLY
+    tol: float = 1e-9
+    max_iter: int = 100
 
     def _fit_plane(self, problem: PlaneProblem) -> Plane:
         # Both planes keep the other class on their positive side; a plane has no sign of its own.
@@ -245,19 +195,20 @@ class TwinSVC(TwinPlanes, Classifier):
             warn_unfinished(answer.gap, answer.relative_gap, self.tol, self.max_iter, problem.name)
         return Plane(answer.beta, answer.objective, answer.gap, max(solution.iterations, 1))
 
-    def _store_more(self, parts: list[tuple[Plane, Plane]]) -> None:
+    def _store(self, parts: list[tuple[Plane, Plane]]) -> None:
+        super()._store(parts)
         gaps = np.array([[plane.gap for plane in pair] for pair in parts])
         self.dual_objective_ = self.objective_ - gaps.reshape(self.objective_.shape)
         self.duality_gap_ = max(
             relative_gap(plane.gap, plane.objective) for pair in parts for plane in pair
         )
-        self.n_iter_ = most_iterations(parts)
+        self.n_iter_ = one_or_all([max(plane.iterations for plane in pair) for pair in parts])
 
 
 FAR_WEIGHT = 1e-5
 
 
-class WeightedTwinSVC(TwinPlanes, Classifier):
+class WeightedTwinSVC(TwinPlanes, BinaryBaseline, Classifier):
     """Weighted linear loss twin SVM: two planes from two linear systems, reweighted once.
 
     Parameters
@@ -291,42 +242,6 @@ class WeightedTwinSVC(TwinPlanes, Classifier):
     >>> float(WeightedTwinSVC().fit(X, y).score(X, y))
     1.0
     """
-
-    def __init__(
-        self,
-        c1: float = 0.1,
-        c2: float = 0.1,
-        c3: float = 0.1,
-        c4: float = 0.1,
-        *,
-        multi_class: Strategy = "ovr",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.c1 = c1
-        self.c2 = c2
-        self.c3 = c3
-        self.c4 = c4
-        self.multi_class = multi_class
-        self.n_jobs = n_jobs
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> WeightedTwinSVC:
-        """Find the planes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._fit(X, y, sample_weight)
 
     def _fit_plane(self, problem: PlaneProblem) -> Plane:
         # Both planes have the other class on their positive side; a plane has no sign of its own.

@@ -1,6 +1,5 @@
 """Data made by formula: noisy classes for benchmarks, the worked example of the paper, circles."""
 
-from collections.abc import Sequence
 from numbers import Integral, Real
 
 import numpy as np
@@ -162,17 +161,15 @@ def make_paper_example(
     return np.vstack(groups), np.repeat([-1, 1], sizes)
 
 
-def generate(name: str) -> tuple[np.ndarray, np.ndarray, Sequence[str]]:
-    """Return values, class names and feature names of a synthetic entry of the registry."""
+def generate(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return values and class names of a synthetic entry of the registry."""
     if name == "circles":
         from sklearn.datasets import make_circles  # late: nothing else here needs it
 
         X, y = make_circles(n_samples=400, factor=0.4, noise=0.05, random_state=0)
-        return X, np.array(["outer", "inner"])[y], ("x", "y")
-    if name == "paper_example":
-        X, y = make_paper_example()
-        return X, y.astype(str), ("x", "y")
-    raise ValueError(f"{name!r} is not a synthetic data set.")
+        return X, np.array(["outer", "inner"])[y]
+    X, y = make_paper_example()
+    return X, y.astype(str)
 
 
 def _generator(

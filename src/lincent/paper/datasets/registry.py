@@ -5,12 +5,11 @@ table from any source is known to be the published one.  Two files can hold the 
 different writing (``1`` and ``1.0``, other quotes, other line ends).  ``table_sha256`` is therefore
 taken over a canonical text of the *parsed* values: one header row (feature names, then ``class``),
 one line per sample, every number as the shortest decimal that gives back the same float64
-(``repr``), a missing value as an empty cell, the class name last, lines ended by one newline
-character.  ``file_sha256`` is the checksum of the CSV file kept in a data folder.
+(``repr``), the class name last, lines ended by one newline character.  ``file_sha256`` is the
+checksum of the CSV file kept in a data folder.
 """
 
 import csv
-import difflib
 import hashlib
 import io
 import os
@@ -20,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class Entry:
     name: str
     title: str
     n_rows: int
-    n_features: int
+    feature_names: tuple[str, ...]
     class_counts: tuple[tuple[str, int], ...]
     licence: str
     source: str
@@ -56,6 +56,7 @@ class Entry:
     groups_file_sha256: str = ""
     groups_sha256: str = ""
     generated: bool = False
+    sources: tuple[dict[str, Any], ...] = ()
 
     @property
     def file(self) -> str:
@@ -68,34 +69,14 @@ def _read_registry() -> dict[str, Entry]:
     text = resources.files("lincent.paper.datasets").joinpath("registry.toml").read_text("utf-8")
     entries = {}
     for name, facts in tomllib.loads(text).items():
-        counts = tuple(facts.pop("class_counts").items())
-        aliases = tuple(facts.pop("aliases", ()))
-        entries[name] = Entry(name=name, class_counts=counts, aliases=aliases, **facts)
+        facts["class_counts"] = facts["class_counts"].items()
+        lists = ("feature_names", "class_counts", "aliases", "sources")
+        facts |= {key: tuple(facts.get(key, ())) for key in lists}
+        entries[name] = Entry(name=name, **facts)
     return entries
 
 
 ENTRIES = _read_registry()
-_NAMES: dict[str, str] = {
-    alias.lower(): entry.name
-    for entry in ENTRIES.values()
-    for alias in (entry.name, entry.code, *entry.aliases)
-    if alias
-}
-
-
-def find_entry(name: str) -> Entry:
-    """Return the entry of a name, code or alias in any case, or suggest the closest ones."""
-    if not isinstance(name, str):
-        raise TypeError(f"The name of a data set is a string, got {type(name).__name__}.")
-    key = name.strip().lower().replace("-", "_").replace(" ", "_").removesuffix(".csv")
-    if key in _NAMES:
-        return ENTRIES[_NAMES[key]]
-    close = list(dict.fromkeys(_NAMES[k] for k in difflib.get_close_matches(key, _NAMES, 3, 0.6)))
-    if close:
-        hint = "did you mean " + " or ".join(repr(match) for match in close) + "?"
-    else:
-        hint = "the names are " + ", ".join(ENTRIES) + "."
-    raise ValueError(f"Unknown data set {name!r}: {hint}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,16 +88,6 @@ class DataTable:
     target: np.ndarray
     groups: np.ndarray | None = None
 
-    def __post_init__(self) -> None:
-        rows, columns = self.data.shape
-        if columns != len(self.feature_names) or rows != len(self.target):
-            raise ValueError(
-                f"{rows} x {columns} values do not fit {len(self.feature_names)} feature names "
-                f"and {len(self.target)} class names."
-            )
-        if self.groups is not None and len(self.groups) != rows:
-            raise ValueError(f"{len(self.groups)} group names do not fit {rows} rows.")
-
 
 def build_table(
     feature_names: Sequence[str],
@@ -124,15 +95,10 @@ def build_table(
     target: Iterable[str],
     groups: Iterable[str] | None = None,
 ) -> DataTable:
-    """Build a table from cells as text or numbers; an empty cell, ``?`` or ``NA`` is missing."""
-
-    def number(cell: str | float) -> float:
-        missing = isinstance(cell, str) and cell.strip() in {"", "?", "NA"}
-        return np.nan if missing else float(cell)
-
-    data = np.array([[number(cell) for cell in row] for row in rows], dtype=np.float64)
+    """Build a table from cells as text or numbers."""
+    data = np.array(list(rows), dtype=np.float64)
     if data.ndim != 2:
-        raise ValueError("the rows are empty or of unequal length.")
+        raise ValueError("there are no rows.")
     return DataTable(
         feature_names=tuple(feature_names),
         data=data + 0.0,  # no negative zeros: they would change the canonical text
@@ -154,8 +120,7 @@ def canonical_text(table: DataTable) -> str:
     """Write the table in the one form over which the checksum is taken."""
     lines = [",".join([*table.feature_names, TARGET_COLUMN])]
     for values, name in zip(table.data.tolist(), table.target.tolist(), strict=True):
-        cells = ["" if value != value else repr(value) for value in values]  # NaN differs from NaN
-        lines.append(",".join([*cells, name]))
+        lines.append(",".join([*map(repr, values), name]))
     return "\n".join(lines) + "\n"
 
 
@@ -222,16 +187,12 @@ def cache_folder() -> Path:
     name = os.environ.get(CACHE_VARIABLE)
     if name:
         return Path(name).expanduser()
-    return _platform_cache() / "lincent" / "datasets"
-
-
-def _platform_cache() -> Path:
-    home = Path.home()
     if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return Path(local) if local else home / "AppData" / "Local"
-    if sys.platform == "darwin":
-        return home / "Library" / "Caches"
-    xdg = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG rules say that a relative path is to be ignored.
-    return Path(xdg) if os.path.isabs(xdg) else home / ".cache"
+        platform = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        platform = Path.home() / "Library" / "Caches"
+    else:
+        xdg = os.environ.get("XDG_CACHE_HOME", "")
+        # The XDG rules say that a relative path is to be ignored.
+        platform = Path(xdg) if os.path.isabs(xdg) else Path.home() / ".cache"
+    return platform / "lincent" / "datasets"

@@ -14,6 +14,7 @@ latency stays with the one before it: a split may then be coarser than it could 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -55,9 +56,7 @@ def find_events(latency: Any) -> np.ndarray:
     return np.asarray(events, dtype=int)
 
 
-def split_groups(
-    y: Any, events: Any, interictal: str = "random", block_size: int | None = None
-) -> np.ndarray:
+def split_groups(y: Any, events: Any, interictal: str = "random") -> np.ndarray:
     """Return one group number per segment: what must stay on one side of a split.
 
     Parameters
@@ -67,10 +66,9 @@ def split_groups(
     events : array-like of shape (n_segments,)
         Event of each segment; negative: none.
     interictal : {"random", "blocks"}
-        Whether a segment without an event stands alone or belongs to a block of consecutive ones.
-    block_size : int or None
-        Segments in a block; None takes five times the mean length of an event, but at least ten
-        blocks: a stretch that a block boundary cuts still leaks, and large blocks cut few.
+        Whether a segment without an event stands alone or belongs to a block of consecutive ones,
+        five times as long as an event in the mean, but in at least ten blocks: a stretch that a
+        block boundary cuts still leaks, and large blocks cut few.
 
     Returns
     -------
@@ -80,14 +78,16 @@ def split_groups(
     y, events = np.asarray(y), np.asarray(events)
     if interictal not in INTERICTAL_RULES:
         raise ValueError(f"interictal is 'random' or 'blocks', got {interictal!r}.")
-    if interictal == "random" and block_size is not None:
-        raise ValueError("block_size has a meaning with interictal='blocks' only.")
     if events.dtype.kind not in "iu":
         _, events = np.unique(events, return_inverse=True)
     groups = events.astype(int)
     loose = np.flatnonzero(groups < 0)
     next_free = int(groups.max(initial=-1)) + 1
-    size = 1 if interictal == "random" else _block_size(groups, len(loose), block_size)
+    size = 1
+    if interictal == "blocks":
+        inside = groups[groups >= 0]
+        mean = len(inside) / len(np.unique(inside)) if len(inside) else 1.0
+        size = max(1, min(round(5 * mean), len(loose) // 10))
     for label in np.unique(y[loose]):
         mine = loose[y[loose] == label]
         groups[mine] = next_free + np.arange(len(mine)) // size
@@ -95,18 +95,9 @@ def split_groups(
     return groups
 
 
-def _block_size(events: np.ndarray, loose: int, given: int | None) -> int:
-    if given is not None:
-        if not isinstance(given, Integral) or given < 1:
-            raise ValueError(f"block_size is a number of segments, 1 or more, got {given!r}.")
-        return int(given)
-    inside = events[events >= 0]
-    mean = len(inside) / len(np.unique(inside)) if len(inside) else 1.0
-    return max(1, min(round(5 * mean), loose // 10))
-
-
+@dataclass(eq=False, repr=False)
 class EventShuffleSplit(BaseEstimator):
-    """Random splits that keep each event, and with ``"blocks"`` each interictal block, on one side.
+    """Random splits that keep each event, or group of `split_groups`, on one side.
 
     Each class is split on its own: groups are taken in random order for training up to the number
     that brings its share of segments nearest to ``train_size``; at least one group of each class is
@@ -119,10 +110,6 @@ class EventShuffleSplit(BaseEstimator):
         How many splits.
     train_size : float, default=0.7
         Share of the segments of each class.
-    interictal : {"random", "blocks"}, default="random"
-        As in `split_groups`.
-    block_size : int or None, default=None
-        As in `split_groups`.
     random_state : int, RandomState or None, default=None
         The seed of the draws.
 
@@ -137,20 +124,10 @@ class EventShuffleSplit(BaseEstimator):
     (71, {np.int64(-1)})
     """
 
-    def __init__(
-        self,
-        n_splits: int = 10,
-        *,
-        train_size: float = 0.7,
-        interictal: str = "random",
-        block_size: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.train_size = train_size
-        self.interictal = interictal
-        self.block_size = block_size
-        self.random_state = random_state
+    n_splits: int = 10
+    _: KW_ONLY
+    train_size: float = 0.7
+    random_state: Any = None
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of splits.
@@ -183,7 +160,7 @@ class EventShuffleSplit(BaseEstimator):
         y : array-like of shape (n_segments,)
             The class of each row.
         groups : array-like of shape (n_segments,)
-            Event of each segment; a negative number: no event.
+            Event of each segment; one with a negative number is a group of its own.
 
         Yields
         ------
@@ -195,7 +172,7 @@ class EventShuffleSplit(BaseEstimator):
             raise ValueError("EventShuffleSplit needs y and the events as groups.")
         indexable(X, y, groups)
         y = np.asarray(y)
-        units = split_groups(y, groups, self.interictal, self.block_size)
+        units = split_groups(y, groups)
         classes = [_Units(y, units, label) for label in np.unique(y)]
         rng = check_random_state(self.random_state)
         for _ in range(self.n_splits):

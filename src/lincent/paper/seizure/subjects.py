@@ -10,6 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 BINS = 49
+HOW = (
+    "accept the rules of the Kaggle competition seizure-detection, unpack clips.tar.gz so that "
+    "DIR/Dog_1/Dog_1_ictal_segment_1.mat is there, and run lincent reproduce --seizure DIR"
+)
+"""How to get the recordings, which are behind a login."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Interpretations that the paper's text also allows, each measured beside the one that was taken.
 
 The paper leaves settings unsaid, prints two formulas that cannot be what was run, and gives one set
-a column fewer than it has. What this package takes is in `lincent.paper.baselines.paper_settings`;
+a column fewer than it has. What this package takes is in `lincent.model_selection.methods`;
 here is what else the text could mean. Every alternative is run on the splits of procedure 1, so its
 effect is a measurement: a number that disagrees with the paper is explained by such a measurement
 or not at all.
@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from lincent.model_selection.experiment import Plan, Problem, plan_runs
 from lincent.model_selection.methods import Method, find_method
 from lincent.model_selection.statistics import pivot
+from lincent.paper.baselines import RegularizedLDA, TwinSVC
 from lincent.paper.study import paper
 from lincent.paper.study.compare_with_paper import Agreement
 
@@ -25,6 +26,7 @@ PROCEDURE = "interpretation"
 IS_32 = "IS, 32 columns"
 
 
+@dataclass(eq=False, repr=False)
 class CostPerSample(ClassifierMixin, BaseEstimator):
     """A classifier whose parameter ``C`` is ``total`` divided by the number of training samples.
 
@@ -32,9 +34,8 @@ class CostPerSample(ClassifierMixin, BaseEstimator):
     multiplies the mean of the slacks are of this kind.
     """
 
-    def __init__(self, estimator: Any = None, total: float = 1.0) -> None:
-        self.estimator = estimator
-        self.total = total
+    estimator: Any = None
+    total: float = 1.0
 
     def fit(self, X: Any, y: Any) -> CostPerSample:
         """Fit with the cost that the number of samples gives."""
@@ -51,62 +52,31 @@ class CostPerSample(ClassifierMixin, BaseEstimator):
         return np.asarray(self.model_.decision_function(X))
 
 
-class _SignOfDecision(ClassifierMixin, BaseEstimator):
-    """A binary classifier that predicts by the sign of its decision function."""
-
-    classes_: np.ndarray
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the classes of samples."""
-        return np.asarray(self.classes_[(self.decision_function(X) > 0).astype(int)])
-
-
-class PrintedLDA(_SignOfDecision):
+class PrintedLDA(RegularizedLDA):
     """LDA by the formulas of the paper's background section.
 
     beta = (S1 + S2)^-1 (mu2 - mu1) and k = mu2.S2^-1 mu2 / 2 - mu1.S1^-1 mu1 / 2, a sample being of
     the second class where x.beta > k; each S is lambda S + (1 - lambda) I.
     """
 
-    def __init__(self, shrinkage: float = 0.5) -> None:
-        self.shrinkage = shrinkage
-
-    def fit(self, X: Any, y: Any) -> PrintedLDA:
-        """Estimate means and covariances."""
-        X, y = np.asarray(X, dtype=float), np.asarray(y)
-        self.classes_ = np.unique(y)
+    def _fit_rows(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
         means, covariances = [], []
-        for label in self.classes_:
-            samples, identity = X[y == label], np.eye(X.shape[1])
+        for k in range(2):
+            samples, identity = X[codes == k], np.eye(X.shape[1])
             covariance = np.cov(samples, rowvar=False).reshape(identity.shape)
             means.append(samples.mean(axis=0))
             covariances.append(self.shrinkage * covariance + (1 - self.shrinkage) * identity)
         lengths = [m @ np.linalg.solve(S, m) / 2 for m, S in zip(means, covariances, strict=True)]
-        self.coef_ = np.linalg.solve(covariances[0] + covariances[1], means[1] - means[0])
-        self.threshold_ = float(lengths[1] - lengths[0])
-        return self
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return x.beta - k."""
-        return np.asarray(np.asarray(X) @ self.coef_ - self.threshold_)
+        self.coef_ = np.linalg.solve(covariances[0] + covariances[1], means[1] - means[0])[None]
+        self.intercept_ = np.array([lengths[0] - lengths[1]])
 
 
-class RawDistanceTwin(_SignOfDecision):
+class RawDistanceTwin(TwinSVC):
     """The twin SVM whose distances to the planes are not divided by the length of the normals."""
 
-    def __init__(self, estimator: Any = None) -> None:
-        self.estimator = estimator
-
-    def fit(self, X: Any, y: Any) -> RawDistanceTwin:
-        """Fit the two planes."""
-        self.model_ = clone(self.estimator).fit(X, y)
-        self.classes_ = self.model_.classes_
-        return self
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return how much nearer a sample is to the second plane, by each plane's own score."""
-        values = np.abs(X @ self.model_.plane_coef_[0].T + self.model_.plane_intercept_[0])
-        return np.asarray(values[:, 0] - values[:, 1])
+    def _task_scores(self, X: Any) -> np.ndarray:
+        values = np.abs(np.einsum("if,pkf->ipk", X, self.plane_coef_) + self.plane_intercept_)
+        return np.asarray(values[..., 0] - values[..., 1])
 
 
 CLASSES = {cls.__name__: cls for cls in (CostPerSample, PrintedLDA, RawDistanceTwin)}
@@ -115,14 +85,11 @@ CLASSES = {cls.__name__: cls for cls in (CostPerSample, PrintedLDA, RawDistanceT
 def make_interpretation(code: str) -> Method:
     """Return an interpretation as a method; it is scored as the paper's method is."""
     data = paper.INTERPRETATIONS[code]
-    method, params = find_method(data["method"]), data.get("params", {})
-    if "class" in data:
-        estimator = CLASSES[data["class"]]()
-        if "estimator" in estimator.get_params(deep=False):
-            params = params | {"estimator": method.estimator}
-    else:
-        estimator = clone(method.estimator)
-    estimator.set_params(**params)
+    method = find_method(data["method"])
+    estimator = CLASSES[data["class"]]() if "class" in data else method.estimator
+    estimator = estimator.set_params(**data.get("params", {}))
+    if isinstance(estimator, CostPerSample):
+        estimator.estimator = method.estimator
     return Method(code, data["what"], "paper", estimator, (), method.paper_scoring)
 
 

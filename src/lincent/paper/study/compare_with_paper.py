@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from lincent.model_selection.methods import TWINS
 from lincent.model_selection.statistics import ALPHA, means, pivot, select, wilcoxon
@@ -102,52 +101,29 @@ class Wins(NamedTuple):
     sets: int
 
 
-def significance(table: Any, reference: str, method: str) -> str:
-    """Return whether a reference is "better", "worse" or the "same" by the paper's test.
-
-    The paired signed-rank test at 0.05 without correction, on a table of splits by methods; empty
-    where fewer than two splits have both scores.
-    """
-    if reference not in table or method not in table:
-        return ""
-    both = table[[reference, method]].dropna()
-    if len(both) < 2:
-        return ""
-    if wilcoxon(both[reference], both[method]) >= ALPHA:
-        return "same"
-    return "better" if both[reference].mean() > both[method].mean() else "worse"
-
-
 def count_wins(frame: Any, methods: Sets, sets: Sets) -> dict[tuple[str, str], Wins]:
-    """Return the paper's compact table by (row, method), for methods that were run."""
+    """Return the paper's compact table by (row, method), for methods that were run.
+
+    It counts the sets on which the paired signed-rank test at 0.05, without correction, finds a
+    difference, of those where at least two splits have both scores.
+    """
     scores = {"train": "train_paper_auc", "test": "test_paper_auc", "time": "fit_seconds"}
     counts = {}
     for row, column in scores.items():
         tables = [pivot(frame, dataset, column) for dataset in sets]
         for method in methods:
-            marks = [mark for table in tables if (mark := significance(table, "LCC", method))]
-            better, worse = marks.count("better"), marks.count("worse")
+            pairs = [t[["LCC", method]].dropna() for t in tables if {"LCC", method} <= set(t)]
+            gaps = [both["LCC"] - both[method] for both in pairs if len(both) > 1]
+            real = [gap.mean() for gap in gaps if wilcoxon(gap, 0 * gap) < ALPHA]
+            won, lost = (sum(mean > 0 for mean in real), sum(mean <= 0 for mean in real))
             if row == "time":  # less is better
-                better, worse = worse, better
-            if marks:
-                counts[row, method] = Wins(better, worse, len(marks))
+                won, lost = lost, won
+            if gaps:
+                counts[row, method] = Wins(won, lost, len(gaps))
     return counts
 
 
 # ----------------------------------------------------------------------------------------- ranks
-
-
-def rank_rows(values: Any, decimals: int = 10) -> np.ndarray:
-    """Return ranks per row, 1 for the largest, ties shared.
-
-    Examples
-    --------
-    >>> from lincent.paper.study.compare_with_paper import rank_rows
-    >>> rank_rows([[90.0, 80.0, 90.0]]).tolist()
-    [[1.5, 3.0, 1.5]]
-    """
-    rows = np.round(np.atleast_2d(np.asarray(values, dtype=float)), decimals)
-    return np.asarray(stats.rankdata(-rows, axis=1))
 
 
 def mean_ranks(scores: Any) -> dict[str, float]:
@@ -159,11 +135,8 @@ def mean_ranks(scores: Any) -> dict[str, float]:
         Data sets by methods, as fractions. The paper prints two decimals of a percentage; scores
         that are closer are ties.
     """
-    complete = scores.dropna(axis=0)
-    if complete.empty:
-        return {}
-    ranks = rank_rows(100 * complete.to_numpy(), decimals=2).mean(axis=0)
-    return {str(name): float(rank) for name, rank in zip(complete.columns, ranks, strict=True)}
+    ranks = (100 * scores.dropna()).round(2).rank(axis=1, ascending=False)
+    return {} if ranks.empty else ranks.mean().to_dict()
 
 
 def methods_with_fewer_splits(frame: Any) -> list[str]:
@@ -172,30 +145,17 @@ def methods_with_fewer_splits(frame: Any) -> list[str]:
     return [str(method) for method, count in splits.items() if count < splits.max()]
 
 
-def best_of_grids(frame: Any, column: str = "test_paper_auc") -> Any:
-    """Return the best grid value of each data set and method, as procedure 2 picks it.
-
-    A value counts only if it has a score on every fold. One row per data set and method, with the
-    columns dataset, method, params and score; NaN where no value counts.
-    """
-    import pandas
-
-    lines = []
-    folds = frame[frame["procedure"] == "folds"]
-    for (dataset, method), rows in folds.groupby(["dataset", "method"], sort=False):
-        good = rows[rows["status"] == "ok"]
-        table = good.groupby("params")[column].agg(["mean", "count"])
-        complete = table[table["count"] == rows["split"].nunique()]["mean"]
-        params, score = "", float("nan")
-        if len(complete):
-            params, score = str(complete.idxmax()), float(complete.max())
-        lines.append({"dataset": dataset, "method": method, "params": params, "score": score})
-    return pandas.DataFrame(lines, columns=["dataset", "method", "params", "score"])
-
-
 def tuned_scores(frame: Any, sets: Sets) -> Any:
-    """Return the best scores of procedure 2, sets by those of the paper's methods that were run."""
-    best = best_of_grids(frame).pivot(index="dataset", columns="method", values="score")
+    """Return the best scores of procedure 2, sets by those of the paper's methods that were run.
+
+    A grid value counts only if it has a score on every fold; NaN where none counts.
+    """
+    good = frame[(frame["procedure"] == "folds") & (frame["status"] == "ok")]
+    by_fold = good.pivot(
+        index=["dataset", "method", "params"], columns="split", values="test_paper_auc"
+    )
+    best = by_fold.dropna().mean(axis=1).groupby(level=["dataset", "method"]).max()
+    best = best.unstack("method")
     return best.reindex(list(sets))[[m for m in paper.METHODS if m in best]]
 
 
@@ -204,55 +164,6 @@ def with_untied(frame: Any) -> Any:
     untied = {f"{code}-untied": code for code in TWINS if f"{code}-untied" in set(frame["method"])}
     kept = frame[~frame["method"].isin(untied.values()) | (frame["procedure"] != "folds")]
     return kept.assign(method=kept["method"].replace(untied))
-
-
-@dataclass(frozen=True)
-class Friedman:
-    """Friedman test over data sets with Nemenyi's critical difference.
-
-    ``nemenyi`` is a square DataFrame of p values; ``ranks`` are mean ranks from 1.
-    """
-
-    statistic: float
-    p: float
-    ranks: dict[str, float]
-    critical_difference: float
-    nemenyi: Any
-    n_sets: int
-
-
-def friedman(scores: Any) -> Friedman | None:
-    """Test whether methods differ over data sets.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        Data sets as rows, methods as columns; higher is better. Incomplete rows are left out.
-
-    Returns
-    -------
-    Friedman or None
-        None with fewer than three data sets or methods.
-    """
-    complete = scores.dropna(axis=0)
-    n, k = complete.shape
-    if n < 3 or k < 3:
-        return None
-    try:
-        from scikit_posthocs import posthoc_nemenyi_friedman
-    except ImportError as error:
-        raise ImportError('Nemenyi needs scikit-posthocs: pip install "lincent[app]".') from error
-    values = np.round(complete.to_numpy(dtype=float), 10)
-    statistic, p = 0.0, 1.0
-    if np.ptp(values, axis=1).max() > 0:
-        statistic, p = (float(v) for v in stats.friedmanchisquare(*values.T))
-    # Studentized range for infinite degrees of freedom; a million is the same to six digits.
-    q = float(stats.studentized_range.ppf(1 - ALPHA, k, 1e6)) / np.sqrt(2)
-    names = [str(name) for name in complete.columns]
-    ranks = dict(zip(names, map(float, rank_rows(values).mean(axis=0)), strict=True))
-    nemenyi = posthoc_nemenyi_friedman(complete.to_numpy(dtype=float))
-    nemenyi.index = nemenyi.columns = names
-    return Friedman(statistic, p, ranks, float(q * np.sqrt(k * (k + 1) / (6 * n))), nemenyi, n)
 
 
 # ----------------------------------------------------------------------------------- conclusions
@@ -404,15 +315,16 @@ class Width(NamedTuple):
     runs: int
 
 
+def kernel_runs(frame: Any, shape: str, procedure: str) -> Any:
+    """Return the finished runs of KernelLCC on a shape."""
+    rows = frame[(frame["dataset"] == shape) & (frame["procedure"] == procedure)]
+    return rows[(rows["method"] == "KernelLCC-box") & (rows["status"] == "ok")]
+
+
 def best_width(frame: Any, shape: str) -> Width | None:
     """Return the best of the kernel widths over the splits that give the score, as in the paper."""
-    rows = frame[
-        (frame["dataset"] == shape)
-        & (frame["method"] == "KernelLCC")
-        & (frame["procedure"] == "holdout")
-        & (frame["status"] == "ok")
-        & (frame["params"] != "{}")
-    ]
+    rows = kernel_runs(frame, shape, "holdout")
+    rows = rows[rows["params"] != "{}"]
     if rows.empty:
         return None
     scores = rows.groupby("params")[["train_paper_auc", "test_paper_auc"]]

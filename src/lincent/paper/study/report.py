@@ -1,22 +1,25 @@
 """The report of ``lincent reproduce``: the paper's numbers and figures beside ours.
 
-A report is a function of a finished experiment: it loads no data and fits no model.
+A report is a function of a finished experiment: it loads no data and fits no model.  Its prose is
+in ``report.toml``.
 """
 
 from __future__ import annotations
 
 import json
 import shlex
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from importlib import resources
 from typing import Any
 
 import numpy as np
 
 from lincent.model_selection.runner import ExperimentResult
-from lincent.model_selection.statistics import means, pivot, wilcoxon
-from lincent.paper.study import paper, report_figures
-from lincent.paper.study.alternative_interpretations import IS_32, Effect, effects, explanation
+from lincent.model_selection.statistics import means, pivot, select, wilcoxon
+from lincent.paper.study import figures, paper
+from lincent.paper.study.alternative_interpretations import Effect, effects, explanation
 from lincent.paper.study.compare_with_paper import (
     DISCRIMINATORS,
     POINTS,
@@ -26,10 +29,12 @@ from lincent.paper.study.compare_with_paper import (
     best_width,
     conclusions,
     count_wins,
+    kernel_runs,
+    mean_ranks,
     methods_with_fewer_splits,
     sets_of,
+    tuned_scores,
 )
-from lincent.paper.study.report_baselines import baselines_section, rank_section
 from lincent.paper.study.reproduce import PARTS
 from lincent.report.blocks import (
     Bullets,
@@ -39,7 +44,6 @@ from lincent.report.blocks import (
     Paragraph,
     Section,
     Table,
-    columns,
     number,
     probability,
     seconds,
@@ -47,10 +51,19 @@ from lincent.report.blocks import (
     text,
     yes_or_no,
 )
-from lincent.report.comparison import footer, settings_section, wall_time
+from lincent.report.comparison import footer, note, settings_section, wall_time
 
 MAX_SENTENCES = 5
 """Disagreements that are listed in the terminal."""
+NAN = float("nan")
+_PROSE: dict[str, str] = tomllib.loads(
+    resources.files("lincent.paper.study").joinpath("report.toml").read_text("utf-8")
+)
+
+
+def prose(name: str, **fields: Any) -> str:
+    """Return a text of ``report.toml`` with its fields filled in."""
+    return _PROSE[name].format(**fields)
 
 
 def reproduction_page(result: ExperimentResult) -> Page:
@@ -58,26 +71,22 @@ def reproduction_page(result: ExperimentResult) -> Page:
     numbers, config = agreements(result.frame), result.config
     lead = None
     if numbers:
-        caption = (
-            "Each point is one printed mean: a method on a set, train or test. In the band the "
-            f"difference is at most {POINTS} points; the farthest outside it are named."
+        svg, caption = (
+            figures.ours_and_theirs(numbers),
+            prose("agreement-figure", points=POINTS),
         )
-        svg = report_figures.ours_and_theirs(numbers)
         lead = Figure("agreement", svg, "Ours against the paper's numbers", caption)
     sections = [
         conclusion_section(result),
         agreement_section(result, numbers),
         compact_section(result),
-        baselines_section(result),
         rank_section(result),
         discriminator_section(result),
-        fqcc_section(result),
         time_section(result, sets_of(result.frame)),
         kernel_section(result),
         example_section(result),
         interpretation_section(result),
         missing_section(result),
-        every_number_section(numbers),
         settings_section(result, _command(config)),
     ]
     facts = (
@@ -103,23 +112,20 @@ def answer(result: ExperimentResult, numbers: Sequence[Agreement]) -> tuple[str,
         return ("Procedure 1 was not run.", "The sections below hold what was.")
     within = sum(n.within_points for n in numbers)
     inside = sum(n.within_error for n in numbers)
-    outcome = "agrees in part" if max(within, inside) < 0.9 * len(numbers) else "reproduces"
-    first = (
-        f"The paper's table {outcome}: {within} of {len(numbers)} train and test figures on "
-        f"{len(sets)} of 7 sets are within {POINTS} points ({max(n.runs for n in numbers)} runs), "
-        f"{inside} within two combined standard errors."
-    )
+    few = max(within, inside) < 0.9 * len(numbers)
+    first = prose(
+        "answer", outcome="agrees in part" if few else "reproduces", within=within,
+        total=len(numbers), sets=len(sets), points=POINTS, runs=max(n.runs for n in numbers),
+        inside=inside,
+    )  # fmt: skip
     table, score = (means(result.frame, f"test_{name}") for name in ("paper_auc", "score_auc"))
     if not {"LCC", "LogReg-bal"} <= set(table.columns):
         return (first, "Modern baselines were not run.")
-    gaps, ranking = (
+    hard, ranking = (
         100 * (t["LogReg-bal"] - t["LCC"]).reindex(sets).dropna() for t in (table, score)
     )
-    return first, (
-        f"Logistic regression with balanced classes is ahead of LCC on {int((gaps > 0).sum())} of "
-        f"these {len(gaps)} sets, by {gaps.mean():+.1f} points on average at the threshold and "
-        f"{ranking.mean():+.1f} in the ranking (score AUC)."
-    )
+    fields = {"ahead": int((hard > 0).sum()), "sets": len(hard)}
+    return first, prose("answer-baseline", **fields, hard=hard.mean(), ranking=ranking.mean())
 
 
 def _command(config: dict[str, Any]) -> str:
@@ -134,6 +140,8 @@ def _command(config: dict[str, Any]) -> str:
 
 def summary_lines(result: ExperimentResult) -> list[str]:
     """Return the summary for a terminal."""
+    import pandas
+
     numbers = agreements(result.frame)
     far = disagreement_sentences(result.frame, numbers)
     lines = [*answer(result, numbers), *far[:MAX_SENTENCES]]
@@ -144,18 +152,16 @@ def summary_lines(result: ExperimentResult) -> list[str]:
     sets = [code for code in paper.SETS if code in table.index]
     if sets:
         order = dict.fromkeys(m for m in (*paper.METHODS, *table.columns) if m in table.columns)
-        width = max(len(method) for method in order)
+
+        def cell(code: str, method: str) -> str:
+            ours = f"{table.at[code, method]:.1f}".replace("nan", "–")
+            if method not in paper.METHODS:
+                return ours
+            return f"{ours} ({paper.printed(code, 'test', method).value:.1f})"
+
+        cells = pandas.DataFrame({s: [cell(s, m) for m in order] for s in sets}, list(order))
         lines += ["", "Hard-label AUC on held-out rows, percent (in brackets: the paper)"]
-        lines.append(" " * width + "".join(f"{code:>13}" for code in sets))
-        for method in order:
-            line = f"{method:<{width}}"
-            for code in sets:
-                value = table.at[code, method]
-                shown = f"{value:.1f}" if np.isfinite(value) else "–"
-                if method in paper.METHODS:
-                    shown += f" ({paper.printed(code, 'test', method).value:.1f})"
-                line += f"{shown:>13}"
-            lines.append(line)
+        lines += cells.to_string().splitlines()
     return lines + [f"Missing: {name}: {remedy}" for name, remedy in result.missing]
 
 
@@ -173,8 +179,7 @@ def conclusion_section(result: ExperimentResult) -> Section | None:
         ("Paper", lambda item: text(item.theirs, "wrap")),
         ("Ours", lambda item: text(item.ours, "wrap")),
         ("Holds?", lambda item: yes_or_no(item.holds, "good", "bad")),
-        caption="Wins and losses are sets on which the paired signed-rank test at 0.05 finds a "
-        "difference; a relation holds where it has the same sign. Ranks count from 1.",
+        caption=prose("conclusions"),
     )
     held = sum(item.holds for item in claims)
     sentence = f"{held} of {len(claims)} conclusions of the paper hold on these runs."
@@ -189,11 +194,8 @@ def agreement_section(result: ExperimentResult, numbers: Sequence[Agreement]) ->
         intro = "The numbers farthest from the paper, and what was measured about why:"
         blocks += [Paragraph(intro), Bullets(tuple(far))]
     if numbers:
-        sentence = (
-            f"{sum(n.within_error for n in numbers)} of {len(numbers)} differences are within two "
-            "combined standard errors. The paper prints no standard deviation; the error takes "
-            f"ours for both and the {paper.RUNS_APPENDIX} runs of its appendix."
-        )
+        inside, runs = sum(n.within_error for n in numbers), paper.RUNS_APPENDIX
+        sentence = prose("agreement-error", inside=inside, total=len(numbers), runs=runs)
         blocks.append(Paragraph(sentence))
     return Section("procedure-1", "Procedure 1: the paper's table", tuple(blocks))
 
@@ -218,8 +220,7 @@ def agreement_table(
         [(dataset, row) for dataset in sets for row in ("train", "test")],
         ("Set", " ".join),
         *((f"{method}#", lambda place, method=method: cell(place, method)) for method in methods),
-        caption="Hard-label AUC in percent, mean over runs: ours, in brackets the paper's. Red: "
-        f"more than {POINTS} points apart.",
+        caption=prose("agreement", points=POINTS),
     )
 
 
@@ -238,36 +239,12 @@ def disagreement_sentences(frame: Any, numbers: Sequence[Agreement]) -> list[str
     return sentences
 
 
-def every_number_section(numbers: Sequence[Agreement]) -> Section:
-    """Return ours, theirs, the difference and the error of each printed number."""
-    table = tabulated(
-        numbers,
-        ("Set", lambda n: n.dataset),
-        ("Row", lambda n: n.row),
-        ("Method", lambda n: n.method),
-        ("Ours#", lambda n: number(n.ours, 2)),
-        ("Theirs#", lambda n: number(n.theirs, 2)),
-        (
-            "Difference#",
-            lambda n: number(n.difference, 2, signed=True, mark="" if n.within_points else "bad"),
-        ),
-        ("Combined SE#", lambda n: number(n.error, 2)),
-        ("Within 2 SE", lambda n: yes_or_no(n.within_error, "quiet", "bad")),
-        (f"Within {POINTS}", lambda n: yes_or_no(n.within_points, "quiet", "bad")),
-    )
-    return Section("every-number", "Every printed number", (table,))
-
-
 def compact_section(result: ExperimentResult) -> Section:
-    """Return the paper's compact table, with the other methods of the study below its own."""
-    others = [m["code"] for m in result.methods if m["code"] not in paper.METHODS]
-    note = Paragraph(
-        "The paper's test calls small differences significant because splits of one set overlap. "
-        "The corrected intervals against modern baselines are in the next section."
-    )
-    methods, where = (*paper.BASELINES, *others), f"{len(paper.SETS)} sets"
-    table = wins_table(result, sets_of(result.frame), methods, paper.COMPACT, where)
-    return Section("compact", "Wins and losses of LCC", (table, note))
+    """Return the paper's compact table."""
+    sets, where = sets_of(result.frame), f"{len(paper.SETS)} sets"
+    table = wins_table(result, sets, paper.BASELINES, paper.COMPACT, where)
+    blocks = (table, Paragraph(prose("compact")), note("imbalance"), note("auc"))
+    return Section("compact", "Wins and losses of LCC", blocks)
 
 
 def wins_table(
@@ -291,10 +268,7 @@ def wins_table(
             (row.title(), lambda m, row=row: count(wins.get((row, m)))),
             (f"{row.title()}, paper", lambda m, row=row: count(printed[row].get(m), "quiet")),
         ]
-    caption = (
-        f"On how many of {len(sets)} sets LCC is significantly better (in brackets: worse), paired "
-        f"signed-rank test at 0.05, uncorrected, as in the paper. The paper has {in_the_paper}."
-    )
+    caption = prose("wins", sets=len(sets), where=in_the_paper)
     return tabulated(dict.fromkeys(m for _, m in wins), *pairs, caption=caption)
 
 
@@ -302,23 +276,23 @@ def time_section(
     result: ExperimentResult, sets: Sequence[str], methods: Sequence[str] = paper.METHODS
 ) -> Section:
     """Return fit times: LCC's, and each method's as a multiple of it, ours and the paper's."""
-    rows = []
-    for dataset in sets:
-        median = pivot(result.frame, dataset, "fit_seconds").median()
-        if "LCC" in median:
-            own, theirs = float(median["LCC"]), paper.printed(dataset, "time", "LCC").value
-            line = [text(dataset), seconds(own), number(theirs, 1)]
-            for method in methods[1:]:
-                ours = float(median.get(method, float("nan"))) / own
-                printed = paper.printed(dataset, "time", method).value / theirs
-                line.append(Item(f"{ours:.2f} ({printed:.2f})", ours))
-            rows.append(tuple(line))
-    caption = (
-        "Median fit time of LCC, and of the others as a multiple of it on the same splits; in "
-        "brackets the paper's multiple. Two machines and two languages: compare the multiples."
+    medians = {s: pivot(result.frame, s, "fit_seconds").median() for s in sets}
+    medians = {s: times for s, times in medians.items() if "LCC" in times}
+
+    def multiple(dataset: str, method: str) -> Item:
+        ours = float(medians[dataset].get(method, NAN)) / float(medians[dataset]["LCC"])
+        theirs = [paper.printed(dataset, "time", m).value for m in (method, "LCC")]
+        return Item(f"{ours:.2f} ({theirs[0] / theirs[1]:.2f})", ours)
+
+    table = tabulated(
+        medians,
+        ("Set", text),
+        ("LCC#", lambda s: seconds(float(medians[s]["LCC"]))),
+        ("LCC, paper, ms#", lambda s: number(paper.printed(s, "time", "LCC").value, 1)),
+        *((f"{method}#", lambda s, method=method: multiple(s, method)) for method in methods[1:]),
+        caption=prose("time"),
     )
-    head = columns("Set", "LCC#", "LCC, paper, ms#", *(f"{method}#" for method in methods[1:]))
-    return Section("time", "Time", (Table(head, tuple(rows), caption),))
+    return Section("time", "Time", (table,))
 
 
 def interpretation_section(result: ExperimentResult) -> Section | None:
@@ -328,9 +302,7 @@ def interpretation_section(result: ExperimentResult) -> Section | None:
         for dataset in sets_of(result.frame):
             for effect in effects(result.frame, method, dataset, "test"):
                 groups.setdefault((method, effect.what), []).append(effect)
-    listed = [(data["method"], data["what"]) for data in paper.INTERPRETATIONS.values()]
-    order = [key for key in listed if key in groups] + [key for key in groups if key not in listed]
-    if not order:
+    if not groups:
         return None
 
     def distance(key: tuple[str, str], name: str) -> Item:
@@ -344,7 +316,7 @@ def interpretation_section(result: ExperimentResult) -> Section | None:
         return max(groups[key], key=lambda effect: abs(effect.shift))
 
     table = tabulated(
-        order,
+        groups,
         ("Method", lambda key: key[0]),
         ("Read with", lambda key: text(key[1], "wrap")),
         (
@@ -356,11 +328,9 @@ def interpretation_section(result: ExperimentResult) -> Section | None:
             "Largest change#|points of hard-label AUC on test",
             lambda key: number(largest(key).shift, 2, signed=True),
         ),
-        ("on", lambda key: largest(key).dataset if key in listed else IS_32),
+        ("on", lambda key: largest(key).dataset),
         ("Splits#", lambda key: number(min(effect.runs for effect in groups[key]), 0)),
-        caption="Interpretations that the text allows and that were not taken, on the same splits: "
-        "the mean distance to the paper's test numbers over the sets with the interpretation taken "
-        "and with this one, and where it changes most.",
+        caption=prose("interpretations"),
     )
     return Section("interpretations", "Other interpretations", (table,))
 
@@ -376,98 +346,88 @@ def missing_section(result: ExperimentResult) -> Section | None:
     return Section("missing", title, (table,)) if result.missing else None
 
 
+def rank_section(result: ExperimentResult) -> Section | None:
+    """Return the rank table of procedure 2 beside the paper's, and the nested one."""
+    sets, config = sets_of(result.frame), result.config
+    scores = tuned_scores(result.frame, sets)
+    if scores.columns.empty:
+        return None
+    nested = means(result.frame, "test_paper_auc", "nested").reindex(
+        index=scores.index, columns=scores.columns
+    )
+    ours, inside, theirs = mean_ranks(scores), mean_ranks(nested), paper.printed_ranks()
+    every = config["every"]
+    grids = "15-value grids" if every == 1 else f"coarse grids (every {every}th value)"
+    table = tabulated(
+        scores.columns,
+        ("Method", text),
+        ("Mean rank#", lambda m: number(ours.get(m, NAN), 2)),
+        ("paper#", lambda m: number(theirs[m], 2)),
+        (
+            "nested#|mean rank with selection inside the training part",
+            lambda m: number(inside.get(m, NAN), 2),
+        ),
+        *((f"{s}#", lambda m, s=s: number(100 * scores.at[s, m], 2)) for s in sets),
+        (
+            "nested mean#|mean score over sets, selection inside",
+            lambda m: number(100 * nested[m].mean(), 2),
+        ),
+        caption=prose("ranks", folds=config["folds"], grids=grids),
+    )
+    blocks = (table, note("optimistic"))
+    return Section("procedure-2", "Procedure 2: ranks with tuned parameters", blocks)
+
+
 # --------------------------------------------------------------------- the forms of centralization
-
-Panels = dict[str, tuple[Any, Any]]
-
-
-def _panels(result: ExperimentResult, methods: tuple[str, ...]) -> Panels:
-    """Return means and standard deviations in training and on test, sets by methods.
-
-    Only the splits that all of the methods have finished.
-    """
-    import pandas
-
-    panels: Panels = {}
-    for row in ("train", "test"):
-        averages, sds = {}, {}
-        for dataset in sets_of(result.frame):
-            table = 100 * pivot(result.frame, dataset, f"{row}_paper_auc")
-            if set(methods) <= set(table.columns):
-                both = table[list(methods)].dropna()
-                averages[dataset], sds[dataset] = both.mean(), both.std(ddof=1)
-        if averages:
-            panels[row] = (pandas.DataFrame(averages).T, pandas.DataFrame(sds).T)
-    return panels
-
-
-def _panel_figure(name: str, panels: Panels, alt: str, caption: str, *more: Any) -> Figure:
-    """Return a figure of panels with its table; ``more`` are columns (title, cell of a set)."""
-
-    def cell(row: str, method: str, dataset: str) -> Item:
-        mean, sd = (float(table.at[dataset, method]) for table in panels[row])
-        return Item(f"{mean:.2f} ± {sd:.2f}", mean)
-
-    pairs: list[Any] = [("Set", text)]
-    for row, (averages, _) in panels.items():
-        pairs += [
-            (f"{method} {row}#", lambda s, row=row, method=method: cell(row, method, s))
-            for method in averages.columns
-        ]
-    label = "Mean ± standard deviation over the splits, percent."
-    numbers = tabulated(panels["train"][0].index, *pairs, *more, caption=label)
-    return Figure(name, report_figures.grouped_dots(panels, name), alt, caption, numbers)
 
 
 def discriminator_section(result: ExperimentResult) -> Section | None:
-    """Return the paper's figure of FQCC and the discriminators of LCC."""
-    ran = set(result.frame["method"])
-    methods = tuple(code for code in ("FQCC", *DISCRIMINATORS) if code in ran)
-    panels = _panels(result, methods)
-    if len(methods) < 2 or not panels:
-        return None
-    average = panels["test"][0].mean()
-    caption = (
-        "FQCC and the three decision rules on LCC's projected line: the nearer center (LCC), the "
-        "nearest training row (LCC-1NN), a support vector machine on the line (LCC-1SV). Bars: one "
-        f"standard deviation over the splits. Highest mean on test: {average.idxmax()} "
-        f"({average.max():.1f} %). The paper finds LCC best."
-    )
-    alt = "FQCC and the discriminators of LCC on each set, training and test"
-    figure = _panel_figure("discriminators", panels, alt, caption)
-    return Section("discriminators", "The discriminators", (figure,))
+    """Return the paper's figures of FQCC and the discriminators of LCC: scores, test, time.
 
-
-def fqcc_section(result: ExperimentResult) -> Section | None:
-    """Return FQCC against LCC: scores, test, time."""
-    panels = _panels(result, ("LCC", "FQCC"))
-    if not panels:
+    Means and standard deviations are over the splits that all of the methods have finished.
+    """
+    frame = result.frame
+    ran = set(frame["method"])
+    methods = [code for code in (*DISCRIMINATORS, "FQCC") if code in ran]
+    runs = select(frame)
+    runs = runs[(runs["status"] == "ok") & runs["method"].isin(methods)]
+    panels: figures.Panels = {}
+    for row in ("train", "test"):
+        table = runs.pivot(
+            index=["dataset", "split"], columns="method", values=f"{row}_paper_auc"
+        ).reindex(columns=methods)
+        by_set = (100 * table.dropna()).groupby(level="dataset")
+        sets = [s for s in sets_of(frame) if s in by_set.groups]
+        panels[row] = by_set.mean().loc[sets], by_set.std().loc[sets]
+    if len(methods) < 2 or "LCC" not in methods or not sets:
         return None
-    ratios = {}
-    for dataset in panels["test"][0].index:
-        fit_seconds = pivot(result.frame, dataset, "fit_seconds")
-        ratios[dataset] = float((fit_seconds["FQCC"] / fit_seconds["LCC"]).median())
+
+    def cell(row: str, method: str, dataset: str) -> Item:
+        mean, sd = (float(table.at[dataset, method]) for table in panels[row])
+        return Item(f"{mean:.2f} ± {sd:.2f}" if np.isfinite(sd) else f"{mean:.2f}", mean)
 
     def p_value(row: str, dataset: str) -> Item:
-        both = pivot(result.frame, dataset, f"{row}_paper_auc")[["LCC", "FQCC"]].dropna()
+        both = pivot(frame, dataset, f"{row}_paper_auc")[["LCC", "FQCC"]].dropna()
         return probability(wilcoxon(both["LCC"], both["FQCC"]))
 
-    caption = (
-        "The quadratic form and the linear one on the same splits; bars: one standard deviation. "
-        f"FQCC takes {np.median(list(ratios.values())):.1f} times as long as LCC here (median over "
-        "sets), by a short sequence of linear programs; the paper has "
-        f"{paper.FQCC_TIME_RATIO:.0f} for a general solver, which benchmarks/fqcc_times.py "
-        "measures."
-    )
-    figure = _panel_figure(
-        "fqcc",
-        panels,
-        "FQCC and LCC on each set, training and test",
-        caption,
-        *((f"p, {row}#", lambda s, row=row: p_value(row, s)) for row in ("train", "test")),
-        ("Time, FQCC / LCC#", lambda s: number(ratios[s], 1)),
-    )
-    return Section("fqcc", "FQCC and LCC", (figure,))
+    pairs: list[Any] = [("Set", text)]
+    for row in panels:
+        pairs += [(f"{m} {row}#", lambda s, row=row, m=m: cell(row, m, s)) for m in methods]
+    average = panels["test"][0].mean()
+    caption = prose("discriminators", best=average.idxmax(), mean=average.max())
+    if "FQCC" in methods:
+        times = {s: pivot(frame, s, "fit_seconds") for s in sets}
+        ratios = {s: float((table["FQCC"] / table["LCC"]).median()) for s, table in times.items()}
+        ratio = np.median(list(ratios.values()))
+        caption += prose("fqcc-time", ratio=ratio, paper=paper.FQCC_TIME_RATIO)
+        pairs += [(f"p, FQCC {row}#", lambda s, row=row: p_value(row, s)) for row in panels]
+        pairs.append(("Time, FQCC / LCC#", lambda s: number(ratios[s], 1)))
+    label = "Mean ± standard deviation over the splits, percent."
+    numbers = tabulated(sets, *pairs, caption=label)
+    alt = "FQCC and the discriminators of LCC on each set, training and test"
+    svg = figures.grouped_dots(panels, "discriminators")
+    figure = Figure("discriminators", svg, alt, caption, numbers)
+    return Section("discriminators", "FQCC and the discriminators of LCC", (figure,))
 
 
 def kernel_section(result: ExperimentResult) -> Section | None:
@@ -477,47 +437,33 @@ def kernel_section(result: ExperimentResult) -> Section | None:
         best = best_width(frame, shape)
         if best is None:
             continue
-        nested = frame[
-            (frame["dataset"] == shape)
-            & (frame["method"] == "KernelLCC")
-            & (frame["procedure"] == "nested")
-            & (frame["status"] == "ok")
-        ]
+        nested = kernel_runs(frame, shape, "nested")
         gammas = Counter(json.loads(chosen)["gamma"] for chosen in nested["chosen"])
         counts = ", ".join(f"{gamma:g} ({count}×)" for gamma, count in gammas.most_common())
         inside = [100 * float(nested[f"{row}_paper_auc"].mean()) for row in ("train", "test")]
         scores = (train, 100 * best.train, inside[0], test, 100 * best.test, inside[1])
-        rows.append(
-            (
-                text(shape),
-                *(number(value, 1) for value in scores),
-                number(json.loads(best.params)["gamma"], 4),
-                text(counts or "–", "wrap"),
-                number(best.runs, 0),
-            )
-        )
+        rows.append((shape, scores, json.loads(best.params)["gamma"], counts or "–", best.runs))
     if not rows:
         return None
-    ways = ("best#|the width that is best on the splits that give the score",
-            "chosen inside#|the width chosen inside each training part")  # fmt: skip
-    head = columns(
-        "Shape", "Train, paper#", *ways, "Test, paper#", *ways,
-        "best gamma#|1 / (2 w²) for an RBF kernel of width w", "chosen gammas", "Runs#",
+    best_hint = "best#|the width that is best on the splits that give the score"
+    inside_hint = "chosen inside#|the width chosen inside each training part"
+    titles = (
+        "Train, paper#", best_hint, inside_hint, "Test, paper#", best_hint, inside_hint
     )  # fmt: skip
-    caption = (
-        "KernelLCC, RBF, five widths, percent. The paper does not say how it chose the width: "
-        "“best” is the best of five on the splits that give the score, “chosen inside” never looks "
-        "at a test row. Spiral is one arm against the rest; Circles is synthetic, the set of the "
-        "paper is not published."
+    table = tabulated(
+        rows,
+        ("Shape", lambda row: row[0]),
+        *((title, lambda row, k=k: number(row[1][k], 1)) for k, title in enumerate(titles)),
+        ("best gamma#|1 / (2 w²) for an RBF kernel of width w", lambda row: number(row[2], 4)),
+        ("chosen gammas", lambda row: text(row[3], "wrap")),
+        ("Runs#", lambda row: number(row[4], 0)),
+        caption=prose("kernel"),
     )
-    blocks: list[Any] = [Table(head, tuple(rows), caption)]
+    blocks: list[Any] = [table]
     if result.plot_data.get("shapes"):
-        svg = report_figures.kernel_panels(result.plot_data["shapes"])
-        caption = (
-            "KernelLCC fitted on all points of each shape, at the width chosen most often inside "
-            "the training parts: the two regions and the points."
-        )
-        blocks.insert(0, Figure("kernel", svg, "Regions of KernelLCC on the shapes", caption))
+        svg = figures.kernel_panels(result.plot_data["shapes"])
+        alt = "Regions of KernelLCC on the shapes"
+        blocks.insert(0, Figure("kernel", svg, alt, prose("kernel-figure")))
     return Section("kernel", "The kernel test", tuple(blocks))
 
 
@@ -539,15 +485,6 @@ def example_section(result: ExperimentResult) -> Section | None:
         ("What", lambda item: item[0]),
         ("Value#", lambda item: item[1]),
     )
-    caption = (
-        "Left: two groups, the direction beta and the threshold. Right: the projections before, on "
-        "the direction along which the class centers fall together (AUC "
-        f"{data['auc_before']:.2f}), and after, on beta (AUC {data['auc_after']:.2f})."
-    )
-    svg = report_figures.worked_example(data)
+    svg, caption = figures.worked_example(data), prose("example", **data)
     figure = Figure("example", svg, "The worked example of the paper", caption, numbers)
-    note = Paragraph(
-        "The means are the paper's; its printed matrices are no covariances, and "
-        "lincent.paper.datasets.make_paper_example has what is taken instead."
-    )
-    return Section("example", "The worked example", (figure, note))
+    return Section("example", "The worked example", (figure, Paragraph(prose("example-note"))))

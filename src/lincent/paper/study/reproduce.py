@@ -25,19 +25,18 @@ from lincent.model_selection.comparison import find_methods
 from lincent.model_selection.experiment import Plan, Problem, plan_runs
 from lincent.model_selection.methods import TWINS, Method
 from lincent.model_selection.runner import ExperimentResult, run_experiment
-from lincent.paper.datasets import DatasetNotFoundError, list_datasets
-from lincent.paper.seizure.catalog import HOW as SEIZURE_HOW
+from lincent.paper.datasets import DatasetNotFoundError, load_dataset
+from lincent.paper.seizure.subjects import HOW as SEIZURE_HOW
 from lincent.paper.study import paper
 from lincent.paper.study.alternative_interpretations import interpretation_plan
-from lincent.paper.study.plot_data import chosen_widths, example_plot_data, shape_plot_data
+from lincent.paper.study.figures import chosen_widths, example_plot_data, shape_plot_data
 
 PARTS = ("procedure1", "procedure2", "nested", "kernel", "interpretations")
 SHAPES = ("Jain", "Spiral", "Circles", "Flame")
-SLOW = ("FQCC", "KernelLCC", "StructuralMPM")
-TUNED = ("RegularizedLCCCV", "StructuredLCCCV")
+SLOW = ("FQCC", "KernelLCC-box", "StructuralMPM")
 UNTIED = tuple(f"{code}-untied" for code in TWINS)
 VARIANTS = ("LCC-1NN", "LCC-1SV", *SLOW)
-DESCENDANTS = ("RegularizedLCC", "RegularizedLCCCV", "StructuredLCC", "StructuredLCCCV")
+DESCENDANTS = ("RegularizedLCC", "StructuredLCC")
 MODERN = (
     "LogReg", "LogReg-bal", "LinearSVC", "LinearSVC-bal", "sk-LDA", "sk-LDA-bal", "SVC-RBF",
     "HistGB",
@@ -64,8 +63,6 @@ class Extent:
         Splits of the alternative interpretations.
     slow_runs : int, default=100
         Splits of FQCC, KernelLCC and StructuralMPM, which cost more than all others together.
-    tuned_runs : int, default=20
-        Splits of the methods that tune themselves: a hundred small fits in each.
     """
 
     runs: int = 100
@@ -75,11 +72,10 @@ class Extent:
     kernel_runs: int = 20
     interpretation_runs: int = 20
     slow_runs: int = 100
-    tuned_runs: int = 20
 
 
 FULL = Extent()
-QUICK = Extent(5, 5, 7, 0, 2, 0, 1, 1)
+QUICK = Extent(5, 5, 7, 0, 2, 0, 1)
 
 
 def reproduce(
@@ -171,22 +167,15 @@ def load_problem(name: str, *, download_if_missing: bool = False) -> Problem:
     >>> load_problem("circles").describe()["classes"]
     {'inner': 200, 'outer': 200}
     """
-    from lincent.paper.datasets import load_dataset
-    from lincent.paper.seizure.catalog import is_eeg
-    from lincent.paper.seizure.events import EventShuffleSplit
-
     data = load_dataset(name, download_if_missing=download_if_missing)
-    # The paper splits the speakers' recordings at random, but never a seizure.
-    eeg = is_eeg(data.name)
+    # Speakers are no groups here: the paper splits their recordings at random.
     return Problem(
         name=data.code or data.name,
         title=data.DESCR.splitlines()[0],
         X=np.asarray(data.data, dtype=float),
         y=np.asarray(data.target).astype(str),
-        groups=data.groups if eeg else None,
         origin=str(data.origin),
         licence=str(data.licence),
-        splitter=EventShuffleSplit() if eeg else None,
     )
 
 
@@ -195,13 +184,12 @@ def load_problems(codes: Iterable[str]) -> tuple[list[Problem], list[tuple[str, 
 
     Spiral, with three classes, becomes one arm against the rest.
     """
-    remedies = {record.code: record.how for record in list_datasets()}
     problems, absent = [], []
     for code in codes:
         try:
             problem = load_problem(code)
-        except DatasetNotFoundError:
-            absent.append((code, remedies.get(code, "")))
+        except DatasetNotFoundError as error:
+            absent.append((code, str(error)))
             continue
         if code == "Spiral":
             first = np.unique(problem.y)[0]
@@ -231,19 +219,17 @@ def make_plan(
     plan = Plan()
     of_paper = among(paper.METHODS)
     if "procedure1" in parts:
-        usual = [method for method in methods if method.code not in SLOW + TUNED + UNTIED]
+        usual = [method for method in methods if method.code not in SLOW + UNTIED]
         plan = add(problems, usual, n_splits=extent.runs)
         plan = add(problems, among(SLOW), n_splits=min(extent.runs, extent.slow_runs))
-        plan = add(problems, among(TUNED), n_splits=min(extent.runs, extent.tuned_runs))
     if "procedure2" in parts:
         plan = add(problems, of_paper, "folds", n_splits=extent.folds, every=extent.every)
         if extent.every == 1:  # 225 points on every fold are for the full study
             plan = add(problems, among(UNTIED), "folds", n_splits=extent.folds, every=1)
     if "nested" in parts and extent.nested_runs:
-        nested = of_paper + among(["LogReg-bal"])
-        plan = add(problems, nested, "nested", n_splits=extent.nested_runs)
+        plan = add(problems, of_paper, "nested", n_splits=extent.nested_runs)
     if "kernel" in parts and shapes:
-        kernel, n_splits = ["KernelLCC"], extent.kernel_runs
+        kernel, n_splits = ["KernelLCC-box"], extent.kernel_runs
         plan = add(shapes, kernel, n_splits=n_splits, every=1)
         plan = add(shapes, kernel, "nested", n_splits=n_splits)
     if "interpretations" in parts and extent.interpretation_runs:

@@ -4,8 +4,8 @@ The paper's methods except SMP, which took it more than 300 s a fit; name SMP am
 run it under the time limit. Whole seizures go to one side of a split; interictal segments go one by
 one at random, as in the paper, or in blocks of consecutive ones, which avoids an optimistic bias.
 
-A folder that is not one of the twelve subjects (a synthetic substitute) runs as well and is kept
-apart: it has its own name and table, without a number of the paper.
+A folder that is not one of the twelve subjects (a substitute) runs as well and is kept apart: it
+has its own name and table, without a number of the paper.
 """
 
 from __future__ import annotations
@@ -14,20 +14,16 @@ import os
 import shlex
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lincent._console import duration
 from lincent.model_selection.comparison import find_methods
 from lincent.model_selection.experiment import Problem, plan_runs
-from lincent.model_selection.methods import Method
 from lincent.model_selection.runner import ExperimentResult, run_experiment
 from lincent.model_selection.statistics import summarize
-from lincent.paper.baselines import paper_settings
-from lincent.paper.datasets.registry import DatasetNotFoundError
+from lincent.paper.datasets.registry import DatasetNotFoundError, cache_folder
 from lincent.paper.seizure import (
     SUBJECTS,
     EventShuffleSplit,
@@ -39,11 +35,11 @@ from lincent.paper.seizure import (
     find_subjects,
     split_groups,
 )
-from lincent.paper.seizure.catalog import HOW, feature_cache
+from lincent.paper.seizure.subjects import HOW
 from lincent.paper.study import paper, report
 from lincent.paper.study.compare_with_paper import agreements
 from lincent.report.blocks import Page, Paragraph, Section, number, seconds, tabulated, text
-from lincent.report.comparison import processes, settings_section
+from lincent.report.comparison import footer, settings_section, wall_time
 
 METHODS = tuple(method for method in paper.METHODS if method != "SMP")
 CODES = tuple(subject.code for subject in SUBJECTS)
@@ -64,14 +60,14 @@ def seizure_problem(
     """
     subject = find_subject(features.subject)
     n_ictal = int((features.y == "ictal").sum())
-    n_channels, rate = len(features.channels), float(features.rates[0])
+    n_channels, rate = len(features.channels), features.rate
     notes = list(features.notes)
     if features.skipped:
         notes.append(f"{len(features.skipped)} files were skipped: {features.skipped[0]}")
     title = f"{n_channels} channels, {rate:g} Hz, {features.n_events} events"
     if subject is None:
         name, licence = features.subject, ""
-        notes.insert(0, f"{name} is a synthetic substitute, not one of the paper's subjects.")
+        notes.insert(0, f"{name} is a substitute, not one of the paper's subjects.")
     else:
         name, licence = subject.code, "competition rules, no redistribution"
         title = f"{features.subject}, {title}"
@@ -149,7 +145,7 @@ def reproduce_seizure(
             # The number of skipped files becomes a note of the problem.
             warnings.simplefilter("ignore", SkippedSegmentsWarning)
             features = extract_features(
-                path, cache=cache or feature_cache(), lenient=lenient, n_jobs=n_jobs
+                path, cache=cache or cache_folder() / "eeg", lenient=lenient, n_jobs=n_jobs
             )
         problem = seizure_problem(features, interictal, str(path))
         problems.append(problem)
@@ -159,13 +155,15 @@ def reproduce_seizure(
                 log(f"note: {note}")
     if not problems:
         raise DatasetNotFoundError(f"None of {', '.join(sorted(wanted))} is below {root}.")
-    methods = [_with_ridge(method) for method in available]
+    for method in available:
+        if (method.code, method.family) == ("SMP", "paper"):
+            method.estimator.set_params(ridge=1e-6)  # singular covariances need a larger one
     names = {problem.name for problem in problems}
     absent = ", ".join(code for code in CODES if code not in names)
     config = {"metric": "paper_auc", "runs": runs, "interictal": interictal}
     return run_experiment(
         "seizure",
-        plan_runs(problems, methods, n_splits=runs, random_state=random_state),
+        plan_runs(problems, available, n_splits=runs, random_state=random_state),
         config | {"lenient": lenient, "root": Path(root).name},
         [*([(absent, HOW)] if absent else []), *missing],
         random_state=random_state,
@@ -174,18 +172,11 @@ def reproduce_seizure(
     )
 
 
-def _with_ridge(method: Method) -> Method:
-    """Return SMP with the ridge that singular covariances need; other methods unchanged."""
-    if method.code != "SMP":
-        return method
-    return replace(method, estimator=paper_settings("SMP", (1, 1)).estimator)  # type: ignore[union-attr]
-
-
 # ------------------------------------------------------------------------------------ the report
 
 
 def _split_names(result: ExperimentResult) -> tuple[tuple[str, ...], list[str]]:
-    """Return the paper's subjects that were run, and the synthetic substitutes."""
+    """Return the paper's subjects that were run, and the substitutes."""
     names = [problem["name"] for problem in result.problems]
     subjects = tuple(code for code in CODES if code in names)
     return subjects, [name for name in names if name not in CODES]
@@ -194,17 +185,15 @@ def _split_names(result: ExperimentResult) -> tuple[tuple[str, ...], list[str]]:
 def answer(result: ExperimentResult) -> tuple[str, ...]:
     """Return what a reader wants to know first."""
     subjects, substitutes = _split_names(result)
-    sentence = "None of the paper's 12 subjects is here, so nothing is compared with it."
+    sentence = report.prose("seizure-none")
     if subjects:
         frame = result.frame[result.frame["method"].isin(METHODS)]
         gaps = [abs(n.difference) for n in agreements(frame, subjects) if n.row == "test"]
-        sentence = (
-            f"{len(subjects)} of the paper's 12 subjects were run: the median difference of "
-            f"{len(gaps)} test figures from the paper's is {np.median(gaps):.1f} points."
-        )
+        counts = {"count": len(subjects), "figures": len(gaps)}
+        sentence = report.prose("seizure-answer", **counts, median=np.median(gaps))
     if not substitutes:
         return (sentence,)
-    return (sentence, f"Synthetic substitutes, not the paper's data: {', '.join(substitutes)}.")
+    return (sentence, f"Substitutes, not the paper's data: {', '.join(substitutes)}.")
 
 
 def seizure_page(result: ExperimentResult) -> Page:
@@ -224,22 +213,16 @@ def seizure_page(result: ExperimentResult) -> Page:
         ]
     sections += [_substitute_section(result, name) for name in substitutes]
     sections.append(report.missing_section(result))
-    if numbers:
-        sections.append(report.every_number_section(numbers))
     command = ["lincent", "reproduce", "--seizure", config["root"]]
     command += ["--seed", str(config["seed"]), "--runs", str(config["runs"])]
     command += ["--interictal", config["interictal"], *["--lenient"] * config["lenient"]]
     sections.append(settings_section(result, shlex.join(command)))
-    rules = {
-        "random": "one by one at random, as in the paper",
-        "blocks": "in blocks of consecutive segments; the paper takes them at random",
-    }
     facts = (
         ("Subjects", f"{len(subjects)} of 12"),
         ("Runs", f"{config['runs']} (paper: {paper.RUNS_APPENDIX})"),
-        ("Interictal", rules[config["interictal"]]),
+        ("Interictal", report.prose(f"seizure-{config['interictal']}")),
         ("Fits", f"{config['fits']}"),
-        ("Wall time", f"{duration(config['wall_seconds'])}, {processes(result)}"),
+        ("Wall time", wall_time(result)),
     )
     return Page(
         "Seizure detection: the paper's twelve subjects",
@@ -247,8 +230,7 @@ def seizure_page(result: ExperimentResult) -> Page:
         None,
         facts,
         tuple(section for section in sections if section is not None),
-        f"{paper.CITATION}. lincent {config['versions']['lincent']}, {config['finished']}, "
-        f"seed {config['seed']}.",
+        f"{paper.CITATION}. {footer(result)}",
     )
 
 
@@ -265,14 +247,13 @@ def _data_section(result: ExperimentResult) -> Section:
             "Against the paper's table",
             lambda problem: text("; ".join(problem["notes"]) or "as in the paper", "wrap"),
         ),
-        caption="Class counts, channels and rate are compared; the paper prints no number of "
-        "events.",
+        caption=report.prose("seizure-data"),
     )
     return Section("data", "The recordings", (table,))
 
 
 def _substitute_section(result: ExperimentResult, name: str) -> Section:
-    """Return the scores on a synthetic substitute, apart from everything of the paper."""
+    """Return the scores on a substitute, apart from everything of the paper."""
     scores = summarize(result.frame, name, "test_score_auc").set_index("method")
     table = tabulated(
         summarize(result.frame, name, "test_hard_auc").itertuples(),
@@ -285,10 +266,8 @@ def _substitute_section(result: ExperimentResult, name: str) -> Section:
         ("Runs#", lambda line: number(line.runs, 0)),
         ("Marked", lambda line: text(line.reason, "wrap")),
     )
-    warning = "This is a synthetic substitute. Its numbers are not comparable with the paper's."
-    return Section(
-        f"substitute-{name}", f"Synthetic substitute: {name}", (Paragraph(warning), table)
-    )
+    warning = Paragraph(report.prose("seizure-substitute"))
+    return Section(f"substitute-{name}", f"Substitute: {name}", (warning, table))
 
 
 def summary_lines(result: ExperimentResult) -> list[str]:

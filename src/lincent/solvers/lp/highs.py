@@ -25,19 +25,14 @@ from scipy.optimize import linprog
 
 from lincent.problems.arrays import Certificate, Vector
 from lincent.problems.centralization import Program, certify
-from lincent.solvers.lp.vertex import to_vertex
+from lincent.solvers.lp.vertex import vertex_of_active_set
 from lincent.solvers.solution import Controls, Solution, Status
 
 NAME = "highs"
-_STATUS = {
-    0: Status.OPTIMAL,
-    1: Status.ITERATION_LIMIT,
-    2: Status.INFEASIBLE,
-    3: Status.FAILED,
-    4: Status.FAILED,
-}
-
-
+_STATUS = (
+    Status.OPTIMAL, Status.ITERATION_LIMIT, Status.INFEASIBLE, Status.FAILED, Status.FAILED,
+)  # fmt: skip
+"""By the numbers of ``linprog``."""
 ACTIVE = 1e-7
 """Relative distance up to which a row is active: 150 degenerate programs (``tests/support``) are
 all certified with anything from 1e-9 to 1e-5."""
@@ -66,111 +61,65 @@ def _attempt(program: Program, controls: Controls, *, presolve: bool) -> Solutio
     if np.isfinite(controls.deadline):
         options["time_limit"] = max(controls.deadline - time.monotonic(), 0.01)
     by_sample = n >= m or program.hard or program.rows.sparse
-    orientation = _by_sample if by_sample else _by_feature
-    status, message, iterations, point = orientation(program, options)
-    if point is None:
+    result = (_by_sample if by_sample else _by_feature)(program, options)
+    status = _STATUS[result.status]
+    # HiGHS reports no iteration where its presolve did the work; the solve counts as one.
+    iterations = max(int(result.get("nit", 0)), 1)
+    if result.x is None:
+        if not by_sample and result.status == 3:  # an unbounded dual is an infeasible primal
+            status = Status.INFEASIBLE
         nothing = certify(program, np.zeros(n), np.zeros(m), 0.0)
-        return Solution(status, nothing, max(iterations, 1), NAME, message)
-    answer = _sharpen(program, *point)
+        return Solution(status, nothing, iterations, NAME, result.message)
+    beta, weights = result.x[:n], result.x
+    if by_sample:
+        weights = -result.ineqlin.marginals
+    else:
+        beta = -result.eqlin.marginals
+    answer = _sharpen(program, beta, weights[:m], float(weights[m]))
     if status is Status.OPTIMAL and answer.relative_gap > controls.tol:
         status = Status.STALLED
-    # HiGHS reports no iteration where its presolve did the work; the solve counts as one.
-    return Solution(status, answer, max(iterations, 1), NAME, message)
+    return Solution(status, answer, iterations, NAME, result.message)
 
 
-_Point = tuple[Vector, Vector, float]
-_Answer = tuple[Status, str, int, "_Point | None"]
-
-
-def _by_sample(program: Program, options: dict[str, Any]) -> _Answer:
-    m, n = program.shape
+def _by_sample(program: Program, options: dict[str, Any]) -> Any:
+    m = program.shape[0]
     matrix, sign, center = program.rows.factors()
     soft = np.flatnonzero(np.isfinite(program.costs))
-    slack = sp.csr_array((np.ones(len(soft)), (soft, np.arange(len(soft)))), shape=(m, len(soft)))
-    shift = sp.csr_array(-sign[:, None])
-    above = sp.hstack([sp.csr_array(matrix), shift, slack])
-    wide = sp.hstack([sp.csr_array(program.difference[None, :]), sp.csr_array((1, 1 + len(soft)))])
-    link = sp.hstack(
-        [sp.csr_array(center[None, :]), sp.csr_array([[-1.0]]), sp.csr_array((1, len(soft)))]
-    )
-    result = linprog(
+    k = len(soft)
+    slack = sp.csr_array((np.ones(k), (soft, np.arange(k))), shape=(m, k))
+    above = sp.hstack([sp.csr_array(matrix), sp.csr_array(-sign[:, None]), slack])
+    wide = sp.hstack([sp.csr_array(program.difference[None, :]), sp.csr_array((1, 1 + k))])
+    link = sp.hstack([sp.csr_array(center[None, :]), sp.csr_array([[-1.0]]), sp.csr_array((1, k))])
+    box = np.column_stack([program.lower, program.upper])
+    return linprog(
         np.concatenate([program.linear, [0.0], program.costs[soft]]),
         A_ub=-sp.vstack([above, wide]),
         b_ub=-np.append(np.full(m, program.margin), program.separation),
         A_eq=link,
         b_eq=[0.0],
-        bounds=np.vstack(
-            [
-                np.column_stack([program.lower, program.upper]),
-                [[-np.inf, np.inf]],
-                np.tile([0.0, np.inf], (len(soft), 1)),
-            ]
-        ),
+        bounds=np.vstack([box, [[-np.inf, np.inf]], np.tile([0.0, np.inf], (k, 1))]),
         method="highs",
         options=options,
     )
-    if result.x is None:
-        return _STATUS[result.status], result.message, int(result.get("nit", 0)), None
-    multipliers = -result.ineqlin.marginals
-    return (
-        _STATUS[result.status],
-        result.message,
-        int(result.nit),
-        (result.x[:n], multipliers[:m], float(multipliers[m])),
-    )
 
 
-def _by_feature(program: Program, options: dict[str, Any]) -> _Answer:
+def _by_feature(program: Program, options: dict[str, Any]) -> Any:
     m, n = program.shape
-    identity = sp.eye_array(n)
-    A = program.rows.dense()
-    result = linprog(
-        np.concatenate(
-            [np.full(m, -program.margin), [-program.separation], -program.lower, program.upper]
-        ),
-        A_eq=sp.hstack(
-            [sp.csc_array(A.T), sp.csc_array(program.difference[:, None]), identity, -identity]
-        ),
+    identity, d = sp.eye_array(n), sp.csc_array(program.difference[:, None])
+    fixed = np.append(np.full(m, program.margin), program.separation)
+    box = np.column_stack([np.zeros(m), program.costs])
+    return linprog(
+        np.concatenate([-fixed, -program.lower, program.upper]),
+        A_eq=sp.hstack([sp.csc_array(program.rows.dense().T), d, identity, -identity]),
         b_eq=program.linear,
-        bounds=np.vstack(
-            [
-                np.column_stack([np.zeros(m), program.costs]),
-                np.tile([0.0, np.inf], (2 * n + 1, 1)),
-            ]
-        ),
+        bounds=np.vstack([box, np.tile([0.0, np.inf], (2 * n + 1, 1))]),
         method="highs",
         options=options,
-    )
-    if result.x is None:
-        # An unbounded dual is an infeasible primal.
-        status = Status.INFEASIBLE if result.status == 3 else _STATUS[result.status]
-        return status, result.message, int(result.get("nit", 0)), None
-    beta = -result.eqlin.marginals
-    return (
-        _STATUS[result.status],
-        result.message,
-        int(result.nit),
-        (
-            beta,
-            result.x[:m],
-            float(result.x[m]),
-        ),
     )
 
 
 def _sharpen(program: Program, beta: Vector, alpha: Vector, t: float) -> Certificate:
     """Return the certificate of the point, or of the vertex next to it if that is better."""
     answer = certify(program, beta, alpha, t)
-    if program.hard:
-        return answer
-    distance = program.rows.dot(answer.beta) - program.margin
-    size = float(np.mean(np.abs(distance))) + program.margin
-    active = np.abs(distance) <= ACTIVE * size
-    active |= (alpha > ACTIVE * program.costs) & (alpha < (1 - ACTIVE) * program.costs)
-    alpha = np.where(active, answer.alpha, np.where(distance < 0, program.costs, 0.0))
-    width = ACTIVE * (program.upper - program.lower)
-    free = (answer.beta > program.lower + width) & (answer.beta < program.upper - width)
-    vertex = to_vertex(program, answer.beta, alpha, answer.t, active, free, answer.t > 0)
-    if vertex is not None and vertex.gap < answer.gap:
-        return vertex
-    return answer
+    vertex = vertex_of_active_set(program, program, answer, ACTIVE)
+    return vertex if vertex is not None and vertex.gap < answer.gap else answer

@@ -45,7 +45,7 @@ from lincent.solvers.bounds import Bounds
 from lincent.solvers.cholesky import PositiveDefinite
 from lincent.solvers.lp.duplicate_rows import merge
 from lincent.solvers.lp.tableau import crossover
-from lincent.solvers.lp.vertex import fit_tied_weights, to_vertex
+from lincent.solvers.lp.vertex import to_vertex
 from lincent.solvers.predictor_corrector import predictor_corrector
 from lincent.solvers.solution import Controls, Solution, Status
 
@@ -72,7 +72,6 @@ class Tuning:
     patience_below: int = 2  # the same where it is small enough for the caller
     patience_far: int = 6  # the same above ``stalled_gap``, where another start may do better
     stalled_gap: float = 0.1
-    raised: float = 0.01  # of what the box must absorb: the products of a second, safer start
     late: float = 0.5  # seconds by which a step may end after the time limit
     vertex_below: float = 1e-2  # relative gap from which on the vertex is guessed
     pivots: int = 5  # per column that a crossover may take
@@ -81,7 +80,6 @@ class Tuning:
     tableau_entries: int = 60_000  # of a tableau whose pivots are cheaper than steps
     rescue_entries: int = 2_000_000  # of a tableau where the steps have stalled
     near: float = 650.0  # a crossover starts at a mu of (near / entries)^1.5, at most a tenth
-    tied: float = 1e-7  # of the mean distance: rows nearer to their breakpoint are active
 
 
 TUNING = Tuning()
@@ -144,13 +142,11 @@ def solve(
     controls: Controls,
     start: Vector | None = None,
     *,
-    boxed: bool = False,
     enough: float = 0.0,
 ) -> Solution:
     """Solve the program to ``controls.tol``, or as near as it gets.
 
-    ``boxed`` says that the optimum is known to be at the box; a gap of ``enough`` is worth no long
-    wait and no second start.
+    A gap of ``enough`` is worth no long wait.
     """
     if program.one_point:
         return _only_point(program, controls)
@@ -158,8 +154,8 @@ def solve(
     with _threads.limits_for_size(*program.shape):
         merged = merge(program)
         if merged is not None:
-            return merged.expand(_solve(merged.program, controls, start, boxed, enough))
-        return _solve(program, controls, start, boxed, enough)
+            return merged.expand(_solve(merged.program, controls, start, enough))
+        return _solve(program, controls, start, enough)
 
 
 def exact(program: Program, controls: Controls, start: Vector | None = None) -> Solution:
@@ -173,12 +169,10 @@ def exact(program: Program, controls: Controls, start: Vector | None = None) -> 
     return replace(solution, status=Status.OPTIMAL) if reached else solution
 
 
-def _solve(
-    program: Program, controls: Controls, start: Vector | None, boxed: bool, enough: float
-) -> Solution:
+def _solve(program: Program, controls: Controls, start: Vector | None, enough: float) -> Solution:
     m, n = program.shape
     # With few samples per feature the classes are separable and the optimum is at the box.
-    boxed = boxed or (start is None and m < 3 * n)
+    boxed = start is None and m < 3 * n
     point = InteriorPoint(program, start, absorb=boxed)
     first = _drive(program, controls, point, enough, hurry=not boxed)
     steps = first.iterations
@@ -186,11 +180,6 @@ def _solve(
         # Steps that stall so far out are held up by the box, whose duals began small.
         first = _drive(program, controls, InteriorPoint(program, point.beta, absorb=True), enough)
         steps += first.iterations
-    if first.status is Status.STALLED and first.relative_gap > enough:
-        again = InteriorPoint(program, absorb=True, raised=True)
-        second = _drive(program, controls, again, enough)
-        steps += second.iterations
-        first = min(first, second, key=lambda solution: solution.relative_gap)
     return replace(first, iterations=steps)
 
 
@@ -201,18 +190,23 @@ def _only_point(program: Program, controls: Controls) -> Solution:
     find its coefficient.
     """
     m, n = program.shape
-    beta = program.farthest_point
-    alpha = np.where(program.rows.dot(beta) < program.margin, program.costs, 0.0)
-    answer = certify(program, beta, alpha, 0.0)
+    answer = only_point(program)
     if answer.relative_gap > controls.tol and (m + 2 * n) * n <= TUNING.rescue_entries:
         push = program.difference / (ONLY_POINT * np.abs(program.difference).max())
         sides = np.maximum(np.concatenate([-push, push]), 0.0)
         weight = np.concatenate([np.ones(m), 1.0 + sides, np.ones(1)])
-        vertex = crossover(program, beta, weight, TUNING.pivots * n + 20)
+        vertex = crossover(program, answer.beta, weight, TUNING.pivots * n + 20)
         if vertex is not None and vertex.relative_gap < answer.relative_gap:
             answer = vertex
     status = Status.OPTIMAL if answer.relative_gap <= controls.tol else Status.STALLED
     return Solution(status, answer, 1, NAME)
+
+
+def only_point(program: Program) -> Certificate:
+    """Certify the one vertex of the box that the margin leaves, by the rows that violate it."""
+    beta = program.farthest_point
+    alpha = np.where(program.rows.dot(beta) < program.margin, program.costs, 0.0)
+    return certify(program, beta, alpha, program.corner_t(program.rows.tdot(alpha)))
 
 
 @np.errstate(all="ignore")  # a step that is not finite ends the drive as stalled
@@ -300,7 +294,6 @@ class InteriorPoint:
         start: Vector | None = None,
         *,
         absorb: bool = False,
-        raised: bool = False,
     ) -> None:
         m, n = program.shape
         self.program = program
@@ -314,7 +307,7 @@ class InteriorPoint:
         self.P = np.empty(2 * m + 2 * n + 1)
         self.Z = np.empty(2 * m + 2 * n + 1)
         began = time.monotonic()
-        self._start(start, absorb, raised)
+        self._start(start, absorb)
         # The start factors a matrix, as a step does.
         self.started_in = time.monotonic() - began
         size = (m + 2 * n) * n
@@ -333,15 +326,14 @@ class InteriorPoint:
     def t(self) -> float:
         return float(self.Z[self.apart])
 
-    def _start(self, start: Vector | None, absorb: bool, raised: bool) -> None:
+    def _start(self, start: Vector | None, absorb: bool) -> None:
         """Set a centered point: every row alone has p alpha = xi (c - alpha).
 
         beta starts along the discriminant direction inv(A'CA) d (or where the caller says), at the
         length with the smallest objective; the slacks start at the size of the residuals there.
         The duals of the box start small, and stationarity is reached on the way; or, with
         ``absorb``, they start as large as stationarity asks, which is slower but suits problems
-        whose optimum is at the box.  ``raised`` starts with all products larger, where the box has
-        much to absorb: slower again, and it has not failed yet.
+        whose optimum is at the box.
         """
         program = self.program
         if start is None:
@@ -352,10 +344,6 @@ class InteriorPoint:
             missed = program.margin - program.rows.dot(self.beta)
         size = TUNING.width * float(np.abs(missed).mean()) + 1e-300
         mu = self._center(missed, size)
-        if raised:
-            rest = program.linear - program.rows.tdot(self.alpha)
-            push = float(np.abs(rest * (program.upper - program.lower)).mean()) / 2
-            mu = self._center(missed, size * max(TUNING.raised * push / mu, 1.0))
         self.Z[self.box] = mu / self.P[self.box]
         self.Z[self.apart] = mu / self.P[self.apart]
         if start is not None:
@@ -475,43 +463,13 @@ class InteriorPoint:
     def rescue(self, answer: Certificate, tol: float, *, stalled: bool) -> Certificate:
         """Return the best of the answer and the vertices near a point where the steps end."""
         m, n = self.program.shape
-        vertices = [self.vertex(exact_count=False), self.tied(answer) if stalled else None]
+        vertices = [self.vertex(exact_count=False)]
+        if stalled and tol <= TUNING.worth_crossing and (m + 2 * n) * n <= TUNING.rescue_entries:
+            vertices.append(self._cross())
         for vertex in vertices:
             if vertex is not None and vertex.relative_gap < answer.relative_gap:
                 answer = vertex
-        exact = tol <= TUNING.worth_crossing
-        small = (m + 2 * n) * n <= TUNING.rescue_entries
-        if stalled and exact and small and answer.relative_gap > tol:
-            vertex = self._cross()
-            if vertex is not None and vertex.relative_gap < answer.relative_gap:
-                answer = vertex
         return answer
-
-    def tied(self, answer: Certificate) -> Certificate | None:
-        """Return the answer with other dual weights, of all rows that are active there.
-
-        Thousands of tied rows (one-hot features) have no vertex that the iterates approach: the
-        point is soon right, and products of the tied rows stay where they are.
-        """
-        program, n = self.program, self.program.shape[1]
-        distance = program.rows.dot(answer.beta) - program.margin
-        size = float(np.abs(distance).mean())
-        on = np.flatnonzero(np.abs(distance) <= TUNING.tied * size)
-        if len(on) <= n or len(on) * n > TUNING.rescue_entries:
-            return None
-        alpha = np.where(distance < 0, program.costs, 0.0)
-        alpha[on] = 0.0
-        inside = np.minimum(answer.beta - program.lower, program.upper - answer.beta)
-        free = inside > TUNING.tied * (program.upper - program.lower)
-        rows, costs = program.rows.take(on).dense(), program.costs[on]
-        if self.t * size > self.P[self.apart]:  # the separation is active: a row around its t
-            rows, costs = np.vstack([rows, program.difference]), np.append(costs, 2.0 * self.t)
-        rest = (program.linear - program.rows.tdot(alpha)) / self.column_scale
-        weights = fit_tied_weights((rows / self.column_scale)[:, free], rest[free], costs)
-        if weights is None:
-            return None
-        alpha[on] = weights[: len(on)]
-        return certify(program, answer.beta, alpha, float(weights[len(on) :].sum()))
 
     def _cross(self) -> Certificate | None:
         """Return the vertex reached by pivots from here."""

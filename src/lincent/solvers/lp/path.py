@@ -14,7 +14,8 @@ margin (parametric programming; Gass and Saaty 1955): between margins a factor o
 are as many as such rows, often thousands, so they are not followed one by one.  With beta kept,
 the rows with |a_i.beta - s| <= |s - s0| change sides; these are undecided, all others hardly are.
 
-    small problems, few rows turn     pivots from the last vertex (``MarginPivots``)
+    small problems, or few hinges entered or left the active set before
+                                      pivots from the last vertex (``MarginPivots``)
     larger ones, few undecided        the vertex of the last active set is tried
     else, up to 700,000 entries       Newton steps from the last point, then pivots (``simplex``)
     else                              screening from the last point, the undecided rows as band
@@ -27,7 +28,7 @@ never wrong; where its certificate falls short, the solvers start from nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeGuard
 
@@ -35,21 +36,22 @@ import numpy as np
 
 from lincent.problems.arrays import Certificate, Rows, Vector
 from lincent.problems.centralization import Program, certify, lcc_program
-from lincent.solvers.lp import dispatch, screening, simplex
+from lincent.solvers.lp import dispatch, interior_point, screening, simplex
 from lincent.solvers.lp.duplicate_rows import groups, one_of_each, summed
 from lincent.solvers.lp.tableau import Tableau
-from lincent.solvers.lp.vertex import to_vertex
+from lincent.solvers.lp.vertex import active_hinges, vertex_of_active_set
 from lincent.solvers.solution import Controls, Solution, Status, not_begun
 from lincent.sources.evaluation import Multipliers
 
 SCALED, VERTEX, PIVOTS = "scaled", "vertex", "pivots"
 """Names of the shortcuts."""
-ACTIVE = 1e-9
-"""Relative distance up to which a row or a side is active."""
 TRIED_GAP = 100.0
 """Times ``tol``: a scaled solution whose gap is expected to be larger is not certified."""
 PIVOT_ENTRIES, PIVOT_COLUMNS = 30_000, 64
-"""Sizes beyond which Newton steps, which pass many breakpoints at once, beat pivots."""
+"""Sizes beyond which Newton steps, which pass many breakpoints at once, beat pivots ..."""
+FEW_CHANGES, TABLEAU_ENTRIES = 0.25, 4_000_000
+"""... but where so few hinges per column changed between the last two margins: at 1,600 x 500 those
+of the next take 10 to 160 pivots, a twentieth to half of an interior point's time."""
 REFRESH = 200
 """Pivots after which the tableau is recomputed, as their rounding errors add up."""
 SHORT_ENTRIES = 6_000
@@ -61,7 +63,7 @@ def solve_path(
     difference: Vector,
     margins: Vector,
     costs: Sequence[Any],
-    path_solver: PathSolver | StreamedPathSolver,
+    path_solver: PathSolver,
 ) -> list[list[Solution]]:
     """Return solutions by cost vector and margin; margins are visited from the largest down.
 
@@ -103,6 +105,15 @@ class _Visited:
         """a_i.beta of every row."""
         return self.program.rows.dot(self.certificate.beta)
 
+    @cached_property
+    def active(self) -> np.ndarray:
+        """Which rows, lower sides and upper sides are active."""
+        return np.concatenate(active_hinges(self.program, self.certificate))
+
+    def changed_from(self, before: _Visited | None) -> float:
+        """Return how many hinges differ in the active sets of two points."""
+        return np.inf if before is None else float(np.sum(self.active != before.active))
+
 
 class PathSolver:
     """Solves one program after the other, each from the last."""
@@ -111,6 +122,7 @@ class PathSolver:
         self.solver, self.controls, self.rng = solver, controls, rng
         self._first: _Visited | None = None
         self._last: _Visited | None = None
+        self._before: _Visited | None = None  # the point before the last
         self._pivots = MarginPivots()
         self._sizes: simplex.Sizes | None = None
 
@@ -130,7 +142,7 @@ class PathSolver:
             if equal is not None:
                 first, group = equal
                 rows, vectors = one_of_each(rows, first), [summed(cost, group) for cost in vectors]
-            self._sizes = simplex.Sizes.of(rows.dense())
+            self._sizes = simplex.scales_and_sizes(rows.dense())
         return rows, vectors
 
     def rewind(self) -> None:
@@ -145,7 +157,7 @@ class PathSolver:
         if solution.solver not in (SCALED, PIVOTS):
             self._pivots.forget()
         if np.isfinite(solution.certificate.objective):
-            self._last = _Visited(program, solution.certificate)
+            self._before, self._last = self._last, _Visited(program, solution.certificate)
             self._first = self._first or self._last
         return solution
 
@@ -161,14 +173,16 @@ class PathSolver:
         small, auto = _is_small(program.rows), self._is_auto(program)
         undecided = _undecided(program, last)
         turned = (last.projected < program.margin) != (last.projected < last.program.margin)
-        if auto and MarginPivots.is_applicable(program, int(np.count_nonzero(turned))):
+        few = auto and not small and MarginPivots.has_tableau(program)
+        few = few and last.changed_from(self._before) <= FEW_CHANGES * n
+        if few or (auto and MarginPivots.is_applicable(program, int(np.count_nonzero(turned)))):
             weight = hinge_weights(last.program, last.certificate.beta, last.projected)
             solution = self._pivots.solve(program, last.certificate.beta, weight, self.controls)
             if solution is not None:
                 return solution
         # Otherwise the active set surely changes; for other costs it is unknown.
         if (undecided <= n and not small) or program.margin == last.program.margin:
-            answer = _vertex(program, last)
+            answer = vertex_of_active_set(program, last.program, last.certificate)
             if self._good(answer):
                 return Solution(Status.OPTIMAL, answer, 0, VERTEX)
         if not auto or m < 5 * n or program.one_point:
@@ -199,20 +213,14 @@ class PathSolver:
             m, n = program.shape
             solution = None
             if program.one_point:
-                solution = self._only_point(program)
+                solution = replace(
+                    interior_point.solve(program, self.controls), solver=VERTEX, iterations=0
+                )
             elif m > 1.5 * screening.start_size(n) and not _is_small(program.rows):
                 solution = screening.solve(program, self.controls, self.rng)
             if solution is not None and self._final(solution):
                 return solution
         return dispatch.solve(program, self.solver, self.controls, self.rng)
-
-    def _only_point(self, program: Program) -> Solution | None:
-        """Return the one vertex that the margin leaves; features without a difference are free."""
-        answer = only_point(program)
-        if self._good(answer) or not MarginPivots.is_affordable(program):
-            return Solution(Status.OPTIMAL, answer, 0, VERTEX)
-        weight = hinge_weights(program, answer.beta, program.rows.dot(answer.beta))
-        return self._pivots.solve(program, answer.beta, weight, self.controls)
 
     def _is_auto(self, program: Program) -> bool:
         return self.solver == "auto" and not program.hard and bool(np.all(program.costs > 0))
@@ -234,13 +242,6 @@ def _undecided(program: Program, last: _Visited) -> int:
     return int(np.count_nonzero(np.abs(last.projected - program.margin) <= shift))
 
 
-def only_point(program: Program) -> Certificate:
-    """Certify the one vertex of the box that the margin leaves, by the rows that violate it."""
-    beta = program.farthest_point
-    alpha = np.where(program.rows.dot(beta) < program.margin, program.costs, 0.0)
-    return certify(program, beta, alpha, program.corner_t(program.rows.tdot(alpha)))
-
-
 def _scaled(program: Program, last: _Visited, tol: float) -> Certificate | None:
     before, point = last.program, last.certificate
     if before.costs is not program.costs and np.any(before.costs != program.costs):
@@ -256,27 +257,6 @@ def _scaled(program: Program, last: _Visited, tol: float) -> Certificate | None:
     if np.any(beta < program.lower) or np.any(beta > program.upper):
         return None
     return certify(program, beta, point.alpha, point.t)
-
-
-def _vertex(program: Program, last: _Visited) -> Certificate | None:
-    """Return the vertex that the active set of the last point defines in this program."""
-    before, point = last.program, last.certificate
-    if program.hard or before.hard:
-        return None
-    distance = last.projected - before.margin
-    size = float(np.abs(distance).mean()) + before.margin
-    ratio = np.divide(
-        program.costs, before.costs, where=before.costs > 0, out=np.zeros(len(distance))
-    )
-    between = (point.alpha > ACTIVE * before.costs) & (point.alpha < (1 - ACTIVE) * before.costs)
-    active = (np.abs(distance) <= ACTIVE * size) | between
-    rounding = ACTIVE * (before.upper - before.lower)
-    at_low, at_high = point.beta - before.lower <= rounding, before.upper - point.beta <= rounding
-    tight = float(before.difference @ point.beta) <= before.separation * (1 + ACTIVE)
-    # An inactive row has weight zero or its cost; rounding of the last point ends here.
-    alpha = np.where(active, point.alpha * ratio, np.where(distance < 0, program.costs, 0.0))
-    beta = np.where(at_low, program.lower, np.where(at_high, program.upper, point.beta))
-    return to_vertex(program, beta, alpha, point.t, active, ~(at_low | at_high), tight)
 
 
 def hinge_weights(program: Program, beta: Vector, projected: Vector) -> Vector:
@@ -301,11 +281,17 @@ class MarginPivots:
         self._refreshed = 0
 
     @staticmethod
-    def is_affordable(program: Program) -> bool:
-        """Return whether the tableau of all rows is small enough to pivot in."""
+    def has_tableau(program: Program) -> bool:
+        """Return whether the tableau of all rows can be held."""
         m, n = program.shape
         local = not (program.rows.is_remote or program.rows.sparse)
-        return local and m * n <= PIVOT_ENTRIES and n <= PIVOT_COLUMNS
+        return local and (m + 2 * n) * n <= TABLEAU_ENTRIES
+
+    @staticmethod
+    def is_affordable(program: Program) -> bool:
+        """Return whether the tableau of all rows is small enough for many pivots."""
+        m, n = program.shape
+        return m * n <= PIVOT_ENTRIES and n <= PIVOT_COLUMNS and MarginPivots.has_tableau(program)
 
     @staticmethod
     def is_applicable(program: Program, turned: int) -> bool:
@@ -333,7 +319,8 @@ class MarginPivots:
             return None
         before = tableau.pivots
         self._tableau = None  # until it is known to be good
-        if not tableau.descend(12 * program.shape[1] + 20):
+        n = program.shape[1]
+        if not tableau.descend(12 * n + 20 if self.is_affordable(program) else n):
             return None
         answer = tableau.certificate(program.feasible(last))
         if answer.relative_gap > controls.tol:
@@ -354,7 +341,7 @@ class MarginPivots:
         return tableau if tableau.aim(program, fresh=fresh) else None
 
 
-class StreamedPathSolver:
+class StreamedPathSolver(PathSolver):
     """The path over remote data, of which only sums are transferred.
 
     At the largest feasible margin one pass over the data certifies the one point left.  Where no
@@ -366,42 +353,34 @@ class StreamedPathSolver:
     is screened from nothing.
     """
 
-    def __init__(self, solver: str, controls: Controls, rng: np.random.Generator) -> None:
-        self.solver, self.controls, self.rng = solver, controls, rng
-        self._last: tuple[Program, Certificate] | None = None
-
-    def prepare(self, rows: Rows, costs: Sequence[Any]) -> tuple[Rows, Sequence[Any]]:
-        """Return rows and costs unchanged."""
-        return rows, costs
+    def prepare(self, rows: Rows, costs: Sequence[Any]) -> tuple[Rows, list[Any]]:
+        return rows, list(costs)
 
     def rewind(self) -> None:
         """Forget the last point: the next line has other costs."""
         self._last = None
 
     def solve(self, program: Program) -> Solution:
-        """Return the certified solution of a program that differs in its margin only."""
         if program.infeasible:
             nowhere = Certificate(np.zeros(program.shape[1]), np.empty(0), 0.0, np.inf, -np.inf)
             return Solution(Status.INFEASIBLE, nowhere, 0, "none")
-        solution = self._from_sums(program)
-        if solution is None:
-            solution = dispatch.solve(program, self.solver, self.controls, self.rng)
-        if np.isfinite(solution.certificate.objective):
-            self._last = program, solution.certificate
-        return solution
+        return super().solve(program)
 
-    def _from_sums(self, program: Program) -> Solution | None:
-        """Return what known sums, or one pass over the data, can certify."""
-        if program.hard or self.solver != "auto":
+    def _from_last(self, program: Program) -> Solution | None:
+        if self._last is None or not self._is_auto(program):
             return None
-        scaled = None if self._last is None else scaled_by_sums(program, *self._last)
-        if scaled is not None and scaled.relative_gap <= self.controls.tol:
-            return Solution(Status.OPTIMAL, scaled, 0, SCALED)
-        if program.one_point:
-            point = only_point_by_sums(program)
-            if point.relative_gap <= self.controls.tol:
-                return Solution(Status.OPTIMAL, point, 0, VERTEX)
-        return None
+        answer = scaled_by_sums(program, self._last.program, self._last.certificate)
+        return Solution(Status.OPTIMAL, answer, 0, SCALED) if self._good(answer) else None
+
+    def _from_nothing(self, program: Program) -> Solution:
+        if program.one_point and self._is_auto(program):
+            answer = only_point_by_sums(program)
+            if self._good(answer):
+                return Solution(Status.OPTIMAL, answer, 0, VERTEX)
+        return dispatch.solve(program, self.solver, self.controls, self.rng)
+
+    def _is_auto(self, program: Program) -> bool:
+        return self.solver == "auto" and not program.hard
 
 
 def scaled_by_sums(program: Program, before: Program, point: Certificate) -> Certificate | None:

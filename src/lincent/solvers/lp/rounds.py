@@ -9,10 +9,9 @@ The restricted objective never exceeds the true one: a row outside the band coun
 So this is a cutting-plane model (Kelley 1960), every round gives a valid bound, rows on the wrong
 side of the margin join the band, and the rounds end at the optimum of the whole.
 
-The trust region keeps the model where it is good.  Where the model's optimum is worse than the best
-point so far, the best point on the way to it is taken instead.  Where the gap has not halved in
-three rounds the band is made wider; where that does not help either, the search ends as stalled,
-for another solver to continue.
+The trust region keeps the model where it is good.  Where the gap has not halved in three rounds the
+band is made wider; where that does not help either, the search ends as stalled, for another solver
+to continue.
 """
 
 from __future__ import annotations
@@ -52,7 +51,6 @@ class Tuning:
     patience: int = 3  # rounds in which the gap must halve
     wider: int = 4  # times as many rows in the band after a stall
     most_widenings: int = 2
-    lengths: tuple[float, ...] = (0.7, 0.5, 0.3, 0.15, 0.05)  # of the way to a point that is worse
 
 
 TUNING = Tuning()
@@ -93,14 +91,14 @@ class Rounds:
     ) -> None:
         self.program, self.whole, self.controls = program, whole, controls
         self.view: EvaluatedRows | None = point.view  # of the best point, where it was kept
-        self.beta, self.objective = point.beta, point.objective
+        self.beta = point.beta
         self.width = point.width
         self.split = point.view.split(self.width)
         self.scale = self.split.rows.column_scale() if scale is None else scale
         self.radius = TUNING.trust * self.width * (1.0 / self.scale if spread is None else spread)
         self.most = TUNING.guessed_rounds if spread is None else TUNING.most_rounds
         self.bounds = Bounds()
-        self.bounds.offer_primal(self.objective, None)
+        self.bounds.offer_primal(point.objective, None)
         self.inner_tol, self.loose = TUNING.inner_tol * controls.tol, 0.0
         self.gaps: list[float] = []
         self.widenings = self.retreats = 0
@@ -126,11 +124,11 @@ class Rounds:
         held = self._held(point.beta)
         self._raise_bound(point)
         checked = self.split.check(point.beta)
-        self._lower_objective(point.beta, checked)
-        self.bounds.objective = self.objective
+        if self.bounds.offer_primal(self.program.value(point.beta, checked.loss), None):
+            self.beta, self.view = point.beta, checked.view
         gap = self.bounds.relative_gap
         self.controls.reached(
-            f"round {number + 1}", self.objective, gap,
+            f"round {number + 1}", self.bounds.objective, gap,
             f"  band {small.shape[0]}  misplaced {checked.misplaced}  at trust region {held}",
         )  # fmt: skip
         if gap <= TUNING.enough * self.controls.tol:
@@ -168,23 +166,6 @@ class Rounds:
         t = program.best_t(combined, point.t)
         value = program.bound(total, t, combined)
         self.bounds.offer_dual(value, (split, point.alpha, combined, t))
-
-    def _lower_objective(self, beta: Vector, checked: Checked) -> None:
-        """Keep the new point if it is better, else the best one on the way to it."""
-        program = self.program
-        value = program.value(beta, checked.loss)
-        if value < self.objective:
-            self.beta, self.objective, self.view = beta, value, checked.view
-        elif np.isfinite(value) and value - self.objective > self.controls.tol * abs(value):
-            lengths = np.array(TUNING.lengths)
-            trial = checked.view or self.whole.look(beta, 0)
-            losses = self._best_view().along(trial, lengths)
-            points = [self.beta + length * (beta - self.beta) for length in lengths]
-            values = [program.value(b, float(v)) for b, v in zip(points, losses, strict=True)]
-            best = int(np.argmin(values))
-            if values[best] < self.objective:
-                between = self._best_view().between(trial, float(lengths[best]), losses[best])
-                self.beta, self.objective, self.view = points[best], values[best], between
 
     def _best_view(self) -> EvaluatedRows:
         if self.view is None:
@@ -228,5 +209,5 @@ class Rounds:
         self.view = None
         split, alpha, combined, t = self.bounds.dual
         multipliers = split.multipliers(alpha, combined)
-        answer = Certificate(self.beta, multipliers, t, self.objective, self.bounds.bound)
+        answer = self.bounds.certificate(self.beta, multipliers, t)
         return Solution(status, answer, iterations, NAME, scale=self.scale)

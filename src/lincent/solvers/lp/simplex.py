@@ -13,17 +13,14 @@ this route small fits take half as long again (up to three times).
        gradient = g - sum_i alpha_i a_i,      Hessian = sum_band c_i / (2 w size_i) a_i a_i'
 
    w is the distance of the k-th nearest row.  About as many rows are undecided as have changed
-   sides in the last step, so that many are k; where steps are cut short it grows.  Coordinates
-   that would leave the box are held at it, and a step that would end below the separation is led
-   along it.
+   sides in the last step, so that many are k; where steps are cut short it grows.  Each step is
+   that of ``smoothing``, in the box and above the separation.
 2. The rows nearest to the margin are the band.  The rest is summed up, each row on the side where
    it is: a violating row adds c_i (s - a_i.beta), the others nothing.
 3. Pivots (``tableau``) lead to the optimal vertex of the band, the others are evaluated there, and
    those on the wrong side join the band.  When none is, the vertex is optimal for all rows.  Where
    many are, the band was too small: move towards the vertex as far as the objective
    falls, and take a larger band from there.
-   Where the classes are separable and the features many, an interior point solves the first band:
-   Newton steps, which follow rows that change sides, come nowhere near the basis there.
 
 What this cannot finish (mostly dependent features) goes on to the interior point.
 """
@@ -37,7 +34,6 @@ from scipy.linalg import lapack
 
 from lincent.problems.arrays import Certificate, Index, Matrix, Vector
 from lincent.problems.centralization import Program, certify
-from lincent.solvers.lp import interior_point
 from lincent.solvers.lp.duplicate_rows import merge
 from lincent.solvers.lp.tableau import crossover
 from lincent.solvers.solution import Controls, Solution, Status, silent
@@ -46,6 +42,9 @@ from lincent.sources.dense import DenseRows
 NAME = "simplex"
 LENGTHS = 10.0 ** -np.arange(0.0, 6.5, 0.5)
 """Lengths along the discriminant direction among which the start is chosen."""
+RIDGE = 3e-9
+"""Of the diagonal of a Hessian, singular where features depend on each other: with less, equal ones
+drift apart by rounding; with more, the step is no longer exact."""
 TINY = 1e-300
 BLOCK = 2_048
 """Rows that are squared at a time: fresh memory for all of them costs more than the squares."""
@@ -73,12 +72,9 @@ class Tuning:
     poor: float = 0.1  # a length that shows that it was not
     near: float = 0.5  # rows per column that change sides in a last step
     flat: float = 2e-4  # relative gain of a step after which pivots take over
-    holds: int = 3  # times that coordinates which would leave the box are fixed, before a clip
-    hessian_ridge: float = 1e-6  # of the diagonal, where a band has fewer rows than columns
     small_size: float = 1e-3  # of the mean size of rows: what is smaller counts as this
     few_violated: float = 0.005  # of the rows: with no more the box is the bound, and
     violated_at_corner: float = 0.05  # of the rows up to which pivots begin at its vertex
-    interior_columns: int = 40  # from which on an interior point finds the basis inside it
     band: int = 10  # rows per column among which pivots are made: more cost, fewer miss some
     least_band: int = 160  # rows that are in the band in any case
     pivoted_whole: int = 6_000  # entries up to which all rows are the band
@@ -91,6 +87,7 @@ class Tuning:
 
 
 TUNING = Tuning()
+Sizes = tuple[Vector, Vector]
 STEP_LENGTHS = np.array([0.0, 1.0, 0.6, 0.3, 0.1, 0.03])
 
 
@@ -126,7 +123,7 @@ def _finish(program: Program, near: BandPoint, controls: Controls) -> Solution:
     late = _late(controls)
     answer = None if late else _solve_band(program, near, controls)
     if answer is None:
-        answer = certify(program, near.beta, near.multipliers(), near.t)
+        answer = certify(program, near.beta, near.multipliers(), 0.0)
     status = Status.TIME_LIMIT if late else Status.STALLED
     if answer.relative_gap <= controls.tol:
         status = Status.OPTIMAL
@@ -137,8 +134,8 @@ def _late(controls: Controls) -> bool:
     return controls.deadline < np.inf and controls.out_of_time()
 
 
-def scales_and_sizes(rows: Matrix) -> tuple[Vector, Vector]:
-    """Return scale_j, the root mean square of columns, and sqrt(sum_j (a_ij / scale_j)^2)."""
+def scales_and_sizes(rows: Matrix) -> Sizes:
+    """Return scale_j, the root mean square of columns, and 1 / sqrt(sum_j (a_ij / scale_j)^2)."""
     m = len(rows)
     parts = [rows[first : first + BLOCK] for first in range(0, m, BLOCK)]
     squares = parts[0] * parts[0]
@@ -149,23 +146,8 @@ def scales_and_sizes(rows: Matrix) -> tuple[Vector, Vector]:
     mean[mean == 0.0] = 1.0
     weight = 1.0 / mean
     sizes = [squares @ weight, *((some * some) @ weight for some in parts[1:])]
-    size = sizes[0] if len(sizes) == 1 else np.concatenate(sizes)
-    return np.sqrt(mean), np.sqrt(size)
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Scales of columns and sizes of rows, for those that are solved repeatedly."""
-
-    scale: Vector
-    per_size: Vector
-
-    @staticmethod
-    def of(rows: Matrix) -> Sizes:
-        """Compute the scales of columns and the inverse sizes of rows."""
-        scale, size = scales_and_sizes(rows)
-        per_size = 1.0 / np.maximum(size, TUNING.small_size * size.sum() / len(size) + TINY)
-        return Sizes(scale, per_size)
+    size = np.sqrt(sizes[0] if len(sizes) == 1 else np.concatenate(sizes))
+    return np.sqrt(mean), 1.0 / np.maximum(size, TUNING.small_size * size.sum() / m + TINY)
 
 
 class BandPoint:
@@ -173,13 +155,11 @@ class BandPoint:
 
     def __init__(self, program: Program, start: Vector | None, sizes: Sizes | None = None) -> None:
         self.program, self.rows = program, program.rows.dense()
-        sizes = sizes or Sizes.of(self.rows)
-        self.scale, self.per_size = sizes.scale, sizes.per_size
+        self.scale, self.per_size = sizes or scales_and_sizes(self.rows)
         # Integers tie, and a growing band would go through the ties every time.
         merged = program.rows.merged
         self.pivoted_whole = TUNING.ties_whole if merged else TUNING.pivoted_whole
         self.curvature = 0.5 * self.per_size * program.costs
-        self.t = 0.0  # dual weight of the separation
         self.gain = 1.0  # of the last step, relative to the loss
         self.width = 0.0  # of the last band
         self.started = start is not None
@@ -270,8 +250,11 @@ class BandPoint:
         some = rows.take(inside, axis=0)
         hessian = (some.T * self.curvature.take(inside)) @ some
         # In units of 1 / w, so that the numbers are of the size of the data.
-        step = self._towards(hessian, width * self._slope(alpha))
-        return 0.0 if step is None else self.move(step, rows @ step)
+        aim = clipped_newton_point(self.program, self.beta, width * self._slope(alpha), hessian)
+        if aim is None:
+            return 0.0
+        step = aim - self.beta
+        return self.move(step, rows @ step)
 
     def _width(self, distance: Vector, band: int) -> float:
         """Return the distance within which so many rows are, sought near that of the last step."""
@@ -306,51 +289,6 @@ class BandPoint:
         chosen[np.argpartition(np.abs(self.missed) * self.per_size, band)[:band]] = True
         return chosen
 
-    def _towards(self, hessian: Matrix, gradient: Vector) -> Vector | None:
-        """Return the Newton step, inside the box and above the separation."""
-        program, beta = self.program, self.beta
-        diagonal = hessian.diagonal()
-        ridge = TUNING.hessian_ridge * (diagonal + 1e-3 * diagonal.max() + TINY)
-        hessian.flat[:: len(beta) + 1] += ridge
-        limits = np.array([program.lower - beta, program.upper - beta])
-        if limits[0].max() < 0.0 < limits[1].min():
-            whole = self._free_step(hessian, gradient, program.difference)
-            if whole is None or not ((whole < limits[0]) | (whole > limits[1])).any():
-                return whole
-        slope = gradient - self.t * program.difference
-        held = ((limits[0] >= 0.0) & (slope > 0.0)) | ((limits[1] <= 0.0) & (slope < 0.0))
-        fixed = np.zeros(len(beta))
-        for _ in range(TUNING.holds + 1):
-            step, free = fixed.copy(), (~held).nonzero()[0]
-            push = (gradient + hessian @ fixed).take(free)
-            inner = hessian.take(free, axis=0).take(free, axis=1)
-            part = self._free_step(inner, push, program.difference.take(free))
-            if part is None:
-                return None
-            step[free] = part
-            out = (step < limits[0]) | (step > limits[1])
-            if not out.any():
-                break
-            held |= out
-            fixed = np.where(out, np.minimum(np.maximum(step, limits[0]), limits[1]), fixed)
-        return np.asarray(np.minimum(np.maximum(step, limits[0]), limits[1]))
-
-    def _free_step(self, hessian: Matrix, gradient: Vector, d: Vector) -> Vector | None:
-        """Return the step of some coordinates, with d their part of the difference."""
-        if len(gradient) == 0:
-            return gradient
-        columns, info = lapack.dposv(hessian, np.array([gradient, d]).T)[1:]
-        if info != 0:
-            return None
-        step, away = np.negative(columns[:, 0]), columns[:, 1]
-        now = float(self.program.difference @ self.beta)
-        short = self.program.separation - now - float(d @ step)
-        self.t = 0.0
-        if short > 0.0:
-            self.t = short / max(float(d @ away), TINY)
-            step += self.t * away
-        return np.asarray(step)
-
     def hinge_weights(self, index: Index | slice, box: Vector) -> Vector:
         """Return how close each hinge is to active: rows, lower sides, upper sides, separation.
 
@@ -375,17 +313,13 @@ class BandPoint:
             offset=program.offset + program.margin * float(beyond.sum()),
         )
 
-    def separates(self) -> bool:
-        """Return whether hardly a row is violated: then the box bounds the optimum."""
-        return bool(np.count_nonzero(self.beyond) <= TUNING.few_violated * len(self.rows))
-
     def in_the_box(self) -> Vector:
         """Return where in the box the optimum is likely to be: here, or at the vertex along d.
 
         Classes far apart have it near that vertex: hardly a row is violated here or there.
         """
         m, corner = len(self.rows), self.program.farthest_point
-        if not self.separates():
+        if np.count_nonzero(self.beyond) > TUNING.few_violated * m:
             return self.beta
         missed = np.count_nonzero(self.rows @ corner < self.program.margin)
         return corner if missed <= TUNING.violated_at_corner * m else self.beta
@@ -395,10 +329,43 @@ class BandPoint:
         return self.beyond * self.program.costs
 
 
-def _by_interior_point(part: Program, controls: Controls) -> Certificate | None:
-    """Return the optimal vertex of some rows, where the optimum is at the box."""
-    answer = interior_point.solve(part, controls, boxed=True).certificate
-    return answer if answer.relative_gap <= controls.tol else None
+def clipped_newton_point(
+    program: Program, beta: Vector, gradient: Vector, H: Matrix
+) -> Vector | None:
+    """Return the Newton step in the box; None where H is singular.
+
+    Coordinates at a bound whose gradient points out of the box are fixed, the others take the
+    unconstrained step, along the separation if it would end below it, and what leaves the box is
+    projected onto it.  (Minimizing the quadratic model exactly in the box gained nothing.)  H is
+    overwritten.
+    """
+    rounding = 1e-9 * (program.upper - program.lower)
+    held = (beta <= program.lower + rounding) & (gradient > 0.0)
+    held |= (beta >= program.upper - rounding) & (gradient < 0.0)
+    free = (~held).nonzero()[0]
+    if len(free) == 0:
+        return beta
+    right = np.array([gradient, program.difference])
+    if len(free) < len(beta):
+        H, right = H.take(free, axis=0).take(free, axis=1), right.take(free, axis=1)
+    diagonal = H.diagonal()
+    largest = diagonal.max()
+    if not largest > 0.0:
+        return None
+    # Of each diagonal entry: a ridge for all would hold features of a small scale.
+    H.flat[:: len(H) + 1] += RIDGE * diagonal + 1e-16 * largest
+    solved, failed = lapack.dposv(H, right.T)[1:]
+    step, along, d = -solved[:, 0], solved[:, 1], right[1]
+    if failed or not np.isfinite(step).all():
+        return None
+    reach = float(program.difference @ beta) + float(d @ step)
+    if reach < program.separation:
+        step += along * ((program.separation - reach) / max(float(d @ along), 1e-300))
+    new = beta.copy()
+    new[free] += step
+    new = np.minimum(np.maximum(new, program.lower), program.upper)
+    inside = float(program.difference @ new) >= program.separation
+    return new if inside else program.feasible(new)
 
 
 def _solve_band(program: Program, near: BandPoint, controls: Controls) -> Certificate | None:
@@ -407,9 +374,6 @@ def _solve_band(program: Program, near: BandPoint, controls: Controls) -> Certif
     band = max(TUNING.band * n, TUNING.least_band)
     most = TUNING.pivots * n + 20
     chosen, box = near.nearest(band), near.in_the_box()
-    # Between the rows and the box Newton steps say little of the basis: pivots are many then.
-    unknown = n >= TUNING.interior_columns and not near.started
-    open_box = unknown and box is near.beta and near.separates()
     for _ in range(TUNING.rounds):
         if chosen is None:
             if controls.tell is not silent:
@@ -419,10 +383,7 @@ def _solve_band(program: Program, near: BandPoint, controls: Controls) -> Certif
         index = chosen.nonzero()[0]
         beyond = np.where(chosen, 0.0, near.multipliers())
         part = near.subproblem(index, beyond)
-        answer = _by_interior_point(part, controls) if open_box else None
-        open_box = False
-        if answer is None:
-            answer = crossover(part, near.beta, near.hinge_weights(index, box), most, near.scale)
+        answer = crossover(part, near.beta, near.hinge_weights(index, box), most, near.scale)
         if answer is None:
             return None
         violation = program.margin - near.rows @ answer.beta

@@ -21,9 +21,9 @@ from functools import cached_property
 
 import numpy as np
 
-from lincent.problems.arrays import AllRows, EvaluatedRows, Matrix, Vector
+from lincent.problems.arrays import AllRows, EvaluatedRows, Vector
 from lincent.problems.centralization import Program
-from lincent.solvers.cholesky import NotPositiveDefiniteError, PositiveDefinite
+from lincent.solvers.lp.simplex import clipped_newton_point
 
 
 @dataclass(frozen=True)
@@ -165,34 +165,3 @@ def newton_step(
     most = int(max(rows, TUNING.hessian_entries / n))
     combined, H = view.smoothed(width, most, rng)
     return clipped_newton_point(program, view.beta, program.linear - combined, H)
-
-
-def clipped_newton_point(
-    program: Program, beta: Vector, gradient: Vector, H: Matrix
-) -> Vector | None:
-    """Return the Newton step in the box; None where H is singular.
-
-    Coordinates at a bound whose gradient points out of the box are fixed, the others take the
-    unconstrained step, along the separation if it would end below it, and what leaves the box is
-    projected onto it.  (Minimizing the quadratic model exactly in the box gained nothing.)
-    """
-    rounding = 1e-9 * (program.upper - program.lower)
-    at_low = (beta <= program.lower + rounding) & (gradient > 0)
-    at_high = (beta >= program.upper - rounding) & (gradient < 0)
-    free = np.flatnonzero(~(at_low | at_high))
-    if len(free) == 0:
-        return beta
-    part = H if len(free) == len(beta) else H[np.ix_(free, free)]
-    try:
-        solve = PositiveDefinite(part, full=True, exact=1e-10).solve
-    except NotPositiveDefiniteError:
-        return None
-    step = -solve(gradient[free])
-    d = program.difference[free]
-    reach = float(program.difference @ beta) + float(d @ step)
-    if reach < program.separation:
-        along = solve(d)
-        step += along * ((program.separation - reach) / float(d @ along))
-    new = beta.copy()
-    new[free] += step
-    return program.feasible(new) if np.isfinite(new).all() else None

@@ -25,9 +25,7 @@ n pivots are n independent hinges that are likely to be in the optimal basis.
 
 Right-hand sides are perturbed by a part in 1e9, so that no two rows tie: ties could make the pivots
 cycle.  A basis that is optimal with these is optimal without them, since the dual weights do not
-depend on h.  Where hundreds of rows are active (one-hot features), the point is soon right, and
-pivots would still go through the order of the perturbation; dual weights of all active rows are
-then sought at once, as A'alpha = rest with 0 <= alpha <= c.
+depend on h.
 
 Collinear and constant features leave directions in which nothing changes, and a vertex lies where
 they meet the box: at a coefficient of 1 for a feature without information.  There the dual weight
@@ -46,7 +44,7 @@ from scipy.linalg import blas, lapack
 from lincent.problems.arrays import Certificate, Matrix, Vector
 from lincent.problems.centralization import Program, certify
 from lincent.problems.double_double import pair, product_sums
-from lincent.solvers.lp.vertex import fit_tied_weights, to_vertex
+from lincent.solvers.lp.vertex import to_vertex
 
 PERTURBATION = 1e-9
 """Of right-hand sides, relative to the mean distance: less lets ties cycle."""
@@ -73,25 +71,18 @@ def crossover(
     if not tableau.usable:
         return None
     n = program.shape[1]
-    # Active rows are counted before the first pivot and after each stage of pivots.
-    stage, ties = 8 + n // 2, 2 * n
     best: Certificate | None = None
-    while most >= 0 and not tableau.stuck:
-        tied = tableau.tied(start, ties)
-        if tied is not None:
-            return tied
-        if tableau.descend(min(stage, most)):
-            answer = tableau.certificate(start)
-            if best is None or answer.gap < best.gap:
-                best = answer
-            if best.relative_gap <= CLOSED:
-                return best
-            if not tableau.tighten():
-                if tableau.by_exact_weights(2 * n):
-                    answer = tableau.certificate(start)
-                    best = answer if answer.gap < best.gap else best
-                return best
-        most, ties = most - stage - 1, n
+    while tableau.descend(most - tableau.pivots):
+        answer = tableau.certificate(start)
+        if best is None or answer.gap < best.gap:
+            best = answer
+        if best.relative_gap <= CLOSED:
+            return best
+        if not tableau.tighten():
+            if tableau.by_exact_weights(2 * n):
+                answer = tableau.certificate(start)
+                best = answer if answer.gap < best.gap else best
+            return best
     return best
 
 
@@ -173,22 +164,18 @@ class Tableau:
         """Pivot until the vertex is optimal; False if that takes more than ``most`` pivots."""
         T, costs, basis, side = self.T, self.costs, self.basis, self.side
         n = T.shape[1] - 1
-        multiplier, cost = T[-1, :n], costs[basis]
+        multiplier, cost, columns = T[-1, :n], costs[basis], T[:-1, :n]
+        squares = np.einsum("ij,ij->j", columns, columns)
         for _ in range(most + 1):
             wrong = np.maximum(-multiplier, multiplier - cost)
             wrong -= self.tolerance * cost
-            candidates = (wrong > 0.0).nonzero()[0]
-            if len(candidates) == 0:
+            # Steepest edge: the objective falls most per length.
+            k = int((wrong / np.sqrt(squares)).argmax())
+            if not wrong[k] > 0.0:
                 return True
-            k = int(candidates[0])
-            if len(candidates) > 1:
-                # Steepest edge: the objective falls most per length; columns are contiguous.
-                columns = T.T.take(candidates, axis=0)[:, :-1]
-                length = np.einsum("ij,ij->i", columns, columns)
-                k = int(candidates[(wrong[candidates] / np.sqrt(length)).argmax()])
-            leaving, upwards = basis[k], multiplier[k] < 0
+            leaving, upwards, column = basis[k], multiplier[k] < 0, T[:, k].copy()
             side[leaving] = 1.0 if upwards else -1.0
-            rate = side * T[:-1, k]
+            rate = side * column[:-1]
             if upwards:
                 np.negative(rate, out=rate)
             entering = self._pass_breakpoints(rate, -float(wrong[k]))
@@ -202,8 +189,14 @@ class Tableau:
             change = T[entering].copy()
             change[k] -= 1.0
             change /= T[entering, k]
+            turn = change[:n]
+            product = column[:-1] @ columns
+            squares += turn * (turn * product[k] - 2.0 * product)
+            np.maximum(squares, 1.0 + turn * turn, out=squares)  # rounding
+            squares[k] = product[k] / T[entering, k] ** 2
+            column[-1] = T[-1, k]
             # In place: T is in the order of columns.
-            blas.dger(-1.0, T[:, k].copy(), change, a=T, overwrite_a=1)
+            blas.dger(-1.0, column, change, a=T, overwrite_a=1)
             basis[k], cost[k] = entering, costs[entering]
             self.pivots += 1
             self._pivoted()
@@ -273,36 +266,6 @@ class Tableau:
             T[-1] -= (turned * costs.take(passed)) @ T[passed]
             side[passed] = -turned
         return int(ahead[order[place]])
-
-    def tied(self, start: Vector, ties: int) -> Certificate | None:
-        """Return the vertex if more than so many rows are active in it and it is optimal.
-
-        Pivots among tied rows change the dual weights and hardly the point.
-        """
-        program, basis = self.program, self.basis
-        m, n = program.shape
-        active = np.abs(self.T[:m, n]) <= 100.0 * self.perturbation
-        if np.count_nonzero(active) <= ties:
-            return None
-        on, alpha = active.nonzero()[0], np.where(self.side[:m] < 0, program.costs, 0.0)
-        alpha[on] = 0.0
-        costs, apart = program.costs[on], (basis == m + 2 * n).nonzero()[0]
-        if len(apart):  # around what it is now, as if it had a cost
-            costs = np.append(costs, 2.0 * max(float(self.T[-1, apart[0]]), 0.0))
-        at = basis[(basis >= m) & (basis < m + 2 * n)] - m
-        free = np.ones(n, dtype=bool)
-        free[at % n] = False
-        rest = program.linear - program.rows.tdot(alpha)
-        rows, unit = self.hinges[np.append(on, basis[apart])], self.hinges[m : m + n].diagonal()
-        weights = fit_tied_weights((rows / unit)[:, free], (rest / unit)[free], costs)
-        if weights is None:
-            return None
-        alpha[on], t = weights[: len(on)], float(weights[len(on) :].sum())
-        multiplier = ((rest - weights @ rows) / unit)[at % n]
-        multiplier[at >= n] *= -1.0
-        beta = lapack.dgesv(self.hinges[basis], self.limits[basis])[2]
-        answer = self._certify(start, (beta, alpha, t), at, multiplier)
-        return answer if answer.relative_gap <= CLOSED else None
 
     def certificate(self, start: Vector) -> Certificate:
         """Return the vertex certified on (P) itself, without penalty and perturbation."""

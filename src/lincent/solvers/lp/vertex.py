@@ -9,9 +9,6 @@ An interior point identifies, long before its last digits are right, which rows 
 
 gives beta and (alpha, t) by two linear least-squares corrections.  The guess may be wrong: the
 caller keeps the point with the better certificate.
-
-Where more rows are active than a vertex has equations, least squares may lead out of [0, c];
-``fit_tied_weights`` finds dual weights inside.
 """
 
 from __future__ import annotations
@@ -19,9 +16,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack, lstsq
 
-from lincent.problems.arrays import Certificate, Matrix, Vector
+from lincent.problems.arrays import Certificate, Mask, Matrix, Vector
 from lincent.problems.centralization import Program, certify
 
+ACTIVE = 1e-9
+"""Relative distance up to which a row or a side is active."""
 LARGEST_SYSTEM = 4_000_000
 """Entries of a system worth solving."""
 LEAST_SQUARES = 400
@@ -92,32 +91,34 @@ def to_vertex(
     return certify(program, beta, alpha, t)
 
 
-def fit_tied_weights(rows: Matrix, rest: Vector, costs: Vector) -> Vector | None:
-    """Return alpha in [0, c] with sum_i alpha_i a_i = rest, or None where none is found.
+def vertex_of_active_set(
+    program: Program, before: Program, point: Certificate, width: float = ACTIVE
+) -> Certificate | None:
+    """Return the vertex that the active set of a point defines; None where rows are hard.
 
-    The one next to the middle is alpha = c clip(1/2 + A lambda, 0, 1) for some lambda, which
-    Newton steps find: each solves the equations for the weights that the last one left inside.
+    ``before`` is the program of the point, which may have another margin and other costs; what is
+    within ``width`` of its bound, relatively, is active.
     """
-    point, small = np.zeros(len(rest)), 1e-14 * float(costs @ np.abs(rows).sum(axis=1))
-    last = np.inf
-    for _ in range(14):
-        share = rows @ point
-        share += 0.5
-        alpha = np.minimum(np.maximum(share, 0.0), 1.0)
-        inside = (alpha == share).nonzero()[0]
-        alpha *= costs
-        short = rest - alpha @ rows
-        left = float(np.abs(short).max(initial=0.0))
-        if left <= small:
-            return np.asarray(alpha)
-        if not left < 0.75 * last:  # there are none
-            return None
-        last = left
-        some = rows.take(inside, axis=0)
-        normal = (some.T * costs.take(inside)) @ some
-        normal.flat[:: len(rest) + 1] += 1e-11 * (normal.trace() + 1e-300)
-        step, info = lapack.dposv(normal, short)[1:]
-        if info != 0:
-            return None
-        point += step
-    return None
+    if program.hard or before.hard:
+        return None
+    distance = before.rows.dot(point.beta) - before.margin
+    size = float(np.abs(distance).mean()) + before.margin
+    ratio = np.divide(
+        program.costs, before.costs, where=before.costs > 0, out=np.zeros(len(distance))
+    )
+    between, at_low, at_high = active_hinges(before, point, width)
+    active = (np.abs(distance) <= width * size) | between
+    tight = float(before.difference @ point.beta) <= before.separation * (1 + width)
+    # An inactive row has weight zero or its cost; rounding of the last point ends here.
+    alpha = np.where(active, point.alpha * ratio, np.where(distance < 0, program.costs, 0.0))
+    beta = np.where(at_low, program.lower, np.where(at_high, program.upper, point.beta))
+    return to_vertex(program, beta, alpha, point.t, active, ~(at_low | at_high), tight)
+
+
+def active_hinges(
+    program: Program, point: Certificate, width: float = ACTIVE
+) -> tuple[Mask, Mask, Mask]:
+    """Return which rows (by their dual weights), lower sides and upper sides are active."""
+    costs, rounding = program.costs, width * (program.upper - program.lower)
+    between = (point.alpha > width * costs) & (point.alpha < (1 - width) * costs)
+    return between, point.beta - program.lower <= rounding, program.upper - point.beta <= rounding

@@ -238,8 +238,6 @@ class Exact:
         self.changed: ChangedFactor | None = None
         self.dual = Dual(program)
         self.serves = True
-        self.torn: Mask | None = None
-        self.crossed: Mask | None = None
 
     def with_costs(self, program: RegularizedProgram, ratio: float) -> None:
         """Go on with the same samples at costs that are ``ratio`` times those before."""
@@ -247,7 +245,6 @@ class Exact:
         self.gram, self.v = self.gram * ratio, self.v * ratio
         self.total *= ratio
         self.factor = self.changed = None
-        self.torn = self.crossed = None
 
     def replace_columns(self, old: Exact, rows: SelectedColumns, new: Index) -> None:
         """Begin where another left off whose program had other columns at these places."""
@@ -266,16 +263,6 @@ class Exact:
         """Return A'DA, v and s for this active set."""
         self._update(active)
         return self.gram, self.v, self.total
-
-    def thinned(self, active: Mask, every: int) -> FactoredHessian:
-        """Return about the same curvature from every k-th sample, whose sums are kept."""
-        mask = np.zeros_like(active)
-        mask[::every] = active[::every]
-        gram, v, total = self.at(mask)
-        whole = float(self.program.costs @ active) / self.program.width
-        share = whole / total if total > 0.0 else 1.0
-        term = ThresholdTerm(share * v, whole if self.program.free else 0.0)
-        return FactoredHessian(term, share * gram)
 
     def factored(self, active: Mask) -> FactoredHessian:
         """Return the factored Hessian for this active set."""
@@ -333,8 +320,7 @@ class Exact:
                 self.v += rows.tdot(weight * self.program.sign[part] * way)
 
     def step(self, point: Evaluation) -> tuple[Vector, float]:
-        active = point.active if self.torn is None else point.active | self.torn
-        n = self.program.shape[1]
+        active, n = point.active, self.program.shape[1]
         if n >= TUNING.changed_order:
             if self.changed is not None and self.active is not None and np.any(active):
                 index = np.flatnonzero(active != self.active)
@@ -343,27 +329,15 @@ class Exact:
                     sign = np.where(active[index], 1.0, -1.0)
                     return self.changed.step(index, sign, point.gradient, point.slope)
             if np.count_nonzero(active) <= TUNING.dual_share * n:
-                return self.dual.step_at(point, active)
+                return self.dual.step(point)
         return self.factored(active).solve(point.gradient, point.slope)
 
     def learn(self, before: Evaluation, after: Evaluation, short: bool) -> None:
-        """Note whether the curvature served, and which samples cut steps short.
-
-        Where samples at a margin (many at once, if they are equal) cut steps short and cross it
-        back and forth, that would be endless: they count as active until a step is long again.
-        """
+        """Note whether the curvature served."""
         left, had = (
             math.hypot(float(np.linalg.norm(p.gradient)), p.slope) for p in (after, before)
         )
         self.serves = left <= TUNING.serves * had
-        if not short:
-            self.torn = self.crossed = None
-            return
-        crossed = before.active != after.active
-        if self.crossed is not None:
-            again = crossed & self.crossed
-            self.torn = again if self.torn is None else self.torn | again
-        self.crossed = crossed
 
 
 class Sampled:

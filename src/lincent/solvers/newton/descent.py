@@ -185,6 +185,8 @@ def descend(
 
 def certificate(evaluator: Evaluator, bounds: Bounds) -> Certificate:
     """Return the certificate of the best bounds."""
+    if bounds.dual is None:
+        raise ArithmeticError("the objective is not a finite number")
     low, alpha = bounds.primal, evaluator.dual_weights(bounds.dual)
     return bounds.certificate(low.beta, alpha, low.t)
 
@@ -244,7 +246,10 @@ def _advance(
     enough = FULL_STEP * abs(point.descent(step, shift))
     rounding = STILL * abs(point.objective)
     length = 1.0
-    if abs(end.descent(step, shift)) > enough or end.objective > point.objective + rounding:
+    # Without an active sample there is no curvature, and the step leaves the threshold where it is.
+    flat = shift == 0.0 and abs(point.slope) > LAST_DIGITS * sum(evaluator.class_costs)
+    raised = end.objective > point.objective + rounding
+    if flat or raised or abs(end.descent(step, shift)) > enough:
         # The share of the last gap that an inexact threshold may add to the next.
         uneven = 1e-6 * min(gap, abs(point.objective))
         place, length = _along(evaluator.program, point, end, shift, uneven)

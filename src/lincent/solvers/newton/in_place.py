@@ -8,13 +8,14 @@ the passes are about as many for 10^5 samples as for 10^9.  A step that does not
 down is halved, at a pass each.  For several C one pass answers all that are still on their way
 (``lockstep``).
 
-Several classes.  The Hessian of all K classifiers of n features is formed here,
+The Hessian of all K classifiers of n features is formed here,
 
-    r I + C sum over pairs of classes of (e_y - e_k)(e_y - e_k)' x gram,        K (n + 1) columns.
+    r I + C sum over pairs of classes of (e_y - e_k)(e_y - e_k)' x gram,        K (n + 1) columns;
 
-Of many samples a share suffices for it (``SAMPLES`` for each feature, or what ``WORK`` allows): a
-step then leaves about (features / samples of the share) of the distance to the optimum, squared.
-Where steps bring less, the share grows.
+a binary problem has one classifier and one pair.  Of many samples a share suffices for it
+(``SAMPLES`` for each feature, or what ``WORK`` allows): a step then leaves about (features /
+samples of the share) of the distance to the optimum, squared.  Where steps bring less, the share
+grows.
 """
 
 from __future__ import annotations
@@ -27,16 +28,14 @@ import numpy as np
 
 from lincent._memory import sample_entries
 from lincent.problems.arrays import Matrix, Rows, Vector
-from lincent.problems.regularized import RegularizedProgram
+from lincent.problems.regularized import RegularizedProgram, unit_of
 from lincent.solvers import cholesky
 from lincent.solvers.bounds import Bounds
 from lincent.solvers.newton import ridge
-from lincent.solvers.newton.curvature import FactoredHessian, ThresholdTerm
-from lincent.solvers.newton.descent import NAME, newton_loop
-from lincent.solvers.newton.evaluation import Evaluator, Sums
+from lincent.solvers.newton.descent import NAME, Walk, newton_loop
 from lincent.solvers.newton.joint import JointSolution
 from lincent.solvers.solution import Controls, Solution, Status
-from lincent.sources.gradients import JointPoint, JointSums, LossStructure, LossSums, QueryPoint
+from lincent.sources.gradients import JointPoint, JointSums, LossStructure
 
 SAMPLE_ENTRIES = 4_000_000
 """Entries of the subsample (32 MB, less where memory is short): a larger one saves no pass and is
@@ -44,9 +43,11 @@ slower to solve here."""
 SAMPLES_PER_FEATURE = 50
 """At least so many, or a subsample says little about the whole."""
 SAMPLES = 100
-"""Samples that make a Hessian of several classifiers, for each of their coefficients,"""
-WORK = 1e9
-"""or as many as take this many products, less than a second;"""
+"""Samples that make a Hessian, for each coefficient,"""
+WORK = 100
+"""or as many as take this many products for each sample and feature, about what computing a kernel
+feature takes: of 400,000 samples with 300 features a pass with all is half as long again as with a
+tenth, and four passes do where ten did;"""
 WORTH = 0.25
 """a larger share spares little."""
 FINER = 1e-2
@@ -58,97 +59,25 @@ SLOW, GROWTH = 0.1, 4.0
 Loop = Generator[Any, Any, Any]
 
 
-def lockstep(loops: Sequence[Loop], read: Callable[[list[Any]], Sequence[Any]]) -> list[Any]:
-    """Run generators together: ``read`` answers the questions of all that are on their way."""
-    asked = {k: next(loop) for k, loop in enumerate(loops)}
-    done: dict[int, Any] = {}
-    while asked:
-        answers = read(list(asked.values()))
-        for k, answer in zip(list(asked), answers, strict=True):
-            try:
-                asked[k] = loops[k].send(answer)
-            except StopIteration as end:
-                done[k] = end.value
-                del asked[k]
-    return [done[k] for k in range(len(loops))]
-
-
-def _halved(point: Any, ask: Callable[[Any], Loop]) -> Loop:
-    """Return the end of a Newton step, or of the first of its halvings that goes down."""
-    step, length = point.step(), 1.0
-    for _ in range(30):
-        end = yield from ask(point.position + length * step)
-        if end.objective < point.objective or end.bound > point.bound:
-            break
-        length /= 2
-    return end
-
-
-# Two classes
-
-
 class RemoteRows(Rows, Protocol):
     """Signed samples that answer in sums."""
 
-    def loss_sums(self, costs: Any, points: Sequence[QueryPoint]) -> list[LossSums]: ...
+    def joint_sums(
+        self, costs: Any, losses: LossStructure, points: list[JointPoint]
+    ) -> list[JointSums]: ...
 
     def draw(self, costs: Any, k: int, rng: np.random.Generator) -> tuple[Rows, Vector, Vector]: ...
 
 
 @dataclass(frozen=True)
 class RemoteProgram:
-    """The regularized problem with samples, signs and costs left where they are.
-
-    ``class_costs`` and ``means`` (the mean signed sample by cost) are those of each class, negative
-    first.
-    """
+    """The regularized problem with samples, signs and costs left where they are."""
 
     rows: RemoteRows
     costs: Any
-    class_costs: tuple[float, float]
-    means: Matrix
     low: float
     high: float
     free: bool
-
-    @property
-    def width(self) -> float:
-        return self.high - self.low
-
-
-class _BinaryPoint:
-    """A point (beta, t) for costs times a scale, from the sums for the costs themselves."""
-
-    def __init__(
-        self,
-        program: RemoteProgram,
-        evaluator: Evaluator,
-        scale: float,
-        position: Vector,
-        at: LossSums,
-    ) -> None:
-        self.position, self.free = position, program.free
-        at = at if scale == 1.0 else LossSums(*(scale * value for value in vars(at).values()))
-        self.at = at
-        sums = Sums(np.empty(0), at.down, at.up, at.squares, at.beyond)
-        beta, t = position[:-1], float(position[-1])
-        self.evaluation = evaluator.from_sums(beta, t, np.empty(0), sums, at.combined)
-        self.objective, self.bound = self.evaluation.objective, self.evaluation.bound
-
-    def step(self) -> Vector:
-        term = ThresholdTerm(self.at.along, self.at.curvature if self.free else 0.0)
-        hessian = FactoredHessian(term, self.at.gram.copy())
-        return np.append(*hessian.solve(self.evaluation.gradient, self.evaluation.slope))
-
-
-class _RemoteEvaluator(Evaluator):
-    """Evaluations from sums alone."""
-
-    def __init__(self, program: RemoteProgram, scale: float) -> None:
-        self.program: Any = program
-        low, high = program.class_costs
-        self.class_costs = low * scale, high * scale
-        self._means = program.means
 
 
 def solve_path(
@@ -158,82 +87,42 @@ def solve_path(
 
     Dual weights are left with the samples: those of the certificates are empty.
     """
-
-    def loop(scale: float, start: Vector) -> Loop:
-        evaluator = _RemoteEvaluator(program, scale)
-
-        def ask(position: Vector) -> Loop:
-            sums = yield position
-            return _BinaryPoint(program, evaluator, scale, position, sums)
-
-        def advance(point: _BinaryPoint, _: Bounds) -> Loop:
-            return _halved(point, ask)
-
-        first = yield from ask(start)
-        walk = yield from newton_loop(first, advance, controls, evaluator.unit)
-        end = walk.bounds.primal.evaluation
-        best = walk.bounds.certificate(end.beta, np.empty(0), end.t)
-        return Solution(walk.status, best, walk.steps, NAME)
-
-    def read(positions: list[Vector]) -> list[LossSums]:
-        points = [QueryPoint(p[:-1], float(p[-1]), program.low, program.high) for p in positions]
-        return program.rows.loss_sums(program.costs, points)
-
-    starts = _starts(program, scales, controls, rng)
-    return lockstep([loop(float(s), start) for s, start in zip(scales, starts, strict=True)], read)
+    structure = LossStructure.of_two(np.ones(2), program.low, program.high, free=program.free)
+    starts, total = _starts(program, scales, controls, rng)
+    units = [unit_of(program.low, program.high, float(scale) * total) for scale in scales]
+    loops = [
+        _loop(structure, float(scale), start, program.rows.shape[0], controls, unit)
+        for scale, start, unit in zip(scales, starts, units, strict=True)
+    ]
+    solutions = []
+    for walk in lockstep(
+        loops, lambda points: program.rows.joint_sums(program.costs, structure, points)
+    ):
+        end = walk.bounds.primal.position[:, 0]
+        best = walk.bounds.certificate(end[:-1], np.empty(0), -float(end[-1]))
+        solutions.append(Solution(walk.status, best, walk.steps, NAME))
+    return solutions
 
 
 def _starts(
     program: RemoteProgram, scales: Sequence[float], controls: Controls, rng: np.random.Generator
-) -> list[Vector]:
-    """Return the optima (beta, t) of a subsample, which is freed before the next pass."""
+) -> tuple[list[Matrix], float]:
+    """Return the optima of a subsample, which is freed before the next pass, and the total cost."""
     m, n = program.rows.shape
     rows, sign, costs = program.rows.draw(program.costs, _sample_size(m, n), rng)
+    total = float(costs.sum())
     if not np.min(sign, initial=1.0) < 0 < np.max(sign, initial=-1.0):  # one class only
-        return [np.zeros(n + 1)] * len(scales)
+        return [np.zeros((n + 1, 1))] * len(scales), total
     sample = RegularizedProgram(rows, sign, costs, program.low, program.high, program.free)
     # Far below what the subsample is off by.
     loose = replace(controls, tol=max(1e-7, controls.tol), watch=None)
-    solutions = ridge.solve_path(sample, scales, loose, rng)
-    return [np.append(one.certificate.beta, one.certificate.t) for one in solutions]
+    optima = [one.certificate for one in ridge.solve_path(sample, scales, loose, rng)]
+    return [np.append(one.beta, -one.t)[:, None] for one in optima], total
 
 
 def _sample_size(m: int, n: int) -> int:
     most = sample_entries(max(SAMPLE_ENTRIES, SAMPLES_PER_FEATURE * n * n)) // max(1, n)
     return min(m, max(1, most))
-
-
-# Several classes
-
-
-class _JointPoint:
-    """Classifiers and what all samples say about them."""
-
-    def __init__(
-        self, structure: LossStructure, scale: float, position: Matrix, sums: JointSums
-    ) -> None:
-        self.structure, self.scale, self.position, self.sums = structure, scale, position, sums
-        size = structure.ridge / 2 * float((position[:-1] ** 2).sum())
-        self.objective = size + scale * float(sums.loss.sum())
-        factor = structure.factors(sums.flow)
-        combined = scale * (factor[:, None] * sums.combined[:, :-1]).T @ structure.direction
-        total = structure.high * float(factor @ sums.flow)
-        total -= structure.width / 2 * float(factor**2 @ sums.squares)
-        self.bound = scale * total - float((combined**2).sum()) / (2 * structure.ridge)
-
-    def step(self) -> Matrix:
-        n, k = self.position.shape
-        gradient = -self.scale * self.sums.combined.T @ self.structure.direction
-        gradient[:-1] += self.structure.ridge * self.position[:-1]
-        edges = self.structure.edges
-        hessian = np.einsum("ea,eb,eij->aibj", edges, edges, self.sums.curvature)
-        hessian = self.scale * hessian.reshape(n * k, n * k)
-        diagonal = np.full((k, n), self.structure.ridge)
-        # Offsets of all classifiers may move together, which changes nothing: this holds them.
-        diagonal[:, -1] = 1e-13 * max(float(hessian.diagonal().max()), 1.0)
-        hessian.flat[:: n * k + 1] += diagonal.reshape(-1)
-        lower, _ = cholesky.factor_with_ridge(hessian, 1e-13)
-        return -cholesky.solve(lower, gradient.T.reshape(-1)).reshape(k, n).T
 
 
 @dataclass(frozen=True)
@@ -259,34 +148,102 @@ def solve_joint_path(
     """Return the classifiers for each C, from a start each, over so many samples."""
     limits = _Limits(tol, max_iter, is_late=out_of_time)
     loops = [
-        _joint_loop(structure, float(scale), start, samples, limits)
+        _loop(structure, float(scale), start, samples, limits, 1.0)
         for scale, start in zip(scales, starts, strict=True)
     ]
-    return lockstep(loops, read)
+    return [
+        JointSolution(
+            walk.bounds.primal.position,
+            np.array([walk.bounds.objective]),
+            np.array([walk.bounds.bound]),
+            max(walk.steps, 1),
+        )
+        for walk in lockstep(loops, read)
+    ]
 
 
-def _joint_loop(
-    structure: LossStructure, scale: float, start: Matrix, samples: int, limits: Controls
-) -> Loop:
-    share = max(SAMPLES * start.size, WORK / start.size**2) / max(samples, 1)
+def lockstep(loops: Sequence[Loop], read: Callable[[list[Any]], Sequence[Any]]) -> list[Any]:
+    """Run generators together: ``read`` answers the questions of all that are on their way."""
+    asked = {k: next(loop) for k, loop in enumerate(loops)}
+    done: dict[int, Any] = {}
+    while asked:
+        answers = read(list(asked.values()))
+        for k, answer in zip(list(asked), answers, strict=True):
+            try:
+                asked[k] = loops[k].send(answer)
+            except StopIteration as end:
+                done[k] = end.value
+                del asked[k]
+    return [done[k] for k in range(len(loops))]
+
+
+class _Point:
+    """Classifiers and what all samples say about them."""
+
+    def __init__(
+        self, structure: LossStructure, scale: float, position: Matrix, sums: JointSums
+    ) -> None:
+        self.structure, self.scale, self.position, self.sums = structure, scale, position, sums
+        size = structure.ridge / 2 * float((position[:-1] ** 2).sum())
+        self.objective = size + scale * float(sums.loss.sum())
+        factor = structure.factors(sums.flow)
+        combined = scale * (factor[:, None] * sums.combined[:, :-1]).T @ structure.direction
+        total = structure.high * float(factor @ sums.flow)
+        total -= structure.width / 2 * float(factor**2 @ sums.squares)
+        self.bound = scale * total - float((combined**2).sum()) / (2 * structure.ridge)
+
+    def step(self) -> Matrix:
+        k = self.position.shape[1]
+        gradient = -self.scale * self.sums.combined.T @ self.structure.direction
+        gradient[:-1] += self.structure.ridge * self.position[:-1]
+        n = len(gradient) if self.structure.free else len(gradient) - 1
+        edges, curvature = self.structure.edges, self.sums.curvature[:, :n, :n]
+        hessian = np.einsum("ea,eb,eij->aibj", edges, edges, curvature)
+        hessian = self.scale * hessian.reshape(n * k, n * k)
+        diagonal = np.full((k, n), self.structure.ridge)
+        if self.structure.free:
+            # Offsets of all classifiers may move together, which changes nothing: this holds them.
+            diagonal[:, -1] = 1e-13 * max(float(hessian.diagonal().max()), 1.0)
+        hessian.flat[:: n * k + 1] += diagonal.reshape(-1)
+        lower, _ = cholesky.factor_with_ridge(hessian, 1e-13)
+        step = np.zeros_like(self.position)
+        step[:n] = -cholesky.solve(lower, gradient[:n].T.reshape(-1)).reshape(k, n).T
+        return step
+
+
+def _loop(
+    structure: LossStructure,
+    scale: float,
+    start: Matrix,
+    samples: int,
+    limits: Controls,
+    unit: float,
+) -> Generator[JointPoint, JointSums, Walk]:
+    """Ask for sums at one point after the other until the gap is small; return the walk."""
+    share = max(SAMPLES * start.size / max(samples, 1), WORK / start.size)
     share, before = share if share < WORTH else 1.0, np.inf
     start = start.copy()
     if structure.rules > 1:  # what all classifiers have in common has no effect, and is left out
         start[-1] -= start[-1].mean()
 
-    def ask(position: Matrix) -> Loop:
+    def ask(position: Matrix) -> Generator[JointPoint, JointSums, _Point]:
         sums = yield JointPoint(position, share)
-        return _JointPoint(structure, scale, position, sums)
+        return _Point(structure, scale, position, sums)
 
-    def advance(point: _JointPoint, _: Bounds) -> Loop:
+    def advance(point: _Point, bounds: Bounds) -> Loop:
         nonlocal share
-        end = yield from _halved(point, ask)
+        step, length = point.step(), 1.0
+        for _ in range(30):
+            end = yield from ask(point.position + length * step)
+            if end.objective < point.objective or end.bound > point.bound:
+                break
+            length /= 2
         if end.objective < point.objective or share == 1.0:
             return end
         share = min(1.0, GROWTH * share)  # more samples must say where to go from here
         return (yield from ask(point.position))
 
-    def stop(steps: int, gap: float, point: _JointPoint) -> Status | None:
+    def stop(steps: int, gap: float, point: _Point) -> Status | None:
         nonlocal share, before
         slow, before = gap > SLOW * before, gap
         share = min(1.0, GROWTH * share) if slow else share
@@ -294,7 +251,4 @@ def _joint_loop(
         return Status.OPTIMAL if gap <= limits.tol and fine else None
 
     first = yield from ask(start)
-    walk = yield from newton_loop(first, advance, limits, 1.0, stop=stop)
-    bounds = walk.bounds
-    objective, bound = np.array([bounds.objective]), np.array([bounds.bound])
-    return JointSolution(bounds.primal.position, objective, bound, max(walk.steps, 1))
+    return (yield from newton_loop(first, advance, limits, unit, stop=stop))

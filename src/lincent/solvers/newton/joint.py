@@ -53,6 +53,33 @@ zigzag between them: on 45 samples of 46 features and C = 10,000, 200 steps end 
 29 from small C end at the solution."""
 
 
+class Span:
+    """Samples in an orthonormal basis of their span, where they are fewer than their features.
+
+    X' = QR, so that X w = R' (Q'w) for weights w = Q v of the features, and |w| = |v|.
+    """
+
+    def __init__(self, features: Matrix, *, rotate: bool = True) -> None:
+        self.rows, self.basis = features, None
+        if rotate and features.shape[1] > features.shape[0]:
+            self.basis, rotated = np.linalg.qr(features.T)
+            self.rows = np.ascontiguousarray(rotated.T)
+
+    def lift(self, v: Matrix) -> Matrix:
+        """Return weights of the features from weights of the coordinates."""
+        return v if self.basis is None else self.basis @ v
+
+    def inner(self, rules: Matrix) -> Matrix:
+        """Return coefficients of the features as those of the rows; the last is the intercept."""
+        if self.basis is None:
+            return rules
+        return np.concatenate([self.basis.T @ rules[:-1], rules[-1:]])
+
+    def outer(self, rules: Matrix) -> Matrix:
+        """Return coefficients of the rows as those of the features."""
+        return np.concatenate([self.lift(rules[:-1]), rules[-1:]])
+
+
 class Design:
     """Samples with a column of ones, in the precision of ``X``, and of ``light`` for directions.
 
@@ -82,6 +109,7 @@ class Design:
     def light_tdot(self, amounts: Matrix) -> Matrix:
         return _tdot(self.light, amounts.astype(self.light.dtype, copy=False))
 
+    @np.errstate(invalid="ignore")
     def gram(self, weight: Vector) -> Matrix:
         """Return the sum of weight (x, 1)(x, 1)' over the samples where it is not zero."""
         index = np.flatnonzero(weight)
@@ -127,12 +155,16 @@ class Design:
         return np.stack([self.gram(weight) for weight in weights])
 
 
+# OpenBLAS can set the "invalid" flag in products of finite arrays (numpy issue 24067); a value that
+# is not finite is noticed in the objective.
+@np.errstate(invalid="ignore")
 def _dot(X: Matrix, rules: Matrix) -> Matrix:
     scores: Matrix = X @ rules[:-1].astype(X.dtype, copy=False)
     scores += rules[-1].astype(X.dtype)
     return scores
 
 
+@np.errstate(invalid="ignore")
 def _tdot(X: Matrix, amounts: Matrix) -> Matrix:
     out = np.empty((X.shape[1] + 1, amounts.shape[1]))
     out[:-1] = X.T @ amounts
@@ -151,6 +183,7 @@ class JointSolution:
 
     @property
     def relative_gap(self) -> Vector:
+        """The relative gap of each problem, as ``problems.arrays.relative_gap``."""
         gap = np.maximum(self.objective - self.bound, 0.0)
         return np.asarray(gap / np.maximum(1.0, np.abs(self.objective)))
 

@@ -12,8 +12,13 @@ end comes after finitely many steps, with exact zeros in beta.  The minimum of t
 comes from a search for its signs s (feature-sign search, Lee, Battle, Raina and Ng 2007): where
 zeros and signs are known, the others solve G x = -(b + s).
 
-With many features most stay zero.  A few are chosen by their slopes, the problem is solved on them,
-and features whose slope is above 1 there join, until the gap over *all* features is small enough.
+**Column generation.**  With many features most stay zero.  So the problem is solved on a choice of
+columns, and the others are priced (Gilmore and Gomory 1961): with its dual weights alpha, column j
+can lower the objective only if
+
+    |sum_i alpha_i a_ij| > 1.
+
+The prices of all columns give the bound: alpha over the largest meets every constraint.
 """
 
 from __future__ import annotations
@@ -24,15 +29,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import lapack
 
-from lincent.problems.arrays import Index, Matrix, Vector
-from lincent.problems.regularized import RegularizedProgram
+from lincent.problems.arrays import Certificate, Index, Matrix, Vector
+from lincent.problems.regularized import RegularizedProgram, certify_l1
 from lincent.solvers.bounds import Bounds
 from lincent.solvers.line_search import bisect_step
 from lincent.solvers.newton import ridge
 from lincent.solvers.newton.curvature import Exact
 from lincent.solvers.newton.descent import (
     STILL,
-    Start,
     Walk,
     best_threshold,
     certificate,
@@ -42,30 +46,28 @@ from lincent.solvers.newton.descent import (
 from lincent.solvers.newton.evaluation import Evaluation, Evaluator
 from lincent.solvers.newton.ridge import scaled, without_zero_costs
 from lincent.solvers.solution import Controls, Solution, Status
+from lincent.sources.kernel import SelectedColumns
 
 NAME = "newton-l1"
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What the choice of features and its steps trade; counted on 40 samples of 260 features."""
+    """Trade-offs; steps counted on 40 samples of 260 features."""
 
     all_features: int = 200
     """Up to this many features all are taken at once."""
-    most_features: int = 150
-    """Features that join in a round: more make its steps dearer, fewer the rounds more (RBF kernels
-    of 1,000 to 4,000 samples: 50 doubling to 200 takes 1.2 to 1.6 times as long)."""
-    loose: float = 0.1
-    """A choice is solved to this share of the open gap while more than five features join: 18
-    steps, with 0.01 or 0.5 thirty."""
-    part_tol: float = 0.1
-    """A choice of features is solved to this share of the tolerance, so that all meet it."""
+    joining: int = 150
+    """Columns that join in a round: more make its steps dearer, fewer the rounds more (matrices of
+    RBF kernels of 1,000 to 4,000 samples: 50 doubling to 200 takes 1.2 to 1.6 times as long)."""
     decrease: float = 0.1
     """A full step is taken if the objective falls by this share of what the model promises: 18
     steps, with 0.01 or 0.5 twenty-one."""
     ridge: float = 1e-10
     """On the diagonal, of what all samples together put there: without it features that depend on
     each other take 200 steps, with 1e-12 thirty-two, with 1e-6 thirty-five."""
+    idle: float = 0.9
+    """Chosen columns that are zero leave when their price falls below this."""
 
 
 TUNING = Tuning()
@@ -110,65 +112,128 @@ def solve_path(
     if program.shape[0] * program.shape[1] <= ridge.TUNING.whole_entries:
         program = replace(program, rows=program.rows.materialize())
     solutions: list[Solution] = []
-    start = None if controls.start is None else Start(*controls.start)
     for scale in scales:
-        solutions.append(_solve(scaled(program, scale), controls, start))
-        start = Start(solutions[-1].certificate.beta, solutions[-1].certificate.t)
+        solutions.append(_solve(scaled(program, scale), controls))
+        last = solutions[-1].certificate
+        controls = replace(controls, start=(last.beta, last.t))
     return solutions
 
 
-def _solve(program: RegularizedProgram, controls: Controls, start: Start | None) -> Solution:
-    evaluator, n = SparseEvaluator(program), program.shape[1]
-    point = evaluator.at_zero() if start is None else evaluator.at(start.beta, start.t)
-    if n <= TUNING.all_features:
+def _solve(program: RegularizedProgram, controls: Controls) -> Solution:
+    evaluator, start = SparseEvaluator(program), controls.start
+    if program.shape[1] <= TUNING.all_features:
+        point = evaluator.at_zero() if start is None else evaluator.at(*start)
         walk = descend(evaluator, point, controls)
         return Solution(walk.status, certificate(evaluator, walk.bounds), walk.steps, NAME)
-    bounds, steps, most = Bounds(evaluator.unit), 0, TUNING.most_features
-    bounds.offer(point.objective, point.bound, point)
-    status = Status.STALLED
-    for _ in range(100):  # ten choices are many
-        controls.reached("all features", bounds.objective, bounds.relative_gap)
-        if bounds.relative_gap <= controls.tol:
-            break
-        chosen, new = _choose(point, most)
-        part = SparseEvaluator(_restricted(program, chosen))
-        begin = part.at(point.beta[chosen], point.t, point.projected)
-        # Their own gap may be smaller than that of all features: no step would be no gain.
-        own = max(begin.objective - begin.bound, 0.0) / max(part.unit, abs(begin.objective))
-        loose = TUNING.loose * min(bounds.relative_gap, own) if new > 5 else 0.0
-        tol = max(TUNING.part_tol * controls.tol, loose)
+    if start is not None and np.any(start[0]):
+        used = np.flatnonzero(start[0])
+        first = used, start[0][used], start[1]
+    else:
+        point = evaluator.at_zero()
+        steep = spread_choice(np.abs(point.gradient), TUNING.joining)
+        first = steep, np.zeros(len(steep)), point.t
+    return _generate(program, *first, controls)
+
+
+# Column generation
+
+
+def _generate(
+    program: RegularizedProgram, first: Index, beta: Vector, t: float, controls: Controls
+) -> Solution:
+    """Return the certified optimum over all columns, from a first choice of them."""
+    (m, n), bounds, chosen = program.shape, Bounds(program.unit), _ChosenColumns(program)
+    bounds.offer_dual(0.0, np.zeros(m))  # zero bounds the objective from below
+    chosen.join(first, np.empty(0, dtype=np.intp), np.empty(0))
+    open_gap, steps, status = 1.0, 0, Status.STALLED
+
+    def best() -> Certificate:
+        (columns, part, threshold), whole = bounds.primal, np.zeros(n)
+        whole[columns] = part
+        return bounds.certificate(whole, bounds.dual, threshold)
+
+    for number in range(200):
+        evaluator = SparseEvaluator(chosen.program)
+        # A tenth of the tolerance or, while columns join, of the gap that their prices leave open.
+        tol = 0.1 * max(controls.tol, open_gap)
+        last = open_gap <= controls.tol
+        point = evaluator.at(beta, t)
         limits = replace(controls, tol=tol, max_iter=controls.max_iter - steps, watch=None)
-        walk = descend(part, begin, limits)
+        walk = descend(evaluator, point, limits, chosen.model)
+        status, low = walk.status, walk.bounds.primal
         steps += walk.steps
-        # The point with the highest bound: at the end all are the lowest, up to rounding.
-        low, high = walk.bounds.primal, walk.bounds.dual
-        rounding = low.objective + STILL * abs(low.objective)
-        last = low if loose and high.objective > rounding else high
-        beta = np.zeros(n)
-        beta[chosen] = last.beta
-        point = evaluator.at(beta, last.t, last.projected)
-        progress = bounds.offer(point.objective, point.bound, point, STILL)
-        if walk.status in (Status.TIME_LIMIT, Status.ITERATION_LIMIT):
-            return Solution(walk.status, certificate(evaluator, bounds), steps, NAME)
-        if not progress and len(chosen) == n:
+        beta, t = low.beta, low.t
+        bounds.offer_primal(low.objective, (chosen.index.copy(), beta, t))
+        alpha = program.balanced(program.costs * walk.bounds.dual.u)
+        # With these the constraints hold in the columns of the choice.
+        own = np.abs(chosen.program.rows.tdot(alpha))
+        alpha /= max(1.0, float(own.max(initial=0.0)))
+        prices = np.abs(program.rows.tdot(alpha))
+        prices[chosen.index] = 0.0
+        largest = max(1.0, float(prices.max(initial=0.0)))
+        feasible = alpha / largest
+        bounds.offer_dual(program.dual_l1(feasible), feasible)
+        above = spread_choice(prices, TUNING.joining) if largest > 1.0 else first[:0]
+        controls.reached(
+            f"columns, round {number + 1}", bounds.objective, bounds.relative_gap,
+            f"  {len(beta)} columns, {len(above)} more above 1",
+        )  # fmt: skip
+        if bounds.relative_gap <= controls.tol:
+            # Columns come and go here, and bounds are of many rounds: certify once more.
+            answer = best()
+            answer = certify_l1(program, answer.beta, answer.t, answer.alpha)
+            status = Status.OPTIMAL if answer.relative_gap <= controls.tol else Status.STALLED
+            return Solution(status, answer, max(steps, 1), NAME)
+        limited = status in (Status.TIME_LIMIT, Status.ITERATION_LIMIT)
+        if limited or controls.out_of_time() or (last and not len(above)):
             break
-        most = TUNING.most_features if progress else n
-    if bounds.relative_gap <= controls.tol:
-        status = Status.OPTIMAL
-    return Solution(status, certificate(evaluator, bounds), steps, NAME)
+        open_gap = 1.0 - 1.0 / largest
+        idle = np.flatnonzero((beta == 0.0) & (own < TUNING.idle))
+        beta = chosen.join(above, idle, beta)
+    if controls.out_of_time():
+        status = Status.TIME_LIMIT
+    elif status is Status.OPTIMAL:
+        status = Status.STALLED
+    return Solution(status, best(), max(steps, 1), NAME)
 
 
-def _choose(point: Evaluation, most: int) -> tuple[Index, int]:
-    """Return the features in use and up to ``most`` more, and the number of those."""
-    used = point.beta != 0.0
-    new = spread_choice(np.where(used, 0.0, np.abs(point.gradient)), most)
-    return np.union1d(np.flatnonzero(used), new), len(new)
+class _ChosenColumns:
+    """The columns in the problem at present, with the curvature that is known of them."""
+
+    def __init__(self, program: RegularizedProgram) -> None:
+        self.whole = program
+        self.index = np.empty(0, dtype=np.intp)
+        self.memory: Matrix = np.empty((0, program.shape[0]))
+        self.program = program
+        self.model: QuadraticModel | None = None
+
+    def join(self, joining: Index, idle: Index, beta: Vector) -> Vector:
+        """Put these columns in the places of idle ones and behind; return beta with them."""
+        if not len(joining):
+            return beta
+        before, more = len(self.index), max(0, len(joining) - len(idle))
+        places = np.append(idle[: len(joining)], np.arange(before, before + more))
+        self.index = np.append(self.index, np.zeros(more, dtype=np.intp))
+        self.index[places] = joining
+        count = len(self.index)
+        if count > len(self.memory):
+            larger = np.empty((count + count // 2, self.memory.shape[1]))
+            larger[:before] = self.memory[:before]
+            self.memory = larger
+        self.memory[places] = self.whole.rows.columns(joining).dense().T
+        columns = SelectedColumns(self.memory[:count])
+        self.program = replace(self.whole, rows=columns, means=None)
+        model = QuadraticModel(self.program)
+        if self.model is not None:
+            model.exact.replace_columns(self.model.exact, columns, places)
+        self.model = model
+        return np.append(beta, np.zeros(more))
 
 
 def spread_choice(slopes: Vector, most: int) -> Index:
     """Choose up to ``most`` features, half of them the steepest, half spread over slopes above 1.
 
-    Where features resemble their neighbors, as those of a kernel do, the steepest are much alike.
+    Where features resemble their neighbors, as those of a spectrum do, the steepest are much alike.
     """
     above = np.flatnonzero(slopes > 1.0)
     if len(above) <= most:
@@ -181,18 +246,14 @@ def spread_choice(slopes: Vector, most: int) -> Index:
     return np.asarray(above[np.concatenate([np.arange(half), rest])])
 
 
-def _restricted(program: RegularizedProgram, chosen: Index) -> RegularizedProgram:
-    if len(chosen) == program.shape[1]:
-        return program
-    means = None if program.means is None else program.means[:, chosen]
-    return replace(program, rows=program.rows.columns(chosen), means=means)
+# Newton steps
 
 
 def descend(
-    evaluator: Evaluator, point: Evaluation, controls: Controls, model: Model | None = None
+    evaluator: Evaluator, point: Evaluation, controls: Controls, model: QuadraticModel | None = None
 ) -> Walk:
     """Take Newton steps on all features of the evaluator's problem."""
-    used = model or Model(evaluator.program)
+    used = model or QuadraticModel(evaluator.program)
 
     def advance(point: Evaluation, bounds: Bounds) -> Evaluation:
         return _advance(evaluator, used, point)
@@ -200,7 +261,7 @@ def descend(
     return run(newton_loop(point, advance, controls, evaluator.unit))
 
 
-class Model:
+class QuadraticModel:
     """The quadratic model of the loss, with a small term that keeps it definite."""
 
     def __init__(self, program: RegularizedProgram) -> None:
@@ -225,7 +286,7 @@ class Model:
         return beta, shift
 
 
-def _advance(evaluator: Evaluator, model: Model, point: Evaluation) -> Evaluation:
+def _advance(evaluator: Evaluator, model: QuadraticModel, point: Evaluation) -> Evaluation:
     beta, shift = model.minimum(point)
     end = evaluator.at(beta, point.t + shift)
     penalty = float(np.abs(beta).sum() - np.abs(point.beta).sum())

@@ -13,7 +13,7 @@
     large           beyond 20,000,000 entries: Newton's method on a subsample, then corrections over
                     all samples with its curvature; a handful of passes is enough.
 
-Large costs and samples of very different scales make steps short.  Where three steps leave a gap
+Large costs and samples of very different scales make steps short.  Where five steps leave a gap
 far above the objective the costs rise from small ones (``_by_costs``); with hundreds of features,
 or where these lead nowhere either, an interior-point method follows (``barrier``).  With hundreds
 of features of which few samples decide, those alone are solved for (``support_rows``).
@@ -72,8 +72,9 @@ class Tuning:
 TUNING = Tuning()
 HANDFUL = Doubt(few=150)
 """Samples short of the margin after one step with hundreds of features, which may decide."""
-FAR = Doubt(3, 100.0)
-"""Steps after which a gap so far above the objective leads to smaller costs first,"""
+FAR = Doubt(5, 100.0)
+"""Steps after which a gap so far above the objective leads to smaller costs first (after three it
+takes 1.2 times as long in the mean of separable, mixture and cubed data at C = 100 to 1e6),"""
 LONG = Doubt(40, 1.0)
 """and to an interior point with hundreds of features, where a factor for each cost is dear."""
 
@@ -151,7 +152,7 @@ def _left(controls: Controls, steps: int) -> Controls:
 
 
 def _by_products(program: RegularizedProgram, controls: Controls, start: Start | None) -> Solution:
-    """Truncated Newton steps, followed by exact ones where a matrix can be factored."""
+    """Take truncated Newton steps, followed by exact ones where a matrix can be factored."""
     can_factor = program.shape[1] <= TUNING.factor_limit
     most = min(TUNING.conjugate_steps, controls.max_iter) if can_factor else controls.max_iter
     first = descend(program, Truncated(program), replace(controls, max_iter=most), start)
@@ -259,16 +260,18 @@ def _rotated(
         problem = scaled(small, scale)
         # The rotation squares the condition of the samples: aim below tol, then certify.
         below = replace(controls, tol=controls.tol / 10)
-        solution = descend(problem, Dual(problem, outer), below, start)
-        if solution.status is Status.STALLED:  # samples so large that their products are rounding
-            solution = descend(problem, Exact(problem), below, start)
+        solution = descend(problem, Dual(problem, outer), below, start, LONG)
+        if solution.status is Status.STALLED:  # products of large samples are rounding
+            steps = solution.iterations
+            solution = _exact(problem, _left(below, steps), start)
+            solution = replace(solution, iterations=steps + solution.iterations)
         start = Start(solution.certificate.beta, solution.certificate.t)
         weights = np.zeros(m)
         weights[order[:rank]] = solve_triangular(triangle, start.beta, lower=True, trans="T")
         whole = scaled(program, scale)
         answer = certify(whole, program.rows.tdot(weights), start.t)
         if answer.relative_gap > controls.tol and solution.status is not Status.TIME_LIMIT:
-            last = descend(whole, Truncated(whole), controls, Start(answer.beta, answer.t))
+            last = _by_products(whole, controls, Start(answer.beta, answer.t))
             solution = replace(last, iterations=solution.iterations + last.iterations)
         else:
             solution = replace(solution, certificate=answer)

@@ -7,8 +7,7 @@ threshold t,
 
     minimize over s, t    s^2 |step|^2 / 2 + sum_i c_i phi(s p_i - y_i t),    p_i = a_i.step
 
-and Newton's method on a few of the samples answers it.  Neither the direction nor the length needs
-all samples, so both come from every k-th one.
+and Newton's method on every k-th of the samples answers it.
 
 Block pivoting (Judice and Pires 1994).  Without a lower margin the loss is a square,
 (hi - z)^2 / (2 width) for z < hi, and a full Newton step from a point with the samples J short of
@@ -32,18 +31,15 @@ import numpy as np
 
 from lincent.problems.arrays import Vector
 from lincent.problems.regularized import RegularizedProgram
+from lincent.solvers.line_search import bisect_step
 from lincent.solvers.newton.curvature import TUNING as STEPS
 from lincent.solvers.newton.curvature import Curvature, Exact, TruncatedFirst
 from lincent.solvers.newton.dual import Dual
 from lincent.solvers.newton.evaluation import Evaluation, Evaluator
 from lincent.solvers.solution import Controls
 
-FEW_SAMPLES, PER_FEATURE = 2_000, 30
-"""So many samples, or so many per feature, know the direction of the first step."""
-MANY_FEATURES = 64
-"""With fewer features a Gram matrix of all samples is cheap."""
 LENGTH_SAMPLES = 500
-"""So many know its length."""
+"""So many samples know the length of the first step."""
 BELOW = 0.02
 """Share of samples beyond the lower margin from which on the loss is not that of a square."""
 SETS = 40
@@ -55,14 +51,10 @@ DEEP = 1e6
 def first_step(evaluator: Evaluator, curvature: Curvature, controls: Controls) -> Evaluation:
     """Return the point to which the first step leads, or zero if that is the better one."""
     program, zero = evaluator.program, evaluator.at_zero()
-    m, n = program.shape
+    m = program.shape[0]
     # Where zero is at or beyond a breakpoint of the loss no sample is active; close to it all are.
     base = zero if np.any(zero.active) else replace(zero, u=np.full(m, 0.5))
-    every = m // max(FEW_SAMPLES, PER_FEATURE * n)
-    if every > 1 and n >= MANY_FEATURES and isinstance(curvature, Exact):
-        step, shift = curvature.thinned(base.active, every).solve(zero.gradient, zero.slope)
-    else:
-        step, shift = curvature.step(base)
+    step, shift = curvature.step(base)
     projected = program.rows.dot(step)
     length, t = _best_length(program, float(step @ step), projected, zero.t)
     z = program.positions(length * projected, t)
@@ -159,10 +151,9 @@ def _lowest(program: RegularizedProgram, one: Evaluation, two: Evaluation) -> fl
     z = program.positions(one.projected, one.t)
     moved = program.positions(two.projected, two.t) - z
 
-    low, high = 0.0, 1.0
-    for _ in range(10):  # the middle of what is left: a finer search costs more than it saves
-        length = (low + high) / 2
+    def slope(length: float) -> float:
         alpha = program.costs * program.dual_weights(z + length * moved)
-        rises = linear + length * square > float(alpha @ moved)
-        low, high = (low, length) if rises else (length, high)
-    return (low + high) / 2
+        return linear + length * square - float(alpha @ moved)
+
+    # A finer search costs more than it saves.
+    return bisect_step(slope, 0.0, max_iter=10)

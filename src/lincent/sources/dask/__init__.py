@@ -1,1 +1,8 @@
-"""Rows in the blocks of a Dask collection, on threads or on a cluster."""
+"""Dask arrays and frames, and batches: X is read block by block where it is.
+
+table       X, y and weights as given (``open_table``): checked, classes and centers in one pass
+source      a binary problem over the blocks, as solvers see it
+schedule    a function over all blocks as one pass, on threads or on a cluster
+blocks      what a pass computes on one block
+folds       cross-validation over blocks
+"""

@@ -13,7 +13,7 @@ the points at which it was decided.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 
 from lincent.problems.arrays import Index, Matrix, Rows, Vector
 from lincent.sources.dense import DenseSource
-from lincent.sources.evaluation import TIED, Evaluation, InMemoryRows, drawn
-from lincent.sources.gradients import LossSums, QueryPoint, loss_sums
-from lincent.sources.landmarks import Mapped, MappedRows
+from lincent.sources.evaluation import TIED, InMemoryRows, RowEvaluation, drawn
+from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
+from lincent.sources.landmarks import MappedRows
 from lincent.sources.rows import SignedRows, Source
-from lincent.sources.shared_reads import ENCODE, BlockError, TreeReducer
-from lincent.sources.source import Kind, kind_of
+from lincent.sources.shared_reads import ENCODE, BlockError, TreeReducer, merge_results
+from lincent.sources.source import Kind, in_memory, kind_of
 from lincent.sources.sparse import SparseSource
 
 SLICE_ROWS, LEAST_ROWS = 8192, 256
@@ -72,30 +72,19 @@ class Partition:
         return self.frame[list(self.names)]
 
 
-class Reweighed:
-    """Weights that a block computes from its rows, labels and given weights."""
-
-    weight: Any
-
-    def among(self, x: Any, labels: Any, weight: Any) -> Vector:
-        """Return the weights of the rows."""
-        raise NotImplementedError
-
-
 def apart(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
     """Return rows, labels and weights of a block, also where they come in one data frame.
 
     Mapped rows stay unmapped until some of them are indexed; the weights of a fold are made here.
     """
-    if isinstance(x, Mapped):
-        rows, y, weight = apart(x.rows, y, weight)
+    if isinstance(x, MappedRows):
+        rows, y, weight = apart(x.X, y, weight)
         return MappedRows(tidy(rows, x.mapping.columns), x.mapping), y, weight
     if isinstance(x, Partition):
         return apart(x.in_order(), y, weight)
-    if isinstance(weight, Reweighed):
-        reweighed = weight
-        x, y, weight = apart(x, y, reweighed.weight)
-        return x, y, reweighed.among(x, y, weight)
+    if hasattr(weight, "among"):  # folds.FoldWeights
+        x, y, given = apart(x, y, weight.weight)
+        return x, y, weight.among(x, y, given)
     if not isinstance(y, OwnColumn):
         return x, y, weight
     extra = [part.label for part in (y, weight) if part is not None]
@@ -201,8 +190,10 @@ def tidy(x: Any, n: int) -> Any:
     if kind_of(x) is Kind.SPARSE:
         x = sp.csr_array(x)
     else:
+        x = np.asarray(in_memory(x))  # masked entries are missing
+        if x.dtype.kind == "c":
+            raise BlockError("X has complex numbers; give real ones.")
         try:
-            x = np.asarray(x)
             x = x if x.dtype in (np.float64, np.float32) else x.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise BlockError(f"{_first_text(x)}; {ENCODE}.") from error
@@ -269,6 +260,13 @@ class LabeledBlock:
         return class_codes(classes, self.labels)
 
 
+def labeled(x: Any, y: Any, weight: Any, n: int) -> LabeledBlock:
+    """Open a block of n columns with all its rows."""
+    x, y, weight = apart(x, y, weight)
+    X = tidy(x, n)
+    return LabeledBlock(X, np.asarray(y).reshape(-1), weights_of(weight, X.shape[0]))
+
+
 def sliced(merge: Callable[[list[Any]], Any]) -> Callable[[Function], Function]:
     """Decorate a function of rows, labels and weights to run slice by slice, results merged."""
 
@@ -315,45 +313,29 @@ def _is_aligned(x: np.ndarray[Any, Any]) -> bool:
     return x.flags.aligned
 
 
-def on_table(merge: Callable[[list[Any]], Any] | None = None) -> Callable[[Function], Function]:
-    """Decorate a function of a ``LabeledBlock``; with ``merge`` it runs slice by slice."""
+def on_table(function: Function) -> Function:
+    """Decorate a function of a ``LabeledBlock`` to take rows, labels, weights and columns."""
 
-    def decorate(function: Function) -> Function:
-        @wraps(function)
-        def on_block(x: Any, y: Any, weight: Any, *each: Any, n: int, **how: Any) -> Any:
-            x, y, weight = apart(x, y, weight)
-            X, labels = tidy(x, n), np.asarray(y).reshape(-1)
-            block = LabeledBlock(X, labels, weights_of(weight, X.shape[0]))
-            return function(block, *each, **how)
+    @wraps(function)
+    def on_block(x: Any, y: Any, weight: Any, *each: Any, n: int, **how: Any) -> Any:
+        return function(labeled(x, y, weight, n), *each, **how)
 
-        return on_block if merge is None else sliced(merge)(on_block)
-
-    return decorate
+    return on_block
 
 
-def on_rows(merge: Callable[[list[Any]], Any] | None = None) -> Callable[[Function], Function]:
-    """Decorate a function of an ``OpenBlock``; with ``merge`` it runs slice by slice."""
+def on_rows(function: Function) -> Function:
+    """Decorate a function of an ``OpenBlock`` to take rows, labels, weights and setting."""
 
-    def decorate(function: Function) -> Function:
-        @wraps(function)
-        def on_block(x: Any, y: Any, weight: Any, *each: Any, setting: Setting, **how: Any) -> Any:
-            return function(opened(x, y, weight, setting), *each, **how)
+    @wraps(function)
+    def on_block(x: Any, y: Any, weight: Any, *each: Any, setting: Setting, **how: Any) -> Any:
+        return function(opened(x, y, weight, setting), *each, **how)
 
-        return on_block if merge is None else sliced(merge)(on_block)
-
-    return decorate
+    return on_block
 
 
-def add(parts: list[Any]) -> Any:
-    """Add results, element by element where they are tuples."""
-    if isinstance(parts[0], tuple):
-        return tuple(add(list(elements)) for elements in zip(*parts, strict=True))
-    return np.sum(parts, axis=0)
-
-
-def chained(parts: list[list[Any]]) -> list[Any]:
-    """Return one list of all items."""
-    return [item for part in parts for item in part]
+def on_slices(function: Function) -> Function:
+    """Decorate a function of an ``OpenBlock`` to run slice by slice."""
+    return sliced(merge_results)(on_rows(function))
 
 
 @dataclass(frozen=True)
@@ -372,12 +354,8 @@ class DistanceHistogram:
         bins, index = np.unique(np.concatenate([p.bins for p in parts]), return_inverse=True)
         counts = np.concatenate([p.counts for p in parts])
         counts = np.bincount(index, weights=counts).astype(np.int64)
-        loss, away = sum(p.loss for p in parts), sum(p.away for p in parts)
-        ahead = [p.ahead for p in parts]
-        if ahead[0] is not None:
-            merged = SplitPart.joined(ahead) if isinstance(ahead[0], SplitPart) else add(ahead)
-            return cls(loss, away, bins, counts, merged)
-        return cls(loss, away, bins, counts)
+        loss, away, ahead = merge_results([(p.loss, p.away, p.ahead) for p in parts])
+        return cls(loss, away, bins, counts, ahead)
 
     def below(self, width: float) -> int:
         """Return about how many distances are below the width."""
@@ -401,18 +379,8 @@ class SplitPart:
     summed_cost: float
     taken: Taken
 
-    @classmethod
-    def joined(cls, parts: list[SplitPart]) -> SplitPart:
-        """Add the parts of several blocks."""
-        return cls(
-            sum(part.loss for part in parts),
-            np.sum([part.summed for part in parts], axis=0),
-            sum(part.summed_cost for part in parts),
-            Taken.joined([part.taken for part in parts]),
-        )
 
-
-@on_rows(DistanceHistogram.joined)
+@on_slices
 def look(
     rows: OpenBlock, *, beta: Vector, width: float = 0.0, small: bool = False
 ) -> DistanceHistogram:
@@ -435,42 +403,42 @@ def look(
     )
 
 
-@on_rows(add)
+@on_slices
 def smoothed(rows: OpenBlock, *, beta: Vector, width: float) -> tuple[Vector, Matrix]:
     """Return the smoothed gradient and the Hessian, from all rows of the band."""
     return _smoothed(rows.whole().look(beta), width)
 
 
-def _smoothed(view: Evaluation, width: float) -> tuple[Vector, Matrix]:
+def _smoothed(view: RowEvaluation, width: float) -> tuple[Vector, Matrix]:
     return view.smoothed(width, len(view.distance), np.random.default_rng(0))
 
 
-@on_rows(add)
-def along(rows: OpenBlock, *, ends: list[Vector], lengths: Vector) -> tuple[Vector]:
+@on_slices
+def along(rows: OpenBlock, *, ends: list[Vector], lengths: Vector) -> Vector:
     """Return the loss at points between two others."""
     whole = rows.whole()
-    return (whole.look(ends[0]).along(whole.look(ends[1]), lengths),)
+    return whole.look(ends[0]).along(whole.look(ends[1]), lengths)
 
 
-@on_rows(SplitPart.joined)
+@on_slices
 def split(rows: OpenBlock, *, beta: Vector, width: float) -> SplitPart:
     """Return the rows of the band, and the sum of those outside."""
     return _split(rows, rows.whole().look(beta), width)
 
 
-def _split(rows: OpenBlock, view: Evaluation, width: float) -> SplitPart:
+def _split(rows: OpenBlock, view: RowEvaluation, width: float) -> SplitPart:
     band, outside = view.sides(width)
     return _split_part(rows, view, band, outside, 1.0)
 
 
-@on_rows(SplitPart.joined)
+@on_slices
 def check(rows: OpenBlock, *, points: list[Vector], width: float) -> SplitPart:
     """Return the rows on the wrong side at the last point, and their part of the sum outside."""
     view, _, outside, wrong = _sides(rows.whole(), points, width)
     return _split_part(rows, view, wrong, wrong & outside, -1.0)
 
 
-@on_rows(chained)
+@on_slices
 def multipliers(
     rows: OpenBlock, *, points: list[Vector], width: float
 ) -> list[tuple[Vector, np.ndarray[Any, Any]]]:
@@ -485,7 +453,7 @@ def multipliers(
 
 def _sides(
     whole: InMemoryRows, points: list[Vector], width: float
-) -> tuple[Evaluation, Any, Any, Any]:
+) -> tuple[RowEvaluation, Any, Any, Any]:
     """Return the last evaluation, band and outside before it, and its misplaced rows."""
     view = whole.look(points[0])
     band, outside = view.sides(width)
@@ -498,7 +466,7 @@ def _sides(
 
 
 def _split_part(
-    rows: OpenBlock, view: Evaluation, wanted: Any, counted: Any, sign: float
+    rows: OpenBlock, view: RowEvaluation, wanted: Any, counted: Any, sign: float
 ) -> SplitPart:
     alpha = view.whole.namespace.where(counted, view.whole.cost)
     summed = sign * view.whole.rows.local_tdot(alpha)
@@ -506,39 +474,30 @@ def _split_part(
     return SplitPart(view.loss, summed, sign * float(alpha.sum()), taken)
 
 
-@on_rows()
+@on_rows
 def sample(rows: OpenBlock, points: Vector) -> Taken:
-    """Return rows at these points: row numbers where all cost the same, else cumulative costs."""
-    if not len(points):
-        return rows.taken(slice(0, 0))
-    numbers: Any = points
-    if rows.setting.cost is None:
-        numbers = drawn(np.cumsum(rows.costs), points)
+    """Return the rows at these points of the cumulative costs; the costs are how often each is."""
+    numbers = drawn(np.cumsum(rows.costs), points) if len(points) else points.astype(np.intp)
     index, count = np.unique(numbers, return_counts=True)
     return rows.taken(index, count.astype(np.float64))
 
 
-@on_rows()
-def draw(rows: OpenBlock, numbers: Any) -> Taken:
-    """Return rows with these numbers, and their costs; a row drawn twice costs twice."""
-    index, count = np.unique(numbers, return_counts=True)
-    return rows.taken(index, np.asarray(rows.costs[index]) * count)
-
-
-@on_rows()
+@on_rows
 def collect(rows: OpenBlock) -> Taken:
     """Return all rows that take part."""
     return rows.taken(slice(None))
 
 
-@on_rows(LossSums.joined_each)
-def loss_sums_of_block(rows: OpenBlock, *, points: Sequence[QueryPoint]) -> list[LossSums]:
+@on_slices
+def signed_sums(
+    rows: OpenBlock, *, losses: LossStructure, points: list[JointPoint]
+) -> tuple[JointSums, ...]:
     """Return the sums of the regularized problem at each point."""
-    signed, cost = rows.signed(), np.asarray(rows.costs)
-    return [loss_sums(signed, cost, at) for at in points]
+    X, codes, costs, center = rows.source().array(), rows.sign > 0, rows.costs, rows.setting.center
+    return tuple(joint_sums(X, codes, costs, losses, at, center=center) for at in points)
 
 
-@on_rows(add)
+@on_slices
 def squares(rows: OpenBlock) -> Vector:
     """Return sum_i (x_i - l)^2, by column."""
     centered = rows.source().array() - rows.setting.center
@@ -546,7 +505,7 @@ def squares(rows: OpenBlock) -> Vector:
     return total
 
 
-@on_rows()
+@on_rows
 def extent(rows: OpenBlock, *, index: Index) -> list[Matrix]:
     """Return the least and the largest value of some columns, if any row takes part."""
     if not len(rows.sign):
@@ -556,25 +515,19 @@ def extent(rows: OpenBlock, *, index: Index) -> list[Matrix]:
     return [np.stack([columns.min(axis=0), columns.max(axis=0)])]
 
 
-@on_rows(chained)
+@on_slices
 def project(rows: OpenBlock, *, v: Vector) -> list[Vector]:
     """Return x_i.v for all rows that take part."""
     return [rows.source().project(v)]
 
 
-@on_rows()
+@on_rows
 def combine(rows: OpenBlock, w: Vector) -> Vector:
     """Return sum_i w_i x_i."""
     return rows.source().combine(w)
 
 
-@on_rows()
-def gram(rows: OpenBlock, w: Vector) -> Matrix:
-    """Return sum_i w_i x_i x_i'."""
-    return rows.source().gram(w)
-
-
-@on_rows(chained)
+@on_slices
 def signs_and_costs(rows: OpenBlock) -> list[tuple[Vector, Vector]]:
     """Return the signs and costs of all rows that take part."""
     return [(rows.sign, np.asarray(rows.costs))]

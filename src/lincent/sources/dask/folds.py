@@ -31,9 +31,6 @@ from lincent.problems.arrays import Matrix, Vector
 from lincent.sources.dask.blocks import (
     SLICE_ROWS,
     LabeledBlock,
-    Reweighed,
-    add,
-    chained,
     class_codes,
     on_table,
     tidy,
@@ -41,7 +38,7 @@ from lincent.sources.dask.blocks import (
 )
 from lincent.sources.dask.schedule import Schedule
 from lincent.sources.dask.table import DaskTable, pieces
-from lincent.sources.hashing import HashKFold, RowHashes, row_hashes, smallest_hashes
+from lincent.sources.hashing import HashKFold, HeldOutScores, RowHashes, row_hashes, smallest_hashes
 from lincent.sources.source import Kind, kind_of
 
 _own = threading.local()
@@ -80,15 +77,13 @@ class FoldByRank:
         fold = np.empty(len(codes), dtype=np.intp)
         for k, ends in enumerate(self.ends):
             rows = np.flatnonzero(codes == k)
-            # Ranks follow each other, so the folds are runs of the rows.
-            limits = np.clip(ends - self.begin[k], 0, len(rows))
-            counts = np.diff(limits, prepend=0, append=len(rows))
-            fold[rows] = np.repeat(np.arange(len(counts)), counts)
+            ranks = self.begin[k] + np.arange(len(rows))
+            fold[rows] = np.searchsorted(ends, ranks, side="right")
         return fold
 
 
 @dataclass(frozen=True)
-class FoldWeights(Reweighed):
+class FoldWeights:
     """The weights of a block without one fold, or (``held``) of that fold alone."""
 
     weight: Any
@@ -128,9 +123,9 @@ def allocation(counts: Numbers, first: Numbers, folds: int) -> Numbers:
     stop = np.cumsum(counts[order])
     start = stop - counts[order]
     rows = np.empty((len(counts), folds), dtype=np.intp)
-    for i in range(folds):
-        # The number of j with start <= j < stop and j = i modulo folds.
-        rows[order, i] = -((i - stop) // folds) + ((i - start) // folds)
+    # The number of j with start <= j < stop and j = i modulo folds.
+    i = np.arange(folds)
+    rows[order] = (i - start[:, None]) // folds - (i - stop[:, None]) // folds
     return rows
 
 
@@ -141,16 +136,6 @@ def folds_by_rank(
     ends = np.cumsum(allocation(present.sum(axis=0), first, folds), axis=1)
     begin = np.cumsum(present, axis=0) - present
     return [FoldByRank(classes, row, ends) for row in begin]
-
-
-@dataclass(frozen=True)
-class HeldOutScores:
-    """Held-out rows: their numbers in the data, classes, weights, and scores by model."""
-
-    rows: Numbers
-    codes: Numbers
-    weight: Vector
-    scores: Any
 
 
 class TableFolds:
@@ -180,7 +165,7 @@ class TableFolds:
         parts = pieces("cv", numbers, len(lengths), lengths)
         if kind_of(numbers) is Kind.DASK:
             run = Schedule([(part,) for part in parts], table.schedule.log).run
-            known = np.unique(np.concatenate(run("folds", _distinct, merge=chained)))
+            known = np.unique(np.concatenate(run("folds", _distinct)))
         else:
             known = np.unique(np.asarray(numbers))
         return cls(table, parts, [int(k) for k in known if k != -1])
@@ -193,7 +178,7 @@ class TableFolds:
     def confusion(self, fold: int, models: Sequence[Decide], choose: Choose, plain: bool) -> Matrix:
         """Return the confusion matrix of each model on the held-out rows: one pass."""
         counts: Matrix = self._held_out(fold, plain).run(
-            "score", confusion, merge=add, n=self.table.n, classes=self.table.survey.classes,
+            "score", confusion, n=self.table.n, classes=self.table.survey.classes,
             models=list(models), choose=choose,
         )  # fmt: skip
         return counts
@@ -218,7 +203,7 @@ class TableFolds:
         self, fold: int, models: Sequence[Any], plain: bool, assignment: HashKFold | None
     ) -> HeldOutScores:
         parts = self._held_out(fold, plain).run(
-            "scores", held_out_scores, each=self.table.first_rows, merge=chained, n=self.table.n,
+            "scores", held_out_scores, each=self.table.first_rows, n=self.table.n,
             classes=self.table.survey.classes, models=list(models), assignment=assignment,
         )  # fmt: skip
         if not parts:
@@ -251,7 +236,7 @@ def hash_folds(table: DaskTable, folds: int, seed: int) -> HashKFold:
     return HashKFold.of(smallest, folds, seed)
 
 
-@on_table()
+@on_table
 def _smallest(block: LabeledBlock, *, classes: NDArray[Any], seed: int) -> list[RowHashes]:
     hashes, counted = row_hashes(block.X, seed), block.weight > 0
     return [smallest_hashes(hashes[counted & (block.labels == label)]) for label in classes]
@@ -265,7 +250,7 @@ def _distinct(numbers: Any) -> list[NDArray[Any]]:
     return [np.unique(np.asarray(numbers))]
 
 
-@on_table()
+@on_table
 def confusion(
     block: LabeledBlock, *, classes: NDArray[Any], models: list[Decide], choose: Choose
 ) -> Matrix:
@@ -277,7 +262,7 @@ def confusion(
     return counts
 
 
-@on_table()
+@on_table
 def held_out_scores(
     block: LabeledBlock,
     begin: int,

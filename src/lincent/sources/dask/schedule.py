@@ -21,7 +21,6 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
 
@@ -60,44 +59,20 @@ class Schedule(BaseSchedule):
 
     def __init__(self, blocks: Sequence[tuple[Any, ...]], log: Log) -> None:
         super().__init__(log)
-        self.blocks = list(blocks)
+        self.blocks, self.count = list(blocks), len(blocks)
 
     def altered(
-        self,
-        alter: Callable[..., tuple[Any, ...]],
-        each: Each = None,
-        name: str = "",
+        self, alter: Callable[..., tuple[Any, ...]], each: Each = None, name: str = ""
     ) -> Schedule:
         """Return the same blocks, each changed by a function; a name is logged before each pass."""
-        return Schedule([alter(*block) for block in self._with(each)], self.named_log(name))
+        return Schedule([alter(*block) for block in self.blocks_with(each)], self.named_log(name))
 
-    def _with(self, each: Each) -> list[tuple[Any, ...]]:
+    def blocks_with(self, each: Each) -> list[tuple[Any, ...]]:
         """Return the blocks with further arguments for each."""
         extra = each if each is not None else [()] * len(self.blocks)
         return [(*block, *more) for block, more in zip(self.blocks, extra, strict=True)]
 
-    def request(
-        self,
-        verb: str,
-        work: Callable[..., Any],
-        each: Each,
-        merge: Merge,
-    ) -> GraphRequest:
-        blocks = self._with(each)
-        return GraphRequest(
-            verb=verb, log=self.log, blocks=blocks, work=work, merge=merge, count=len(blocks)
-        )
-
-
-@dataclass(kw_only=True)
-class GraphRequest(ReadRequest):
-    """A function of a block, its arguments for each, and how the results are merged."""
-
-    blocks: list[tuple[Any, ...]]
-    work: Callable[..., Any]
-    merge: Merge
-
-    def read_all(self, requests: Sequence[GraphRequest], halt: threading.Event) -> None:
+    def read_all(self, requests: Sequence[ReadRequest], halt: threading.Event) -> None:
         """Compute one graph; a task serves all requests of its block: tasks cost milliseconds."""
         count, client = len(self.blocks), _cluster()
         shares = min(len(requests), -(-ENOUGH_TASKS // count))
@@ -119,12 +94,12 @@ class GraphRequest(ReadRequest):
                 request.answers = list(found)
 
 
-def _tasks(requests: Sequence[GraphRequest], stem: str) -> list[Any]:
+def _tasks(requests: Sequence[ReadRequest], stem: str) -> list[Any]:
     """Return a task for each block, which serves all requests."""
     from dask import delayed
 
     call = delayed(partial(_answers, [request.work for request in requests]), pure=False)
-    blocks = zip(*(request.blocks for request in requests), strict=True)
+    blocks = zip(*(r.schedule.blocks_with(r.each) for r in requests), strict=True)
     return [call(list(asked), dask_key_name=f"{stem}-{i}") for i, asked in enumerate(blocks)]
 
 

@@ -16,10 +16,10 @@ That is five passes, one more for each further Newton step or round, whatever th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,18 +27,11 @@ from numpy.typing import NDArray
 from lincent._memory import sample_entries
 from lincent.problems.arrays import Checked, Index, Mask, Matrix, Rows, Vector, root_mean
 from lincent.sources.dask import blocks
-from lincent.sources.dask.blocks import (
-    DistanceHistogram,
-    Setting,
-    Sides,
-    SplitPart,
-    Taken,
-    add,
-    chained,
-)
+from lincent.sources.dask.blocks import DistanceHistogram, Setting, Sides, SplitPart, Taken
 from lincent.sources.evaluation import TINY, Deferred, Multipliers, one_cost
-from lincent.sources.gradients import LossSums, QueryPoint
+from lincent.sources.gradients import JointPoint, JointSums, LossStructure
 from lincent.sources.rows import Sample, Source
+from lincent.sources.shared_reads import merge_results
 
 SPARE_ENTRIES = 3_000_000
 SPARE_WORK = 60_000_000
@@ -95,36 +88,17 @@ class DaskSource(Source):
         return np.array(means)
 
     def project(self, v: Vector) -> Vector:
-        return np.concatenate(self.run("project", blocks.project, merge=chained, v=v))
+        return np.concatenate(self.run("project", blocks.project, v=v))
 
     def combine(self, w: Vector) -> Vector:
-        return np.asarray(self.run("combine", blocks.combine, each=self._split(w), merge=add))
-
-    def gram(self, w: Vector) -> Matrix:
-        return np.asarray(self.run("gram", blocks.gram, each=self._split(w), merge=add))
-
-    def _split(self, w: Vector) -> list[tuple[Vector]]:
-        """Return the part of a vector that belongs to each block."""
-        return [(part,) for part in np.split(w, np.cumsum(self.lengths)[:-1])]
+        each = [(part,) for part in np.split(w, np.cumsum(self.lengths)[:-1])]
+        return np.asarray(self.run("combine", blocks.combine, each=each))
 
     def take(self, index: Index, sign: Any, center: Vector) -> Rows:
-        """Return the rows in the order of the index, which may repeat; blocks have the signs."""
-        if len(index) == self.shape[0] and np.array_equal(index, np.arange(len(index))):
-            return self._everything().signed(center)
-        each = _by_block(np.sort(index, kind="stable"), self.lengths)
-        taken: Taken = self.run(
-            "take", blocks.sample, setting=self.setting(1.0), each=each, merge=Taken.joined
-        )
-        return taken.signed(center).take(np.searchsorted(np.unique(index), index))
+        return self.take_all(sign, center).take(index)
 
-    def columns(self, index: Index, sign: Any, center: Vector) -> Rows:
-        return self._everything().signed(center).columns(index)
-
-    def array(self) -> Matrix:
-        taken = self._everything()
-        return np.asarray(taken.signed(np.zeros(self.shape[1])).dense() * taken.sign[:, None])
-
-    def _everything(self) -> Taken:
+    def take_all(self, sign: Any, center: Vector) -> Rows:
+        """Transfer all rows; blocks have the signs."""
         m, n = self.shape
         if m * n * 8 > COLLECT_BYTES:
             raise MemoryError(
@@ -132,17 +106,16 @@ class DaskSource(Source):
                 f"({m * n * 8 / 2**30:.1f} GiB as float64): "
                 'use solver="auto", which reads them in place.'
             )
-        setting = self.setting(1.0)
-        taken: Taken = self.run("collect", blocks.collect, setting=setting, merge=Taken.joined)
-        return taken
+        taken: Taken = self.run("collect", blocks.collect, setting=self.setting(1.0))
+        return taken.signed(center)
 
     def column_scale(self, center: Vector) -> Vector:
         setting = replace(self.setting(1.0), center=center)
-        total = self.run("scale", blocks.squares, setting=setting, merge=add)
+        total = self.run("scale", blocks.squares, setting=setting)
         return root_mean(np.asarray(total), self.shape[0])
 
     def constant_columns(self, index: Index) -> Mask:
-        ends = np.array(self.run("extent", blocks.extent, merge=chained, index=index))
+        ends = np.array(self.run("extent", blocks.extent, index=index))
         return np.asarray(ends[:, 0].min(axis=0) == ends[:, 1].max(axis=0))
 
     def all_rows(self, rows: Any, costs: Any, margin: float) -> BlockRows:
@@ -153,36 +126,15 @@ class DaskSource(Source):
             per_block = setting.cost * self.lengths
         return BlockRows(self.run, self.lengths, setting, per_block)
 
-    def loss_sums(self, rows: Any, costs: Any, points: Sequence[QueryPoint]) -> list[LossSums]:
-        sums: list[LossSums] = self.run(
-            "sums", blocks.loss_sums_of_block, merge=LossSums.joined_each, points=points,
-            setting=replace(self._costing(costs), center=rows.center),
-        )  # fmt: skip
-        return sums
+    def signed_sums(
+        self, rows: Any, costs: Any, losses: LossStructure, points: list[JointPoint]
+    ) -> list[JointSums]:
+        whole = self.all_rows(rows, costs, 0.0)
+        return list(whole.run("sums", blocks.signed_sums, losses=losses, points=points))
 
     def draw(self, rows: Any, costs: Any, k: int, rng: np.random.Generator) -> Sample:
-        m = self.shape[0]
-        numbers = np.arange(m) if k >= m else np.sort(rng.integers(0, m, k))
-        taken: Taken = self.run(
-            "draw", blocks.draw, setting=self._costing(costs),
-            each=_by_block(numbers, self.lengths), merge=Taken.joined,
-        )  # fmt: skip
-        sign = taken.sign.astype(np.float64)
-        return taken.signed(rows.center), sign, taken.costs * (m / len(numbers))
-
-    def cost_means(self, rows: Any, costs: Any) -> tuple[tuple[float, float], Matrix]:
-        """Return the cost of each class and its mean signed row, from the survey."""
-        survey, side = self.table.survey, self.sides.side
-        if isinstance(costs, DaskCosts):
-            price = costs.sides.factor
-        else:  # all rows cost the same, so all of them weigh the same
-            price = np.full(len(side), float(np.max(costs)) / survey.most)
-        amounts, means = [], []
-        for one in (-1, 1):
-            factor = np.where(side == one, price, 0.0)
-            amounts.append(float(factor @ self.table.totals))
-            means.append(one * (factor @ survey.sums / amounts[-1] - rows.center))
-        return (amounts[0], amounts[1]), np.array(means)
+        taken = self.all_rows(rows, costs, 0.0).draw("draw", k, rng)
+        return taken.signed(rows.center), taken.sign.astype(np.float64), taken.costs
 
     def priced(self, low: float, high: float) -> DaskSource:
         """Return the same rows with these costs per weight on each side."""
@@ -212,7 +164,7 @@ class DaskSource(Source):
         """Return signs and costs of all rows; without ``sides``, costs are the weights."""
         sides = sides or replace(self.sides, factor=np.ones_like(self.sides.factor))
         setting = self.setting(cost, sides)
-        pairs = self.run("labels", blocks.signs_and_costs, setting=setting, merge=chained)
+        pairs = self.run("labels", blocks.signs_and_costs, setting=setting)
         signs, costs = zip(*pairs, strict=True)
         return np.concatenate(signs).astype(np.float64), np.concatenate(costs)
 
@@ -312,18 +264,22 @@ class BlockRows:
         away = rows.dot(beta) - self.setting.margin
         return away if ruler is None else away / (rows.sizes(ruler) + TINY)
 
+    def draw(self, verb: str, k: int, rng: np.random.Generator) -> Taken:
+        """Draw k rows by their costs, with costs that represent all: one pass."""
+        if k >= self.m:
+            return cast(Taken, self.run(verb, blocks.collect))
+        total = float(self.per_block.sum())
+        each = _by_block(np.sort(rng.random(k) * total), self.per_block)
+        taken: Taken = self.run(verb, blocks.sample, each=each)
+        return replace(taken, costs=taken.costs * (total / k))
+
     def sample(self, k: int, rng: np.random.Generator) -> tuple[Rows, Vector]:
         """Draw k rows, and the costs with which they represent all."""
-        total = float(self.per_block.sum())
-        if self.setting.cost is None:
-            each = _by_block(np.sort(rng.random(k) * total), self.per_block)
-        else:
-            each = _by_block(np.sort(rng.integers(0, self.m, k)), self.lengths)
-        taken: Taken = self.run("sample", blocks.sample, each=each, merge=Taken.joined)
+        taken = self.draw("sample", k, rng)
         rows = taken.signed(self.setting.center)
         step = -(-rows.shape[0] // REMEMBERED)
         self.remembered = rows.take(np.arange(0, rows.shape[0], step))
-        return rows, taken.costs * (total / k)
+        return rows, taken.costs
 
 
 class BlockEvaluation:
@@ -332,17 +288,14 @@ class BlockEvaluation:
     def __init__(self, whole: BlockRows, beta: Vector, guess: float, *, small: bool) -> None:
         self.whole, self.beta, self.guess = whole, beta, guess
         self.seen: DistanceHistogram = whole.run(
-            "look", blocks.look, beta=beta, width=guess, small=small, merge=DistanceHistogram.joined
+            "look", blocks.look, beta=beta, width=guess, small=small
         )
         self.loss = self.seen.loss
 
     def along(self, other: BlockEvaluation, lengths: Vector) -> Vector:
         """Return the loss at points between this one and another."""
         ends = [self.beta, other.beta]
-        losses: tuple[Vector] = self.whole.run(
-            "along", blocks.along, ends=ends, lengths=lengths, merge=add
-        )
-        return losses[0]
+        return np.asarray(self.whole.run("along", blocks.along, ends=ends, lengths=lengths))
 
     def between(self, other: BlockEvaluation, length: float, loss: float) -> None:
         """Return None: no distances are kept, so a pass is needed."""
@@ -376,14 +329,14 @@ class BlockEvaluation:
     def smoothed(self, width: float, most: int, rng: np.random.Generator) -> tuple[Vector, Matrix]:
         """Return gradient and Hessian of the smoothed problem, from all rows of the band."""
         sums: tuple[Vector, Matrix] = self._ahead(width, tuple) or self.whole.run(
-            "smooth", blocks.smoothed, beta=self.beta, width=width, merge=add
+            "smooth", blocks.smoothed, beta=self.beta, width=width
         )
         return sums
 
     def split(self, width: float) -> BlockSplit:
         """Return the rows within this width of the margin, and the others as a sum."""
         part = self._ahead(width, SplitPart) or self.whole.run(
-            "split", blocks.split, beta=self.beta, width=width, merge=SplitPart.joined
+            "split", blocks.split, beta=self.beta, width=width
         )
         return BlockSplit(self.whole, width, [self.beta], part)
 
@@ -402,9 +355,7 @@ class BlockSplit:
     def check(self, beta: Vector) -> Checked:
         """Evaluate a new point: rows outside the band that changed sides are misplaced."""
         points = [*self.points, beta]
-        part = self.whole.run(
-            "check", blocks.check, points=points, width=self.width, merge=SplitPart.joined
-        )
+        part = self.whole.run("check", blocks.check, points=points, width=self.width)
         return Checked(part.loss, len(part.taken.sign), (points, part))
 
     def grow(self, checked: Checked) -> BlockSplit:
@@ -412,8 +363,7 @@ class BlockSplit:
         if not checked.misplaced:
             return self
         points, part = checked.found
-        joined = SplitPart.joined([self.part, part])
-        return BlockSplit(self.whole, self.width, points, joined)
+        return BlockSplit(self.whole, self.width, points, merge_results([self.part, part]))
 
     def wider(self, view: BlockEvaluation, width: float) -> BlockSplit:
         """Return a new split: which rows joined before would need another pass."""
@@ -426,7 +376,7 @@ class BlockSplit:
 
     def _full(self, alpha: Vector) -> Vector:
         pairs = self.whole.run(
-            "multipliers", blocks.multipliers, points=self.points, width=self.width, merge=chained
+            "multipliers", blocks.multipliers, points=self.points, width=self.width
         )
         full = np.concatenate([outside for outside, _ in pairs])
         joined = np.concatenate([stage for _, stage in pairs])

@@ -30,7 +30,6 @@ from lincent.sources.dask.blocks import (
     Partition,
     Sides,
     apart,
-    chained,
     on_table,
     open_rows,
     sliced,
@@ -42,10 +41,10 @@ from lincent.sources.dask.schedule import Schedule
 from lincent.sources.dask.source import DaskSource
 from lincent.sources.dense import origin_of, some_rows
 from lincent.sources.gradients import JointPoint, JointSums, LossStructure, joint_sums
-from lincent.sources.hashing import row_hashes
-from lincent.sources.landmarks import Mapped, MappedRows, RowMapping
+from lincent.sources.hashing import draw_distinct, row_hashes, smallest_distinct
+from lincent.sources.landmarks import MappedRows, RowMapping
 from lincent.sources.rows import ClassSample, ColumnStatistics
-from lincent.sources.shared_reads import BlockError, Log
+from lincent.sources.shared_reads import BlockError, Log, merge_results
 from lincent.sources.source import Kind, kind_of
 
 CLASSES_AT_ONCE = 8
@@ -74,7 +73,7 @@ class Survey:
         """Join the surveys of several blocks."""
         known = [part.classes for part in parts if len(part.classes)]
         classes = np.unique(np.concatenate(known)) if known else parts[0].classes
-        lengths = chained([part.lengths for part in parts])
+        lengths = merge_results([part.lengths for part in parts])
         shape = len(lengths), len(classes)
         present, counts = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         first, totals = np.full(len(classes), sum(lengths), dtype=np.int64), np.zeros(shape)
@@ -110,7 +109,7 @@ class DaskTable:
 
     def __init__(self, schedule: AnySchedule, n: int) -> None:
         self.schedule, self.n = schedule, n
-        self.survey: Survey = schedule.run("survey", survey, merge=Survey.joined, n=n)
+        self.survey: Survey = schedule.run("survey", survey, n=n)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -143,6 +142,8 @@ def survey(x: Any, y: Any, weight: Any, *, n: int) -> Survey:
     """Check a block and sum its rows by class."""
     x, y, weight = apart(x, y, weight)
     X = tidy(x, n)
+    if np.ma.is_masked(y) or np.ma.is_masked(weight):
+        raise BlockError("y or sample_weight has masked entries: leave these rows out.")
     labels = np.asarray(y)
     if labels.ndim > 1 and labels.shape[1:] != (1,):
         raise BlockError(f"y has shape {labels.shape}; give one label per row.")
@@ -227,7 +228,7 @@ def open_table(X: Any, y: Any, weight: Any, n: int, log: Log) -> DaskTable:
     sizes = _known_sizes(X)
     if sizes is None and any(v is not None and kind_of(v) is not Kind.DASK for v in (y, weight)):
         lengths = Schedule([(block, None, None) for block in rows], log)
-        sizes = lengths.run("length", length, merge=chained)
+        sizes = lengths.run("length", length)
     if hasattr(X, "columns"):
         rows = [Partition(block, tuple(X.columns)) for block in rows]
     y_parts = pieces("y", y, len(rows), sizes)
@@ -319,11 +320,8 @@ class Drawn:
         """Return the first of all; of equal rows the one that comes first in the data."""
         keys = np.concatenate([part.keys for part in parts])
         index = np.concatenate([part.index for part in parts])
-        order = np.lexsort((index, keys))
-        _, first = np.unique(keys[order], return_index=True)
-        chosen = order[first[:count]]
-        rows = stacked([part.rows for part in parts])
-        return cls(keys[chosen], index[chosen], rows[chosen])
+        chosen = np.unique(keys, return_index=True)[1][:count]  # parts are in the order of the data
+        return cls(keys[chosen], index[chosen], stacked([part.rows for part in parts])[chosen])
 
 
 def draw_landmarks(table: DaskTable, count: int, seed: int) -> Drawn:
@@ -335,14 +333,12 @@ def draw_landmarks(table: DaskTable, count: int, seed: int) -> Drawn:
     return drawn
 
 
-@on_table()
+@on_table
 def draw(block: LabeledBlock, begin: int, *, count: int, seed: int) -> Drawn:
     """Return the distinct rows of a block with the smallest hashes."""
-    allowed = np.flatnonzero(block.weight > 0)
-    hashes = row_hashes(block.X, seed)[allowed]
-    _, first = np.unique(hashes, return_index=True)
-    index = allowed[first[:count]]
-    return Drawn(hashes[first[:count]], begin + index, block.X[index])
+    hashes = row_hashes(block.X, seed)
+    index = draw_distinct(hashes, block.weight, count)
+    return Drawn(hashes[index], begin + index, block.X[index])
 
 
 def sample_classes(
@@ -362,7 +358,7 @@ def sample_classes(
     return sample
 
 
-@on_table()
+@on_table
 def _class_sample(
     block: LabeledBlock, *, classes: Any, count: int, seed: int, mean: Vector
 ) -> ClassSample:
@@ -387,10 +383,8 @@ def _joined_samples(parts: list[ClassSample], count: int, most: Sequence[int]) -
 
 def _first_by_hash(hashes: Any, rows: Any, weights: Any, count: int) -> tuple[Any, Any, Vector]:
     every = np.concatenate(hashes)
-    _, first, group = np.unique(every, return_index=True, return_inverse=True)
-    weight = np.bincount(group.reshape(-1), weights=np.concatenate(weights), minlength=len(first))
-    first = first[:count]
-    return every[first], stacked(list(rows))[first], weight[:count].astype(np.float64)
+    first, weight = smallest_distinct(every, np.concatenate(weights), count)
+    return every[first], stacked(list(rows))[first], weight
 
 
 def _statistics(X: Any, weight: Vector, mean: Vector) -> ColumnStatistics:
@@ -407,22 +401,6 @@ def _statistics(X: Any, weight: Vector, mean: Vector) -> ColumnStatistics:
     return ColumnStatistics.joined(parts)
 
 
-def variance(table: DaskTable) -> float:
-    """Return the variance over all entries of X, rows counted by weight: one pass."""
-    total = float(table.totals.sum()) * table.n
-    survey = table.survey
-    mean = float(survey.sums.sum() + table.totals.sum() * survey.origin.sum()) / total
-    squares = table.schedule.run("spread", _squares, merge=np.sum, n=table.n, mean=mean)
-    return float(squares) / total
-
-
-@on_table(np.sum)
-def _squares(block: LabeledBlock, *, mean: float) -> Any:
-    """Return sum_i w_i sum_j (x_ij - mean)^2."""
-    rows = open_rows(block.X).array() - mean
-    return float(block.weight @ np.einsum("ij,ij->i", rows, rows))
-
-
 # Feature maps, and the sums of the multiclass problem.
 
 
@@ -436,7 +414,7 @@ def mapped_blocks(table: DaskTable, mapping: RowMapping) -> AnySchedule:
     sent = table.sent(mapping)
 
     def mapped(x: Any, y: Any, weight: Any) -> tuple[Any, Any, Any]:
-        return Mapped(x, sent), y, weight
+        return MappedRows(x, sent), y, weight
 
     return table.schedule.altered(mapped)
 
@@ -449,20 +427,19 @@ def joint_sums_of_blocks(
     points: list[JointPoint],
 ) -> list[JointSums]:
     """Return the sums over all rows, of ``n`` features, at some points: one pass."""
-    sums: list[JointSums] = schedule.run(
-        "sums", _joint_sums, merge=JointSums.joined_each,
-        n=n, classes=classes, losses=losses, points=points,
-    )  # fmt: skip
-    return sums
+    return list(
+        schedule.run("sums", _joint_sums, n=n, classes=classes, losses=losses, points=points)
+    )
 
 
-@on_table(JointSums.joined_each)
+@sliced(merge_results)
+@on_table
 def _joint_sums(
     block: LabeledBlock, *, classes: NDArray[Any], losses: LossStructure, points: list[JointPoint]
-) -> list[JointSums]:
+) -> tuple[JointSums, ...]:
     X, codes, weight = block.X, block.codes(classes), block.weight
     if not np.all(weight > 0):
         kept = np.flatnonzero(weight > 0)
         X, codes, weight = X[kept], codes[kept], weight[kept]
     rows = open_rows(X).array()
-    return [joint_sums(rows, codes, weight, losses, point) for point in points]
+    return tuple(joint_sums(rows, codes, weight, losses, point) for point in points)

@@ -122,7 +122,7 @@ def test_rest_and_distances_are_those_of_the_program():
     rng = np.random.default_rng(1)
     v, p, q = rng.random(n), rng.random(5), rng.random(5)
     goal = np.append(np.full(4, program.margin), program.separation)
-    expected = goal - E @ (program.lower + hinges.apart(v)) + p - q
+    expected = goal - E @ (program.lower + hinges.share * v[hinges.group]) + p - q
     np.testing.assert_allclose(hinges.rest(np.concatenate([v, p, q])), expected, atol=1e-12)
     x = rng.random(5) * 0.1
     beyond = hinges.beyond(-x)
@@ -140,7 +140,7 @@ def test_columns_that_are_equal_in_the_working_rows_are_one_hinge_with_the_sum_o
     width = program.upper - program.lower
     np.testing.assert_allclose(hinges.top[: hinges.n], hinges.together(width))
     v = np.random.default_rng(2).random(hinges.n) * hinges.top[: hinges.n]
-    apart = hinges.apart(v)
+    apart = hinges.share * v[hinges.group]
     assert np.all((apart >= 0.0) & (apart <= width))
     np.testing.assert_allclose(hinges.together(apart), v)
 
@@ -149,7 +149,7 @@ def test_an_evaluation_says_which_rows_are_at_the_wrong_bound():
     program, hinges, _, _, _ = hinges_of(False)
     beta = program.feasible(np.zeros(40))
     v = hinges.together(beta - program.lower)
-    beta = program.lower + hinges.apart(v)
+    beta = program.lower + hinges.share * v[hinges.group]
     judged = hinges.certify(np.zeros(5), np.concatenate([v, np.zeros(10)]))
     over = program.rows.dot(beta) - program.margin
     wrong = [i for i in range(12) if i not in (2, 3, 5, 11) and (over[i] > 0) == (i in (1, 9))]

@@ -12,7 +12,7 @@ from lincent.solvers.lp.sparse import null_space
 from lincent.solvers.lp.sparse.hinges import RowHinges, WorkingSet
 from lincent.solvers.lp.sparse.identification import RowTuning, start_from_rows
 from lincent.solvers.lp.sparse.lagrangian import identify_rows
-from lincent.solvers.lp.sparse.null_space import PRICE, Tuning, Vertex, _Rounds, finish, maximize
+from lincent.solvers.lp.sparse.null_space import PRICE, Tuning, Vertex, _Rounds, finish
 from lincent.solvers.solution import Controls, Status
 from lincent.sources.sparse import CompensatedMatrix
 from support.few_variables import random_program, reference
@@ -47,7 +47,7 @@ def test_multipliers_of_a_vertex_meet_the_equation_inside_their_bounds(seed):
     program = overlapping(1500, 80, seed)
     near = identify_rows(program, Controls(), 1.3 * 80)
     hinges, start = RowHinges(program), start_from_rows(program, near)
-    rounds = _Rounds(hinges, start, Controls(), Tuning())
+    rounds = _Rounds(hinges, start, Tuning())
     rounds.solve(Controls())
     rng = np.random.default_rng(seed)
     rounds.vertex.value += 1e-6 * rng.standard_normal(len(rounds.index)) * program.costs[0]
@@ -117,19 +117,11 @@ def near():
 def rounds_of(near, **options):
     program, named = near
     hinges, start = RowHinges(program), start_from_rows(program, named, RowTuning(least_spare=8))
-    return hinges, start, _Rounds(hinges, start, Controls(), Tuning(**options))
+    return hinges, start, _Rounds(hinges, start, Tuning(**options))
 
 
-def test_a_round_is_the_optimum_of_its_working_set(near, monkeypatch):
+def test_a_round_is_the_optimum_of_its_working_set(near):
     """The restricted dual by HiGHS; hinges between their bounds are active."""
-    steps = []
-
-    def counted(*given):
-        found = maximize(*given)
-        steps.append(found.steps)
-        return found
-
-    monkeypatch.setattr(null_space, "maximize", counted)
     hinges, start, rounds = rounds_of(near)
     judged = rounds.solve(Controls())
     assert rounds.optimal
@@ -149,18 +141,17 @@ def test_a_round_is_the_optimum_of_its_working_set(near, monkeypatch):
     assert np.all(off[dual <= 1e-9] >= -1e-9)
     assert np.all(off[(dual > 1e-9) & ~inside] <= 1e-9)
     assert judged.dual_objective <= judged.objective
-    assert rounds.steps == sum(steps) + rounds.vertex.pivots
-    rounds.vertex.pivots = 5  # before this round, which takes none
+    assert rounds.steps == rounds.vertex.pivots
+    rounds.vertex.pivots, steps = 5, rounds.steps  # before this round, which takes none
     rounds.solve(Controls())
-    assert rounds.steps == sum(steps) + rounds.vertex.pivots - 5
+    assert rounds.steps == steps + rounds.vertex.pivots - 5
     # Outside of it multipliers stay where the start had them.
     others = np.setdiff1d(np.arange(len(dual)), index)
     np.testing.assert_array_equal(rounds.dual[others], start.dual[others])
 
 
-@pytest.mark.parametrize("many", [30, 2])
-def test_misplaced_hinges_join_the_worst_first_and_keep_the_equation(near, many):
-    hinges, _, rounds = rounds_of(near, many_joining=many)
+def test_misplaced_hinges_join_the_worst_first_and_keep_the_equation(near):
+    hinges, _, rounds = rounds_of(near)
     rounds.solve(Controls())
     point = rounds.point
     rounds.point = point + 0.3 * np.random.default_rng(0).standard_normal(30)
@@ -175,9 +166,7 @@ def test_misplaced_hinges_join_the_worst_first_and_keep_the_equation(near, many)
     before = hinges.rest(rounds.dual)
     # All the rows that are left out with the largest distance, wrong or not.
     out = np.setdiff1d(np.arange(hinges.m), rounds.index)[:9]
-    steps = rounds.steps
-    rounds.join(out, Controls())
-    assert (rounds.steps > steps) == (many < 9)
+    rounds.join(out)
     M = np.hstack([hinges.columns(i[None]) if i < len(hinges.at) - 1 else
                    hinges.program.difference[:, None] for i in rounds.index]).T  # fmt: skip
     N = rounds.vertex.N
@@ -186,9 +175,7 @@ def test_misplaced_hinges_join_the_worst_first_and_keep_the_equation(near, many)
     assert np.abs(M.T @ N).max() <= 1e-8 * np.abs(M).max()
     rounds.solve(Controls())
     np.testing.assert_allclose(hinges.rest(rounds.dual), before, atol=1e-9)
-    if many > 9:
-        dual = rounds.vertex.value[-9:]
-        np.testing.assert_array_equal(dual, rounds.dual[out])
+    np.testing.assert_array_equal(rounds.vertex.value[-9:], rounds.dual[out])
 
 
 def test_the_point_meets_its_working_set_where_columns_hardly_differ(near):
@@ -217,7 +204,7 @@ def scripted(monkeypatch, *gaps, joining=0, optimal=True, more=(), lacking=False
     class Rounds:
         steps, spare = 11, 4
 
-        def __init__(self, hinges, start, controls, tuning):
+        def __init__(self, hinges, start, tuning):
             self.optimal = optimal
 
         def solve(self, controls):
@@ -227,7 +214,7 @@ def scripted(monkeypatch, *gaps, joining=0, optimal=True, more=(), lacking=False
         def misplaced(self):
             return np.arange(joining)
 
-        def join(self, index, controls):
+        def join(self, index):
             asked.append(len(index))
 
         def refine_more(self):
@@ -236,7 +223,7 @@ def scripted(monkeypatch, *gaps, joining=0, optimal=True, more=(), lacking=False
 
     monkeypatch.setattr(null_space, "_Rounds", Rounds)
     hinges = SimpleNamespace(lacking=lacking)
-    start = null_space.Start(np.empty(0), np.empty(0), answer(0.5), 7)
+    start = null_space.FaceStart(np.empty(0), np.empty(0), answer(0.5), 7)
     lines = []
     found = finish(hinges, start, Controls(tell=lines.append, **controls))
     assert found.iterations == 18
@@ -281,23 +268,17 @@ def test_a_matrix_that_is_not_positive_is_handed_on(monkeypatch):
         raise NotPositiveDefiniteError
 
     monkeypatch.setattr(null_space, "_Rounds", refuse)
-    start = null_space.Start(np.empty(0), np.empty(0), answer(0.5), 7)
+    start = null_space.FaceStart(np.empty(0), np.empty(0), answer(0.5), 7)
     found = finish(None, start, Controls())
     assert (found.status, found.certificate, found.iterations) == (Status.STALLED, start.best, 7)
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_interior_point_and_the_pivots_find_the_optimum(seed):
+def test_pivots_find_the_optimum(seed):
     N, value, high, gain = random_program(seed)
     best = reference(N, value, high, gain)
     assert best is not None  # a program that says something
-    found = maximize(N, -value, high - value, N.T @ gain, 1e-11, Controls())
-    moved = value + N @ found.w
-    assert gain @ (N @ found.w) == pytest.approx(best, abs=1e-7)
-    assert np.all(moved >= -1e-8)
-    assert np.all(moved <= high + 1e-8)
-    np.testing.assert_allclose(N.T @ (gain + found.multipliers), 0.0, atol=1e-7)
-    unit = float(np.abs(found.multipliers).max())
+    unit = float(np.abs(gain).max())
     # From a rough guess: the rows ranked by nothing but their number.
     vertex = Vertex(N, value, high, gain, np.linspace(1.0, 2.0, len(N)), unit)
     assert vertex.descend(500, Controls())
@@ -306,61 +287,16 @@ def test_the_interior_point_and_the_pivots_find_the_optimum(seed):
     assert np.all(vertex.value >= -1e-9)
     assert np.all(vertex.value <= high + 1e-9)
     p = vertex.multipliers()
+    np.testing.assert_allclose(N.T @ (gain + p), 0.0, atol=1e-7)
     at_high = np.isfinite(high) & (vertex.value > high / 2)
     assert np.all(np.where(at_high, -p, p) >= -1e-7 * unit)
-
-
-@pytest.mark.parametrize(("shape", "most"), [((40, 6), 9.7), ((120, 30), 11.4)])
-def test_so_many_steps_are_enough(shape, most):
-    steps = []
-    for seed in range(8):
-        N, value, high, gain = random_program(seed, *shape)
-        if reference(N, value, high, gain) is None:
-            continue
-        found = maximize(N, -value, high - value, N.T @ gain, 1e-11, Controls())
-        steps.append(found.steps)
-        # Firmly held are those at a bound, and no others.
-        moved = value + N @ found.w
-        at_bound = np.minimum(moved, high - moved) < 1e-6
-        assert found.held[at_bound].min() > 10 * found.held[~at_bound].max()
-        assert np.count_nonzero(at_bound) == shape[1]
-    assert len(steps) >= 4
-    assert np.mean(steps) <= most
-
-
-def test_the_clock_and_the_limit_of_steps_are_kept():
-    N, value, high, gain = random_program(0)
-    arguments = (N, -value, high - value, N.T @ gain)
-    assert maximize(*arguments, 1e-11, Controls(deadline=0.0)).steps == 0
-    assert maximize(*arguments, 1e-11, Controls(), 3).steps == 3
-    assert (
-        maximize(*arguments, 1e-2, Controls()).steps < maximize(*arguments, 1e-11, Controls()).steps
-    )
-
-
-def test_a_program_without_upper_bounds_and_without_prices():
-    rng = np.random.default_rng(3)
-    N = np.linalg.qr(rng.standard_normal((20, 3)))[0]
-    value = rng.random(20)
-    nowhere = np.full(20, np.inf)
-    found = maximize(N, -value, nowhere, np.zeros(3), 1e-9, Controls())
-    assert np.all(value + N @ found.w > -1e-9)
-    # Prices that only bounds from below can pay.
-    q = -N.T @ rng.random(20)
-    found = maximize(N, -value, nowhere, q, 1e-11, Controls())
-    np.testing.assert_allclose(q + N.T @ found.multipliers, 0.0, atol=1e-7)
-    assert np.all(found.multipliers >= -1e-12)
 
 
 def test_without_variables_nothing_is_chosen_and_rows_can_still_join():
     """A working set of independent hinges has an empty null space."""
     rng = np.random.default_rng(0)
     N, value, high, gain = np.zeros((5, 0)), np.full(5, 0.5), np.ones(5), rng.normal(size=5)
-    answer = maximize(N, -value, high - value, np.zeros(0), 1e-9, Controls())
-    assert answer.steps == 0
-    assert answer.w.shape == (0,)
-    np.testing.assert_array_equal(answer.multipliers, np.zeros(5))
-    vertex = Vertex(N, value, high, gain, answer.held, 1.0)
+    vertex = Vertex(N, value, high, gain, np.ones(5), 1.0)
     assert vertex.descend(10, Controls())
     np.testing.assert_array_equal(vertex.multipliers(), np.zeros(5))
     vertex.join(rng.normal(size=(5, 1)) * 0.1, np.zeros(1), np.ones(1), np.array([3.0]))

@@ -22,8 +22,6 @@ from identified features, with a matrix as large as the working rows.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from lincent.problems.arrays import Certificate, Index, Matrix, Vector
@@ -38,32 +36,14 @@ GRAM_COLUMNS = 512
 """Columns of the normal matrix formed at a time: a sparse product larger than that is memory."""
 
 
-class Hinges(Protocol):
-    """All hinges of a program: breakpoints and largest dual weights."""
+class RowHinges:
+    """The hinges of (P); a point is beta.
 
-    at: Vector
-    top: Vector
-    lacking: bool = False
-    """Whether the last certified point violates something that no hinge represents."""
+    ``at`` are the breakpoints, ``top`` the largest dual weights; ``lacking`` says whether the last
+    certified point violates something that no hinge represents.
+    """
 
-    def rest(self, dual: Vector) -> Vector:
-        """Return the residual of the dual's equation."""
-
-    def columns(self, chosen: Index) -> Matrix:
-        """Return hinges as the columns of one array."""
-
-    def working(self, chosen: Index) -> WorkingSet:
-        """Return hinges with their normal matrix factored."""
-
-    def beyond(self, point: Vector) -> Vector:
-        """Return how far the point is beyond each breakpoint; negative where it is violated."""
-
-    def certify(self, point: Vector, dual: Vector) -> Certificate:
-        """Return the certificate of the point and the dual weights for the whole program."""
-
-
-class RowHinges(Hinges):
-    """The hinges of (P); a point is beta."""
+    lacking = False
 
     def __init__(self, program: Program) -> None:
         m, n = program.shape
@@ -79,6 +59,7 @@ class RowHinges(Hinges):
         self.top = np.concatenate([program.costs, np.full(2 * n + 1, np.inf)])
 
     def rest(self, dual: Vector) -> Vector:
+        """Return the residual of the dual's equation."""
         m, n, program = self.m, self.n, self.program
         rest = program.linear - program.rows.tdot(dual[:m]) - dual[-1] * program.difference
         return np.asarray(rest - dual[m : m + n] + dual[m + n : -1])
@@ -101,16 +82,18 @@ class RowHinges(Hinges):
         return WorkingSet(matrix, sides % self.n, sign, self.program.difference[None])
 
     def beyond(self, point: Vector) -> Vector:
+        """Return how far the point is beyond each breakpoint; negative where it is violated."""
         program = self.program
         sides = (point - program.lower, program.upper - point)
         apart = float(program.difference @ point) - program.separation
         return np.concatenate([program.rows.dot(point) - program.margin, *sides, [apart]])
 
     def certify(self, point: Vector, dual: Vector) -> Certificate:
+        """Return the certificate of the point and the dual weights for the whole program."""
         return certify(self.program, point, dual[: self.m], float(dual[-1]))
 
 
-class ColumnHinges(Hinges):
+class ColumnHinges:
     """Hinges of the n different features, then one -unit and one unit for each row and for d.
 
     A point is -x.  ``alpha`` has the dual weights of all rows, those outside ``rows`` at a bound.
@@ -125,6 +108,7 @@ class ColumnHinges(Hinges):
         self.fixed = alpha.copy()
         self.fixed[rows] = 0.0
         self.missed: Index = np.empty(0, dtype=np.intp)  # rows fixed at the wrong bound
+        self.lacking = False
         E: CompensatedMatrix = (
             compensated(program.rows.take(rows)).transpose().append_column(program.difference)
         )
@@ -146,10 +130,6 @@ class ColumnHinges(Hinges):
     def together(self, v: Vector) -> Vector:
         """Return the sums of a vector over equal features."""
         return summed(v, self.group)
-
-    def apart(self, v: Vector) -> Vector:
-        """Return the part of each feature in the sum over equal ones."""
-        return np.asarray(self.share * v[self.group])
 
     def rest(self, dual: Vector) -> Vector:
         v, p, q = np.split(dual, [self.n, self.n + self.k])
@@ -192,26 +172,20 @@ class ColumnHinges(Hinges):
         """Dual weights of the rows and of d, as certified last."""
         return -self.certified[0]
 
-    def parts(self) -> tuple[Vector, Vector, Vector]:
-        """Return v, p and q, as certified last."""
-        v, p, q = np.split(self.certified[1], [self.n, self.n + self.k])
-        return v, p, q
-
-    def slopes(self) -> Vector:
-        """Return r = g - E'x of every feature hinge, as certified last."""
-        return np.asarray(self.E.dot(self.certified[0]) + self.g)
-
     @property
     def optimal(self) -> bool:
         """Whether the vertex certified last is optimal for these rows, up to 1e-7 of a slope."""
-        v, slopes, top = self.parts()[0], self.slopes(), self.top[: self.n]
+        v, top = self.certified[1][: self.n], self.top[: self.n]
+        slopes = self.E.dot(self.certified[0]) + self.g  # r = g - E'x of every feature hinge
         wrong = np.where(v == 0.0, -slopes, np.where(v == top, slopes, np.abs(slopes)))
         return float(wrong.max()) <= 1e-7 * float(np.abs(slopes).max())
 
     @property
     def beta(self) -> Vector:
         """The point of (P) certified last."""
-        return np.asarray(self.program.lower + self.apart(self.parts()[0]))
+        v = self.certified[1][: self.n]
+        # Each of equal features has its part in their sum.
+        return np.asarray(self.program.lower + self.share * v[self.group])
 
 
 class WorkingSet:
@@ -257,3 +231,6 @@ class WorkingSet:
             out[part, :upto] += self.last[:, part].T @ self.last[:, :upto]
         np.add.at(out.reshape(-1), self.column * (n + 1), 1.0)
         return out
+
+
+Hinges = RowHinges | ColumnHinges

@@ -10,9 +10,8 @@ vertex with one n x n matrix.  Beyond that the certified gap is the answer, and 
 2. ``null_space`` finds the vertex exactly, with one matrix as large as those rows;
 3. where the dual weights of that vertex leave a face, as those of 0/1 words do, its point nearest
    to the iterate is tried (``face``);
-4. rows that are still violated join, and 2 is repeated from there, as a smaller program; where the
-   vertex was not near, 1 continues; where the optimum is a large face, an interior point solves
-   the working rows.
+4. rows that are still violated join, and 2 is repeated; where the vertex was not near, 1
+   continues; where the optimum is a large face, an interior point solves the working rows.
 
 Where the working rows are above ``largest_matrix`` no matrix is formed, and the gap that the first
 step can certify is the answer.
@@ -39,7 +38,7 @@ from lincent.solvers.lp.sparse.lagrangian import (
     interior_point_affordable,
     start_columns,
 )
-from lincent.solvers.lp.sparse.null_space import Start, finish
+from lincent.solvers.lp.sparse.null_space import FaceStart, finish
 from lincent.solvers.solution import Controls, Solution, Status
 
 ROWS, COLUMNS = "identification", "dual-identification"
@@ -134,7 +133,7 @@ def _solve_rows(program: Program, controls: Controls, tuning: RowTuning) -> Solu
     return Solution(status, point.best, max(point.steps, 1), ROWS)
 
 
-def start_from_rows(program: Program, point: PrimalPoint, tuning: RowTuning = BY_ROWS) -> Start:
+def start_from_rows(program: Program, point: PrimalPoint, tuning: RowTuning = BY_ROWS) -> FaceStart:
     """Return the rows and sides near their breakpoints, and a dual weight for every hinge."""
     m, n = program.shape
     close = 0.02 * (program.upper - program.lower)
@@ -151,7 +150,7 @@ def start_from_rows(program: Program, point: PrimalPoint, tuning: RowTuning = BY
     box[sides] = np.concatenate([point.low, point.high])[sides]
     chosen = np.concatenate([rows, m + sides, [m + 2 * n]])
     assert point.best is not None
-    return Start(chosen, np.concatenate([alpha, box, [point.t]]), point.best, point.steps)
+    return FaceStart(chosen, np.concatenate([alpha, box, [point.t]]), point.best, point.steps)
 
 
 def solve_columns(
@@ -207,9 +206,8 @@ def _finish(program: Program, point: DualPoint, controls: Controls, tuning: Colu
     joined = _nearest(program, point, count)
     keep = np.concatenate([_near_rows(point, len(point.rows) - len(joined), count), joined])
     sure = len(keep)
-    at, places, count_sure = point, keep, sure
     for _ in range(8):  # times that rows may join before the first step continues
-        hinges, begin = start_from_columns(program, at, places, count_sure)
+        hinges, begin = start_from_columns(program, point, keep, sure)
         solution = finish(hinges, begin, controls, FINISH)
         assert point.best is not None
         point.best = better_sides(point.best, solution.certificate)
@@ -219,20 +217,9 @@ def _finish(program: Program, point: DualPoint, controls: Controls, tuning: Colu
         if _gap(point) <= controls.tol:
             break
         new = point.places(hinges.missed if in_the_way is None else in_the_way)
-        if at is point and not len(new):
+        if not len(new):
             break
-        vertex = None
-        if hinges.optimal and in_the_way is None and at is point:
-            vertex = _at_vertex(program, point, hinges, keep)
         keep = np.concatenate([keep, np.setdiff1d(new, keep)])
-        if vertex is None:
-            at, places, count_sure = point, keep, sure
-        else:
-            # Next to a vertex few rows and features are undecided: the next program is small.
-            vertex.over[new] = vertex.missed[new] = 0.0
-            near = _near_rows(vertex, len(point.rows), int(tuning.near_rows * point.between) + 1)
-            near = near[~np.isin(near, new)]
-            at, places, count_sure = vertex, np.concatenate([near, new]), len(near)
 
 
 def _on_the_face(
@@ -255,23 +242,6 @@ def _on_the_face(
     return np.setdiff1d(missed, hinges.rows)
 
 
-def _at_vertex(program: Program, point: DualPoint, hinges: ColumnHinges, keep: Index) -> DualPoint:
-    """Return the point at the vertex that is optimal for the working rows at these places."""
-    v, p, q = hinges.parts()
-    beta, slopes = hinges.beta, hinges.slopes()[hinges.group]
-    slack_inside = hinges.apart(np.minimum(v, hinges.top[: hinges.n] - v))
-    empty = np.isinf(point.beyond)  # features without entries stay inside, and are not free
-    # A slope counts by the scale of its feature, as in the identification.
-    relative = np.abs(slopes) / np.where(empty, 1.0, program.rows.column_scale())
-    beyond = np.where(empty, np.inf, np.where(slack_inside > 0.0, -slack_inside, relative))
-    slack = np.append(program.rows.dot(beta)[point.rows] - program.margin, 0.0)
-    over, missed = np.maximum(slack, 0.0), np.maximum(-slack, 0.0)
-    x = np.append(hinges.fixed[point.rows], 0.0)
-    places = np.append(keep, len(point.rows))
-    x[places], over[places], missed[places] = hinges.x, p, q
-    return replace(point, beta=beta, beyond=beyond, x=x, over=over, missed=missed)
-
-
 def _near_rows(point: DualPoint, have: int, spare: int) -> Index:
     """Return places of working rows: between their bounds, and those at one least firmly."""
     firm = (point.over + point.missed)[:have]
@@ -292,7 +262,7 @@ def _nearest(program: Program, point: DualPoint, count: int) -> Index:
 
 def start_from_columns(
     program: Program, point: DualPoint, keep: Index, sure: int
-) -> tuple[ColumnHinges, Start]:
+) -> tuple[ColumnHinges, FaceStart]:
     """Return the hinges over the working rows at these places, and which of them are near.
 
     Of the rows beyond the first ``sure`` it is not known whether they are at a bound.
@@ -314,4 +284,4 @@ def start_from_columns(
     near = int(BY_COLUMNS.near_columns * len(rows)) + 1 + int(np.count_nonzero(beyond < 0.0))
     columns = np.sort(np.argpartition(beyond, min(near, hinges.n) - 1)[:near])
     chosen = np.concatenate([columns, hinges.n + held])
-    return hinges, Start(chosen, np.concatenate([v, sides]), point.best, point.steps)
+    return hinges, FaceStart(chosen, np.concatenate([v, sides]), point.best, point.steps)

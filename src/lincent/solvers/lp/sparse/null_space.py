@@ -10,10 +10,10 @@ and the dual restricted to M is a linear program in k variables with two-sided b
 
     maximize over w    q.w      subject to    low <= N w <= high                           (W)
 
-An interior point (``maximize``) comes near its optimum, and pivots (``Vertex``) reach its optimal
-vertex; this is the null-space active-set method of Fletcher (*Practical Methods of Optimization*,
-1987, chapters 8 and 10).  The multipliers p of (W) say by how much each hinge is off its
-breakpoint, M beta = h + p, which gives beta.  Then all rows are checked.  A misplaced hinge a_i
+Pivots (``Vertex``) lead to its optimal vertex, from the one whose bounds the identified weights are
+nearest to; this is the null-space active-set method of Fletcher (*Practical Methods of
+Optimization*, 1987, chapters 8 and 10).  The multipliers p of (W) say by how much each hinge is off
+its breakpoint, M beta = h + p, which gives beta.  Then all rows are checked.  A misplaced hinge a_i
 (its weight at the wrong bound) joins with one column,  -M inv(M'M) a_i  and 1 for itself, and needs
 no new factorization.
 
@@ -25,14 +25,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from lincent.problems.arrays import Certificate, Index, Matrix, Vector
-from lincent.solvers import cholesky
 from lincent.solvers.cholesky import NotPositiveDefiniteError
 from lincent.solvers.lp.sparse.hinges import Hinges, WorkingSet
 from lincent.solvers.lp.tableau import independent_rows
-from lincent.solvers.predictor_corrector import predictor_corrector
 from lincent.solvers.solution import Controls, Solution, Status
 
 
@@ -44,8 +42,6 @@ class Tuning:
     """Null-space vectors drawn beyond the expected number, to see whether columns depend."""
     most_joining: float = 2.0
     """Misplaced hinges, in first variables, beyond which the identified point was not near."""
-    many_joining: int = 30
-    """Above this many misplaced hinges another interior point is cheaper than pivots."""
     rounds: int = 25
     refinements: int = 1
     """Steps of iterative refinement; up to eight where only digits are missing."""
@@ -55,7 +51,7 @@ TUNING = Tuning()
 
 
 @dataclass(frozen=True)
-class Start:
+class FaceStart:
     """Hinges near their breakpoints, a dual weight for every hinge, and the best certificate."""
 
     chosen: Index
@@ -65,10 +61,12 @@ class Start:
     steps: int
 
 
-def finish(hinges: Hinges, start: Start, controls: Controls, tuning: Tuning = TUNING) -> Solution:
+def finish(
+    hinges: Hinges, start: FaceStart, controls: Controls, tuning: Tuning = TUNING
+) -> Solution:
     """Return the certified vertex that the start is near."""
     try:
-        rounds = _Rounds(hinges, start, controls, tuning)
+        rounds = _Rounds(hinges, start, tuning)
     except NotPositiveDefiniteError:
         return Solution(Status.STALLED, start.best, start.steps, "")
     best, status = start.best, Status.STALLED
@@ -89,7 +87,7 @@ def finish(hinges: Hinges, start: Start, controls: Controls, tuning: Tuning = TU
         if not rounds.optimal or len(joining) > tuning.most_joining * rounds.spare:
             break  # not near the optimum: other solvers are faster from here
         if len(joining):
-            rounds.join(joining, controls)
+            rounds.join(joining)
         elif hinges.lacking or not rounds.refine_more():
             break
     return Solution(status, best, start.steps + rounds.steps, "")
@@ -98,8 +96,8 @@ def finish(hinges: Hinges, start: Start, controls: Controls, tuning: Tuning = TU
 class _Rounds:
     """The null-space program and its rounds."""
 
-    def __init__(self, hinges: Hinges, start: Start, controls: Controls, tuning: Tuning) -> None:
-        self.hinges, self.tuning, self.refinements = hinges, tuning, tuning.refinements
+    def __init__(self, hinges: Hinges, start: FaceStart, tuning: Tuning) -> None:
+        self.hinges, self.refinements = hinges, tuning.refinements
         self.base = hinges.working(start.chosen)
         self.index = start.chosen
         self.dual = start.dual.copy()
@@ -107,15 +105,11 @@ class _Rounds:
         self.steps = 0
         N = _null_space(self.base, tuning)
         self.spare = N.shape[1]
-        self._approach(N, self.dual[self.index], controls)
-
-    def _approach(self, N: Matrix, now: Vector, controls: Controls) -> None:
-        """Set a vertex near the optimum of the working set, by an interior point."""
-        top, at = self.hinges.top[self.index], self.hinges.at[self.index]
-        near = maximize(N, -now, top - now, N.T @ at, 1e-5, controls)
-        self.steps += near.steps
-        unit = float(np.abs(near.multipliers).max()) or float(np.abs(at).max()) or 1.0
-        self.vertex = Vertex(N, now + N @ near.w, top, at, near.held, unit)
+        now, top, at = self.dual[self.index], hinges.top[self.index], hinges.at[self.index]
+        typical = float(np.median(np.where(np.isfinite(top), top, 1.0)))
+        inside = np.maximum(np.minimum(now, top - now), 0.0)
+        unit = float(np.abs(at).max()) or 1.0
+        self.vertex = Vertex(N, now, top, at, 1.0 / (inside + 1e-9 * typical), unit)
 
     def _refine(self) -> None:
         """Correct the dual weights of the working set to meet the dual's equation."""
@@ -169,10 +163,10 @@ class _Rounds:
 
     def refine_more(self) -> bool:
         """Refine more often: only digits are missing.  False after the most."""
-        self.refinements += self.tuning.refinements + 1
+        self.refinements += 2
         return self.refinements <= 8
 
-    def join(self, joining: Index, controls: Controls) -> None:
+    def join(self, joining: Index) -> None:
         """Add misplaced hinges to the working set, without a new factorization."""
         base, hinges = self.base, self.hinges
         columns = np.zeros((len(self.index), len(joining)))
@@ -180,8 +174,6 @@ class _Rounds:
         at_bound = self.dual[joining], hinges.top[joining], hinges.at[joining]
         self.vertex.join(columns, *at_bound)
         self.index = np.concatenate([self.index, joining])
-        if len(joining) > self.tuning.many_joining:
-            self._approach(np.linalg.qr(self.vertex.N)[0], self.vertex.value, controls)
 
 
 def _null_space(base: WorkingSet, tuning: Tuning) -> Matrix:
@@ -207,100 +199,6 @@ def _null_space(base: WorkingSet, tuning: Tuning) -> Matrix:
         # Once more, against what an ill-conditioned normal matrix has left in it.
         basis -= base.dot(base.solve(base.tdot(basis)))
     return np.ascontiguousarray(basis)
-
-
-@dataclass(frozen=True)
-class FewVariables:
-    """The solution of (W): the variables, the multipliers of the rows, the steps taken."""
-
-    w: Vector
-    multipliers: Vector
-    held: Vector
-    """How firmly each row is at a bound: the root of its multiplier over its distance."""
-    steps: int
-
-
-@np.errstate(divide="ignore", over="ignore", invalid="ignore")
-def maximize(
-    N: Matrix,
-    low: Vector,
-    high: Vector,
-    q: Vector,
-    tol: float,
-    controls: Controls,
-    max_steps: int = 80,
-) -> FewVariables:
-    """Solve (W) to complementarity ``tol`` by Mehrotra's method; w = 0 is near feasible.
-
-    With S the slacks of all finite bounds, Z their multipliers, spread(v) = [v; -v_F] for the rows
-    F with a finite upper bound and fold its transpose, the optimality conditions are
-
-        spread(N w) - bounds = S,     q + N' fold(Z) = 0,     S Z = 0,     S, Z >= 0,
-
-    and each step factors one matrix N' D N of the few variables.
-    """
-    count = len(low)
-    if N.shape[1] == 0:  # a working set of independent hinges leaves nothing to choose
-        return FewVariables(np.zeros(0), np.zeros(count), np.zeros(count), 0)
-    finite = np.flatnonzero(np.isfinite(high))
-    width = high - low
-    typical = float(np.median(width[finite])) if len(finite) else 1.0
-    width = np.where(np.isfinite(width), np.maximum(width, 1e-9 * typical), typical)
-    widths = np.concatenate([width, width[finite]])
-    bounds = np.concatenate([low, -high[finite]])
-    price = float(np.abs(q).max(initial=0.0)) or 1.0
-    unit = price * float(widths.mean())
-
-    def spread(v: Vector) -> Vector:
-        return np.concatenate([v, -v[finite]])
-
-    def fold(x: Vector, sign: float = -1.0) -> Vector:
-        rows = x[:count].copy()
-        rows[finite] += sign * x[count:]
-        return rows
-
-    w = np.zeros(N.shape[1])
-    # Less slack jams, more is further from the optimum (null spaces of 300 to 1,000 variables).
-    S, Z = np.maximum(-bounds, 0.02 * widths), np.full(len(bounds), 0.3 * price)
-    for steps in range(max_steps + 1):
-        r_rows = spread(N @ w) - bounds - S
-        r_price = -(q + N.T @ fold(Z))
-        mu = float(S @ Z) / len(S)
-        # What is left of stationarity is removed by the caller's refinement.
-        close = np.abs(r_rows / widths).max(initial=0.0) < 1e-9
-        close &= np.abs(r_price).max(initial=0.0) < 1e-8 * price
-        done = (mu < tol * unit and close) or mu < 1e-14 * unit  # below, it is rounding
-        if done or steps == max_steps or controls.out_of_time():
-            break
-        scaled = N * np.sqrt(fold(Z / S, sign=1.0))[:, None]
-        H = blas.dsyrk(1.0, scaled.T, lower=1)
-        H.flat[:: len(H) + 1] *= 1.0 + 1e-13
-        lower = cholesky.factor(H.T, overwrite=True)
-        if lower is None:
-            break
-
-        def direction(
-            R: Vector,
-            S: Vector = S,
-            Z: Vector = Z,
-            r_rows: Vector = r_rows,
-            r_price: Vector = r_price,
-            lower: Matrix = lower,
-        ) -> tuple[Vector, Vector, Vector]:
-            push = fold((R - Z * r_rows) / S)
-            dw = cholesky.solve(lower, N.T @ push - r_price)
-            dS = spread(N @ dw) + r_rows
-            return dw, dS, (R - Z * dS) / S
-
-        try:
-            (dw, dS, dZ), primal, dual = predictor_corrector(S, Z, direction)
-        except NotPositiveDefiniteError:
-            break
-        w, S, Z = w + primal * dw, S + primal * dS, Z + dual * dZ
-    firm = np.sqrt(Z * widths / (S * price))
-    held = firm[:count].copy()
-    held[finite] = np.maximum(held[finite], firm[count:])
-    return FewVariables(w, fold(Z), held, steps)
 
 
 PRICE = 1e4

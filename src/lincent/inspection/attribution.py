@@ -1,0 +1,509 @@
+"""Contributions: what each column adds to the score of a row.
+
+    score = base + sum over columns of contribution.
+
+They are Shapley values of the game in which the columns outside a set are drawn independently, each
+from its values in the background (the training rows), so ``base`` is the mean score of such draws.
+
+    linear, splines    coef (x - mean), f(x) - mean f: exact
+    additive models    shape functions and, as one entry, pairs of columns: exact
+    Gaussian kernels   exp(-g |x - c|^2) is a product over columns: exact, by quadrature
+                       (``expression.product_game``)
+    leaves of trees    a leaf is a box, a product over the columns on its path: exact, the same way
+    products of two    half of the product of one change and the sum of the other value and its mean
+    others             sampled: columns change from a draw to the row in a random order and its
+                       reverse; the standard error is over these pairs of orders.  The contributions
+                       still add up to the score, with the base of the same draws
+
+AutoLCC is a sum of such parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from lincent._errors import AppError
+from lincent.estimators.additive import AdditiveModel
+from lincent.estimators.auto import AutoLCC
+from lincent.estimators.tabular import TableClassifier
+from lincent.inspection._display import last_step, names_of
+from lincent.inspection.expression import (
+    Expr,
+    add_up,
+    additive,
+    auto_blocks,
+    block_scores,
+    class_scores,
+    evaluate,
+    gauss_nodes,
+    problem_scores,
+    product_game,
+)
+
+ROWS = "rows"
+MAX_NODES = 16
+"""Nodes of a quadrature: exact up to 32 columns, and beyond them to rounding where no column alone
+decides."""
+N_ORDERS = 32
+MAX_ENTRIES = 2_000_000
+N_BACKGROUND, MAX_BACKGROUND = 64, 20_000
+"""Rows, and numbers, of the background that a model file has."""
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What columns add to the scores of some rows.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Columns, and pairs of columns joined by " & ".
+    base : ndarray of shape (n_outputs,)
+        The score of the average row.
+    values : ndarray of shape (n_rows, n_names) or (n_rows, n_names, n_classes)
+        Contributions; ``base`` and their sum over the names are ``decision_function``.
+    standard_error : ndarray or None
+        Of sampled values, in the shape of ``values``; None where they are exact.
+    """
+
+    names: tuple[str, ...]
+    base: np.ndarray
+    values: np.ndarray
+    standard_error: np.ndarray | None = None
+
+
+def contributions(
+    estimator: Any, X: Any, *, background: Any = None, random_state: int = 0
+) -> Contributions:
+    """Compute what each column adds to the score of each row.
+
+    Parameters
+    ----------
+    estimator : classifier or pipeline
+        A fitted classifier with ``decision_function``, of this package or another.
+    X : array-like or data frame of shape (n_rows, n_columns)
+        Rows to explain.
+    background : array-like or data frame of shape (n_background, n_columns), default=None
+        Rows that contributions compare with. None is what the estimator keeps of its training
+        rows (AutoLCC, AdditiveLCC), else X.
+    random_state : int, default=0
+        Seeds what is sampled.
+
+    Returns
+    -------
+    Contributions
+        Exact for linear and additive models and for Gaussian kernels, else sampled, with a standard
+        error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lincent import AutoLCC
+    >>> from lincent.inspection import contributions
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = AutoLCC().fit(X, y)
+    >>> parts = contributions(model, X[:3])
+    >>> parts.values.shape  # rows, columns, classes
+    (3, 4, 3)
+    >>> gaps = parts.values.sum(axis=1) + parts.base - model.decision_function(X[:3])
+    >>> bool(abs(gaps).max() < 1e-6)
+    True
+    """
+    names = names_of(X, X.shape[1])
+    model, rows = last_step(estimator, X)
+    if rows is not X:
+        names = names_of(rows, rows.shape[1])
+    if background is not None:
+        background = last_step(estimator, background)[1]
+    if isinstance(model, TableClassifier):
+        encoder = model._encoder
+
+        def encode(table: Any) -> np.ndarray:
+            return np.asarray(encoder.encode(model._named(table)))
+
+        rows = encode(rows)
+        if background is None:
+            background = getattr(model, "_reference", rows)
+        else:
+            background = encode(background)
+        names = [names[source] for source in model._sources]
+    rows = np.asarray(rows, dtype=np.float64)
+    background = rows if background is None else np.asarray(background, dtype=np.float64)
+    return Explainer.of_model(model, names, background, None, random_state).explain(rows)
+
+
+@dataclass(frozen=True)
+class Explainer:
+    """How the score of a classifier is a sum over its columns.
+
+    ``exact`` describes the contributions of the encoded rows (the input ``ROWS``): a column for
+    each name and output; ``rest`` are functions that compute the scores which it does not contain.
+    """
+
+    names: tuple[str, ...]
+    base: np.ndarray
+    exact: Expr | None
+    rest: Sequence[Callable[..., np.ndarray]]
+    groups: list[np.ndarray]
+    background: np.ndarray
+    product_size: int
+    """The largest number of factors of products over columns; 0 where there are none."""
+    random_state: int = 0
+
+    @classmethod
+    def of_model(
+        cls,
+        model: Any,
+        owners: Sequence[str],
+        background: np.ndarray,
+        means: np.ndarray | None = None,
+        random_state: int = 0,
+    ) -> Explainer:
+        """Return the explainer of a fitted classifier.
+
+        ``owners`` are the names of its encoded columns; ``means`` their means over all training
+        rows, of which the background are some.
+        """
+        names = tuple(dict.fromkeys(owners))
+        index = np.array([names.index(owner) for owner in owners])
+        groups = [np.flatnonzero(index == k) for k in range(len(names))]
+        X = Expr("input", (), ROWS)
+        parts = _Parts(index, groups, background, means)
+        if isinstance(model, AdditiveModel):
+            # Terms are centered over the training rows, whatever the background.
+            pairs = [
+                " & ".join(dict.fromkeys((owners[a], owners[b]))) for a, b in model._terms.pairs
+            ]
+            names = tuple(dict.fromkeys([*names, *pairs]))
+            owned = [*index, *(names.index(pair) for pair in pairs)]
+            term = np.array(owned)[model._terms.owners]
+            weights = _by_group(model._coef, term, len(names))
+            parts.exact.append(
+                additive(model._terms, X, weights).scale(1.0, -model._means @ weights)
+            )
+            parts.base = parts.base + model._intercept
+        elif isinstance(model, AutoLCC):
+            for seen, block, coef in auto_blocks(model, X):
+                try:
+                    parts.add(block_scores(seen, block, coef), np.eye(coef.shape[1]))
+                except AppError:  # a feature map of the user's own
+                    own = partial(block._scores, coef=coef)
+                    parts.rest.append(lambda rows, own=own, Z=seen: own(evaluate(Z, {ROWS: rows})))
+            parts.base = parts.base + model._intercept + model._shift
+        else:
+            scores = _described(model, X, background)
+            if scores is None:
+                parts.rest.append(lambda rows: _scores(model, rows))
+            else:
+                parts.add(scores, np.eye(parts.depends(scores).shape[0]))
+        exact = add_up(parts.exact) if parts.exact else None
+        base = np.atleast_1d(np.asarray(parts.base, dtype=np.float64))
+        return cls(
+            names, base, exact, parts.rest, groups, background, parts.product_size, random_state
+        )
+
+    def explain(self, rows: np.ndarray) -> Contributions:
+        """Return the contributions of encoded rows."""
+        base, error = self.base, None
+        step = max(1, MAX_ENTRIES // (4 * self.product_size + 100))
+        starts = range(0, len(rows), step)
+        values = np.zeros((len(rows), len(self.names), len(base)))
+        if self.exact is not None:
+            shape = (-1, len(self.names), len(base))
+            values = np.concatenate(
+                [evaluate(self.exact, {ROWS: rows[k : k + step]}).reshape(shape) for k in starts]
+            )
+        if self.rest:
+            sampled, error, mean = self._sampled(rows)
+            values, base = values + sampled, base + mean
+        if values.shape[2] == 1:
+            values, error = values[:, :, 0], None if error is None else error[:, :, 0]
+        return Contributions(self.names, base, values, error)
+
+    def divided(self, scale: float) -> Explainer:
+        """Return the explainer of scores that are divided by a number."""
+        exact = None if self.exact is None else self.exact.scale(1.0 / scale)
+        rest = [lambda rows, score=score: score(rows) / scale for score in self.rest]
+        return replace(self, base=self.base / scale, exact=exact, rest=rest)
+
+    def _sampled(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return Shapley values of ``rest``, their standard errors, and the mean of its draws."""
+        rng, n_groups = np.random.default_rng(self.random_state), len(self.groups)
+        changes, means = [], []
+        for _ in range(N_ORDERS):
+            drawn = np.empty(rows.shape[1])
+            for group in self.groups:
+                drawn[group] = self.background[rng.integers(len(self.background)), group]
+            order = rng.permutation(n_groups)
+            change: Any = 0.0
+            for way in (order, order[::-1]):
+                chain = np.empty((n_groups + 1, *rows.shape))
+                chain[:] = drawn
+                for step, j in enumerate(way):
+                    chain[step + 1 :, :, self.groups[j]] = rows[:, self.groups[j]]
+                flat = chain.reshape(-1, rows.shape[1])
+                scores = np.sum([score(flat) for score in self.rest], axis=0)
+                scores = scores.reshape(n_groups + 1, len(rows), -1)
+                one = np.zeros((len(rows), len(self.names), scores.shape[2]))
+                one[:, way] = np.diff(scores, axis=0).transpose(1, 0, 2)
+                change = change + one / 2
+            changes.append(change)
+            means.append(scores[0, 0])
+        stacked = np.stack(changes)
+        error = stacked.std(axis=0, ddof=1) / np.sqrt(N_ORDERS)
+        return stacked.mean(axis=0), error, np.mean(means, axis=0)
+
+
+def background_of(encoded: np.ndarray, sources: np.ndarray, random_state: int = 0) -> Any:
+    """Return what a model keeps of its training rows: means, and values of each column.
+
+    The values of the columns are in different orders, so that no row is kept.
+    """
+    rng = np.random.default_rng(random_state)
+    count = min(len(encoded), N_BACKGROUND, max(2, MAX_BACKGROUND // encoded.shape[1]))
+    rows = np.empty((count, encoded.shape[1]))
+    for source in np.unique(sources):
+        drawn = rng.permutation(len(encoded))[:count]
+        rows[:, sources == source] = encoded[drawn][:, sources == source]
+    return {"means": encoded.mean(axis=0).tolist(), "rows": rows.tolist()}
+
+
+class _Parts:
+    """Takes an expression apart: exact contributions, their base, and what has to be sampled."""
+
+    def __init__(
+        self,
+        index: np.ndarray,
+        groups: list[np.ndarray],
+        background: np.ndarray,
+        means: np.ndarray | None,
+    ) -> None:
+        self.index, self.groups, self.background, self.means = index, groups, background, means
+        self.exact: list[Expr] = []
+        self.rest: list[Callable[..., np.ndarray]] = []
+        self.base: Any = 0.0
+        self.known: dict[Expr, np.ndarray] = {}
+        self.product_size = 0
+
+    def mean(self, expr: Expr) -> np.ndarray:
+        exact = self.means is not None and expr.is_affine()
+        rows = np.asarray(self.means)[None] if exact else self.background
+        return np.asarray(evaluate(expr, {ROWS: rows}).mean(axis=0))
+
+    def depends(self, node: Expr) -> np.ndarray:
+        """Return which groups each column of an expression is a function of, as indicators."""
+        if node not in self.known:
+            args = [self.depends(arg) for arg in node.args]
+            if node.op == "input":
+                found = np.eye(len(self.groups), dtype=bool)[self.index]
+            elif node.op == "affine":
+                found = np.abs(node.data[0]).T @ args[0] > 0
+            elif node.op == "take":
+                found = args[0][node.data]
+            elif node.op == "concat":
+                found = np.concatenate(args)
+            elif node.op in ("distances", "trees", "min"):
+                width = evaluate(node, {ROWS: self.background[:1]}).shape[1]
+                found = np.tile(args[0].any(axis=0), (width, 1))
+            else:  # of each column alone; a single column of two arguments counts for all
+                found = np.logical_or.reduce(np.broadcast_arrays(*args))
+            self.known[node] = found
+        return self.known[node]
+
+    def add(self, node: Expr, weights: np.ndarray) -> None:
+        """Add ``node @ weights``, taken apart into sums of functions that have an exact form."""
+        op, args, data, depends = node.op, node.args, node.data, self.depends(node)
+        one, groups = bool(depends.sum(axis=1).max() <= 1), depends.argmax(axis=1)
+        if op == "affine":
+            self.base = self.base + np.broadcast_to(data[1], len(weights)) @ weights
+            self.add(args[0], data[0] @ weights)
+        elif op == "add":
+            for arg in args:
+                single = len(self.depends(arg)) < len(weights)
+                self.add(arg, weights.sum(axis=0, keepdims=True) if single else weights)
+        elif op == "concat":
+            ends = np.cumsum([len(self.depends(arg)) for arg in args])[:-1]
+            for arg, own in zip(args, np.split(weights, ends), strict=True):
+                self.add(arg, own)
+        elif one:
+            expr = node.affine(_by_group(weights, groups, len(self.groups)))
+            mean = self.mean(expr)
+            self.exact.append(expr.scale(1.0, -mean))
+            self.base = self.base + mean.reshape(len(self.groups), -1).sum(axis=0)
+        elif op == "scale":
+            factor, constant = (np.broadcast_to(part, len(weights)) for part in data)
+            self.base = self.base + constant @ weights
+            self.add(args[0], factor[:, None] * weights)
+        elif op == "mul" and all(self.depends(arg).any(axis=0).sum() == 1 for arg in args):
+            self.add_product(args[0], args[1], weights)
+        elif op == "exp" and args[0].op == "scale" and args[0].args[0].op == "distances":
+            self.add_kernel(args[0].args[0], args[0].data[0], weights)
+        elif op == "trees":
+            self.add_trees(args[0], data, weights)
+        else:
+            self.rest.append(lambda rows: evaluate(node, {ROWS: rows}) @ weights)
+
+    def add_product(self, left: Expr, right: Expr, weights: np.ndarray) -> None:
+        """Add a product of functions of two groups."""
+        means = self.mean(left), self.mean(right)
+        self.base = self.base + (means[0] * means[1]) @ weights
+        for sign, factor in ((1.0, left), (-1.0, right)):
+            # (a - m) (b + n) / 2 for the first column, (a + m) (b - n) / 2 for the second.
+            change = left.scale(1.0, -sign * means[0]) * right.scale(1.0, sign * means[1])
+            own = np.full(len(weights), self.depends(factor).any(axis=0).argmax())
+            self.exact.append(change.affine(_by_group(weights / 2, own, len(self.groups))))
+
+    def add_kernel(self, distances: Expr, factor: Any, weights: np.ndarray) -> None:
+        """Add exp(factor distances) of columns, a product over the groups."""
+        seen, (points, norm) = distances.args[0], distances.data
+        own = self.depends(seen).argmax(axis=1)
+        factors = [
+            seen.take(*columns).apply("distances", (points[:, columns], norm)).scale(factor)
+            .apply("exp")
+            for columns in (np.flatnonzero(own == k) for k in range(len(self.groups)))
+        ]  # fmt: skip
+        means = np.stack([self.mean(factor) for factor in factors])
+        self.product_size = max(self.product_size, means.size)
+        data = (means, weights, *gauss_nodes(len(factors), MAX_NODES))
+        self.exact.append(Expr("shapley", tuple(factors), data))
+        self.base = self.base + means.prod(axis=0) @ weights
+
+    def add_trees(self, seen: Expr, data: Any, weights: np.ndarray) -> None:
+        """Add the values of the leaves of trees, each a product over the groups."""
+        values, _, feature, threshold, left, _ = data
+        leaf = left == np.arange(len(left))
+        values = values[leaf] @ weights
+        if leaf.all():  # nothing but roots
+            self.base = self.base + values.sum(axis=0)
+            return
+        boxes = _leaf_boxes(feature, threshold, left)
+        own = self.depends(seen).argmax(axis=1)
+        rows = evaluate(seen, {ROWS: self.background})
+        game = LeafGame.of(boxes, values, own, len(self.groups), rows)
+        self.product_size = max(self.product_size, game.means.size)
+        self.exact.append(seen.apply("tree_shapley", game))
+        self.base = self.base + game.means.prod(axis=1) @ values
+
+
+@dataclass(frozen=True)
+class LeafGame:
+    """Leaves as products over columns: the columns of each leaf, padded, and their means.
+
+    ``column``, ``low`` and ``high`` are the conditions low < x <= high of all leaves, those of one
+    column of the table together from each of ``starts`` on; ``slot`` are the positions of columns
+    in ``means``, of shape (leaves, columns of a leaf).  ``weights`` add leaves up by column.
+    """
+
+    column: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    starts: np.ndarray
+    slot: np.ndarray
+    means: np.ndarray
+    weights: sp.csr_array
+
+    @classmethod
+    def of(
+        cls, boxes: list[Any], values: np.ndarray, index: np.ndarray, n_groups: int, rows: Any
+    ) -> LeafGame:
+        """Return the game for scaled ``rows`` of the background; ``index``: groups of columns."""
+        entries = sorted(
+            (leaf, int(index[column]), column, *bounds)
+            for leaf, box in enumerate(boxes)
+            for column, bounds in box.items()
+        )
+        leaf, group, column, low, high = (np.array(part) for part in zip(*entries, strict=True))
+        starts = np.flatnonzero(np.diff(leaf, prepend=-1) | np.diff(group, prepend=-1))
+        leaf, group = leaf[starts], group[starts]
+        position = np.arange(len(leaf)) - np.searchsorted(leaf, leaf)
+        shape = len(values), int(position.max()) + 1
+        slot = leaf * shape[1] + position
+        n_outputs = values.shape[1]
+        places = group[:, None] * n_outputs + np.arange(n_outputs)
+        weights = sp.csr_array(
+            (values[leaf].ravel(), (np.repeat(slot, n_outputs), places.ravel())),
+            shape=(shape[0] * shape[1], n_groups * n_outputs),
+        )
+        game = cls(column, low, high, starts, slot, np.ones(shape), weights)
+        return replace(game, means=game.inside(rows).mean(axis=0))
+
+    def inside(self, rows: np.ndarray) -> np.ndarray:
+        """Return whether each column of each leaf is in its interval; 1 where it is padded."""
+        x = rows[:, self.column]
+        inside = np.logical_and.reduceat((x > self.low) & (x <= self.high), self.starts, axis=1)
+        out = np.ones((len(rows), self.means.size))
+        out[:, self.slot] = inside
+        return out.reshape(len(rows), *self.means.shape)
+
+    def plain(self) -> list[Any]:
+        """Return leaves, bounds, nodes and weights of the quadrature, and the number of values.
+
+        A leaf is its outputs and its columns, each a list of group, mean, and triples of column,
+        low and high, which are positions in the bounds; -1 is no bound.
+        """
+        width, weights = self.means.shape[1], self.weights
+        n_outputs = int(np.diff(weights.indptr).max())
+        limits = np.stack([self.low, self.high])
+        bounds = np.unique(limits[np.isfinite(limits)])
+        places = np.where(np.isfinite(limits), np.searchsorted(bounds, limits), -1)
+        triples = np.stack([self.column, *places], axis=1).astype(int)
+        leaves: dict[int, list[Any]] = {}
+        ends = [*self.starts[1:].tolist(), len(triples)]
+        for slot, start, end in zip(self.slot.tolist(), self.starts.tolist(), ends, strict=True):
+            first = int(weights.indptr[slot])
+            outputs = weights.data[first : first + n_outputs].tolist()
+            leaf = leaves.setdefault(slot // width, [outputs, []])
+            group, mean = int(weights.indices[first]) // n_outputs, float(self.means.flat[slot])
+            leaf[1].append([group, mean, *triples[start:end].ravel().tolist()])
+        rule = [part.tolist() for part in gauss_nodes(width)]
+        return [list(leaves.values()), bounds.tolist(), *rule, int(weights.shape[1])]
+
+    def values(self, rows: np.ndarray) -> np.ndarray:
+        """Return Shapley values of scaled rows, by column and output."""
+        factors = np.ascontiguousarray(np.moveaxis(self.inside(rows), 2, 0))
+        means = np.ascontiguousarray(self.means.T)[:, None]
+        result = product_game(factors, means, *gauss_nodes(self.means.shape[1]))
+        return np.asarray(np.moveaxis(result, 0, 2).reshape(len(rows), -1) @ self.weights)
+
+
+def _leaf_boxes(feature: np.ndarray, threshold: np.ndarray, left: np.ndarray) -> list[Any]:
+    """Return for each leaf the bounds low < x <= high of the columns on its path."""
+    boxes: list[dict[int, tuple[float, float]]] = [{} for _ in left]
+    leaves = []
+    for node, child in enumerate(left.tolist()):
+        if child == node:
+            leaves.append(boxes[node])
+            continue
+        column, at = int(feature[node]), float(threshold[node])
+        low, high = boxes[node].get(column, (-np.inf, np.inf))
+        boxes[child] = boxes[node] | {column: (low, min(at, high))}
+        boxes[child + 1] = boxes[node] | {column: (max(low, at), high)}
+    return leaves
+
+
+def _by_group(coef: np.ndarray, own: np.ndarray, n_groups: int) -> np.ndarray:
+    """Return coefficients (n_features, n_groups * n_outputs), zero outside the own group."""
+    weights = np.zeros((len(coef), n_groups, coef.shape[1]))
+    weights[np.arange(len(coef)), own] = coef
+    return weights.reshape(len(coef), -1)
+
+
+def _scores(model: Any, rows: np.ndarray) -> np.ndarray:
+    return np.asarray(model.decision_function(rows)).reshape(len(rows), -1)
+
+
+def _described(model: Any, X: Expr, background: np.ndarray) -> Expr | None:
+    """Return the score as an expression; None where there is none, or one that differs."""
+    try:
+        scores = class_scores(model, problem_scores(model, X))
+    except (AppError, AttributeError):
+        return None  # a classifier of another package, or a kernel without a description
+    own, described = _scores(model, background[:3]), evaluate(scores, {ROWS: background[:3]})
+    same = described.shape == own.shape and np.allclose(described, own, rtol=1e-6, atol=1e-6)
+    return scores if same else None  # coefficients of another meaning

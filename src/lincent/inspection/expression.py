@@ -1,0 +1,714 @@
+"""Describe a fitted model as an expression of its input columns.
+
+Every model is described here once, as a graph of operations on matrices with one row per sample.
+``evaluate`` computes them with NumPy, ``export.onnx``, ``export.sql``, ``export.evaluator`` and
+``report.model_data`` in other languages, and none of these knows models.  The operations, with
+their constants:
+
+    input, text           name: a column or matrix of numbers, a column of text
+    one_of                (values, missing, tokens): indicators of the values of a text column; a
+                          missing cell and one of the tokens have the value ``missing``
+    missing, fill         indicators of missing numbers; values in their place
+    equal                 (values, tolerance): indicators of values; exact where tolerance is None
+    affine, scale         (W, b): x W + b; (a, b): a x + b by column
+    concat, take          columns side by side; some of the columns
+    add, mul              of two matrices, a single column counting for all
+    clip, power, min      (low, high); exponent; the smallest entry of each row
+    exp, abs, positive, softmax
+    distances             (points, norm): squared Euclidean distances; with "l1" sums of differences
+    trees                 (values, roots, feature, threshold, left, right): the sum over all trees
+                          of the values of the leaf that a row reaches; it goes left where its
+                          feature is at most the threshold, and a leaf has left = right = itself
+    shapley, tree_shapley Shapley values of a sum of products, of leaves (see ``attribution``)
+
+As plain data (``plain_nodes``; JSON holds it) a graph is a list of nodes [operation, positions of
+the arguments in the list, constants], arguments before their node; arrays are nested lists, a
+constant by column is a list or a number for all, and None is no bound.
+
+Scores of the binary problems of each model:
+
+    linear          X coef' + intercept
+    kernel          k(X, support) dual'
+    local centers   X coef' + intercept + sum of coefficient * exp(-scale |x - c|^2)
+    planes          the difference of the distances to two planes
+    regressions     one per class; with two classes their difference
+    additive, auto  shape functions and similarities of an encoded table
+
+Every shape function of ``features.splines`` is a sum of pieces
+
+    clip((z - at) * factor, low, high) ^ power,      power 1, 2 or 3
+
+and, where a column has few values, of indicators [z = level].  So a linear function of all features
+is one matrix product of the pieces.  A natural spline is cubic up to its last knot and continues
+linearly: clipped cubes are bounded, and so nothing cancels far out.  With w_i = (k_q - k_i) / range
+and c_i = clip((x - k_i) / range, 0, w_i)^3 its m-th basis function is
+
+    c_m / w_m - c_(q-1) / w_(q-1) + 3 (w_m - w_(q-1)) / range * max(x - k_q, 0).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import scipy.special
+from scipy.spatial.distance import cdist
+
+from lincent._errors import AppError
+from lincent.estimators.additive import AdditiveModel
+from lincent.estimators.additive_problem import Curve, Terms
+from lincent.estimators.auto import AutoLCC
+from lincent.estimators.auto_candidates import COLUMNS
+from lincent.estimators.base import binary_coefficients, has_pairs
+from lincent.estimators.calibration import LEAK, PAIR_FLOOR, JointCalibration, Softmax
+from lincent.estimators.kernel import KernelLCC
+from lincent.estimators.threshold import Nearest, Threshold
+from lincent.features import SplineFeatures, TreeLeaves
+from lincent.features.pairs import BOUND, LEADING, PairProducts
+from lincent.features.rbf_features import RBFFeatures
+from lincent.features.splines import LEAST_SPREAD, IncreasingCurve
+from lincent.features.tree_leaves import Trees
+from lincent.sources.source import Kind, kind_of
+from lincent.tables.encoder import TableEncoder, category_text
+
+TABLE_MODELS = (AdditiveModel, AutoLCC)
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian", "precomputed")
+MOST_POINTS = 50_000  # training rows that a nearest-neighbor rule may compare with
+
+
+@dataclass(frozen=True, eq=False)
+class Expr:
+    """An operation on matrices with one row per sample; ``data`` are its constants."""
+
+    op: str
+    args: tuple[Expr, ...] = ()
+    data: Any = None
+
+    def __add__(self, other: Expr) -> Expr:
+        return Expr("add", (self, other))
+
+    def __sub__(self, other: Expr) -> Expr:
+        return self + other.scale(-1.0)
+
+    def __mul__(self, other: Expr) -> Expr:
+        return Expr("mul", (self, other))
+
+    def __truediv__(self, other: Expr) -> Expr:
+        return self * other.apply("power", -1.0)
+
+    def affine(self, weights: np.ndarray, constant: Any = 0.0) -> Expr:
+        """Return x W + b."""
+        return Expr("affine", (self,), (np.asarray(weights, dtype=np.float64), constant))
+
+    def scale(self, factor: Any, constant: Any = 0.0) -> Expr:
+        """Return a x + b, by column."""
+        return Expr("scale", (self,), (factor, constant))
+
+    def standardize(self, center: Any, scale: Any) -> Expr:
+        """Return (x - center) / scale; the difference of large numbers is exact."""
+        return self.scale(1.0, -np.asarray(center)).scale(1.0 / np.asarray(scale))
+
+    def take(self, *columns: int) -> Expr:
+        """Return some of the columns."""
+        return Expr("take", (self,), [int(column) for column in columns])
+
+    def clip(self, low: Any, high: Any) -> Expr:
+        """Return the entries within bounds; infinite bounds are none."""
+        return Expr("clip", (self,), (low, high))
+
+    def is_affine(self) -> bool:
+        """Return whether this is an affine function of its inputs."""
+        ops = ("input", "affine", "scale", "take", "concat", "add")
+        return self.op in ops and all(arg.is_affine() for arg in self.args)
+
+    def apply(self, op: str, data: Any = None) -> Expr:
+        """Return another operation of one argument."""
+        return Expr(op, (self,), data)
+
+
+def concat(*parts: Expr) -> Expr:
+    """Return columns side by side."""
+    return parts[0] if len(parts) == 1 else Expr("concat", parts)
+
+
+def add_up(parts: Sequence[Expr]) -> Expr:
+    """Return the sum of expressions."""
+    result = parts[0]
+    for part in parts[1:]:
+        result = result + part
+    return result
+
+
+# Tables.
+
+
+def category_number(category: str) -> float | None:
+    """Return the number that the encoder reads as this category, if there is one."""
+    try:
+        number = float(category)
+    except ValueError:
+        return None
+    return number if category_text(number) == category else None
+
+
+def check_numeric(model: Any) -> None:
+    """Raise an error for categories that are text: the input is a matrix of numbers."""
+    encoder: TableEncoder = getattr(model, "_encoder", model)
+    for column in encoder.columns_:
+        for category in column.categories or ():
+            if category != encoder.missing_ and category_number(category) is None:
+                raise AppError(
+                    f"{type(model).__name__} reads the column {column.name!r} as words "
+                    f"({category!r}), and its ONNX input is numbers: put a OneHotEncoder before "
+                    "it in a pipeline, or use lincent fit and lincent export."
+                )
+
+
+def encoded(
+    encoder: TableEncoder,
+    columns: Sequence[Expr] | Expr,
+    *,
+    scaled: bool = False,
+    missing: str | None = None,
+    tokens: Mapping[str, list[str]] | None = None,
+) -> Expr:
+    """Describe ``TableEncoder.transform``; ``columns`` are one matrix, or numbers and text.
+
+    ``missing`` is the category of missing text: that of the schema in the pipelines of
+    ``lincent fit``, whose frames name missing text, else that of the encoder.  ``tokens`` are the
+    cells of each column that mean missing, such as NA.
+    """
+    missing = encoder.missing_ if missing is None else missing
+    fills = np.array([column.fill for column in encoder.columns_])
+    if isinstance(columns, Expr) and encoder.plain:
+        Z = columns.apply("fill", fills)
+    else:
+        parts = []
+        for j, column in enumerate(encoder.columns_):
+            x = columns.take(j) if isinstance(columns, Expr) else columns[j]
+            if column.categories is None:
+                parts.append(x.apply("fill", fills[j]))
+                if column.indicator:
+                    parts.append(x.apply("missing"))
+            elif x.op == "text":
+                cells = (tokens or {}).get(column.name, [])
+                parts.append(x.apply("one_of", (list(column.categories), missing, cells)))
+            else:
+                parts += [
+                    x.apply("missing")
+                    if category == encoder.missing_
+                    else x.apply("equal", (category_number(category), None))
+                    for category in column.categories
+                ]
+        Z = concat(*parts)
+    return Z.standardize(encoder.center_, encoder.scale_) if scaled and encoder.scale else Z
+
+
+def shape_functions(curves: Sequence[Curve], smoothing: float, Z: Expr, coef: np.ndarray) -> Expr:
+    """Describe features(Z) coef, for coefficients of shape (features, outputs)."""
+    ends = np.cumsum([0, *(curve.width for curve in curves)])
+    constant = np.zeros(coef.shape[1])
+    pieces: dict[int, list[tuple[tuple[float, ...], np.ndarray]]] = {1: [], 2: [], 3: []}
+    levels: list[tuple[tuple[int, float, float], np.ndarray]] = []
+    for column, curve in enumerate(curves):
+        weights = coef[ends[column] : ends[column + 1]]
+        # The first column stays whatever its weight: it gives the result its rows.
+        if column > 0 and not np.any(weights):
+            continue
+
+        def add(power: int, at: float, factor: float, low: float, high: float, row: Any) -> None:
+            pieces[power].append(((column, at, factor, low, high), row))  # noqa: B023
+
+        if isinstance(curve, IncreasingCurve):
+            # Integrated hat functions: over an interval of length s one rises by s u^2/2, the other
+            # by the rest of s u, where u is the fraction of the interval.
+            knots, size = curve.knots, curve.way / curve.scale * np.eye(curve.width) @ weights
+            constant -= curve.centers @ size
+            add(1, knots[0], 1.0, -np.inf, 0.0, size[0])
+            add(1, knots[-1], 1.0, 0.0, np.inf, size[-1])
+            for j, step in enumerate(np.diff(knots)):
+                add(1, knots[j], 1.0 / step, 0.0, 1.0, step * size[j])
+                add(2, knots[j], 1.0 / step, 0.0, 1.0, step / 2 * (size[j + 1] - size[j]))
+            continue
+        mean, deviation = curve.mean, curve.deviation
+        slope = weights[0]
+        if len(curve.levels):
+            spread = np.sqrt(np.maximum(curve.shares, LEAST_SPREAD))
+            constant -= curve.shares / spread @ weights[1:]
+            for level, row in zip(curve.levels, weights[1:] / spread[:, None], strict=True):
+                levels.append(((column, float(level), curve.level_distance), row))
+        elif curve.basis.shape[1]:
+            knots, length = curve.knots, curve.knots[-1] - curve.knots[0]
+            basis = curve.basis / np.sqrt(1.0 + smoothing * curve.roughness) @ weights[1:]
+            constant += basis[0]
+            slope = slope + basis[1]
+            top = (knots[-1] - knots[:-1]) / length
+            cubes = np.concatenate([basis[2:], -basis[2:].sum(axis=0)[None]]) / top[:, None]
+            for knot, high, row in zip(knots, top, cubes, strict=False):
+                add(3, mean + deviation * knot, 1.0 / (deviation * length), 0.0, high, row)
+            end = 3.0 * (top[:-1] - top[-1]) / length @ basis[2:]
+            add(1, mean + deviation * knots[-1], 1.0 / deviation, 0.0, np.inf, end)
+        add(1, mean, 1.0 / deviation, -np.inf, np.inf, slope)
+    parts = []
+    for power, rows in pieces.items():
+        if rows:
+            column, at, factor, low, high = np.array([shape for shape, _ in rows]).T
+            along = Z.take(*column.astype(int)).scale(1.0, -at).scale(factor).clip(low, high)
+            raised = along if power == 1 else along.apply("power", power)
+            parts.append(raised.affine(np.array([row for _, row in rows])))
+    if levels:
+        column, level, near = np.array([shape for shape, _ in levels]).T
+        same = Z.take(*column.astype(int)).apply("equal", (level, near))
+        parts.append(same.affine(np.array([row for _, row in levels])))
+    return add_up(parts).scale(1.0, constant)
+
+
+def additive(terms: Terms, Z: Expr, coef: np.ndarray) -> Expr:
+    """Describe terms(Z) coef: shape functions, and products of the features of pairs."""
+    owner = np.repeat(terms.sources, [curve.width for curve in terms.curves])
+    n_single = len(owner)
+    parts = [shape_functions(terms.curves, terms.smoothing, Z, coef[:n_single])]
+    leading = {
+        column: _first_features(
+            terms.curves, terms.smoothing, Z, np.flatnonzero(owner == column)[:LEADING], BOUND
+        )
+        for column in {k for pair in terms.pairs for k in pair}
+    }
+    return add_up([*parts, *pair_products(leading, terms.pairs, coef[n_single:])])
+
+
+def _first_features(
+    curves: Sequence[Curve], smoothing: float, Z: Expr, places: np.ndarray, bound: float
+) -> tuple[Expr, int]:
+    """Describe some features within bounds, which products are made of, and their number."""
+    features = np.arange(sum(curve.width for curve in curves))
+    chosen = (features[:, None] == places).astype(np.float64)
+    return shape_functions(curves, smoothing, Z, chosen).clip(-bound, bound), len(places)
+
+
+def pair_products(
+    leading: Mapping[int, tuple[Expr, int]], pairs: Any, coef: np.ndarray
+) -> Iterator[Expr]:
+    """Yield the parts of sum_ab left_a right_b w_ab = sum_a left_a (right w_a) of all pairs."""
+    end = 0
+    for j, k in pairs:
+        (left, width), (right, other) = leading[j], leading[k]
+        start, end = end, end + width * other
+        for a, weights in enumerate(coef[start:end].reshape(width, other, -1)):
+            yield left.take(a) * right.affine(weights)
+
+
+def tree_scores(trees: Trees, Z: Expr, values: np.ndarray) -> Expr:
+    """Describe the sum over trees of the values of the leaves, of shape (leaves, outputs)."""
+    leaf = trees.column >= 0
+    by_node = np.zeros((len(leaf), values.shape[1]))
+    by_node[leaf] = values[trees.column[leaf]]
+    nodes = trees.roots, trees.feature, trees.threshold, trees.left, trees.left + ~leaf
+    return Z.apply("trees", (by_node, *nodes))
+
+
+# Scores of the binary problems.
+
+
+def check_scores(model: Any) -> None:
+    """Raise an error for a score that has no description."""
+    if isinstance(model, KernelLCC) and model.kernel not in KERNELS:
+        name = getattr(model.kernel, "__name__", model.kernel)
+        raise AppError(f"kernel={name!r} cannot be exported: use one of {', '.join(KERNELS)}.")
+    points = [
+        len(rule.negative) + len(rule.positive)
+        for rule in vars(model).get("_rules", [])
+        if isinstance(rule, Nearest)
+    ]
+    points.append(len(getattr(model, "images_", ())))
+    if max(points) > MOST_POINTS:
+        raise AppError(
+            f"{type(model).__name__} compares each row with {max(points)} training rows, above "
+            f"{MOST_POINTS}: use discriminator='distance' or 'svm' for an export."
+        )
+
+
+def problem_scores(model: Any, X: Expr) -> Expr:
+    """Describe the scores of the binary problems, one column for each."""
+    check_scores(model)
+    if isinstance(model, AutoLCC | AdditiveModel) and len(model._used) < model.n_features_in_:
+        X = X.take(*model._used)
+    if isinstance(model, AutoLCC):
+        blocks = auto_blocks(model, encoded(model._encoder, X))
+        return add_up([block_scores(*block) for block in blocks]).scale(1.0, model._intercept)
+    if isinstance(model, AdditiveModel):
+        scores = additive(model._terms, encoded(model._encoder, X), model._coef)
+        # The model's intercept is that of centered terms.
+        return scores.scale(1.0, model._intercept - model._means @ model._coef)
+    if hasattr(model, "local_centers_"):
+        squared = X.apply("distances", (model.local_centers_, "l2"))
+        _, scales, coef = model._local_model()
+        local = [
+            squared.scale(-scale).apply("exp").affine(coef[:, k].T)
+            for k, scale in enumerate(scales)
+        ]
+        return add_up([X.affine(model._coef.T, model._intercept), *local])
+    if hasattr(model, "plane_coef_"):  # twin support vector machines
+        norms = np.linalg.norm(model.plane_coef_, axis=2)
+        norms[norms == 0] = 1.0
+        distances = [
+            X.affine(
+                (model.plane_coef_[:, side] / norms[:, side, None]).T,
+                model.plane_intercept_[:, side] / norms[:, side],
+            ).apply("abs")
+            for side in (0, 1)
+        ]
+        return distances[0] - distances[1]
+    if type(model).__name__ in ("DiscriminativeElasticNet", "DiscriminativeLeastSquares"):
+        return _regression_scores(model, X)  # one regression for each class
+    if isinstance(model, KernelLCC):
+        X, weights, intercept = _kernel(model, X), model.dual_coef_, model._intercept
+    else:
+        weights, intercept = binary_coefficients(model)
+    rules = vars(model).get("_rules", [])
+    if all(isinstance(rule, Threshold) for rule in rules):
+        return X.affine(weights.T, intercept)
+    line = X.affine(weights.T)
+    return concat(*(_nearest_score(rule, line.take(k)) for k, rule in enumerate(rules)))
+
+
+def _nearest_score(rule: Nearest, line: Expr) -> Expr:
+    away = [
+        line.apply("distances", (points[:, None], "l1")).apply("min")
+        for points in (rule.negative, rule.positive)
+    ]
+    return (away[0] - away[1]).scale(1.0, -rule.shift)
+
+
+def _kernel(model: KernelLCC, X: Expr) -> Expr:
+    """Describe k(X, support vectors)."""
+    if model.kernel == "precomputed":
+        return X.take(*model.support_)
+    Z = model.support_vectors_
+    Z = np.asarray(Z.toarray() if kind_of(Z) is Kind.SPARSE else Z, dtype=np.float64)
+    if model.kernel in ("rbf", "laplacian"):
+        norm = "l2" if model.kernel == "rbf" else "l1"
+        return X.apply("distances", (Z, norm)).scale(-model.gamma_).apply("exp")
+    if model.kernel == "linear":
+        return X.affine(Z.T)
+    inner = X.affine(model.gamma_ * Z.T, model.coef0)
+    if model.kernel == "sigmoid":
+        # tanh(x) = 2 / (1 + exp(-2 x)) - 1
+        exps = inner.scale(-2.0).clip(-700.0, 700.0).apply("exp")
+        return exps.scale(1.0, 1.0).apply("power", -1.0).scale(2.0, -1.0)
+    return inner.apply("power", float(model.degree))
+
+
+def _regression_scores(model: Any, X: Expr) -> Expr:
+    outputs = X.affine(model.coef_.T, model.intercept_)
+    if getattr(model, "discriminator", None) == "1nn":
+        away = [
+            outputs.apply("distances", (model.images_[model._codes == k], "l2"))
+            for k in range(len(model.classes_))
+        ]
+        outputs = concat(*(x.apply("min").apply("power", 0.5).scale(-1.0) for x in away))
+    return outputs if len(model.classes_) > 2 else outputs.take(1) - outputs.take(0)
+
+
+def block_scores(seen: Expr, block: Any, coef: np.ndarray) -> Expr:
+    """Describe the features of a block of AutoLCC times their coefficients."""
+    if block is None:
+        return seen.affine(coef)
+    if isinstance(block, SplineFeatures):
+        return shape_functions(block.curves_, block.smoothing, seen, coef)
+    if isinstance(block, RBFFeatures):
+        distances = seen.apply("distances", (block._points(), "l2"))
+        similarities = distances.scale(-block.gamma / block.variance_).apply("exp")
+        return similarities.affine(block.whitening_ @ coef)
+    if isinstance(block, TreeLeaves):
+        return tree_scores(block.trees_, seen, coef / np.sqrt(len(block.n_leaves_)))
+    if isinstance(block, PairProducts):
+        leading = {
+            j: _first_features(
+                [curve], block.smoothing, seen.take(j), np.arange(min(curve.width, LEADING)), BOUND
+            )
+            for j, curve in zip(block.columns_.tolist(), block.curves_, strict=True)
+        }
+        return add_up([*pair_products(leading, block.pairs_.tolist(), coef)])
+    raise AppError(
+        "An AutoLCC with feature maps of its own cannot be exported: fit it without feature_maps, "
+        "or keep the fitted estimator (joblib.dump)."
+    )
+
+
+def auto_blocks(model: AutoLCC, Z: Expr) -> list[tuple[Expr, Any, np.ndarray]]:
+    """Return the scaled columns, the feature map (None: the columns) and the coefficients."""
+    Z = Z.standardize(model._center, model._scale)
+    blocks = []
+    for name, coef in model._coef.items():
+        factors = model._factors.get(name.split()[0])
+        seen = Z if factors is None else Z.scale(factors)
+        blocks.append((seen, None if name == COLUMNS else model._blocks[name], coef))
+    return blocks
+
+
+# From scores to classes and probabilities.
+
+
+def has_probabilities(model: Any) -> bool:
+    """Return whether a classifier was fitted with probabilities."""
+    return isinstance(model, AutoLCC) or getattr(model, "probability", None) is not None
+
+
+def classifier_outputs(model: Any, X: Expr) -> dict[str, Expr | None]:
+    """Describe ``decision_function`` and ``predict_proba`` (None if there is none)."""
+    scores = problem_scores(model, X)
+    shifted = scores.scale(1.0, model._shift) if isinstance(model, AutoLCC) else scores
+    return {
+        "score": class_scores(model, shifted),
+        "probability": probabilities(model, scores) if has_probabilities(model) else None,
+    }
+
+
+def class_scores(model: Any, scores: Expr) -> Expr:
+    """Describe ``decision_function``: one column for two classes, else one for each class."""
+    return votes(scores, len(model.classes_)) if has_pairs(model) else scores
+
+
+def votes(scores: Expr, classes: int) -> Expr:
+    """Describe votes, and the summed scores squeezed below half a vote (see ``multiclass``)."""
+    pairs = list(combinations(range(classes), 2))
+    first, second = np.zeros((2, len(pairs), classes))
+    for row, (i, j) in enumerate(pairs):
+        first[row, i] = second[row, j] = 1.0
+    won = scores.apply("positive").affine(second - first, first.sum(axis=0))
+    sums = scores.affine(second - first)
+    return won + sums / sums.apply("abs").scale(3.0, 3.0)
+
+
+def probabilities(model: Any, scores: Expr) -> Expr:
+    """Describe ``predict_proba`` from the scores of the binary problems."""
+    if isinstance(model, AutoLCC):
+        return _softmax(model._calibration, scores)
+    calibration = model._calibration
+    if isinstance(calibration, JointCalibration):
+        scores = scores.scale(1.0 / calibration.scale)
+        if has_pairs(model):
+            scores = votes(scores, len(model.classes_))
+        return _softmax(calibration.softmax, scores)
+    columns = [_calibrated(part, scores.take(k)) for k, part in enumerate(calibration.parts)]
+    if len(columns) == 1:
+        return concat(columns[0].scale(-1.0, 1.0), columns[0])
+    together = concat(*columns)
+    if calibration.strategy == "ovo":
+        return _coupled(together, calibration.n_classes)
+    # Where all are zero, all are equal.
+    total = together.affine(np.ones((len(columns), 1)))
+    empty = total.apply("positive").scale(-1.0, 1.0)
+    ones = np.ones((1, len(columns)))
+    return (together + empty.affine(ones)) / (total + empty.scale(float(len(columns))))
+
+
+def _coupled(p: Expr, classes: int) -> Expr:
+    """Describe ``calibration.pairwise_coupling`` of probabilities of pairs of classes.
+
+    With Q_ij = -r_ji r_ij and Q_ii = sum_j r_ji^2 the solution is proportional to that of
+    (Q + 1 1') x = 1, whose matrix is positive definite, so elimination needs no pivoting.
+    """
+    # The entries of r are affine in p: r_ji = p and r_ij = 1 - p for the pair (i, j).
+    weights = np.zeros((classes, classes, classes * (classes - 1) // 2))
+    ones = np.zeros((classes, classes))
+    for k, (i, j) in enumerate(combinations(range(classes), 2)):
+        weights[j, i, k], weights[i, j, k], ones[i, j] = 1.0, -1.0, 1.0
+    p = p.clip(PAIR_FLOOR, 1.0 - PAIR_FLOOR)
+    right_side = p.take(0).scale(0.0, 1.0)
+    rows = []
+    for i, place in enumerate(np.eye(classes)):
+        to_others, from_others = (
+            p.affine(weights[at].T, ones[at]) for at in (np.s_[i], np.s_[:, i])
+        )
+        squares = from_others.apply("power", 2).affine(np.outer(np.ones(classes), place))
+        row = squares - to_others * from_others
+        rows.append(concat(row.scale(1.0, 1.0), right_side))
+    for k in range(classes):
+        pivot = rows[k] / rows[k].take(k)
+        rows = [pivot if i == k else row - pivot * row.take(k) for i, row in enumerate(rows)]
+    solution = concat(*(row.take(classes) for row in rows)).clip(0.0, np.inf)
+    return solution / solution.affine(np.ones((classes, 1)))
+
+
+def _softmax(calibrator: Softmax, scores: Expr) -> Expr:
+    clipped = scores.clip(calibrator.low, calibrator.high)
+    scores = clipped.scale(1.0 - LEAK) + scores.scale(LEAK)
+    if len(calibrator.offset) == 2:
+        scores = scores.affine(np.array([[-0.5, 0.5]]))
+    return scores.scale(calibrator.slope, calibrator.offset).apply("softmax")
+
+
+def _calibrated(calibrator: Any, score: Expr) -> Expr:
+    # A piecewise linear curve: the first height and a clipped ramp for each interval.
+    at, height = calibrator.at, calibrator.height
+    if len(at) == 1:
+        return score.scale(0.0, height[0])
+    width = np.diff(at)
+    u = score.affine(np.full((1, len(width)), 1.0 / calibrator.scale))
+    ramps = u.scale(1.0 / width, -at[:-1] / width).clip(0.0, 1.0)
+    return ramps.affine(np.diff(height)[:, None], height[0])
+
+
+# Values.
+
+FUNCTIONS: dict[str, Any] = {
+    "add": np.add,
+    "mul": np.multiply,
+    "exp": np.exp,
+    "abs": np.abs,
+    "missing": np.isnan,
+    "positive": lambda x: x > 0,
+    "min": lambda x: x.min(axis=1, keepdims=True),
+    "concat": lambda *parts: np.concatenate(parts, axis=1),
+    "take": lambda x, data: x[:, data],
+    "affine": lambda x, data: x @ data[0] + data[1],
+    "scale": lambda x, data: x * data[0] + data[1],
+    "clip": lambda x, data: np.clip(x, *data),
+    "power": np.power,
+    "fill": lambda x, data: np.where(np.isnan(x), data, x),
+    "softmax": lambda x: scipy.special.softmax(x, axis=1),
+    "distances": lambda x, data: cdist(
+        x, data[0], "sqeuclidean" if data[1] == "l2" else "cityblock"
+    ),
+    "tree_shapley": lambda x, game: game.values(x),
+    "trees": lambda x, data: _tree_values(x, data),
+    "one_of": lambda x, data: (
+        np.where(x == np.array(None), data[1], x) == np.array([data[0]], object)
+    ),
+    "equal": lambda x, data: np.abs(x - data[0]) <= (0.0 if data[1] is None else data[1]),
+}
+
+
+def _tree_values(x: np.ndarray, data: Any) -> np.ndarray:
+    values, roots, feature, threshold, left, right = (np.asarray(array) for array in data)
+    nodes, rows = np.tile(roots, (len(x), 1)), np.arange(len(x))[:, None]
+    while np.any(left[nodes] != nodes):
+        below = x[rows, feature[nodes]] <= threshold[nodes]
+        nodes = np.where(below, left[nodes], right[nodes])
+    return np.asarray(values[nodes].sum(axis=1))
+
+
+def plain_nodes(outputs: Mapping[str, Expr | None]) -> dict[str, Any]:
+    """Return expressions as plain data: a list of nodes, and the position of each output."""
+    nodes: list[list[Any]] = []
+    index: dict[Expr, int] = {}
+    known: dict[str, int] = {}
+
+    def add(node: Expr) -> int:
+        if node not in index:
+            args = [add(arg) for arg in node.args]
+            if node.op == "tree_shapley":
+                data = node.data.plain()
+            else:
+                data = plain_value(node.data, bound=node.op == "clip")
+            text = repr((node.op, args, data))  # equal parts of a model are described once
+            if text not in known:
+                nodes.append([node.op, args, data])
+                known[text] = len(nodes) - 1
+            index[node] = known[text]
+        return index[node]
+
+    places = {name: None if expr is None else add(expr) for name, expr in outputs.items()}
+    return {**places, "nodes": nodes}
+
+
+def plain_value(value: Any, *, bound: bool = False) -> Any:
+    """Return constants as plain data; infinite bounds are None."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        if value.dtype.kind in "fiu" and np.isfinite(value).all():
+            return value.tolist()
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain_value(entry, bound=bound) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        if not bound:
+            raise AppError("The model has a number that is not finite and cannot be exported.")
+        return None
+    if type(value) not in (type(None), bool, int, float, str) or "\0" in str(value):
+        raise AppError(f"The model has the name {ascii(value)[:60]}, which cannot be exported.")
+    return value
+
+
+def evaluate(expr: Expr, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the value of an expression, one row per sample, for inputs by name."""
+    values: dict[Expr, np.ndarray] = {}
+
+    def value(node: Expr) -> np.ndarray:
+        if node not in values:
+            if node.op in ("input", "text"):
+                values[node] = inputs[node.data]
+            else:
+                args = [value(arg) for arg in node.args]
+                data = () if node.data is None else (node.data,)
+                function = shapley_values if node.op == "shapley" else FUNCTIONS[node.op]
+                values[node] = function(*args, *data)
+        return values[node]
+
+    return np.asarray(value(expr), dtype=np.float64)
+
+
+def substitute(expr: Expr, name: str, other: Expr) -> Expr:
+    """Return an expression with another one in place of an input."""
+    nodes: dict[Expr, Expr] = {}
+
+    def copied(node: Expr) -> Expr:
+        if node not in nodes:
+            args = tuple(map(copied, node.args))
+            is_input = node.op == "input" and node.data == name
+            nodes[node] = other if is_input else Expr(node.op, args, node.data)
+        return nodes[node]
+
+    return copied(expr)
+
+
+def shapley_values(*arguments: Any) -> np.ndarray:
+    """Return (n_samples, n_columns * n_outputs) Shapley values of products over columns.
+
+    The arguments are the factors of each column, of shape (n_samples, n_terms), and (means, coef,
+    nodes, weights).
+    """
+    *factors, (means, coef, nodes, weights) = arguments
+    values = product_game(np.stack(factors), means[:, None], nodes, weights)
+    return np.asarray((values @ coef).transpose(1, 0, 2).reshape(values.shape[1], -1))
+
+
+def product_game(
+    factors: np.ndarray, means: np.ndarray, nodes: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Return the Shapley value of each factor of products over the first axis.
+
+    The game of a row x is prod_(j in S) a_j(x) prod_(j not in S) m_j, where m_j is the mean of a_j
+    over the background.  With the multilinear extension (Owen 1972) the value of column j is the
+    integral over u from 0 to 1 of
+
+        (a_j - m_j) prod_(l != j) (u a_l + (1 - u) m_l),
+
+    a polynomial of u, which Gauss's quadrature integrates without error if it has half as many
+    nodes as there are columns.
+    """
+    change = factors - means
+    values, before = np.zeros_like(change), np.ones_like(change)
+    for node, weight in zip(nodes, weights, strict=True):
+        mixed = node * change + means
+        before[0] = 1.0
+        for j in range(1, len(mixed)):
+            np.multiply(before[j - 1], mixed[j - 1], out=before[j])
+        after = np.full_like(mixed[0], weight)
+        for j in range(len(mixed) - 1, -1, -1):
+            values[j] += before[j] * after
+            after *= mixed[j]
+    values *= change
+    return values
+
+
+def gauss_nodes(n_columns: int, most: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes and weights of ``product_game``, at most so many."""
+    count = (n_columns + 1) // 2
+    nodes, weights = np.polynomial.legendre.leggauss(min(count, most or count))
+    return (nodes + 1) / 2, weights / 2

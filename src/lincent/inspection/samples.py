@@ -1,0 +1,514 @@
+"""Displays of samples: in the plane of two features, along one score, and the most costly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from lincent.inspection._display import (
+    COLORS,
+    HATCHES,
+    INK,
+    LIGHT,
+    MARKERS,
+    Display,
+    last_step,
+    line_coefficients,
+    names_of,
+    needs,
+    scatter,
+    two_classes,
+    two_columns,
+)
+from lincent.inspection.thresholds import own_margin
+from lincent.sources.source import to_numpy
+
+BINS = 40  # of a histogram
+
+
+class ProjectionDisplay(Display):
+    """The projected classes on their line, with centers and threshold.
+
+    Parameters
+    ----------
+    lines : list of ndarray of shape (n_samples,)
+        The projected samples, one array per panel.
+    codes : ndarray of shape (n_samples,)
+        Class code, 0 or 1, of each sample.
+    centers : list of (float, float)
+        The projected class centers of each panel.
+    thresholds : list of float
+        The decision threshold of each panel.
+    titles : list of str
+        One title per panel.
+    classes : sequence of two labels
+        The two labels, in the order of ``classes_``.
+    """
+
+    def __init__(
+        self, lines: Any, codes: Any, centers: Any, thresholds: Any, titles: Any, classes: Any
+    ) -> None:
+        self.lines, self.codes, self.centers = lines, codes, centers
+        self.thresholds, self.titles, self.classes = thresholds, titles, classes
+        self._panels, self._size = len(lines), (6.4, 2.9 * len(lines))
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, before: Any = None, ax: Any = None
+    ) -> ProjectionDisplay:
+        """Draw the line of a fitted model and, with ``before``, of a direction beside it.
+
+        Parameters
+        ----------
+        estimator : classifier of two classes
+            Fitted, or a pipeline that ends in one. The line is ``transform`` where the model has a
+            line, and ``decision_function`` where it has none.
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        before : array-like of shape (n_features,), default=None
+            A direction to compare with, for instance one that is not optimized.
+        ax : matplotlib Axes or several, default=None
+            Where to draw, one set of axes per panel; None makes a figure.
+
+        Returns
+        -------
+        ProjectionDisplay
+            With ``ax_`` and ``figure_`` set.
+        """
+        model, X = last_step(estimator, X)
+        codes = two_classes(model, y, cls.__name__)
+        panels = [(*_line(model, X, codes), "" if before is None else "After optimization")]
+        if before is not None:
+            first = np.asarray(np.asarray(X) @ np.asarray(before, dtype=float)).reshape(-1)
+            means = _means(first, codes)
+            panels.insert(0, (first, means, sum(means) / 2, "Before optimization"))
+        lines, middles, thresholds, titles = (list(part) for part in zip(*panels, strict=True))
+        display = cls(lines, codes, middles, thresholds, titles, model.classes_)
+        return display.plot(ax)
+
+    def _draw(self, *axes: Any) -> None:
+        for panel, axis in enumerate(axes):
+            self._panel(axis, panel)
+        axes[-1].set_xlabel("Projected value")
+        axes[0].legend(frameon=False, fontsize="small")
+
+    def _panel(self, ax: Any, panel: int) -> None:
+        line = np.asarray(self.lines[panel], dtype=float)
+        edges = np.histogram_bin_edges(line, BINS)
+        for k in (0, 1):
+            ax.hist(
+                line[self.codes == k], edges, color=COLORS[k], alpha=0.65, hatch=HATCHES[k],
+                label=f"class {self.classes[k]}",
+            )  # fmt: skip
+            ax.axvline(self.centers[panel][k], color=COLORS[k], linestyle=":", linewidth=1.6)
+            ax.plot(
+                self.centers[panel][k], 0, marker=MARKERS[k], color=COLORS[k], markersize=10,
+                markeredgecolor=INK, clip_on=False, zorder=5, linestyle="none",
+                label=f"center of class {self.classes[k]}",
+            )  # fmt: skip
+        ax.axvline(
+            self.thresholds[panel], color=INK, linestyle="--", linewidth=1.4, label="threshold"
+        )
+        ax.set_ylabel("Number of rows")
+        ax.set_ylim(bottom=0)
+        ax.set_title(self.titles[panel], loc="left", fontsize="medium")
+
+    def _columns(self) -> dict[str, Any]:
+        labels = np.asarray(self.classes)[self.codes]
+        return {
+            "panel": np.repeat([title or "fitted" for title in self.titles], len(labels)),
+            "class": np.tile(labels, len(self.lines)),
+            "projected": np.concatenate(self.lines),
+        }
+
+
+def _means(line: np.ndarray, codes: np.ndarray) -> tuple[float, float]:
+    return float(line[codes == 0].mean()), float(line[codes == 1].mean())
+
+
+def _line(model: Any, X: Any, codes: np.ndarray) -> tuple[np.ndarray, tuple[float, float], float]:
+    """Return the projected samples, the projected class centers, and the threshold."""
+    coef: Any = getattr(model, "coef_", None)
+    flat = isinstance(coef, np.ndarray) and coef.shape == (1, model.n_features_in_)
+    if hasattr(model, "transform") and hasattr(model, "centers_") and (flat or coef is None):
+        line = np.asarray(model.transform(X))[:, 0]
+        ends = model.centers_ @ coef[0] if flat else model.centers_
+        intercept = model.intercept_ if flat else model._intercept
+        return line, (float(ends[0]), float(ends[1])), -float(intercept[0])
+    line = np.asarray(model.decision_function(X), dtype=float)
+    return line, _means(line, codes), 0.0
+
+
+MAX_POINTS = 1000  # of a class, drawn one by one
+
+
+class ScoresDisplay(Display):
+    """The scores of the samples, class by class: interquartile range as a bar, samples as points.
+
+    The score is ``decision_function`` for two classes; with more, the score of a sample's own class
+    minus the best other one. Both are normalized by the distance between the classes.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_samples,)
+        The normalized scores.
+    labels : array-like of shape (n_samples,)
+        The classes of the samples.
+    classes : sequence of labels
+        All classes, in the order in which they are drawn.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure around it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lincent import AutoLCC
+    >>> from lincent.inspection import ScoresDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ScoresDisplay.from_estimator(AutoLCC().fit(X, y), X, y).frame().shape
+    (150, 2)
+    """
+
+    def __init__(self, scores: Any, labels: Any, classes: Any) -> None:
+        self.scores, self.labels = np.asarray(scores, dtype=float), np.asarray(labels)
+        self.classes = list(classes)
+        self._size = 6.4, 1.2 + 0.6 * len(self.classes)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> ScoresDisplay:
+        """Draw the scores of the samples of X by any fitted classifier with ``decision_function``.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted, or a pipeline that ends in one.
+        X : array-like of shape (n_samples, n_features)
+            The samples, preferably held-out ones.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        ScoresDisplay
+            With ``ax_`` and ``figure_`` set.
+        """
+        check_is_fitted(estimator)
+        labels, classes = np.asarray(to_numpy(y)), estimator.classes_
+        scores = np.asarray(to_numpy(estimator.decision_function(X)), dtype=float)
+        codes = np.searchsorted(classes, labels)
+        margin = own_margin(scores, codes)
+        if scores.ndim == 1:
+            apart = scores[codes == 1].mean() - scores[codes == 0].mean() if len(labels) else 0.0
+        else:
+            scores, apart = margin, 2 * margin.mean() if len(labels) else 0.0
+        scale = abs(float(apart)) if np.isfinite(apart) and apart else 1.0
+        return cls(scores / scale, labels, classes).plot(ax)
+
+    def _draw(self, axis: Any) -> None:
+        rng = np.random.default_rng(0)
+        for k, label in enumerate(self.classes):
+            part = self.scores[self.labels == label]
+            if not len(part):
+                continue
+            low, middle, high = np.quantile(part, (0.25, 0.5, 0.75))
+            axis.barh(k, high - low, left=low, height=0.5, color=LIGHT[k % 2], edgecolor=INK)
+            axis.plot([middle, middle], [k - 0.25, k + 0.25], color=INK, linewidth=1.6, zorder=4)
+            shown = part if len(part) <= MAX_POINTS else rng.choice(part, MAX_POINTS, replace=False)
+            axis.scatter(shown, k + rng.uniform(-0.2, 0.2, len(shown)), s=6, alpha=0.4,
+                         color=COLORS[k % 2], zorder=3)  # fmt: skip
+        axis.axvline(0.0, color=INK, linestyle="--", linewidth=1.2)
+        axis.set_yticks(range(len(self.classes)), [str(label) for label in self.classes])
+        axis.set_ylabel("Class")
+        two = len(self.classes) == 2
+        axis.set_xlabel("Score" if two else "Score of the own class above the best other")
+
+    def _columns(self) -> dict[str, Any]:
+        return {"class": self.labels, "score": self.scores}
+
+
+class ImpactDisplay(Display):
+    """The samples with the largest misclassification impact: the outliers.
+
+    Parameters
+    ----------
+    impact : ndarray of shape (n_samples,)
+        The loss of each sample.
+    labels : ndarray of shape (n_samples,)
+        The class of each sample.
+    names : sequence of shape (n_samples,), default=None
+        Names of the samples; their row numbers if not given.
+    n_largest : int, default=15
+        Maximum number of samples that are drawn.
+    """
+
+    def __init__(self, impact: Any, labels: Any, names: Any = None, n_largest: int = 15) -> None:
+        self.impact, self.labels = np.asarray(impact, dtype=float), np.asarray(labels)
+        self.names = np.arange(len(self.impact)) if names is None else np.asarray(names)
+        rows = np.argsort(-self.impact, kind="stable")[:n_largest]
+        # Samples on the margin violate it by rounding errors; they are no outliers.
+        self.shown = rows[self.impact[rows] > 1e-8 * self.impact.max(initial=0.0)]
+        self._size = 6.4, 0.8 + 0.3 * max(len(self.shown), 4)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, n_largest: int = 15, ax: Any = None
+    ) -> ImpactDisplay:
+        """Draw the impacts of the samples of X on a fitted model, above rounding errors.
+
+        Samples have the names of the index of a frame, or row numbers.
+
+        Parameters
+        ----------
+        estimator : classifier with ``misclassification_impact``
+            Fitted, or a pipeline that ends in one.
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        n_largest : int, default=15
+            Maximum number of samples.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        ImpactDisplay
+            With ``ax_`` and ``figure_`` set.
+        """
+        # A frame has columns; tensors have another index.
+        names = getattr(X, "index", None) if hasattr(X, "columns") else None
+        model, X = last_step(estimator, X)
+        needs(
+            model, "misclassification_impact", cls.__name__,
+            "the loss of a sample is defined for LCC, LCCCV, RegularizedLCC, KernelLCC and FQCC. "
+            "ScoresDisplay shows misclassified samples for any classifier.",
+        )  # fmt: skip
+        y = to_numpy(y)
+        return cls(model.misclassification_impact(X, y), y, names, n_largest).plot(ax)
+
+    def _draw(self, axis: Any) -> None:
+        rows, place = self.shown, np.arange(len(self.shown))
+        classes = np.unique(self.labels)
+        for k, label in enumerate(classes):
+            mine = self.labels[rows] == label
+            if np.any(mine):
+                axis.barh(
+                    place[mine], self.impact[rows][mine], color=COLORS[k % 2], hatch=HATCHES[k % 2],
+                    alpha=(0.9, 0.45)[(k // 2) % 2], edgecolor=INK, linewidth=0.6,
+                    label=f"labeled {label}",
+                )  # fmt: skip
+        axis.set_yticks(place, [f"row {self.names[row]}" for row in rows])
+        axis.invert_yaxis()
+        axis.set_xlabel("Misclassification impact (cost in the objective)")
+        axis.set_ylabel("Row")
+        if len(rows):
+            axis.legend(frameon=False, loc="lower right")
+        else:
+            axis.set_title("No sample violates the margin", loc="left", fontsize="medium")
+
+    def _columns(self) -> dict[str, Any]:
+        order = np.argsort(-self.impact, kind="stable")
+        return {"row": self.names[order], "class": self.labels[order], "impact": self.impact[order]}
+
+
+class BoundaryDisplay(Display):
+    """The two regions of a classifier in the plane, their boundary, and the samples.
+
+    Parameters
+    ----------
+    grid : (ndarray of shape (resolution,), ndarray of shape (resolution,))
+        The two axes of the grid.
+    scores : ndarray of shape (resolution, resolution)
+        Decision values, one row per value of the second axis.
+    X, codes : arrays
+        The samples and their class codes, 0 or 1.
+    classes, feature_names : sequences of two labels
+        The two labels, in the order of ``classes_``.
+    """
+
+    _size = (5.4, 4.6)
+
+    def __init__(
+        self, grid: Any, scores: Any, X: Any, codes: Any, classes: Any, feature_names: Any
+    ) -> None:
+        self.grid, self.scores, self.X = grid, scores, X
+        self.codes, self.classes, self.feature_names = codes, classes, feature_names
+
+    @classmethod
+    def computed(cls, estimator: Any, X: Any, y: Any, *, resolution: int = 200) -> BoundaryDisplay:
+        """Compute the numbers without drawing.  See ``from_estimator``."""
+        check_is_fitted(estimator)
+        given, (X, names) = X, two_columns(X, cls.__name__)
+        codes = two_classes(estimator, y, cls.__name__)
+        border = 0.08 * np.ptp(X, axis=0)
+        ends = zip(X.min(axis=0) - border, X.max(axis=0) + border, strict=True)
+        first, second = (np.linspace(*end, resolution) for end in ends)
+        points: Any = np.column_stack([part.ravel() for part in np.meshgrid(first, second)])
+        if hasattr(given, "columns"):  # a model fitted with feature names needs them
+            points = type(given)(dict(zip(given.columns, points.T, strict=True)))
+        scores = np.asarray(estimator.decision_function(points)).reshape(resolution, resolution)
+        return cls((first, second), scores, X, codes, estimator.classes_, names)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, resolution: int = 200, ax: Any = None
+    ) -> BoundaryDisplay:
+        """Draw the boundary of any fitted two-class estimator, pipelines included.
+
+        Parameters
+        ----------
+        estimator : classifier with ``decision_function``
+            Fitted on two features.
+        X : array-like of shape (n_samples, 2)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        resolution : int, default=200
+            Points of the grid along each axis.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        BoundaryDisplay
+            With ``ax_`` and ``figure_`` set.
+        """
+        return cls.computed(estimator, X, y, resolution=resolution).plot(ax)
+
+    def _draw(self, axis: Any) -> None:
+        size = float(np.abs(self.scores).max()) or 1.0
+        axis.contourf(*self.grid, self.scores, levels=[-2 * size, 0.0, 2 * size], colors=LIGHT)
+        axis.contour(*self.grid, self.scores, levels=[0.0], colors=INK, linewidths=1.5)
+        scatter(axis, self.X, self.codes, self.classes, s=20)
+        axis.set_xlabel(self.feature_names[0])
+        axis.set_ylabel(self.feature_names[1])
+        axis.legend(frameon=True, fontsize="small", framealpha=0.85)
+
+    def _columns(self) -> dict[str, Any]:
+        first, second = np.meshgrid(*self.grid)
+        scores = self.scores.ravel()
+        return {
+            "x": first.ravel(),
+            "y": second.ravel(),
+            "score": scores,
+            "predicted": np.asarray(self.classes)[(scores > 0).astype(int)],
+        }
+
+
+class DirectionDisplay(Display):
+    """Samples in the plane, the direction as a line, and the projection of each sample.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, 2)
+        The samples.
+    codes : ndarray of shape (n_samples,)
+        Class code, 0 or 1, of each sample.
+    direction : ndarray of shape (2,)
+        One coefficient per column.
+    centers : ndarray of shape (2, 2)
+        The class centers.
+    threshold : float
+        The decision threshold, on the scale of ``X @ direction``.
+    classes, feature_names : sequences of two labels
+        The two labels, in the order of ``classes_``.
+    """
+
+    _size = (6.2, 5.4)
+
+    def __init__(
+        self, X: Any, codes: Any, direction: Any, centers: Any, threshold: float, classes: Any,
+        feature_names: Any,
+    ) -> None:  # fmt: skip
+        self.X, self.codes, self.direction, self.centers = X, codes, direction, centers
+        self.threshold, self.classes, self.feature_names = threshold, classes, feature_names
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> DirectionDisplay:
+        """Draw the direction of a fitted line on two features.
+
+        Parameters
+        ----------
+        estimator : LCC, LCCCV, FQCC, RegularizedLCC or RegularizedLCCCV
+            Fitted, or a pipeline that ends in one.
+        X : array-like of shape (n_samples, 2)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        DirectionDisplay
+            With ``ax_`` and ``figure_`` set.
+        """
+        given = names_of(X, 2) if hasattr(X, "columns") else None
+        model, X = last_step(estimator, X)
+        X, names = two_columns(X, cls.__name__)
+        codes = two_classes(model, y, cls.__name__)
+        coef = line_coefficients(model, cls.__name__, "BoundaryDisplay shows its regions.")
+        centers = np.array([X[codes == k].mean(axis=0) for k in (0, 1)])
+        centers = getattr(model, "centers_", centers)
+        threshold = -float(model.intercept_[0])
+        display = cls(X, codes, coef[0], centers, threshold, model.classes_, given or names)
+        return display.plot(ax)
+
+    @property
+    def feet(self) -> np.ndarray:
+        """The samples projected at right angles onto the line, which passes between the centers."""
+        unit = self.direction / np.linalg.norm(self.direction)
+        middle = np.asarray(self.centers).mean(axis=0)
+        return np.asarray(middle + np.outer((self.X - middle) @ unit, unit))
+
+    def _draw(self, axis: Any) -> None:
+        feet = self.feet
+        for k in (0, 1):
+            rows = self.codes == k
+            segments = np.stack([self.X[rows], feet[rows]], axis=1)
+            axis.plot(*segments.transpose(2, 1, 0), color=COLORS[k], linewidth=0.4, alpha=0.35)
+            axis.scatter(*feet[rows].T, marker="|", s=30, color=COLORS[k], alpha=0.8, linewidth=0.9)
+        scatter(axis, self.X, self.codes, self.classes, s=24)
+        unit = self.direction / np.linalg.norm(self.direction)
+        middle = np.asarray(self.centers).mean(axis=0)
+        along = (feet - middle) @ unit
+        ends = np.array([along.min(), along.max()]) + 0.05 * np.ptp(along) * np.array([-1, 1])
+        line = middle + np.outer(ends, unit)
+        axis.plot(*line.T, color=INK, linewidth=1.8, label="direction β", zorder=4)
+        at = middle + unit * (self.threshold / np.linalg.norm(self.direction) - middle @ unit)
+        across = np.array([-unit[1], unit[0]])
+        width = 0.7 * float(np.abs((self.X - at) @ across).max())
+        ends = at + np.outer([-width, width], across)
+        axis.plot(*ends.T, color=INK, linewidth=1.4, linestyle="--", label="threshold", zorder=4)
+        for k in (0, 1):
+            axis.plot(
+                *self.centers[k], marker=MARKERS[k], markersize=13, color=COLORS[k],
+                markeredgecolor=INK, markeredgewidth=1.6, linestyle="none", zorder=5,
+                label=f"center of class {self.classes[k]}",
+            )  # fmt: skip
+        axis.set_aspect("equal", adjustable="datalim")
+        axis.set_xlabel(self.feature_names[0])
+        axis.set_ylabel(self.feature_names[1])
+        axis.legend(frameon=False, fontsize="small")
+
+    def _columns(self) -> dict[str, Any]:
+        feet = self.feet
+        return {
+            "x": self.X[:, 0],
+            "y": self.X[:, 1],
+            "class": np.asarray(self.classes)[self.codes],
+            "foot_x": feet[:, 0],
+            "foot_y": feet[:, 1],
+            "projected": self.X @ self.direction,
+        }

@@ -1,0 +1,195 @@
+"""Figures of the report on the paper's study, and their data.
+
+Data of the two-dimensional figures is computed when the study runs, since a report only draws it:
+
+    example   the paper's worked example: its samples, the direction, and one that does not
+              separate, for the histograms before and after
+    shapes    the kernel test: the samples of each shape and the score of KernelLCC on a grid
+
+It is plain numbers, stored as JSON beside the table of results.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from lincent.model_selection.experiment import Problem
+from lincent.model_selection.metrics import weighted_auc
+from lincent.paper.study.compare_with_paper import POINTS, Agreement
+from lincent.report.comparison import shorten
+from lincent.report.drawing import COLOR, SERIES, drawing, rows_of_dots, to_svg
+
+RESOLUTION = 70
+DIGITS = 5
+Panels = dict[str, tuple[Any, Any]]
+"""Means and standard deviations, sets by methods, of each panel."""
+
+
+def example_plot_data() -> dict[str, Any]:
+    """Fit the worked example.
+
+    The paper does not say which direction its "before" histogram shows. Here it is the one at right
+    angles to the line between the class centers, along which both centers fall on one point: the
+    worst place an optimization can start from.
+    """
+    from lincent.estimators.linear import LCC
+    from lincent.paper.datasets import make_paper_example
+
+    X, y = make_paper_example(random_state=0)
+    model = LCC().fit(X, y)
+    before = direction_without_contrast(model.centers_)
+    return {
+        "X": _plain(X),
+        "codes": (y == model.classes_[1]).astype(int).tolist(),
+        "classes": [str(label) for label in model.classes_],
+        "beta": _plain(model.coef_[0], 17),
+        "centers": _plain(model.centers_, 17),
+        "threshold": -float(model.intercept_[0]),
+        "before": _plain(before, 17),
+        "auc_before": separation(X @ before, y == model.classes_[1]),
+        "auc_after": separation(X @ model.coef_[0], y == model.classes_[1]),
+        "objective": float(model.objective_),
+        "duality_gap": float(model.duality_gap_),
+        "wrong": int((model.predict(X) != y).sum()),
+    }
+
+
+def direction_without_contrast(centers: np.ndarray) -> np.ndarray:
+    """Return the unit direction in the plane at right angles to the difference of the centers."""
+    first, second = centers[1] - centers[0]
+    return np.array([-second, first]) / np.hypot(first, second)
+
+
+def separation(line: np.ndarray, own: np.ndarray) -> float:
+    """Return the AUC of a line in whichever direction it is read: 0.5 is none, 1 is complete."""
+    auc = weighted_auc(np.asarray(own), np.asarray(line))
+    return max(auc, 1 - auc)
+
+
+def shape_plot_data(shapes: list[Problem], widths: dict[str, float]) -> dict[str, Any]:
+    """Fit the paper's kernel form to each shape at the width chosen for it, and score a grid."""
+    from lincent.estimators.kernel import KernelLCC
+    from lincent.inspection import BoundaryDisplay
+
+    data = {}
+    for problem in shapes:
+        if problem.name in widths:
+            X = problem.preparation().fit_transform(problem.X)
+            model = KernelLCC(gamma=widths[problem.name], norm="linf", class_weight=None)
+            model.fit(X, problem.y)
+            drawn = BoundaryDisplay.computed(model, X, problem.y, resolution=RESOLUTION)
+            data[problem.name] = {
+                "X": _plain(X),
+                "codes": drawn.codes.tolist(),
+                "classes": [str(label) for label in model.classes_],
+                "grid": [_plain(axis) for axis in drawn.grid],
+                "scores": _plain(drawn.scores),
+                "gamma": widths[problem.name],
+                "right": float(np.mean(model.predict(X) == problem.y)),
+            }
+    return data
+
+
+def chosen_widths(frame: Any) -> dict[str, float]:
+    """Return the gamma that selection inside the training parts chose most often on each shape.
+
+    Of equally frequent ones the widest kernel (the smallest gamma) is taken.
+    """
+    nested = (frame["procedure"] == "nested") & (frame["method"] == "KernelLCC-box")
+    votes = frame[nested & (frame["chosen"] != "")]
+    gammas = votes["chosen"].map(lambda chosen: float(json.loads(chosen)["gamma"]))
+    return {
+        str(name): float(values.mode().min()) for name, values in gammas.groupby(votes["dataset"])
+    }
+
+
+def _plain(values: Any, digits: int = DIGITS) -> Any:
+    """Return numbers as nested lists, short enough to be read: a drawing needs no more digits."""
+    values = np.asarray(values, dtype=float)
+    if values.ndim > 1:
+        return [_plain(row, digits) for row in values]
+    return [float(f"{value:.{digits}g}") for value in values]
+
+
+# Drawings.
+
+
+def ours_and_theirs(numbers: list[Agreement]) -> str:
+    """Draw every printed number against ours, with the band of agreement."""
+    with drawing(6.2, 4.3) as (figure, axes):
+        low = min(min(n.ours, n.theirs) for n in numbers) - 1.5
+        ends = np.array([low, 101])
+        axes.fill_between(ends, ends - POINTS, ends + POINTS, color=COLOR["area1"], lw=0)
+        axes.plot(ends, ends, color=COLOR["muted"], lw=0.8)
+        for row, color, marker in (("train", COLOR["s6"], "s"), ("test", COLOR["s1"], "o")):
+            theirs, ours = zip(*((n.theirs, n.ours) for n in numbers if n.row == row), strict=True)
+            style = {"ms": 5.5, "alpha": 0.85, "ls": "", "mew": 0}
+            axes.plot(theirs, ours, marker, color=color, label=row, **style)
+        axes.set(xlim=ends, ylim=ends, xlabel="printed in the paper, percent")
+        axes.set_ylabel("ours, percent")
+        axes.legend(loc="lower right")
+        return to_svg(figure, "agreement")
+
+
+def grouped_dots(panels: Panels, name: str) -> str:
+    """Draw sets as rows, one dot per method with its standard deviation, one panel per title."""
+    means = next(iter(panels.values()))[0]
+    methods, labels = list(means.columns), [shorten(str(label)) for label in means.index]
+    offsets = np.linspace(-0.27, 0.27, len(methods))
+    layout = {"nrows": 1, "ncols": len(panels), "sharey": True, "squeeze": False}
+    with drawing(7.0, 1.4 + 0.5 * len(labels), **layout) as (figure, grid):
+        for axes, (title, (table, sds)) in zip(grid[0], panels.items(), strict=True):
+            for k, method in enumerate(methods):
+                heights = np.arange(len(table)) + offsets[k]
+                values = table[method].to_numpy(dtype=float)
+                sd = np.nan_to_num(sds[method].to_numpy(dtype=float))
+                axes.hlines(heights, values - sd, values + sd, color=SERIES[k], lw=1.2)
+                marker = "osD^vP"[k % 6]
+                axes.plot(values, heights, marker, color=SERIES[k], ms=5.5, label=method, mew=0)
+            rows_of_dots(axes, labels)
+            axes.set_title(title, loc="left")
+            axes.set_xlabel("hard-label AUC, percent")
+        figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        return to_svg(figure, name)
+
+
+def kernel_panels(shapes: dict[str, Any]) -> str:
+    """Draw samples and decision regions in the plane, from the stored data of each shape."""
+    from lincent.inspection import BoundaryDisplay
+
+    n_rows = (len(shapes) + 1) // 2
+    with drawing(6.2, 3.1 * n_rows, nrows=n_rows, ncols=2, squeeze=False) as (figure, grid):
+        for axes in grid.flat[len(shapes) :]:
+            axes.set_visible(False)
+        for axes, (title, data) in zip(grid.flat, shapes.items(), strict=False):
+            lines = [np.array(axis) for axis in data["grid"]]
+            scores, X, codes = (np.array(data[name]) for name in ("scores", "X", "codes"))
+            BoundaryDisplay(lines, scores, X, codes, data["classes"], ("", "")).plot(axes)
+            axes.get_legend().remove()
+            axes.set(title=title, xticks=[], yticks=[], xlabel="", ylabel="")
+        return to_svg(figure, "kernel")
+
+
+def worked_example(data: dict[str, Any]) -> str:
+    """Draw the paper's example: the groups with the direction, projections before and after."""
+    from lincent.inspection import DirectionDisplay, ProjectionDisplay
+
+    X, codes, classes = np.array(data["X"]), np.array(data["codes"]), data["classes"]
+    beta, centers = np.array(data["beta"]), np.array(data["centers"])
+    lines = [X @ np.array(data["before"]), X @ beta]
+    middles = [(line[codes == 0].mean(), line[codes == 1].mean()) for line in lines]
+    thresholds = [sum(middles[0]) / 2, data["threshold"]]
+    layout = {"mosaic": [["plane", "before"], ["plane", "after"]], "width_ratios": [1.35, 1]}
+    with drawing(7.2, 4.2, **layout) as (figure, axes):
+        names = ("first feature", "second feature")
+        plane = DirectionDisplay(X, codes, beta, centers, data["threshold"], classes, names)
+        plane.plot(axes["plane"])
+        axes["plane"].legend(fontsize=8, loc="best")
+        titles = ["Before optimization", "After optimization"]
+        histograms = ProjectionDisplay(lines, codes, middles, thresholds, titles, classes)
+        histograms.plot([axes["before"], axes["after"]])
+        axes["before"].get_legend().remove()
+        return to_svg(figure, "example")
