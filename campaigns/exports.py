@@ -30,6 +30,8 @@ from lincent.tables.infer import ColumnOptions, infer_schema
 from lincent.tables.read import read_table
 from lincent.tables.schema import OddCells, to_frame
 from lincent.workflow import predict_table
+from lincent.workflow.check import reference
+from lincent.workflow.fit import training_summary
 
 NAMES = ("x", "v1", "score", "class", "a b", 'q"uote', "it's", "größe", "lincent_input", "s1", "V2")
 WORDS = ("red", "Red", "blue ", "", "0", "00", "it's", '"', "v1", "(missing)", "naïve", "NA", "1e3")
@@ -91,8 +93,12 @@ def fitted(table: pd.DataFrame, estimator: Any, rng: np.random.Generator) -> Mod
     prepared = infer_schema(read_table(table), "the target", ColumnOptions(keep=tuple(table)[:-1]))
     pipeline = table_pipeline(estimator)
     pipeline.fit(prepared.frame, prepared.labels)
-    summary: dict[str, Any] = {"score_scale": float(10.0 ** rng.uniform(-2, 2))}
     labels = pipeline.classes_
+    summary: dict[str, Any] = {
+        **training_summary(pipeline[-1], prepared),
+        "reference": reference(prepared, None, labels),
+        "score_scale": float(10.0 ** rng.uniform(-2, 2)),
+    }
     if len(labels) == 2 and rng.random() < 0.3:
         scale = "probability" if hasattr(pipeline[-1], "predict_proba") else "score"
         side = labels[rng.integers(2)].item() if labels.dtype != object else labels[0]

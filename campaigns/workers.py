@@ -17,8 +17,9 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -54,12 +55,12 @@ def run(
     seed: int,
     jobs: int,
     keep: Callable[[dict[str, Tally]], None] | None = None,
-    trials: float = math.inf,
+    trials: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, Tally]:
     """All campaigns of a plan in so many processes, summed.
 
     ``keep`` gets the sums every minute, so that a run which is stopped has not run for nothing.
-    ``trials`` is the largest number of trials of one campaign in one process.
+    ``trials`` has the largest number of trials in one process, of campaigns that have one.
     """
     total = {name: Tally() for name, _ in plan}
     crew = [_Worker(plan, seed, number, trials) for number in range(jobs)]
@@ -77,7 +78,12 @@ class _Worker:
     """One process, seen from outside."""
 
     def __init__(
-        self, plan: Plan, seed: int, number: int, trials: float, first_trial: int = 0
+        self,
+        plan: Plan,
+        seed: int,
+        number: int,
+        trials: Mapping[str, int],
+        first_trial: int = 0,
     ) -> None:
         self.plan, self.seed, self.number, self.trials = plan, seed, number, trials
         context = multiprocessing.get_context("spawn")
@@ -85,7 +91,7 @@ class _Worker:
         # Which campaign, which trial, when the trial and when the campaign began.
         self.at: Any = context.RawArray("d", 4)
         self.at[1], self.at[2] = first_trial, time.monotonic()
-        given = (plan, seed, number, trials, first_trial, self.at, other)
+        given = (plan, seed, number, dict(trials), first_trial, self.at, other)
         self.process = context.Process(target=_serve, args=given)
         self.process.start()
         other.close()
@@ -123,7 +129,13 @@ class _Worker:
 
 
 def _serve(
-    plan: Plan, seed: int, number: int, trials: float, first_trial: int, at: Any, pipe: Any
+    plan: Plan,
+    seed: int,
+    number: int,
+    trials: Mapping[str, int],
+    first_trial: int,
+    at: Any,
+    pipe: Any,
 ) -> None:
     parent = os.getppid()
     for place, (name, seconds) in enumerate(plan):
@@ -131,7 +143,7 @@ def _serve(
         at[0], at[3] = place, time.monotonic()
         end, told = time.monotonic() + seconds, time.monotonic()
         tally, k, saved = Tally(), first_trial if place == 0 else 0, 0
-        while k < trials and time.monotonic() < end and os.getppid() == parent:
+        while k < trials.get(name, math.inf) and time.monotonic() < end and os.getppid() == parent:
             at[1], at[2] = k, time.monotonic()
             key, outcome = f"{seed}-{number}-{k}", _one(module.trial, [seed, number, k])
             tally.add(name, key, outcome)

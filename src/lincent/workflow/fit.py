@@ -153,7 +153,7 @@ def fit_table(
     summary: dict[str, Any] = {
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "method": name,
-        **_training_summary(pipeline[-1], table),
+        **training_summary(pipeline[-1], table),
         **(large.summary() if large is not None else {}),
         **_evaluation_summary(pipeline[-1], table, held, metric, threshold, costs, positive, by),
         "reference": reference(table, held, pipeline[-1].classes_),
@@ -291,7 +291,7 @@ def _costs(
     return {"costs": dict(costs), "per_row": means[0], "own_threshold": means[1], "always": always}
 
 
-def _training_summary(classifier: Any, table: PreparedTable) -> dict[str, Any]:
+def training_summary(classifier: Any, table: PreparedTable) -> dict[str, Any]:
     """Return what was fitted to which data."""
     classes, counts = np.unique(table.labels, return_counts=True)
     schema, frame, hashes = table.schema, table.frame, hash_rows(table.frame, table.labels)
