@@ -47,9 +47,11 @@ def assert_optimal(program, solution, tol=1e-9):
     answer = solution.certificate
     size = max(1.0, abs(answer.objective))
     rounding = 1e-12 * (size + program.costs[np.isfinite(program.costs)].sum() * program.margin)
-    # A multiplier that is rounded to a double moves the bound by as much as its row is long.
+    # A multiplier that is rounded to a double moves the bound by as much as its row is long; and a
+    # sum of m products, in any order, may be off by m roundings.
     reach = np.maximum(np.abs(program.lower), np.abs(program.upper))
-    rounding += 2.0**-52 * float(answer.alpha @ np.abs(program.rows.dense()) @ reach)
+    sizes = float(answer.alpha @ np.abs(program.rows.dense()) @ reach)
+    rounding += (len(answer.alpha) + 2) * 2.0**-53 * sizes
     assert violations(program, answer.beta) <= 1e-9
     assert np.all(answer.alpha >= 0)
     assert np.all(answer.alpha <= program.costs * (1 + 1e-12))

@@ -40,7 +40,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from lincent import _threads
 from lincent.estimators.calibration import Calibration, FoldFit, cross_fitted, scores_of_folds
-from lincent.estimators.fit_callbacks import CallbackSupportMixin, observed_fit, with_callbacks
+from lincent.estimators.fit_callbacks import (
+    CallbackSupportMixin,
+    FitTasks,
+    observed_fit,
+    with_callbacks,
+)
 from lincent.estimators.problem import (
     BinaryProblem,
     BinaryTask,
@@ -89,7 +94,8 @@ def atomic_fit(model: Any, X: Any, y: Any = None) -> Iterator[None]:
     cases.  A failed computation is raised as a ValueError.  The number of BLAS threads is limited
     to what the size of X needs, and the callbacks of the estimator are called.
     """
-    with _restore_on_error(model, X), observed_fit(model, X, y), _threads.limits_for_data(X):
+    tasks = FitTasks(model, X, y) if getattr(model, "_skl_callbacks", None) else None
+    with _restore_on_error(model, X), observed_fit(model, tasks), _threads.limits_for_data(X):
         yield
 
 

@@ -129,9 +129,8 @@ class FitTasks:
 
 
 @contextmanager
-def observed_fit(model: Any, X: Any, y: Any) -> Iterator[None]:
+def observed_fit(model: Any, tasks: FitTasks | None) -> Iterator[None]:
     """Report the steps of the fit in the body to callbacks, and print them if ``verbose``."""
-    tasks = FitTasks(model, X, y) if getattr(model, "_skl_callbacks", None) else None
     listeners: list[_console.Listener] = []
     if getattr(model, "verbose", 0):
         listeners.append(_printer(model))

@@ -17,7 +17,7 @@ from lincent.paper.baselines import (
 
 ALL = [
     RegularizedLDA(),
-    LinearSVM(tol=1e-12),
+    LinearSVM(tol=1e-10),
     DiscriminativeLeastSquares(),
     DiscriminativeLeastSquares(discriminator="1nn"),
     MinimaxProbabilityMachine(1e-6),

@@ -228,7 +228,7 @@ def test_a_program_is_plain_where_nothing_needs_to_be_changed():
     assert dispatch._plain(replace(whole, costs=whole.costs * 1e-9, linear=whole.linear * 1e3))
     assert dispatch._plain(replace(whole, costs=whole.costs * 1e3, linear=whole.linear * 1e-9))
     reach = np.abs(whole.linear).sum()
-    assert dispatch._unit(whole) == max(whole.margin * whole.costs.sum(), reach)
+    assert dispatch._unit(whole) == pytest.approx(max(whole.margin * whole.costs.sum(), reach))
     assert dispatch._unit(replace(whole, costs=hard)) == 1.0
     wide = replace(whole, lower=3.0 * whole.lower, costs=1e-9 * whole.costs)
     assert dispatch._unit(wide) == pytest.approx(3.0 * reach)

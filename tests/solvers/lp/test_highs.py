@@ -24,14 +24,19 @@ def test_what_falls_short_with_presolve_is_tried_without(monkeypatch):
 
     def watched(program, controls, *, presolve):
         found = attempt(program, controls, presolve=presolve)
-        tried.append((presolve, found.status))
-        return found
+        tried.append(presolve)
+        if not presolve:
+            return found
+        # Whether presolve really loses the last digits here depends on the processor.
+        m, n = program.shape
+        nothing = certify(program, np.zeros(n), np.zeros(m), 0.0)
+        return replace(found, status=Status.STALLED, certificate=nothing)
 
     monkeypatch.setattr(highs, "_attempt", watched)
     model = KernelLCC(
         kernel="linear", norm="linf", class_weight=None, solver="highs", random_state=0
     ).fit(X, y)
-    assert tried == [(True, Status.STALLED), (False, Status.OPTIMAL)]
+    assert tried == [True, False]
     assert model.duality_gap_ <= 1e-9
 
 
