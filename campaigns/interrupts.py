@@ -5,7 +5,7 @@ shell does, and is interrupted from 0.05 seconds after its start on; the others 
 process that has imported everything, so that the moments are those of the work.  Asked of each:
 
     exit code 130 and at most one message, or 0 where the command was done already
-    before the interpreter has reached lincent: the signal itself, or Python's own exit
+    while the interpreter still imports the package: the signal itself, or Python's own exit
     no traceback after that; no partial file; every output old, absent or whole
 """
 
@@ -78,7 +78,7 @@ def _ended(code: int, err: str) -> tuple[str, str]:
         return "interrupted", "" if one and not broken else f"130 with {err[-600:]!r}"
     if code == 0:
         return "done before", "" if "Traceback" not in err else f"done with {err[-600:]!r}"
-    reached = "lincent: " in err or "/lincent/" in err
+    reached = "lincent: " in err or "/lincent/__main__.py" in err
     if not reached and code in (-signal.SIGINT, 1):
         return "before Python was ready", ""
     return "other", f"exit code {code}: {err[-600:]!r}"
