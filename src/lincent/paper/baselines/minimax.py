@@ -55,7 +55,7 @@ from lincent._errors import import_optional
 from lincent.estimators.base import Classifier
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.validation import COMMON_CONSTRAINTS, COUNT, NONNEGATIVE, POSITIVE, Strategy
-from lincent.paper.baselines._base import BinaryBaseline, Hyperplanes, as_float, one_or_all
+from lincent.paper.baselines._base import Baseline, Hyperplanes, as_float, one_or_all
 from lincent.solvers.newton.joint import Span
 
 EDGE = 1e-12
@@ -151,7 +151,7 @@ def store_guarantee(model: Any, parts: list[MinimaxRule]) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class MinimaxProbabilityMachine(Hyperplanes, BinaryBaseline, Classifier):
+class MinimaxProbabilityMachine(Hyperplanes, Baseline, Classifier):
     """Hyperplane with the best guaranteed accuracy, from the mean and covariance of each class.
 
     It is the structural machine with one component per class, and what the paper's column SMP
@@ -289,7 +289,7 @@ def structural_rule(parts: Components, d: np.ndarray, start: MinimaxRule) -> Min
 
 
 @dataclass(eq=False, repr=False)
-class StructuralMPM(Hyperplanes, BinaryBaseline, Classifier):
+class StructuralMPM(Hyperplanes, Baseline, Classifier):
     """Minimax probability machine for classes made of several components.
 
     Needs clarabel (``pip install "lincent[baselines]"``) unless ``n_components=1``.

@@ -21,7 +21,7 @@ from lincent.estimators.base import Classifier
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, Strategy
 from lincent.paper.baselines._base import (
-    BinaryBaseline,
+    Baseline,
     Hyperplanes,
     as_float,
     one_or_all,
@@ -59,7 +59,7 @@ def best_intercept(projected: np.ndarray, sign: np.ndarray, costs: np.ndarray) -
 
 
 @dataclass(eq=False, repr=False)
-class LinearSVM(Hyperplanes, BinaryBaseline, Classifier):
+class LinearSVM(Hyperplanes, Baseline, Classifier):
     """Linear support vector machine with an unpenalized intercept, solved to certified optimality.
 
     Parameters

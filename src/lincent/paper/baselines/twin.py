@@ -43,7 +43,7 @@ from lincent.estimators.base import Classifier
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.validation import COMMON_CONSTRAINTS, POSITIVE, Strategy
 from lincent.paper.baselines._base import (
-    BinaryBaseline,
+    Baseline,
     as_float,
     one_or_all,
     signed_rows,
@@ -139,7 +139,7 @@ class TwinPlanes:
 
 
 @dataclass(eq=False, repr=False)
-class TwinSVC(TwinPlanes, BinaryBaseline, Classifier):
+class TwinSVC(TwinPlanes, Baseline, Classifier):
     """Twin bounded support vector machine: the nearer of two planes wins.
 
     Parameters
@@ -208,7 +208,7 @@ class TwinSVC(TwinPlanes, BinaryBaseline, Classifier):
 FAR_WEIGHT = 1e-5
 
 
-class WeightedTwinSVC(TwinPlanes, BinaryBaseline, Classifier):
+class WeightedTwinSVC(TwinPlanes, Baseline, Classifier):
     """Weighted linear loss twin SVM: two planes from two linear systems, reweighted once.
 
     Parameters

@@ -59,7 +59,7 @@ class PrintedLDA(RegularizedLDA):
     the second class where x.beta > k; each S is lambda S + (1 - lambda) I.
     """
 
-    def _fit_rows(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
+    def _fit_classes(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
         means, covariances = [], []
         for k in range(2):
             samples, identity = X[codes == k], np.eye(X.shape[1])
