@@ -30,8 +30,8 @@ BASELINES = {
     "DiscriminativeLeastSquares": "lincent.paper.baselines.regression",
     "MinimaxProbabilityMachine": "lincent.paper.baselines.minimax",
     "StructuralMPM": "lincent.paper.baselines.minimax",
-    "TwinSVC": "lincent.paper.baselines.twin",
-    "WeightedTwinSVC": "lincent.paper.baselines.twin",
+    "TwinSVC": "lincent.paper.baselines.svm",
+    "WeightedTwinSVC": "lincent.paper.baselines.svm",
     "DiscriminativeElasticNet": "lincent.paper.baselines.regression",
 }
 

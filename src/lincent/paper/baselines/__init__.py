@@ -7,8 +7,7 @@ from lincent.paper.baselines.regression import (
     DiscriminativeLeastSquares,
     column_mean_auc,
 )
-from lincent.paper.baselines.svm import LinearSVM
-from lincent.paper.baselines.twin import TwinSVC, WeightedTwinSVC
+from lincent.paper.baselines.svm import LinearSVM, TwinSVC, WeightedTwinSVC
 
 __all__ = [
     "DiscriminativeElasticNet",
