@@ -38,18 +38,7 @@ from typing import Any, TextIO
 from lincent._errors import AppError, import_optional
 from lincent._files import write_file
 from lincent._versions import versions
-from lincent.model_selection.experiment import (
-    DIED,
-    FAILED,
-    OK,
-    SKIPPED,
-    TIMEOUT,
-    Plan,
-    Problem,
-    Run,
-    empty_row,
-    measure,
-)
+from lincent.model_selection.experiment import Plan, Problem, Run, empty_row, measure
 from lincent.model_selection.methods import Method
 from lincent.model_selection.statistics import TEST
 
@@ -73,9 +62,8 @@ class FolderInUseError(AppError, RuntimeError):
     """Another process writes to the same folder."""
 
 
-ROW = empty_row(Run("", "", "", "", "", "", 0, 0), OK, "") | dict.fromkeys(
-    ("finished", "versions", "machine"), ""
-)
+ROW = empty_row(Run("", "", "", "", "", "", 0, 0))
+ROW |= dict.fromkeys(("finished", "versions", "machine"), "")
 """An empty row of the table: its columns and their types."""
 
 
@@ -183,14 +171,14 @@ class _Worker:
             row: dict[str, Any] = future.result(self.time_limit)
         except TimeoutError:
             self.kill()
-            return empty_row(run, TIMEOUT, f"the fit exceeded the limit of {self.time_limit:g} s")
+            return empty_row(run, "timeout", f"the fit exceeded the limit of {self.time_limit:g} s")
         except BrokenExecutor as error:
             self.kill()
             codes = re.search(r"\{(.*)\}", str(error))
             ending = f" with {codes[1]}" if codes else ""
-            return empty_row(run, DIED, f"the worker process ended{ending}")
+            return empty_row(run, "died", f"the worker process ended{ending}")
         except Exception as error:  # an estimator that cannot be sent to another process
-            return empty_row(run, FAILED, f"{type(error).__name__}: {error}")
+            return empty_row(run, "failed", f"{type(error).__name__}: {error}")
         return row
 
     def kill(self) -> None:
@@ -245,13 +233,13 @@ def run_plan(
         log = stack.enter_context(open_log(path))
         table = _read(path)
         if retry:
-            table = {key: row for key, row in table.items() if row["status"] == OK}
+            table = {key: row for key, row in table.items() if row["status"] == "ok"}
         todo = [run for run, key in zip(plan.runs, keys, strict=True) if key not in table]
         if todo:
             timeouts = Counter(
                 (row["digest"], row["method"], row["procedure"])
                 for row in table.values()
-                if row["status"] == TIMEOUT
+                if row["status"] == "timeout"
             )
             workers = [_Worker(plan, time_limit) for _ in range(min(n_jobs, len(todo)))]
             stamp = {"versions": json.dumps(versions()), "machine": json.dumps(_machine())}
@@ -288,15 +276,15 @@ def _run_all(
         pair = (run.digest, run.method, run.procedure)
         if timeouts[pair] >= MAX_TIMEOUTS:
             reason = f"{MAX_TIMEOUTS} earlier fits exceeded the limit of {time_limit:g} s"
-            return empty_row(run, SKIPPED, reason)
+            return empty_row(run, "skipped", reason)
         worker = idle.get()
         try:
             row = worker.run(run)
-            if row["status"] == DIED and not stopping.is_set():
+            if row["status"] == "died" and not stopping.is_set():
                 row = worker.run(run)  # once more: the machine may have been short of memory
         finally:
             idle.put(worker)
-        timeouts[pair] += row["status"] == TIMEOUT
+        timeouts[pair] += row["status"] == "timeout"
         return None if stopping.is_set() else row
 
     with ThreadPoolExecutor(len(workers)) as threads:
@@ -335,9 +323,9 @@ class ExperimentResult:
         Which experiment it was.
     frame : DataFrame
         One row per run.
-    problems, methods : tuple of dict
+    problems, methods : list of dict
         Descriptions of the data sets and of the methods.
-    missing : tuple of (str, str)
+    missing : list of (str, str)
         What could not be run, and the remedy.
     config : dict
         Settings, seed, versions, machine, statistics, wall time.
@@ -347,9 +335,9 @@ class ExperimentResult:
 
     kind: str
     frame: Any = field(repr=False)
-    problems: tuple[dict[str, Any], ...]
-    methods: tuple[dict[str, Any], ...]
-    missing: tuple[tuple[str, str], ...]
+    problems: list[dict[str, Any]]
+    methods: list[dict[str, Any]]
+    missing: list[tuple[str, str]]
     config: dict[str, Any]
     plot_data: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -366,8 +354,8 @@ class ExperimentResult:
         Path
             The file written.
         """
-        names = ("kind", "problems", "methods", "missing", "config")
-        record = {name: getattr(self, name) for name in names}
+        stored_apart = ("frame", "plot_data")
+        record = {name: value for name, value in vars(self).items() if name not in stored_apart}
         if self.plot_data:
             write_file(Path(folder) / PLOT_DATA, json.dumps(self.plot_data) + "\n")
         text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
@@ -389,16 +377,10 @@ def load_result(folder: PathLike) -> ExperimentResult:
     """
     folder = Path(folder)
     record = json.loads((folder / RECORD).read_text("utf-8"))
-    plot_data = folder / PLOT_DATA
-    return ExperimentResult(
-        record["kind"],
-        read_runs(folder / TABLE),
-        tuple(record["problems"]),
-        tuple(record["methods"]),
-        tuple((name, remedy) for name, remedy in record["missing"]),
-        record["config"],
-        json.loads(plot_data.read_text("utf-8")) if plot_data.exists() else {},
-    )
+    record["missing"] = [(name, remedy) for name, remedy in record["missing"]]
+    if (folder / PLOT_DATA).exists():
+        record["plot_data"] = json.loads((folder / PLOT_DATA).read_text("utf-8"))
+    return ExperimentResult(frame=read_runs(folder), **record)
 
 
 def run_experiment(
@@ -444,7 +426,6 @@ def run_experiment(
         "statistics": TEST,
         "wall_seconds": round(time.time() - started, 1),
     }
-    problems, methods = (
-        tuple(item.describe() for item in items.values()) for items in (plan.problems, plan.methods)
-    )
-    return ExperimentResult(kind, frame, problems, methods, tuple(missing), common | config, drawn)
+    problems = [problem.describe() for problem in plan.problems.values()]
+    methods = [method.describe() for method in plan.methods.values()]
+    return ExperimentResult(kind, frame, problems, methods, list(missing), common | config, drawn)
