@@ -178,8 +178,8 @@ class Problem:
 
         Returns
         -------
-        train, test : ndarray
-            Positions of samples.
+        tuple of two ndarrays
+            Positions of the training samples and of the test samples.
 
         Examples
         --------

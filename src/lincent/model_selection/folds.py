@@ -144,7 +144,7 @@ def number_of_folds(cv: Any, *, remote: bool = False) -> int:
     """Return the number of hash-based folds; ``remote`` samples have no positions to index."""
     if cv is None:
         return N_SPLITS
-    if remote and not isinstance(cv, int | np.integer):
+    if remote and (not isinstance(cv, int | np.integer) or isinstance(cv, bool)):
         raise ValueError(_NEEDS_POSITIONS.format(cv=cv))
     if int(cv) < 2:
         raise ValueError(f"cv={cv!r} is not usable: give at least 2 folds.")
@@ -161,23 +161,20 @@ def stratified_folds(cv: Any, counts: np.ndarray) -> int:
         return max(2, min(N_SPLITS, smallest))
     if type(cv).__name__ == "StratifiedKFold" and not cv.shuffle:
         cv = cv.n_splits
-    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
-        raise ValueError(_NEEDS_POSITIONS.format(cv=cv))
-    if cv < 2:
-        raise ValueError(f"cv={cv!r} is not usable: give at least 2 folds.")
-    if cv > counts.max():
+    n_splits = number_of_folds(cv, remote=True)
+    if n_splits > counts.max():
         raise ValueError(
             f"cv={cv!r} is not usable: no class has so many rows (the largest has "
             f"{int(counts.max())}); give fewer folds."
         )
-    if cv > smallest:
+    if n_splits > smallest:
         warnings.warn(
             f"The smallest class has {smallest} rows, fewer than cv={cv!r} folds: some folds do "
             "not test it.",
             UserWarning,
             stacklevel=2,
         )
-    return int(cv)
+    return n_splits
 
 
 def fold_numbers(cv: Any, n_samples: int) -> Any:

@@ -259,37 +259,31 @@ def _missing(entry: Entry, tried: str) -> DatasetNotFoundError:
 
 def read_data_folder(entry: Entry) -> tuple[DataTable, str] | None:
     """Read a set from the user's folder, byte for byte the listed file."""
-    folder = data_folder()
-    if folder is None or not (folder / entry.file).is_file():
-        return None
-    path = folder / entry.file
-    advice = f"replace the file, or unset {DATA_VARIABLE}"
-    text = _checked_text(path, entry.file_sha256, advice)
-    groups = None
-    if entry.groups_file and (folder / entry.groups_file).is_file():
-        groups_path = folder / entry.groups_file
-        groups = parse_groups(_checked_text(groups_path, entry.groups_file_sha256, advice))
-    return verify_table(parse_table(text, groups), entry, str(path), advice), str(path)
-
-
-def _checked_text(path: Path, expected: str, advice: str) -> str:
-    content = path.read_bytes()
-    verify(content, expected, f"File {path}", advice)
-    return content.decode("utf-8")
+    folder, advice = data_folder(), f"replace the file, or unset {DATA_VARIABLE}"
+    return None if folder is None else _read_files(entry, folder, advice, listed=True)
 
 
 def read_cache(entry: Entry) -> tuple[DataTable, str] | None:
     """Read a set from the cache; a damaged file is an error that says which file to delete."""
-    path = cache_folder() / entry.file
+    return _read_files(entry, cache_folder(), "delete the file to have it fetched again")
+
+
+def _read_files(
+    entry: Entry, folder: Path, advice: str, *, listed: bool = False
+) -> tuple[DataTable, str] | None:
+    """Read the table and, if they are there, the groups; ``listed`` files have known bytes."""
+    path, groups_path = folder / entry.file, folder / (entry.groups_file or "no groups")
     if not path.is_file():
         return None
-    advice = "delete the file to have it fetched again"
-    groups_path = cache_folder() / entry.groups_file if entry.groups_file else None
+    content = path.read_bytes()
+    groups_content = groups_path.read_bytes() if groups_path.is_file() else None
+    if listed:
+        verify(content, entry.file_sha256, f"File {path}", advice)
+        if groups_content is not None:
+            verify(groups_content, entry.groups_file_sha256, f"File {groups_path}", advice)
     try:
-        groups = None
-        if groups_path is not None and groups_path.is_file():
-            groups = parse_groups(groups_path.read_text(encoding="utf-8"))
-        table = parse_table(path.read_text(encoding="utf-8"), groups)
+        groups = None if groups_content is None else parse_groups(groups_content.decode("utf-8"))
+        table = parse_table(content.decode("utf-8"), groups)
     except (ValueError, KeyError) as error:
         raise DatasetChecksumError(f"File {path} cannot be read ({error}); {advice}.") from error
     return verify_table(table, entry, f"File {path}", advice), str(path)
