@@ -13,7 +13,6 @@ for two classes, one for each class of more.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -51,19 +50,14 @@ class ScoredCandidate:
     C: float
     scores: np.ndarray
     deviation: float
-    """Standard deviation of the decision values."""
+    """Standard deviation of the decision values over samples and outputs; 1 if there is none."""
 
     @classmethod
     def of(cls, feature_map: str, C: float, scores: np.ndarray, weight: np.ndarray) -> Any:
         rows = np.isfinite(scores[:, 0])
-        return cls(feature_map, C, scores, standard_deviation(scores[rows], weight[rows]))
-
-
-def standard_deviation(scores: np.ndarray, weight: np.ndarray) -> float:
-    """Return the standard deviation over samples and outputs; 1 if there is none."""
-    fraction = weight / weight.sum()
-    deviation = float(np.sqrt(np.mean(fraction @ (scores - fraction @ scores) ** 2)))
-    return deviation if deviation > 1e-12 else 1.0
+        own, fraction = scores[rows], weight[rows] / weight[rows].sum()
+        deviation = float(np.sqrt(np.mean(fraction @ (own - fraction @ own) ** 2)))
+        return cls(feature_map, C, scores, deviation if deviation > 1e-12 else 1.0)
 
 
 def best_candidates(values: np.ndarray, count: int) -> list[int]:
@@ -184,7 +178,7 @@ def best_blend(
 
 
 def choose_shift(
-    scores: np.ndarray, labels: Labels, folds: Sequence[np.ndarray], metric: Metric
+    scores: np.ndarray, labels: Labels, folds: Sequence[np.ndarray], criterion: Criterion
 ) -> np.ndarray:
     """Return what is added to the decision values before labels are predicted.
 
@@ -192,6 +186,8 @@ def choose_shift(
     than one standard error.  Candidates are thresholds at quantiles for two classes, and multiples
     of the log-frequencies of the classes for more.
     """
+    if not criterion.shift:
+        return np.zeros(scores.shape[1])
     if labels.n_classes == 2:
         fractions = np.linspace(0.01, 0.99, N_THRESHOLDS)
         thresholds = quantiles(scores[:, 0], labels.weight, fractions)
@@ -204,7 +200,7 @@ def choose_shift(
         none = np.zeros((1, labels.n_classes))
         shifts = np.concatenate([none, amounts[:, None] * log_frequency])
     parts = [(scores[fold], labels.subset(fold)) for fold in folds if len(fold)]
-    values = np.array([[metric(s + shift, own) for s, own in parts] for shift in shifts])
+    values = np.array([[criterion.metric(s + k, own) for s, own in parts] for k in shifts])
     gain = values - values[0]
     mean = gain.mean(axis=1)
     error = gain.std(axis=1, ddof=1) / np.sqrt(len(parts)) if len(parts) > 1 else np.inf
@@ -228,7 +224,7 @@ def nested_scores(
 
     The score is that of the decision values with thresholds that the other folds choose as well.
     """
-    metric, shift, separate = criterion
+    metric, _, separate = criterion
     scores = np.full((len(labels.codes), candidates[0].scores.shape[1]), np.nan)
     shifts = np.zeros_like(scores)
     for number, held in enumerate(folds):
@@ -244,10 +240,8 @@ def nested_scores(
         blend = best_blend(inner, values, own, count, separate)
         outer = [replace(c, scores=c.scores[held]) for c in candidates]
         scores[held] = blend.scores(outer)
-        if shift:
-            ends = np.cumsum([0] + [len(fold) for fold in rest])
-            parts = [np.arange(a, b) for a, b in itertools.pairwise(ends)]
-            shifts[held] = choose_shift(blend.scores(inner), own, parts, metric)
+        parts = np.split(np.arange(len(others)), np.cumsum([len(fold) for fold in rest])[:-1])
+        shifts[held] = choose_shift(blend.scores(inner), own, parts, criterion)
     rows = np.flatnonzero(~np.isnan(scores[:, 0]))
     shifted = (scores + shifts)[rows]
     return scores, metric(shifted, labels.subset(rows)) if len(rows) else float("nan")
@@ -315,7 +309,7 @@ def select(
     count : int
         Number of candidates in the first member of the ensemble.
     """
-    (metric, shift, separate), values = criterion, []
+    (metric, _, separate), values = criterion, []
     for candidate in candidates:
         rows = np.flatnonzero(np.isfinite(candidate.scores[:, 0]))
         values.append(metric(candidate.scores[rows], labels.subset(rows)))
@@ -336,7 +330,7 @@ def select(
         replace(blend, chosen=[complete[k] for k in blend.chosen]),
         samples,
         scores,
-        choose_shift(scores, subset, parts, metric) if shift else np.zeros(scores.shape[1]),
+        choose_shift(scores, subset, parts, criterion),
         np.where(np.isnan(nested), scores, nested),  # a single fold has no others
         nested_score,
         final_calibrator(scores, subset),
@@ -357,7 +351,7 @@ def select_few(
     Candidates of separate feature maps are members beside them.  ``parts`` of the samples give the
     standard error by which the threshold is chosen.
     """
-    metric, shift, separate = criterion
+    metric, _, separate = criterion
     rest, groups = groups_of(candidates, separate)
     values = np.array([metric(candidates[k].scores, labels) for k in rest])
     first = [rest[k] for k in best_candidates(values, 1)]
@@ -378,6 +372,6 @@ def select_few(
         samples=np.arange(len(scores)),
         scores=scores,
         nested=scores,
-        shift=choose_shift(scores, labels, parts, metric) if shift else np.zeros(scores.shape[1]),
+        shift=choose_shift(scores, labels, parts, criterion),
         calibrator=final_calibrator(scores, labels),
     )
