@@ -480,8 +480,7 @@ class FoldEnsemble:
         mean = np.mean(scores, axis=0)
         self.cv_results_ = make_cv_results(params, mean, weight=np.mean(weights, axis=0), **columns)
         best = np.array([values.argmax() for values in weights])
-        each = list(zip(best, scores, strict=True))
-        self.best_score_ = float(np.mean([values[k] for k, values in each]))
+        self.best_score_ = float(np.mean([own[k] for k, own in zip(best, scores, strict=True)]))
         self.Cs_ = Cs
         self.C_ = Cs[best % n_Cs][0 if len(todo) == 1 else slice(None)]
         one = joint or len(todo) == 1

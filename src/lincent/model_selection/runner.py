@@ -323,9 +323,9 @@ class ExperimentResult:
         Which experiment it was.
     frame : DataFrame
         One row per run.
-    problems, methods : list of dict
+    problems, methods : tuple of dict
         Descriptions of the data sets and of the methods.
-    missing : list of (str, str)
+    missing : tuple of (str, str)
         What could not be run, and the remedy.
     config : dict
         Settings, seed, versions, machine, statistics, wall time.
@@ -335,9 +335,9 @@ class ExperimentResult:
 
     kind: str
     frame: Any = field(repr=False)
-    problems: list[dict[str, Any]]
-    methods: list[dict[str, Any]]
-    missing: list[tuple[str, str]]
+    problems: tuple[dict[str, Any], ...]
+    methods: tuple[dict[str, Any], ...]
+    missing: tuple[tuple[str, str], ...]
     config: dict[str, Any]
     plot_data: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -377,7 +377,8 @@ def load_result(folder: PathLike) -> ExperimentResult:
     """
     folder = Path(folder)
     record = json.loads((folder / RECORD).read_text("utf-8"))
-    record["missing"] = [(name, remedy) for name, remedy in record["missing"]]
+    record["missing"] = map(tuple, record["missing"])
+    record |= {name: tuple(record[name]) for name in ("problems", "methods", "missing")}
     if (folder / PLOT_DATA).exists():
         record["plot_data"] = json.loads((folder / PLOT_DATA).read_text("utf-8"))
     return ExperimentResult(frame=read_runs(folder), **record)
@@ -426,6 +427,6 @@ def run_experiment(
         "statistics": TEST,
         "wall_seconds": round(time.time() - started, 1),
     }
-    problems = [problem.describe() for problem in plan.problems.values()]
-    methods = [method.describe() for method in plan.methods.values()]
-    return ExperimentResult(kind, frame, problems, methods, list(missing), common | config, drawn)
+    problems = tuple(problem.describe() for problem in plan.problems.values())
+    methods = tuple(method.describe() for method in plan.methods.values())
+    return ExperimentResult(kind, frame, problems, methods, tuple(missing), common | config, drawn)

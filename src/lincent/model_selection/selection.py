@@ -315,9 +315,7 @@ def select(
         values.append(metric(candidate.scores[rows], labels.subset(rows)))
     complete = np.flatnonzero(n_folds == n_folds.max()).tolist()
     samples = np.flatnonzero(np.isfinite(candidates[complete[0]].scores[:, 0]))
-    position = np.full(len(labels.codes), -1)
-    position[samples] = np.arange(len(samples))
-    parts = [position[test][position[test] >= 0] for test in folds]
+    parts = [np.flatnonzero(np.isin(samples, test)) for test in folds]
     own = [replace(candidates[k], scores=candidates[k].scores[samples]) for k in complete]
     subset = labels.subset(samples)
     blend = best_blend(own, np.array(values)[complete], subset, count, separate)

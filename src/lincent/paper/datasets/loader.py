@@ -201,10 +201,10 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
     """
     entry = find_entry(name)
     if entry.generated:
-        table, origin = DataTable(entry.feature_names, *generate(entry.name)), "generated"
+        table, origin = DataTable(tuple(entry.feature_names), *generate(entry.name)), "generated"
     else:
         table, origin = _find(entry, download_if_missing)
-    counts = ", ".join(f"{name} {count}" for name, count in entry.class_counts)
+    counts = ", ".join(f"{name} {count}" for name, count in entry.class_counts.items())
     code = f" ({entry.code} in the paper)" if entry.code else ""
     bunch = Bunch(
         data=table.data,

@@ -46,6 +46,7 @@ from lincent.paper.seizure.events import find_events
 
 ICTAL, INTERICTAL = "ictal", "interictal"
 KINDS = (ICTAL, INTERICTAL)
+VISIBLE = "[!.]*.mat"
 LOW, HIGH = 1, 49
 SECOND_TOLERANCE = 0.1
 _NAME = re.compile(r"(?P<subject>.+)_(?P<kind>ictal|interictal|test)_segment_(?P<number>\d+)\.mat")
@@ -111,7 +112,11 @@ def find_subjects(root: str | os.PathLike[str]) -> list[Path]:
         raise DatasetNotFoundError(
             f"{str(root)!r} is not a folder; name the one that holds Dog_1, Patient_1 and so on."
         )
-    folders = [folder for folder in (root, *root.iterdir()) if _has_segments(folder)]
+    folders = [
+        folder
+        for folder in (root, *root.glob("[!.]*/"))
+        if any(_NAME.fullmatch(path.name) for path in folder.glob(VISIBLE))
+    ]
     if not folders:
         raise DatasetNotFoundError(
             f"No segments below {str(root)!r}: expected files such as "
@@ -144,9 +149,7 @@ def list_segments(folder: str | os.PathLike[str]) -> Listing:
         raise DatasetNotFoundError(f"{str(folder)!r} is not a folder.")
     subject = folder.resolve().name
     files, foreign = [], []
-    for path in sorted(folder.iterdir()):
-        if not _is_candidate(path):
-            continue
+    for path in sorted(folder.glob(VISIBLE)):
         match = _NAME.fullmatch(path.name)
         if match is None or match["subject"] != subject:
             foreign.append(
@@ -156,16 +159,6 @@ def list_segments(folder: str | os.PathLike[str]) -> Listing:
         elif match["kind"] in KINDS:
             files.append(SegmentFile(match["kind"], int(match["number"]), path))
     return Listing(subject, folder, tuple(sorted(files)), tuple(foreign))
-
-
-def _is_candidate(path: Path) -> bool:
-    return path.suffix == ".mat" and not path.name.startswith(".") and path.is_file()
-
-
-def _has_segments(folder: Path) -> bool:
-    if folder.name.startswith(".") or not folder.is_dir():
-        return False
-    return any(_is_candidate(path) and _NAME.fullmatch(path.name) for path in folder.iterdir())
 
 
 @dataclass(frozen=True)

@@ -51,9 +51,13 @@ class Agreement:
     method: str
     ours: float
     theirs: float
-    difference: float
     error: float
     runs: int
+
+    @property
+    def difference(self) -> float:
+        """Ours minus theirs."""
+        return self.ours - self.theirs
 
     @property
     def errors(self) -> float:
@@ -82,11 +86,9 @@ def agreements(frame: Any, sets: Sets = paper.SETS) -> list[Agreement]:
                     continue
                 values = table[method].dropna()
                 theirs, n = paper.printed(dataset, row, method).value, len(values)
-                ours, sd = float(values.mean()), float(values.std(ddof=1))
-                error = sd * np.sqrt(1 / n + 1 / paper.RUNS_APPENDIX)
-                numbers.append(
-                    Agreement(dataset, row, method, ours, theirs, ours - theirs, error, n)
-                )
+                error = float(values.std(ddof=1)) * np.sqrt(1 / n + 1 / paper.RUNS_APPENDIX)
+                mean = float(values.mean())
+                numbers.append(Agreement(dataset, row, method, mean, theirs, error, n))
     return numbers
 
 

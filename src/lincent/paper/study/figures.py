@@ -108,10 +108,7 @@ def chosen_widths(frame: Any) -> dict[str, float]:
 
 def _plain(values: Any, digits: int = DIGITS) -> Any:
     """Return numbers as nested lists, short enough to be read: a drawing needs no more digits."""
-    values = np.asarray(values, dtype=float)
-    if values.ndim > 1:
-        return [_plain(row, digits) for row in values]
-    return [float(f"{value:.{digits}g}") for value in values]
+    return np.vectorize(lambda value: float(f"{value:.{digits}g}"), otypes=[float])(values).tolist()
 
 
 # Drawings.
