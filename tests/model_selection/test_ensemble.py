@@ -25,7 +25,7 @@ RNG = np.random.default_rng(0)
 
 
 def test_weights_fall_with_the_distance_from_the_best():
-    weights = softmax_weights(np.array([0.9, 0.89, 0.5]), 100.0)
+    weights = softmax_weights(np.array([0.9, 0.8975, 0.5]))
     assert weights.sum() == pytest.approx(1.0)
     assert weights[1] / weights[0] == pytest.approx(np.exp(-1.0))
     assert weights[2] < 1e-10

@@ -102,14 +102,12 @@ def within_one_se(values: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> 
     return np.asarray(behind <= error)
 
 
-def softmax_weights(
-    scores: np.ndarray, inverse_temperature: float = INVERSE_TEMPERATURE
-) -> np.ndarray:
+def softmax_weights(scores: np.ndarray) -> np.ndarray:
     """Return weights of sum one; candidates without a score weigh nothing unless none has one."""
     scores = np.where(np.isnan(scores), -np.inf, scores)
     if not np.isfinite(scores).any():
         scores = np.zeros(len(scores))
-    weights = np.exp(inverse_temperature * (scores - scores.max()))
+    weights = np.exp(INVERSE_TEMPERATURE * (scores - scores.max()))
     return np.asarray(weights / weights.sum())
 
 
@@ -261,11 +259,6 @@ class FoldResults:
         """The number of feature maps and of values of C."""
         return self.models[0].shape
 
-    @property
-    def solutions(self) -> list[Any]:
-        every = (model for fold in self.models for model in fold.flat)
-        return [model.solution for model in every if model is not None]
-
     def averaged(self, weights: np.ndarray) -> np.ndarray:
         """Return the out-of-fold decision values of the ensemble."""
         used = weights > 0
@@ -280,9 +273,8 @@ class FoldResults:
         return direction, float(scale @ np.array([model.intercept for model in models]))
 
 
-def pool(folds: Sequence[tuple[np.ndarray, Any]], n_tasks: int) -> list[FoldResults]:
+def pool(models: Sequence[np.ndarray], held: Sequence[Any], n_tasks: int) -> list[FoldResults]:
     """Return the results by binary problem; decision values of repeats are averaged."""
-    held = [fold for _, fold in folds]
     rows, first, sample = np.unique(
         np.concatenate([fold.rows for fold in held]), return_index=True, return_inverse=True
     )
@@ -296,7 +288,7 @@ def pool(folds: Sequence[tuple[np.ndarray, Any]], n_tasks: int) -> list[FoldResu
     weight = np.concatenate([fold.weight for fold in held])[first]
     return [
         FoldResults(
-            [models[:, k] for models, _ in folds],
+            [fold[:, k] for fold in models],
             pooled[:, :, k].reshape(len(rows), -1).T,
             rows,
             codes,
@@ -380,8 +372,8 @@ class FoldEnsemble:
             grid = replace(grid, default=(default[0], position, default[1]))
         few = len(training.classes) == 2 and training.shape[0] <= REPEATED_SAMPLES
         data = hash_training_folds(training, self.cv, self._n_repeats if few else 1, seed)
-        folds, made = self._evaluate_folds(data, todo, grid, seed, joint)
-        results = pool(folds, len(todo))
+        models, held, made = self._evaluate_folds(data, todo, grid, seed, joint)
+        results = pool(models, held, len(todo))
         weights = self._weigh(results, todo, grid, weight, joint)
         if refitted:
             used = weights[0].reshape(results[0].shape) > 0
@@ -391,9 +383,9 @@ class FoldEnsemble:
                 maps, own = self._feature_maps(training, seed, data.hashes)
                 return fit_models(training, maps, todo, grid, used), own
 
-            [(models, own)] = training.each([refit], None)
+            [(final, own)] = training.each([refit], None)
             made = [own]
-            results = [replace(one, models=[models[:, k]]) for k, one in enumerate(results)]
+            results = [replace(one, models=[final[:, k]]) for k, one in enumerate(results)]
         self._certify(results)
         self._set_model(results, weights, made)
         if self.probability is not None:
@@ -401,8 +393,8 @@ class FoldEnsemble:
 
     def _evaluate_folds(
         self, data: TrainingFolds, todo: list[BinaryTask], grid: Grid, seed: int, joint: bool
-    ) -> tuple[list[tuple[np.ndarray, Any]], list[Any]]:
-        """Return models and held-out samples of each fold, and what made the feature maps."""
+    ) -> list[list[Any]]:
+        """Return models, held-out samples and what made the feature maps, of each fold."""
 
         def evaluate(split: int, used: np.ndarray | None) -> Any:
             if split and grid.fit.controls.out_of_time():
@@ -419,10 +411,10 @@ class FoldEnsemble:
             if used is None:
                 used = np.ones((len(maps), len(grid.values(1.0))), dtype=bool)
             models = fit_models(part, maps, todo, grid, used)
-            return (models, held_out_values(data, split, maps, models, used)), made
+            return models, held_out_values(data, split, maps, models, used), made
 
         def prune(first: Any) -> np.ndarray:
-            results = pool([first[0]], len(todo))
+            results = pool(first[:1], first[1:2], len(todo))
             scores = JointScores.of(results)
             used = within_one_se(scores.likelihoods, scores.codes, scores.weight)
             used = used.reshape(results[0].shape)
@@ -444,7 +436,7 @@ class FoldEnsemble:
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return [fold for fold, _ in finished], [made for _, made in finished]
+        return [list(part) for part in zip(*finished, strict=True)]
 
     def _weigh(
         self,
@@ -490,7 +482,8 @@ class FoldEnsemble:
 
     def _certify(self, results: list[FoldResults]) -> None:
         """Set the certificates of all models; warn of the largest gap where it is above tol."""
-        solutions = [solution for result in results for solution in result.solutions]
+        every = (model for result in results for fold in result.models for model in fold.flat)
+        solutions = [model.solution for model in every if model is not None]
         self.n_iter_ = max(1, sum(solution.iterations for solution in solutions))
         self.objectives_ = np.array([solution.certificate.objective for solution in solutions])
         self.duality_gap_ = max(solution.relative_gap for solution in solutions)

@@ -114,17 +114,21 @@ def greedy_weights(log_odds: np.ndarray, labels: Labels) -> np.ndarray:
 def blend_members(
     candidates: Sequence[ScoredCandidate],
     first: Sequence[int],
-    separate: Sequence[Sequence[int]],
+    separate: Collection[str],
     labels: Labels,
 ) -> Blend:
-    """Return the ensemble of the mean of the ``first`` candidates and the best of each other list.
+    """Return the ensemble of the mean of the ``first`` candidates and the best of separate maps.
 
     Decision values are a weighted mean of normalized ones.
     """
+    by_map: dict[str, list[int]] = {}
+    for k, one in enumerate(candidates):
+        if one.feature_map in separate:
+            by_map.setdefault(one.feature_map, []).append(k)
     groups = [list(first)] if len(first) else []
     scores = [mean_scores(candidates, first)] if len(first) else []
     calibrators = [fit_softmax(one, *labels[:2]) for one in scores]
-    for indices in separate:
+    for indices in by_map.values():
         own = [fit_softmax(candidates[k].scores, *labels[:2]) for k in indices]
         odds = [_log_odds(c, candidates[k].scores) for c, k in zip(own, indices, strict=True)]
         best = int(log_losses(np.stack(odds), labels).argmin())
@@ -154,16 +158,6 @@ def _log_odds(calibrator: Softmax, scores: np.ndarray) -> np.ndarray:
     return np.asarray((calibrator.slope * by_class(scores) + calibrator.offset).T)
 
 
-def groups_of(
-    candidates: Sequence[ScoredCandidate], separate: Collection[str]
-) -> tuple[list[int], list[list[int]]]:
-    """Return the indices of ordinary candidates, and those of each separate feature map."""
-    groups: dict[str, list[int]] = {"": []}
-    for k, one in enumerate(candidates):
-        groups.setdefault(one.feature_map if one.feature_map in separate else "", []).append(k)
-    return groups.pop(""), list(groups.values())
-
-
 def best_blend(
     candidates: Sequence[ScoredCandidate],
     values: np.ndarray,
@@ -172,9 +166,9 @@ def best_blend(
     separate: Collection[str],
 ) -> Blend:
     """Return the ensemble of the ``count`` candidates of the largest values and separate ones."""
-    ordinary, groups = groups_of(candidates, separate)
+    ordinary = [k for k, one in enumerate(candidates) if one.feature_map not in separate]
     first = [ordinary[k] for k in best_candidates(values[ordinary], count)]
-    return blend_members(candidates, first, groups, labels)
+    return blend_members(candidates, first, separate, labels)
 
 
 def choose_shift(
@@ -350,7 +344,7 @@ def select_few(
     standard error by which the threshold is chosen.
     """
     metric, _, separate = criterion
-    rest, groups = groups_of(candidates, separate)
+    rest = [k for k, one in enumerate(candidates) if one.feature_map not in separate]
     values = np.array([metric(candidates[k].scores, labels) for k in rest])
     first = [rest[k] for k in best_candidates(values, 1)]
     while first and len(first) < count:
@@ -360,7 +354,7 @@ def select_few(
         if not gains or max(gains) <= 0:
             break
         first.append(rest[int(np.argmax(gains))])
-    blend = blend_members(candidates, first, groups, labels)
+    blend = blend_members(candidates, first, separate, labels)
     scores = blend.scores(candidates)
     keys = [(one.feature_map, one.C) for one in selection.candidates]
     positions = [keys.index((candidates[k].feature_map, candidates[k].C)) for k in blend.chosen]

@@ -289,11 +289,10 @@ def _read_files(
     return verify_table(table, entry, f"File {path}", advice), str(path)
 
 
-def write_cache(entry: Entry, table: DataTable) -> Path:
+def write_cache(entry: Entry, table: DataTable) -> None:
     """Keep a table in the cache, groups first: the table's file then implies the groups' file."""
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     if entry.groups_file and table.groups is not None:
         write_file(folder / entry.groups_file, groups_text(table.groups.tolist()))
     write_file(folder / entry.file, canonical_text(table))
-    return folder / entry.file
