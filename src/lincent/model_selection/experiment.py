@@ -30,6 +30,7 @@ import itertools
 import json
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -245,17 +246,12 @@ class Problem:
         dict
             Names, sizes, class counts, notes, origin and digest, as plain values.
         """
-        labels, counts = np.unique(self.y, return_counts=True)
-        return {
-            "name": self.name,
-            "title": self.title,
+        names = ("name", "title", "origin", "licence", "digest")
+        return {name: getattr(self, name) for name in names} | {
             "rows": int(self.X.shape[0]),
             "columns": int(self.X.shape[1]),
-            "classes": {str(a): int(n) for a, n in zip(labels, counts, strict=True)},
+            "classes": dict(sorted(Counter(map(str, self.y)).items())),
             "notes": list(self.notes),
-            "origin": self.origin,
-            "licence": self.licence,
-            "digest": self.digest,
             "grouped": self.groups is not None,
             "categories": [] if self.schema is None else list(self.schema.categorical),
         }

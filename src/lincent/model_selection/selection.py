@@ -126,15 +126,12 @@ def blend_members(
         if one.feature_map in separate:
             by_map.setdefault(one.feature_map, []).append(k)
     groups = [list(first)] if len(first) else []
-    scores = [mean_scores(candidates, first)] if len(first) else []
-    calibrators = [fit_softmax(one, *labels[:2]) for one in scores]
     for indices in by_map.values():
-        own = [fit_softmax(candidates[k].scores, *labels[:2]) for k in indices]
-        odds = [_log_odds(c, candidates[k].scores) for c, k in zip(own, indices, strict=True)]
-        best = int(log_losses(np.stack(odds), labels).argmin())
-        groups.append([indices[best]])
-        scores.append(mean_scores(candidates, groups[-1]))
-        calibrators.append(fit_softmax(scores[-1], *labels[:2]))
+        each = [candidates[k].scores for k in indices]
+        odds = [_log_odds(fit_softmax(own, *labels[:2]), own) for own in each]
+        groups.append([indices[int(log_losses(np.stack(odds), labels).argmin())]])
+    scores = [mean_scores(candidates, group) for group in groups]
+    calibrators = [fit_softmax(own, *labels[:2]) for own in scores]
     weights = np.eye(len(groups))[0]
     if len(groups) > 1 and calibrators[0].slope > 0:
         odds = [_log_odds(c, own) for c, own in zip(calibrators, scores, strict=True)]
@@ -303,21 +300,20 @@ def select(
     count : int
         Number of candidates in the first member of the ensemble.
     """
-    (metric, _, separate), values = criterion, []
-    for candidate in candidates:
-        rows = np.flatnonzero(np.isfinite(candidate.scores[:, 0]))
-        values.append(metric(candidate.scores[rows], labels.subset(rows)))
+    held_out = [np.flatnonzero(np.isfinite(one.scores[:, 0])) for one in candidates]
+    pairs = zip(candidates, held_out, strict=True)
+    values = np.array([criterion.metric(one.scores[k], labels.subset(k)) for one, k in pairs])
     complete = np.flatnonzero(n_folds == n_folds.max()).tolist()
-    samples = np.flatnonzero(np.isfinite(candidates[complete[0]].scores[:, 0]))
+    samples = held_out[complete[0]]
     parts = [np.flatnonzero(np.isin(samples, test)) for test in folds]
     own = [replace(candidates[k], scores=candidates[k].scores[samples]) for k in complete]
     subset = labels.subset(samples)
-    blend = best_blend(own, np.array(values)[complete], subset, count, separate)
+    blend = best_blend(own, values[complete], subset, count, criterion.separate)
     scores = blend.scores(own)
     nested, nested_score = nested_scores(own, subset, parts, criterion, count)
     return Selection(
         candidates,
-        np.array(values),
+        values,
         n_folds,
         replace(blend, chosen=[complete[k] for k in blend.chosen]),
         samples,
