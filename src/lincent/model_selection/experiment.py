@@ -64,7 +64,6 @@ METRICS = {
 """Names of the stored scores, with their titles."""
 LABEL_METRICS = ("balanced_accuracy", "accuracy", "mcc")
 N_FOLDS = 10
-INNER_FOLDS = 5
 TEST_FRACTION = 0.3
 GROUP_FOLDS, GROUP_ATTEMPTS = 10, 50
 
@@ -433,7 +432,7 @@ def _fit_and_score(run: Run, problem: Problem, method: Method) -> dict[str, Any]
         if method.grid:
             grid = [{f"method__{name}": [v] for name, v in point.items()} for point in method.grid]
             smallest = int(np.unique(y_train, return_counts=True)[1].min())
-            inner = problem.folds(max(2, min(INNER_FOLDS, smallest)), seed)
+            inner = problem.folds(max(2, min(5, smallest)), seed)
             # A candidate without a solution scores NaN and is not selected.
             model = GridSearchCV(model, grid, scoring="balanced_accuracy", cv=inner)
             if problem.groups is not None:

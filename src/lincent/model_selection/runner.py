@@ -47,7 +47,6 @@ MEASURED = ("fit_seconds", "score_seconds", "finished", "versions", "machine")
 """Columns that differ between two executions of the same run; all others must not."""
 TIME_LIMIT = 300.0
 MAX_TIMEOUTS = 3
-PARENT_CHECK_SECONDS = 0.2
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
 ONE_THREAD["VECLIB_MAXIMUM_THREADS"] = "1"
 
@@ -136,7 +135,7 @@ def _initialize(problems: dict[str, Problem], parent: int) -> None:
 
     def end_with_parent() -> None:
         while os.getppid() == parent:
-            time.sleep(PARENT_CHECK_SECONDS)
+            time.sleep(0.2)
         os._exit(1)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

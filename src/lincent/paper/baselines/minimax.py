@@ -221,9 +221,6 @@ def fit_minimax(
     return MinimaxRule(coef, rule.intercept - float(coef @ center), rule.kappa)
 
 
-EM_STARTS = 5
-MOST_ROUNDS = 50
-ENOUGH = 1e-10
 LEAST_KAPPA = 1e-6
 
 
@@ -274,13 +271,13 @@ def cone_program(
 def structural_rule(parts: Components, d: np.ndarray, start: MinimaxRule) -> MinimaxRule:
     """Return the best hyperplane, or the start where none separates the component means."""
     w, b, value = start.coef, -start.intercept, max(parts.kappa(start.coef, -start.intercept), 0.0)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(50):  # 4 to 7 are enough
         following = cone_program(parts, d, max(value, LEAST_KAPPA), parts.deviations(w))
         now = parts.kappa(*following) if np.all(np.isfinite(following[0])) else -np.inf
         grown = now - value
         if grown > 0:
             (w, b), value = following, now
-        if not grown > ENOUGH * max(1.0, now):
+        if not grown > 1e-10 * max(1.0, now):
             break
     if value <= LEAST_KAPPA:
         return start
@@ -380,13 +377,12 @@ class StructuralMPM(Hyperplanes, Baseline, Classifier):
 
     def _components(self, classes: list[np.ndarray]) -> Components:
         floor = self.ridge * float(np.mean([rows.var(axis=0).mean() for rows in classes]))
-        side, means, roots = [], [], []
-        for s, rows in zip((-1.0, 1.0), classes, strict=True):
-            for mean, covariance in self._mixture(rows, floor):
-                side.append(s)
-                means.append(mean)
-                roots.append(np.linalg.cholesky(covariance).T)
-        return Components(np.array(side), np.array(means), np.array(roots))
+        parts = [
+            (side, mean, np.linalg.cholesky(covariance).T)
+            for side, rows in zip((-1.0, 1.0), classes, strict=True)
+            for mean, covariance in self._mixture(rows, floor)
+        ]
+        return Components(*map(np.array, zip(*parts, strict=True)))
 
     def _mixture(self, rows: np.ndarray, floor: float) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return mean and covariance of each component of one class."""
@@ -395,7 +391,7 @@ class StructuralMPM(Hyperplanes, Baseline, Classifier):
             mixture = GaussianMixture(
                 self.n_components,
                 reg_covar=floor,
-                n_init=EM_STARTS,
+                n_init=5,
                 max_iter=1000,
                 random_state=self._seed,
             )

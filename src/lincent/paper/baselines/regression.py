@@ -71,11 +71,8 @@ from lincent.solvers.hinge import solve_squared_hinge
 from lincent.solvers.newton.joint import Span
 from lincent.solvers.solution import Controls, Solution
 
-ROUNDS = 30
-SMALL_CHANGE = 1e-4
 ENOUGH = 1e-9
 """Relative duality gap of the optimum; Newton's last step leaves 1e-12 or less."""
-CHECK_EVERY = 10
 
 
 def shrink(V: np.ndarray, amount: float) -> np.ndarray:
@@ -160,7 +157,7 @@ def alternating(problem: OvershotRegression, most: int) -> tuple[np.ndarray, int
         return system.solve(np.asarray(2 * (X.T @ (problem.weight[:, None] * goal))))
 
     D, change, rounds = regression(Y), np.inf, 0
-    while change >= SMALL_CHANGE and rounds < most:
+    while change >= 1e-4 and rounds < most:
         before, D = D, regression(Y + E * np.maximum(E * (X @ D - Y), 0.0))
         change, rounds = float(((D - before) ** 2).sum()), rounds + 1
     return D, rounds
@@ -180,7 +177,7 @@ def accelerated(
         following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         ahead = moved + (momentum - 1) / following * (moved - D)
         D, momentum = moved, following
-        if iteration % CHECK_EVERY == 0:
+        if iteration % 10 == 0:
             objective = problem.objective(D)
             if objective - problem.dual_objective(D) <= tol * objective:
                 break
@@ -281,7 +278,7 @@ class DiscriminativeLeastSquares(Regressions, ManyClasses, Baseline, Classifier)
         if self.solver == "newton":
             D, self.n_iter_ = least_squares(problem, self.max_iter)
         else:
-            D, self.n_iter_ = alternating(problem, min(ROUNDS, self.max_iter))
+            D, self.n_iter_ = alternating(problem, min(30, self.max_iter))
         self.objective_ = problem.objective(D)
         self.coef_ = space.lift(D[:-1]).T
         self.intercept_ = D[-1]

@@ -322,9 +322,6 @@ class TwinSVC(TwinPlanes, Baseline, Classifier):
         self.n_iter_ = one_or_all([max(plane.iterations for plane in pair) for pair in parts])
 
 
-FAR_WEIGHT = 1e-5
-
-
 class WeightedTwinSVC(TwinPlanes, Baseline, Classifier):
     """Weighted linear loss twin SVM: two planes from two linear systems, reweighted once.
 
@@ -372,7 +369,7 @@ class WeightedTwinSVC(TwinPlanes, Baseline, Classifier):
 
         slack = 1 - problem.other @ plane(np.full(len(count), share))
         far = slack > np.average(np.abs(slack), weights=count)
-        weight = np.where(far, FAR_WEIGHT, 1.0)
+        weight = np.where(far, 1e-5, 1.0)
         u = plane(weight)
         losses = (weight * count) @ (1 - problem.other @ u)
         return Plane(u, float(u @ (P @ u) / 2 + problem.loss * losses))

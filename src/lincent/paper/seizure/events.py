@@ -22,10 +22,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, indexable
 
-INTERICTAL_RULES = ("random", "blocks")
-ORDERS = 50
-CLOSE_ENOUGH = 0.05
-
 
 def find_events(latency: Any) -> np.ndarray:
     """Return the number of the event of each ictal segment, from 0, in order of the file numbers.
@@ -76,7 +72,7 @@ def split_groups(y: Any, events: Any, interictal: str = "random") -> np.ndarray:
         One number per segment.
     """
     y, events = np.asarray(y), np.asarray(events)
-    if interictal not in INTERICTAL_RULES:
+    if interictal not in ("random", "blocks"):
         raise ValueError(f"interictal is 'random' or 'blocks', got {interictal!r}.")
     if events.dtype.kind not in "iu":
         _, events = np.unique(events, return_inverse=True)
@@ -203,13 +199,13 @@ def _class_groups(y: np.ndarray, units: np.ndarray, label: Any) -> tuple[np.ndar
 def _draw_groups(sizes: np.ndarray, share: float, rng: np.random.RandomState) -> np.ndarray:
     """Return the groups for training."""
     best, chosen = np.inf, sizes[:0]
-    for _ in range(ORDERS):
+    for _ in range(50):
         order = rng.permutation(len(sizes))
         reached = np.cumsum(sizes[order])[:-1] / sizes.sum()  # the last group never trains
         count = int(np.abs(reached - share).argmin())
         distance = abs(float(reached[count]) - share)
         if distance < best:
             best, chosen = distance, order[: count + 1]
-        if best <= CLOSE_ENOUGH:
+        if best <= 0.05:
             break
     return chosen

@@ -48,7 +48,6 @@ ICTAL, INTERICTAL = "ictal", "interictal"
 KINDS = (ICTAL, INTERICTAL)
 VISIBLE = "[!.]*.mat"
 LOW, HIGH = 1, 49
-SECOND_TOLERANCE = 0.1
 _NAME = re.compile(r"(?P<subject>.+)_(?P<kind>ictal|interictal|test)_segment_(?P<number>\d+)\.mat")
 
 
@@ -306,7 +305,7 @@ def fft_magnitude(data: np.ndarray, low: int = LOW, high: int = HIGH) -> np.ndar
 
 def segment_features(segment: Segment) -> np.ndarray:
     """Return the features of one segment, which must be about one second long."""
-    if abs(segment.duration - 1) > SECOND_TOLERANCE:
+    if abs(segment.duration - 1) > 0.1:
         raise SegmentError(
             f"{segment.path.name} lasts {segment.duration:.3g} s ({segment.data.shape[1]} samples "
             f"at {segment.rate:g} Hz); FFT bin k means k Hz only for one second."

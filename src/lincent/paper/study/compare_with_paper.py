@@ -25,7 +25,6 @@ from lincent.paper.study import paper
 
 POINTS = 1.5
 """Differences within so many points count as agreement."""
-ERRORS = 2.0
 CLOSE = 1
 """Wins and losses that differ by no more are called close."""
 DISCRIMINATORS = ("LCC", "LCC-1NN", "LCC-1SV")
@@ -72,7 +71,7 @@ class Agreement:
     @property
     def within_error(self) -> bool:
         """Whether the difference is at most two combined standard errors."""
-        return bool(abs(self.difference) <= max(ERRORS * self.error, 0.005))
+        return bool(abs(self.difference) <= max(2 * self.error, 0.005))
 
 
 def agreements(frame: Any, sets: Sets = paper.SETS) -> list[Agreement]:
