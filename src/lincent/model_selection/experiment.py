@@ -62,7 +62,6 @@ METRICS = {
     "mcc": "Matthews correlation",
 }
 """Names of the stored scores, with their titles."""
-LABEL_METRICS = ("balanced_accuracy", "accuracy", "mcc")
 N_FOLDS = 10
 TEST_FRACTION = 0.3
 GROUP_FOLDS, GROUP_ATTEMPTS = 10, 50
@@ -475,7 +474,9 @@ def score_model(model: Any, X: Any, y: np.ndarray, paper_scoring: Any = None) ->
     predicted, classes = np.asarray(model.predict(X)), np.asarray(model.classes_)
     labels, codes = np.unique(np.concatenate([y, predicted]), return_inverse=True)
     confusion = confusion_matrix(codes[: len(y)], codes[len(y) :], len(labels))
-    scores = {name: label_score(name, confusion) for name in LABEL_METRICS}
+    scores = {
+        name: label_score(name, confusion) for name in ("balanced_accuracy", "accuracy", "mcc")
+    }
     hard, ranking = label_score("label_auc", confusion), decision_values(model, X)
     of_class = y[:, None] == classes
     truth = np.where(of_class.any(axis=1), of_class.argmax(axis=1), -1)

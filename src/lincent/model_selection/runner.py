@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from lincent._errors import AppError, import_optional
-from lincent._files import write_file
+from lincent._files import PathLike, write_file
 from lincent._versions import versions
 from lincent.model_selection.experiment import Plan, Problem, Run, empty_row, measure
 from lincent.model_selection.methods import Method
@@ -51,7 +51,6 @@ ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", 
 ONE_THREAD["VECLIB_MAXIMUM_THREADS"] = "1"
 
 Progress = Callable[[int, int, dict[str, Any]], None]
-PathLike = str | os.PathLike[str]
 
 
 # ------------------------------------------------------------------------- the table of results

@@ -118,26 +118,21 @@ def list_datasets() -> list[DatasetRecord]:
     >>> [record.code for record in list_datasets()][:7]
     ['BC', 'CG', 'GC', 'PR', 'IS', 'PD', 'GR']
     """
+    names = ("name", "code", "title", "rows", "licence", "source", "synthetic")
     return [
         DatasetRecord(
-            name=entry.name,
-            code=entry.code,
-            title=entry.title,
-            rows=entry.n_rows,
+            **{name: getattr(entry, name) for name in names},
             features=len(entry.feature_names),
-            classes=dict(entry.class_counts),
-            licence=entry.licence,
-            source=entry.source,
-            synthetic=entry.generated,
+            classes=dict(entry.classes),
             available=_available(entry),
-            how="always there" if entry.generated else _ways(entry),
+            how="always there" if entry.synthetic else _ways(entry),
         )
         for entry in ENTRIES.values()
     ]
 
 
 def _available(entry: Entry) -> str:
-    if entry.generated:
+    if entry.synthetic:
         return "generated"
     folder = data_folder()
     if folder is not None and (folder / entry.file).is_file():
@@ -200,25 +195,21 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
     ((400, 2), ['inner', 'outer'], True)
     """
     entry = find_entry(name)
-    if entry.generated:
+    if entry.synthetic:
         table, origin = DataTable(tuple(entry.feature_names), *generate(entry.name)), "generated"
     else:
         table, origin = _find(entry, download_if_missing)
-    counts = ", ".join(f"{name} {count}" for name, count in entry.class_counts.items())
+    counts = ", ".join(f"{name} {count}" for name, count in entry.classes.items())
     code = f" ({entry.code} in the paper)" if entry.code else ""
     bunch = Bunch(
         data=table.data,
         target=table.target,
         feature_names=list(table.feature_names),
         target_names=np.unique(table.target),
-        name=entry.name,
-        code=entry.code,
-        source=entry.source,
-        licence=entry.licence,
+        **{key: getattr(entry, key) for key in ("name", "code", "source", "licence", "synthetic")},
         origin=origin,
-        synthetic=entry.generated,
         DESCR=f"{entry.title}{code}\n\n{entry.description}\n\n"
-        f"{entry.n_rows} rows, {len(entry.feature_names)} features; {counts}\n"
+        f"{entry.rows} rows, {len(entry.feature_names)} features; {counts}\n"
         f"Source: {entry.source}\nLicence: {entry.licence}\n",
     )
     if entry.groups_file:

@@ -42,9 +42,9 @@ class Entry:
 
     name: str
     title: str
-    n_rows: int
+    rows: int
     feature_names: Sequence[str]
-    class_counts: dict[str, int]
+    classes: dict[str, int]
     licence: str
     source: str
     description: str
@@ -55,7 +55,7 @@ class Entry:
     groups_file: str = ""
     groups_file_sha256: str = ""
     groups_sha256: str = ""
-    generated: bool = False
+    synthetic: bool = False
     sources: Sequence[dict[str, Any]] = ()
 
     @property
