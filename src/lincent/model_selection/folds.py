@@ -72,18 +72,16 @@ def make_folds(
     pairs: Iterable[Any] = cv.split(X, codes) if hasattr(cv, "split") else cv
     splits = []
     for pair in pairs:
-        train, test = (np.asarray(index) for index in pair)
-        train, test = (
-            np.flatnonzero(index) if index.dtype == bool else index.astype(np.intp)
-            for index in (train, test)
-        )
-        missing = np.setdiff1d(codes, codes[train[weight[train] > 0]])
+        given = (np.asarray(index) for index in pair)
+        rows = (np.flatnonzero(k) if k.dtype == bool else k.astype(np.intp) for k in given)
+        train, test = (k[weight[k] > 0] for k in rows)
+        missing = np.setdiff1d(codes, codes[train])
         if missing.size:
             raise ValueError(
                 f"A training part of cv has no row of class number {int(missing[0])}; give folds "
                 "in which every class is present, or fewer folds."
             )
-        splits.append((train[weight[train] > 0], test[weight[test] > 0]))
+        splits.append((train, test))
     if not splits:
         raise ValueError(
             "cv gives no folds; give a number of folds or at least one pair of indices."
