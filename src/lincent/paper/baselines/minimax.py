@@ -40,7 +40,7 @@ component means cannot be separated by a hyperplane, since then no k above 0 exi
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -61,8 +61,7 @@ from lincent.solvers.newton.joint import Span
 EDGE = 1e-12
 
 
-@dataclass(frozen=True)
-class MinimaxRule:
+class MinimaxRule(NamedTuple):
     """The hyperplane w.x + intercept = 0, the factor k of the guarantee, components by class."""
 
     coef: np.ndarray
@@ -218,14 +217,13 @@ def fit_minimax(
     spread = float(variance or ((high.mean - low.mean) ** 2).sum())
     rule = minimax_rule(low, high, ridge * spread / X.shape[1], name)
     coef = space.lift(rule.coef)
-    return MinimaxRule(coef, rule.intercept - float(coef @ center), rule.kappa)
+    return rule._replace(coef=coef, intercept=rule.intercept - float(coef @ center))
 
 
 LEAST_KAPPA = 1e-6
 
 
-@dataclass(frozen=True)
-class Components:
+class Components(NamedTuple):
     """Component moments of both classes."""
 
     side: np.ndarray
@@ -369,7 +367,7 @@ class StructuralMPM(Hyperplanes, Baseline, Classifier):
         if self.n_components > 1 and any(self._can_split(rows) for rows in classes):
             difference = classes[1].mean(axis=0) - classes[0].mean(axis=0)
             rule = structural_rule(self._components(classes), difference, rule)
-        return replace(rule, intercept=rule.intercept - float(rule.coef @ center))
+        return rule._replace(intercept=rule.intercept - float(rule.coef @ center))
 
     def _can_split(self, rows: np.ndarray) -> bool:
         least = self.n_components * (rows.shape[1] + 1)

@@ -47,8 +47,8 @@ The published program divides by c1 where the formula multiplies: its 0.1 is c1 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -72,8 +72,7 @@ from lincent.solvers.newton.joint import Span
 from lincent.solvers.solution import Controls
 
 
-@dataclass(frozen=True)
-class _Hyperplane:
+class _Hyperplane(NamedTuple):
     coef: np.ndarray
     intercept: float
     objective: float
@@ -175,8 +174,7 @@ class LinearSVM(Hyperplanes, Baseline, Classifier):
         self.n_iter_ = one_or_all([part.iterations for part in parts])
 
 
-@dataclass(frozen=True)
-class PlaneProblem:
+class PlaneProblem(NamedTuple):
     """One of the two planes: ``own`` rows to lie on, ``other`` rows to stay away from."""
 
     own: Any
@@ -195,8 +193,7 @@ class PlaneProblem:
         return P
 
 
-@dataclass(frozen=True)
-class Plane:
+class Plane(NamedTuple):
     """(w, b) in one vector, with the value of its objective."""
 
     u: np.ndarray
@@ -236,7 +233,7 @@ class TwinPlanes:
         up = PlaneProblem(Z[high], weight[high], Z[low], weight[low], self.c1, self.c3, name)
         down = PlaneProblem(Z[low], weight[low], Z[high], weight[high], self.c2, self.c4, name)
         below, above = (self._fit_plane(side) for side in (down, up))
-        return replace(below, u=space.lift(below.u)), replace(above, u=space.lift(above.u))
+        return below._replace(u=space.lift(below.u)), above._replace(u=space.lift(above.u))
 
     def _store(self, parts: list[tuple[Plane, Plane]]) -> None:
         u = np.array([[plane.u for plane in pair] for pair in parts])

@@ -35,7 +35,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -55,8 +55,7 @@ class SegmentError(ValueError):
     """A file is not a segment of this layout; the message has the file's name."""
 
 
-@dataclass(frozen=True, order=True)
-class SegmentFile:
+class SegmentFile(NamedTuple):
     """Where one segment lies; the order is kind (ictal first), then number."""
 
     kind: str
@@ -64,8 +63,7 @@ class SegmentFile:
     path: Path
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(NamedTuple):
     """The segments of one subject, in order, and one message for each foreign file."""
 
     subject: str

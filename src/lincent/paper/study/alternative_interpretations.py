@@ -10,7 +10,7 @@ or not at all.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -118,8 +118,7 @@ def interpretation_plan(
     )
 
 
-@dataclass(frozen=True)
-class Effect:
+class Effect(NamedTuple):
     """What another interpretation does to one number; percent, on the same splits."""
 
     what: str

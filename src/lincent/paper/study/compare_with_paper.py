@@ -14,7 +14,6 @@ the same outcome. A conclusion whose methods or sets were not run is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,8 +40,7 @@ def sets_of(frame: Any) -> Sets:
 # ------------------------------------------------------------------------------- printed numbers
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(NamedTuple):
     """One printed number beside ours; percent."""
 
     dataset: str
