@@ -75,7 +75,6 @@ def searched():
     """The sets of the paper (70 %, prepared as there), and 5,000 x 100 integers with 1 : 16."""
     from workloads import make as workload
 
-    from lincent.model_selection.experiment import split_samples
     from lincent.paper.datasets.registry import DatasetNotFoundError
     from lincent.paper.study import load_problem, paper
 
@@ -85,7 +84,7 @@ def searched():
         except DatasetNotFoundError as error:
             print(f"{code}: {error}")
             continue
-        train, _ = split_samples(problem.y, 0)
+        train, _ = problem.split(0)
         X = problem.preparation().fit_transform(problem.rows(train))
         yield f"{code}, {X.shape[0]} x {X.shape[1]}", X, problem.y[train]
     for seed in range(2):

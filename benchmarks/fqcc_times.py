@@ -22,7 +22,6 @@ import numpy as np
 from ramp_slsqp import GeneralFQCC
 
 from lincent import FQCC, LCC
-from lincent.model_selection.experiment import split_samples
 from lincent.paper.study import load_problem, paper
 
 PAGE = Path(__file__).resolve().parent.parent / "doc" / "measured" / "study.md"
@@ -48,7 +47,7 @@ def measured(code, splits, limit):
     problem = load_problem(code)
     rows = []
     for split in range(splits):
-        train, _ = split_samples(problem.y, split)
+        train, _ = problem.split(split)
         X = problem.preparation().fit_transform(problem.rows(train))
         y = problem.y[train]
         seconds(LCC(), X, y)  # the first fit pays for imports

@@ -18,7 +18,6 @@ from scipy.optimize import linprog
 
 from lincent import FQCC, LCC, KernelLCC
 from lincent.model_selection import load_result
-from lincent.model_selection.experiment import split_samples
 from lincent.model_selection.statistics import means
 from lincent.paper.datasets import make_paper_example, paper_covariances
 from lincent.paper.datasets.generators import PAPER_MATRICES
@@ -44,7 +43,7 @@ def training_parts(splits):
     for code in paper.SETS:
         problem = load_problem(code)
         for split in range(splits):
-            train, _ = split_samples(problem.y, split)
+            train, _ = problem.split(split)
             X = problem.preparation().fit_transform(problem.rows(train))
             sign = np.where(problem.y[train] == np.unique(problem.y)[1], 1.0, -1.0)
             yield code, X, sign

@@ -25,7 +25,7 @@ RNG = np.random.default_rng(0)
 
 
 def test_weights_fall_with_the_distance_from_the_best():
-    weights = softmax_weights(np.array([0.9, 0.89, 0.5]), 100.0)
+    weights = softmax_weights(np.array([0.9, 0.8975, 0.5]))
     assert weights.sum() == pytest.approx(1.0)
     assert weights[1] / weights[0] == pytest.approx(np.exp(-1.0))
     assert weights[2] < 1e-10
@@ -132,9 +132,8 @@ def model_of(beta, at, width):
 
 def test_the_mean_model_is_normalized_by_half_the_distance_between_centers():
     one, two = model_of([2.0, 0.0], 1.0, 4.0), model_of([0.0, 6.0], -3.0, 2.0)
-    results = FoldResults(
-        [[[one, two]]], np.zeros((2, 1)), np.arange(1), np.zeros(1, int), np.ones(1)
-    )
+    models = [np.array([[one, two]])]
+    results = FoldResults(models, np.zeros((2, 1)), np.arange(1), np.zeros(1, int), np.ones(1))
     direction, intercept = results.mean_model(np.array([0.25, 0.75]), 0, 0)
     np.testing.assert_allclose(direction, 0.25 * np.array([1.0, 0.0]) + 0.75 * np.array([0.0, 6.0]))
     assert intercept == pytest.approx(0.25 * -0.5 + 0.75 * 3.0)
@@ -143,7 +142,8 @@ def test_the_mean_model_is_normalized_by_half_the_distance_between_centers():
 def test_candidates_that_were_not_evaluated_take_no_part():
     fitted = model_of([2.0, 0.0], 1.0, 4.0)
     pooled = np.array([[np.nan, np.nan], [1.0, 2.0]])
-    results = FoldResults([[[None, fitted]]], pooled, np.arange(2), np.zeros(2, int), np.ones(2))
+    models = [np.array([[None, fitted]])]
+    results = FoldResults(models, pooled, np.arange(2), np.zeros(2, int), np.ones(2))
     weights = np.array([0.0, 1.0])
     np.testing.assert_allclose(results.mean_model(weights, 0, 0)[0], [1.0, 0.0])
     np.testing.assert_allclose(results.averaged(weights), [1.0, 2.0])

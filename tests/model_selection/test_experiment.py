@@ -19,7 +19,6 @@ from lincent.model_selection.experiment import (
     measure,
     relative_gap,
     score_model,
-    split_samples,
 )
 
 Y = np.array(["a"] * 50 + ["b"] * 20)
@@ -32,6 +31,10 @@ def problem():
     return Problem("toy", rng.standard_normal((60, 3)) + 1.5 * (y == "b")[:, None], y)
 
 
+def split(y, number, *arguments, groups=None):
+    return Problem("y", np.zeros((len(y), 1)), y, groups=groups).split(number, *arguments)
+
+
 def measured(problem, code, *arguments, split=0, **options):
     plan = plan_runs([problem], [code], *arguments, **options)
     (run,) = [run for run in plan.runs if run.split == split]
@@ -39,7 +42,7 @@ def measured(problem, code, *arguments, split=0, **options):
 
 
 def test_holdout_takes_thirty_percent_of_each_class():
-    train, test = split_samples(Y, 3)
+    train, test = split(Y, 3)
     assert sorted(np.concatenate([train, test])) == list(range(70))
     assert (Y[test] == "a").sum() == 15
     assert (Y[test] == "b").sum() == 6
@@ -47,7 +50,7 @@ def test_holdout_takes_thirty_percent_of_each_class():
 
 def test_split_depends_on_number_and_seed_only():
     def test_part(number, seed):
-        return split_samples(Y, number, random_state=seed)[1]
+        return split(Y, number, "holdout", seed)[1]
 
     assert np.array_equal(test_part(5, 1), test_part(5, 1))
     assert not np.array_equal(test_part(5, 1), test_part(6, 1))
@@ -55,7 +58,7 @@ def test_split_depends_on_number_and_seed_only():
 
 
 def test_folds_cover_every_sample_once():
-    tests = [split_samples(Y, k, procedure="folds")[1] for k in range(10)]
+    tests = [split(Y, k, "folds")[1] for k in range(10)]
     assert sorted(np.concatenate(tests)) == list(range(70))
     assert all((Y[test] == "b").sum() == 2 for test in tests)
 
@@ -64,14 +67,14 @@ def test_folds_cover_every_sample_once():
 def test_groups_stay_together(number):
     groups = np.arange(70) // 3
     for procedure in ("holdout", "folds"):
-        train, test = split_samples(Y, number, procedure=procedure, groups=groups)
+        train, test = split(Y, number, procedure, groups=groups)
         assert not set(groups[train]) & set(groups[test])
-    train, test = split_samples(Y, number, groups=groups)
+    train, test = split(Y, number, groups=groups)
     assert set(Y[test]) == set(Y[train]) == {"a", "b"}
 
 
 def test_few_groups_still_split():
-    train, test = split_samples(np.tile(["a", "b"], 30), 0, groups=np.arange(60) // 20)
+    train, test = split(np.tile(["a", "b"], 30), 0, groups=np.arange(60) // 20)
     assert len(train) == 40
     assert len(test) == 20
 
@@ -79,7 +82,7 @@ def test_few_groups_still_split():
 def test_a_class_in_one_group_cannot_be_split():
     y = np.repeat(["a", "b"], 20)
     with pytest.raises(ValueError, match="No split by group"):
-        split_samples(y, 0, groups=np.repeat([0, 1, 2, 3], [7, 7, 6, 20]))
+        split(y, 0, groups=np.repeat([0, 1, 2, 3], [7, 7, 6, 20]))
 
 
 def test_numbers_of_splits_are_checked(problem):
@@ -146,7 +149,7 @@ def test_paper_scoring_replaces_only_the_papers_number():
 
 def test_same_scores_as_by_hand(problem):
     row = measured(problem, "LCC", n_splits=2, split=1)
-    train, test = split_samples(problem.y, 1)
+    train, test = problem.split(1)
     scaler = StandardScaler().fit(problem.X[train])
     model = LCC().fit(scaler.transform(problem.X[train]), problem.y[train])
     predicted = model.predict(scaler.transform(problem.X[test]))
@@ -157,7 +160,7 @@ def test_same_scores_as_by_hand(problem):
 
 
 def test_nested_selection_does_not_see_the_test_samples(problem):
-    train, test = split_samples(problem.y, 0)
+    train, test = problem.split(0)
     X = problem.X.copy()
     X[test] = 1e6  # would spoil every scale and every choice
     spoiled = replace(problem, X=X, digest="")

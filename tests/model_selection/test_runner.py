@@ -17,7 +17,7 @@ pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
 from lincent.model_selection import Problem, plan_runs, read_runs, run_plan, runner
-from lincent.model_selection.experiment import TIMEOUT, empty_row
+from lincent.model_selection.experiment import empty_row
 from lincent.model_selection.runner import MEASURED, FolderInUseError, open_log
 from support import awkward
 from support.in_process import InProcess, without_workers
@@ -77,7 +77,7 @@ def test_a_method_that_is_always_late_is_given_up(problem, monkeypatch):
     class Late(InProcess):
         def run(self, run):
             late = run.method == "sleeper"
-            return empty_row(run, TIMEOUT, "late") if late else super().run(run)
+            return empty_row(run, "timeout", "late") if late else super().run(run)
 
     monkeypatch.setattr(runner, "_Worker", Late)
     methods = [MAJORITY, ("sleeper", awkward.Sleeper())]

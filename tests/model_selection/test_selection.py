@@ -73,12 +73,13 @@ def test_ties_go_to_the_first_candidate():
 def test_threshold_is_moved_only_where_it_is_off():
     metric = make_metric("balanced_accuracy", CLASSES)
     off = candidate(1.5, shift=3.0).scores
-    shift = choose_shift(off, LABELS, FOLDS, metric)
+    criterion = Criterion(metric, shift=True)
+    shift = choose_shift(off, LABELS, FOLDS, criterion)
     assert shift[0] < -1.5
     assert metric(off + shift, LABELS) > metric(off, LABELS) + 0.1
     # Another threshold can be better by chance; it must be by more than the error of the gain.
     noise = RNG.normal(size=(300, 1))
-    assert abs(choose_shift(noise, LABELS, FOLDS, metric)[0]) < 3.0
+    assert abs(choose_shift(noise, LABELS, FOLDS, criterion)[0]) < 3.0
 
 
 def test_nested_score_of_noise_is_not_that_of_the_luckiest():

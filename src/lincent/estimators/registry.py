@@ -27,12 +27,12 @@ ESTIMATORS = {
 BASELINES = {
     "RegularizedLDA": "lincent.paper.baselines.lda",
     "LinearSVM": "lincent.paper.baselines.svm",
-    "DiscriminativeLeastSquares": "lincent.paper.baselines.dls",
+    "DiscriminativeLeastSquares": "lincent.paper.baselines.regression",
     "MinimaxProbabilityMachine": "lincent.paper.baselines.minimax",
     "StructuralMPM": "lincent.paper.baselines.minimax",
-    "TwinSVC": "lincent.paper.baselines.twin",
-    "WeightedTwinSVC": "lincent.paper.baselines.twin",
-    "DiscriminativeElasticNet": "lincent.paper.baselines.elastic",
+    "TwinSVC": "lincent.paper.baselines.svm",
+    "WeightedTwinSVC": "lincent.paper.baselines.svm",
+    "DiscriminativeElasticNet": "lincent.paper.baselines.regression",
 }
 
 

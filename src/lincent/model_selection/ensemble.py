@@ -34,7 +34,7 @@ which treats sample weights as frequencies, and is infinite where a class has we
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -102,14 +102,12 @@ def within_one_se(values: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> 
     return np.asarray(behind <= error)
 
 
-def softmax_weights(
-    scores: np.ndarray, inverse_temperature: float = INVERSE_TEMPERATURE
-) -> np.ndarray:
+def softmax_weights(scores: np.ndarray) -> np.ndarray:
     """Return weights of sum one; candidates without a score weigh nothing unless none has one."""
     scores = np.where(np.isnan(scores), -np.inf, scores)
     if not np.isfinite(scores).any():
         scores = np.zeros(len(scores))
-    weights = np.exp(inverse_temperature * (scores - scores.max()))
+    weights = np.exp(INVERSE_TEMPERATURE * (scores - scores.max()))
     return np.asarray(weights / weights.sum())
 
 
@@ -187,21 +185,12 @@ class Grid:
         return grid if self.default is None else np.insert(grid, *self.default[1:])
 
     def directions(self, training: Training, task: BinaryTask, used: np.ndarray) -> list[Any]:
-        """Return the model of a binary problem for each C; None for those that are not used."""
+        """Return the model of a binary problem for each C that is used."""
         problem = training.task(task, self.costs)
         if self.balanced:
             problem = problem.balanced()
         values = self.values(sum(task.weights(training.totals)))
-        models: list[Any] = [None] * len(values)
-        positions = np.flatnonzero(used)
-        path = self.fit.directions(problem, values[positions].tolist())
-        for position, direction in zip(positions, path, strict=True):
-            models[position] = direction
-        return models
-
-
-Models = list[list[list[Any]]]
-"""Directions by feature map, binary problem and C; None where a candidate is not used."""
+        return list(self.fit.directions(problem, values[used].tolist()))
 
 
 def fit_models(
@@ -210,57 +199,48 @@ def fit_models(
     todo: Sequence[BinaryTask],
     grid: Grid,
     used: np.ndarray,
-) -> Models:
+) -> np.ndarray:
     """Fit the candidates that are ``used`` (maps by C); a map of None is the features themselves.
 
+    Returns directions by feature map, binary problem and C; None where a candidate is not used.
     The decision values of one-vs-rest models are compared, so for each C all have the mean of their
     normalizations.
     """
+    models = np.full((len(maps), len(todo), used.shape[1]), None, dtype=object)
 
-    def of_map(mapping: RowMapping | None, used: np.ndarray) -> list[list[Any]]:
-        if not used.any():
-            return [[None] * len(used) for _ in todo]
+    def fit_map(k: int) -> None:
+        mapping = maps[k]
         mapped = part if mapping is None else part.mapped(mapping)
-        jobs: list[Callable[[], Any]] = [
-            partial(grid.directions, mapped, task, used) for task in todo
-        ]
-        models = part.inner(jobs)
-        if len(todo) == 1 or not todo[0].whole:
-            return models
-        by_C = list(zip(*models, strict=True))
-        halves = [0.0 if one[0] is None else float(np.mean([m.half for m in one])) for one in by_C]
-        return [
-            [
-                model and replace(model, width=2 * half)
-                for model, half in zip(task, halves, strict=True)
-            ]
-            for task in models
-        ]
+        by_C = np.empty((len(todo), int(used[k].sum())), dtype=object)
+        by_C[:] = part.inner([partial(grid.directions, mapped, task, used[k]) for task in todo])
+        if len(todo) > 1 and todo[0].whole:
+            for own in by_C.T:
+                half = float(np.mean([model.half for model in own]))
+                own[:] = [replace(model, width=2 * half) for model in own]
+        models[k][:, used[k]] = by_C
 
-    return part.inner([partial(of_map, *one) for one in zip(maps, used, strict=True)])
+    part.inner([partial(fit_map, k) for k in np.flatnonzero(used.any(axis=1)).tolist()])
+    return models
 
 
 def held_out_values(
-    data: TrainingFolds, split: int, maps: Sequence[RowMapping | None], models: Models
+    data: TrainingFolds,
+    split: int,
+    maps: Sequence[RowMapping | None],
+    models: np.ndarray,
+    used: np.ndarray,
 ) -> Any:
     """Return held-out samples with decision values by sample, feature map, problem and C."""
-    used = np.array([[model is not None for model in of_map[0]] for of_map in models])
     linear = []
-    for mapping, of_map in zip(maps, models, strict=True):
-        every = [model for task in of_map for model in task if model is not None]
-        if every:
+    for mapping, own, Cs in zip(maps, models, used, strict=True):
+        if Cs.any():
+            every = own[:, Cs].ravel()
             coef = np.stack([model.beta / model.half for model in every], axis=1)
             intercept = np.array([model.intercept / model.half for model in every])
             linear.append(LinearModels(mapping, coef, intercept))
     held = data.decision_values(split, linear)
-    n_samples, n_tasks = len(held.rows), len(models[0])
-    values = np.full((n_samples, len(maps), n_tasks, used.shape[1]), np.nan)
-    start = 0
-    for k in np.flatnonzero(used.any(axis=1)):
-        width = n_tasks * int(used[k].sum())
-        own = held.scores[:, start : start + width].reshape(n_samples, n_tasks, -1)
-        values[:, k, :, used[k]] = np.moveaxis(own, 2, 0)
-        start += width
+    values = np.full((len(held.rows), *models.shape), np.nan)
+    values[:, np.broadcast_to(used[:, None], models.shape)] = held.scores
     return replace(held, scores=values)
 
 
@@ -268,7 +248,7 @@ def held_out_values(
 class FoldResults:
     """Models of one binary problem and their pooled out-of-fold decision values."""
 
-    models: Models  # by fold, feature map, C
+    models: Sequence[np.ndarray]  # of each fold, by feature map and C
     pooled: np.ndarray  # candidates by samples, NaN where a candidate was not evaluated
     rows: np.ndarray  # positions of the samples in the data
     codes: np.ndarray
@@ -277,12 +257,7 @@ class FoldResults:
     @property
     def shape(self) -> tuple[int, int]:
         """The number of feature maps and of values of C."""
-        return len(self.models[0]), len(self.models[0][0])
-
-    @property
-    def solutions(self) -> list[Any]:
-        every = (model for fold in self.models for of_map in fold for model in of_map)
-        return [model.solution for model in every if model is not None]
+        return self.models[0].shape
 
     def averaged(self, weights: np.ndarray) -> np.ndarray:
         """Return the out-of-fold decision values of the ensemble."""
@@ -292,16 +267,14 @@ class FoldResults:
     def mean_model(self, weights: np.ndarray, of_map: int, fold: int) -> tuple[np.ndarray, float]:
         """Return the weighted sum over C of the models of a feature map and fold."""
         fraction = weights.reshape(self.shape)[of_map] / len(self.models)
-        pairs = zip(self.models[fold][of_map], fraction, strict=True)
-        models = [model for model, part in pairs if part]
+        models = self.models[fold][of_map][fraction > 0]
         scale = fraction[fraction > 0] / np.array([model.half for model in models])
         direction = scale @ np.array([model.beta for model in models])
         return direction, float(scale @ np.array([model.intercept for model in models]))
 
 
-def pool(folds: Sequence[tuple[Models, Any]], n_tasks: int) -> list[FoldResults]:
+def pool(models: Sequence[np.ndarray], held: Sequence[Any], n_tasks: int) -> list[FoldResults]:
     """Return the results by binary problem; decision values of repeats are averaged."""
-    held = [fold for _, fold in folds]
     rows, first, sample = np.unique(
         np.concatenate([fold.rows for fold in held]), return_index=True, return_inverse=True
     )
@@ -315,7 +288,7 @@ def pool(folds: Sequence[tuple[Models, Any]], n_tasks: int) -> list[FoldResults]
     weight = np.concatenate([fold.weight for fold in held])[first]
     return [
         FoldResults(
-            [[of_map[k] for of_map in models] for models, _ in folds],
+            [fold[:, k] for fold in models],
             pooled[:, :, k].reshape(len(rows), -1).T,
             rows,
             codes,
@@ -399,23 +372,20 @@ class FoldEnsemble:
             grid = replace(grid, default=(default[0], position, default[1]))
         few = len(training.classes) == 2 and training.shape[0] <= REPEATED_SAMPLES
         data = hash_training_folds(training, self.cv, self._n_repeats if few else 1, seed)
-        folds, made = self._evaluate_folds(data, todo, grid, seed, joint)
-        results = pool(folds, len(todo))
+        models, held, made = self._evaluate_folds(data, todo, grid, seed, joint)
+        results = pool(models, held, len(todo))
         weights = self._weigh(results, todo, grid, weight, joint)
         if refitted:
             used = weights[0].reshape(results[0].shape) > 0
             used = used if joint else np.ones_like(used)
 
-            def refit() -> tuple[Models, Any]:
+            def refit() -> tuple[np.ndarray, Any]:
                 maps, own = self._feature_maps(training, seed, data.hashes)
                 return fit_models(training, maps, todo, grid, used), own
 
-            [(models, own)] = training.each([refit], None)
+            [(final, own)] = training.each([refit], None)
             made = [own]
-            results = [
-                replace(result, models=[[of_map[k] for of_map in models]])
-                for k, result in enumerate(results)
-            ]
+            results = [replace(one, models=[final[:, k]]) for k, one in enumerate(results)]
         self._certify(results)
         self._set_model(results, weights, made)
         if self.probability is not None:
@@ -423,8 +393,8 @@ class FoldEnsemble:
 
     def _evaluate_folds(
         self, data: TrainingFolds, todo: list[BinaryTask], grid: Grid, seed: int, joint: bool
-    ) -> tuple[list[tuple[Models, Any]], list[Any]]:
-        """Return models and held-out samples of each fold, and what made the feature maps."""
+    ) -> list[list[Any]]:
+        """Return models, held-out samples and what made the feature maps, of each fold."""
 
         def evaluate(split: int, used: np.ndarray | None) -> Any:
             if split and grid.fit.controls.out_of_time():
@@ -441,10 +411,10 @@ class FoldEnsemble:
             if used is None:
                 used = np.ones((len(maps), len(grid.values(1.0))), dtype=bool)
             models = fit_models(part, maps, todo, grid, used)
-            return (models, held_out_values(data, split, maps, models)), made
+            return models, held_out_values(data, split, maps, models, used), made
 
         def prune(first: Any) -> np.ndarray:
-            results = pool([first[0]], len(todo))
+            results = pool(first[:1], first[1:2], len(todo))
             scores = JointScores.of(results)
             used = within_one_se(scores.likelihoods, scores.codes, scores.weight)
             used = used.reshape(results[0].shape)
@@ -466,7 +436,7 @@ class FoldEnsemble:
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return [fold for fold, _ in finished], [made for _, made in finished]
+        return [list(part) for part in zip(*finished, strict=True)]
 
     def _weigh(
         self,
@@ -502,8 +472,7 @@ class FoldEnsemble:
         mean = np.mean(scores, axis=0)
         self.cv_results_ = make_cv_results(params, mean, weight=np.mean(weights, axis=0), **columns)
         best = np.array([values.argmax() for values in weights])
-        each = list(zip(best, scores, strict=True))
-        self.best_score_ = float(np.mean([values[k] for k, values in each]))
+        self.best_score_ = float(np.mean([own[k] for k, own in zip(best, scores, strict=True)]))
         self.Cs_ = Cs
         self.C_ = Cs[best % n_Cs][0 if len(todo) == 1 else slice(None)]
         one = joint or len(todo) == 1
@@ -513,7 +482,8 @@ class FoldEnsemble:
 
     def _certify(self, results: list[FoldResults]) -> None:
         """Set the certificates of all models; warn of the largest gap where it is above tol."""
-        solutions = [solution for result in results for solution in result.solutions]
+        every = (model for result in results for fold in result.models for model in fold.flat)
+        solutions = [model.solution for model in every if model is not None]
         self.n_iter_ = max(1, sum(solution.iterations for solution in solutions))
         self.objectives_ = np.array([solution.certificate.objective for solution in solutions])
         self.duality_gap_ = max(solution.relative_gap for solution in solutions)

@@ -26,12 +26,14 @@ With more than two classes both AUCs are the mean of one class against the rest.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import time
 import warnings
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -60,14 +62,12 @@ METRICS = {
     "mcc": "Matthews correlation",
 }
 """Names of the stored scores, with their titles."""
-LABEL_METRICS = ("balanced_accuracy", "accuracy", "mcc")
-OK, FAILED, TIMEOUT, DIED, SKIPPED = "ok", "failed", "timeout", "died", "skipped"
 N_FOLDS = 10
-INNER_FOLDS = 5
 TEST_FRACTION = 0.3
 GROUP_FOLDS, GROUP_ATTEMPTS = 10, 50
 
 Split = tuple[np.ndarray, np.ndarray]
+Status = Literal["ok", "failed", "timeout", "died", "skipped"]
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,82 @@ class Problem:
             steps.insert(0, SimpleImputer(strategy="median", keep_empty_features=True))
         return make_pipeline(*steps)
 
+    def folds(self, n_splits: int, seed: int) -> Any:
+        """Return the splitter of stratified folds that keep groups together.
+
+        Parameters
+        ----------
+        n_splits : int
+            Number of folds.
+        seed : int
+            Seed of the shuffle.
+
+        Returns
+        -------
+        splitter
+            Of scikit-learn.
+        """
+        kind = StratifiedKFold if self.groups is None else StratifiedGroupKFold
+        return kind(n_splits, shuffle=True, random_state=seed)
+
+    def split(self, number: int, procedure: str = "holdout", random_state: int = 0) -> Split:
+        """Return the training and the test indices of one split.
+
+        Parameters
+        ----------
+        number : int
+            Number of the split.
+        procedure : str, default="holdout"
+            As in `plan_runs`.
+        random_state : int, default=0
+            Seed of all splits.
+
+        Returns
+        -------
+        tuple of two ndarrays
+            Positions of the training samples and of the test samples.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lincent.model_selection import Problem
+        >>> problem = Problem("noise", np.zeros((20, 1)), np.repeat(["a", "b"], 10))
+        >>> train, test = problem.split(0)
+        >>> len(train), len(test)
+        (14, 6)
+        """
+        X, y, groups = np.zeros((len(self.y), 1)), self.y, self.groups
+        seed = split_seed(random_state, 0 if procedure == "folds" else number)
+        splits: Iterator[Split]
+        if procedure == "folds":
+            splits = self.folds(N_FOLDS, seed).split(X, y, groups)
+            return next(itertools.islice(splits, number, None))
+        if self.splitter is not None:
+            splitter = clone(self.splitter).set_params(n_splits=1, random_state=seed)
+            splits = splitter.split(X, y, groups)
+            return next(splits)
+        if groups is None:
+            shuffle = StratifiedShuffleSplit(1, test_size=TEST_FRACTION, random_state=seed)
+            train, test = next(shuffle.split(X, y))
+            return np.sort(train), np.sort(test)
+        # Some stratified group folds are joined to the test part; every class is on both sides.
+        n_folds = min(GROUP_FOLDS, len(np.unique(groups)))
+        n_test = max(1, round(TEST_FRACTION * n_folds))
+        for attempt in range(GROUP_ATTEMPTS):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a rare class is checked below
+                tests = [
+                    test for _, test in self.folds(n_folds, seed + attempt).split(X, y, groups)
+                ]
+            in_test = np.zeros(len(y), dtype=bool)
+            in_test[np.concatenate(tests[:n_test])] = True
+            if set(y[in_test]) == set(y[~in_test]):
+                return np.flatnonzero(~in_test), np.flatnonzero(in_test)
+        raise ValueError(
+            f"No split by group has every class on both sides, in {GROUP_ATTEMPTS} attempts: too "
+            "few groups hold the rarest class."
+        )
+
     def rows(self, index: np.ndarray) -> Any:
         """Return the samples of these indices.
 
@@ -168,17 +244,12 @@ class Problem:
         dict
             Names, sizes, class counts, notes, origin and digest, as plain values.
         """
-        labels, counts = np.unique(self.y, return_counts=True)
-        return {
-            "name": self.name,
-            "title": self.title,
+        names = ("name", "title", "origin", "licence", "digest")
+        return {name: getattr(self, name) for name in names} | {
             "rows": int(self.X.shape[0]),
             "columns": int(self.X.shape[1]),
-            "classes": {str(a): int(n) for a, n in zip(labels, counts, strict=True)},
+            "classes": dict(sorted(Counter(map(str, self.y)).items())),
             "notes": list(self.notes),
-            "origin": self.origin,
-            "licence": self.licence,
-            "digest": self.digest,
             "grouped": self.groups is not None,
             "categories": [] if self.schema is None else list(self.schema.categorical),
         }
@@ -320,61 +391,7 @@ def split_seed(random_state: int, number: int) -> int:
     return int(np.random.SeedSequence([random_state, number]).generate_state(1)[0] % (2**31))
 
 
-def split_samples(
-    y: np.ndarray,
-    number: int,
-    *,
-    procedure: str = "holdout",
-    random_state: int = 0,
-    groups: np.ndarray | None = None,
-    splitter: Any = None,
-) -> Split:
-    """Return the training and the test indices of one split.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from lincent.model_selection.experiment import split_samples
-    >>> train, test = split_samples(np.repeat([0, 1], 10), 0)
-    >>> len(train), len(test)
-    (14, 6)
-    """
-    X = np.zeros((len(y), 1))
-    if procedure == "folds":
-        folds = StratifiedKFold if groups is None else StratifiedGroupKFold
-        seed = split_seed(random_state, 0)
-        train, test = list(folds(N_FOLDS, shuffle=True, random_state=seed).split(X, y, groups))[
-            number
-        ]
-        return train, test
-    seed = split_seed(random_state, number)
-    if splitter is not None:
-        one = clone(splitter).set_params(n_splits=1, random_state=seed)
-        train, test = next(one.split(X, y, groups))
-        return train, test
-    if groups is None:
-        shuffle = StratifiedShuffleSplit(1, test_size=TEST_FRACTION, random_state=seed)
-        train, test = next(shuffle.split(X, y))
-        return np.sort(train), np.sort(test)
-    # Some stratified group folds are joined to the test part; every class is on both sides.
-    n_folds = min(GROUP_FOLDS, len(np.unique(groups)))
-    n_test = max(1, round(TEST_FRACTION * n_folds))
-    for attempt in range(GROUP_ATTEMPTS):
-        folds = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed + attempt)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a rare class is checked below
-            tests = [test for _, test in folds.split(X, y, groups)]
-        in_test = np.zeros(len(y), dtype=bool)
-        in_test[np.concatenate(tests[:n_test])] = True
-        if set(y[in_test]) == set(y[~in_test]):
-            return np.flatnonzero(~in_test), np.flatnonzero(in_test)
-    raise ValueError(
-        f"No split by group has every class on both sides, in {GROUP_ATTEMPTS} attempts: too few "
-        "groups hold the rarest class."
-    )
-
-
-def empty_row(run: Run, status: str, error: str) -> dict[str, Any]:
+def empty_row(run: Run, status: Status = "ok", error: str = "") -> dict[str, Any]:
     """Return the row of a run without scores."""
     row = {"key": run.key, **asdict(run), "status": status, "error": error, "warnings": ""}
     row |= {"chosen": "", "n_train": 0, "n_test": 0}
@@ -384,14 +401,14 @@ def empty_row(run: Run, status: str, error: str) -> dict[str, Any]:
 
 def measure(run: Run, problem: Problem, method: Method) -> dict[str, Any]:
     """Fit and score one run; an exception becomes a row with its reason."""
-    row = empty_row(run, OK, "")
+    row = empty_row(run)
     messages: dict[str, list[str]] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             row |= _fit_and_score(run, problem, method)
         except Exception as error:  # whatever a method raises is its result
-            row |= {"status": FAILED, "error": f"{type(error).__name__}: {error}"}
+            row |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
     for warning in caught:
         first_line = str(warning.message).splitlines()[0]
         messages.setdefault(warning.category.__name__, []).append(first_line[:200])
@@ -400,14 +417,7 @@ def measure(run: Run, problem: Problem, method: Method) -> dict[str, Any]:
 
 
 def _fit_and_score(run: Run, problem: Problem, method: Method) -> dict[str, Any]:
-    train, test = split_samples(
-        problem.y,
-        run.split,
-        procedure=run.procedure,
-        random_state=run.seed,
-        groups=problem.groups,
-        splitter=problem.splitter,
-    )
+    train, test = problem.split(run.split, run.procedure, run.seed)
     X_train, X_test = problem.rows(train), problem.rows(test)
     y_train, y_test = problem.y[train], problem.y[test]
     seed = split_seed(run.seed, run.split)
@@ -420,9 +430,8 @@ def _fit_and_score(run: Run, problem: Problem, method: Method) -> dict[str, Any]
         model = Pipeline([("preparation", problem.preparation()), ("method", model)])
         if method.grid:
             grid = [{f"method__{name}": [v] for name, v in point.items()} for point in method.grid]
-            folds = StratifiedKFold if problem.groups is None else StratifiedGroupKFold
             smallest = int(np.unique(y_train, return_counts=True)[1].min())
-            inner = folds(max(2, min(INNER_FOLDS, smallest)), shuffle=True, random_state=seed)
+            inner = problem.folds(max(2, min(5, smallest)), seed)
             # A candidate without a solution scores NaN and is not selected.
             model = GridSearchCV(model, grid, scoring="balanced_accuracy", cv=inner)
             if problem.groups is not None:
@@ -465,7 +474,9 @@ def score_model(model: Any, X: Any, y: np.ndarray, paper_scoring: Any = None) ->
     predicted, classes = np.asarray(model.predict(X)), np.asarray(model.classes_)
     labels, codes = np.unique(np.concatenate([y, predicted]), return_inverse=True)
     confusion = confusion_matrix(codes[: len(y)], codes[len(y) :], len(labels))
-    scores = {name: label_score(name, confusion) for name in LABEL_METRICS}
+    scores = {
+        name: label_score(name, confusion) for name in ("balanced_accuracy", "accuracy", "mcc")
+    }
     hard, ranking = label_score("label_auc", confusion), decision_values(model, X)
     of_class = y[:, None] == classes
     truth = np.where(of_class.any(axis=1), of_class.argmax(axis=1), -1)

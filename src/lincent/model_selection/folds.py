@@ -72,18 +72,16 @@ def make_folds(
     pairs: Iterable[Any] = cv.split(X, codes) if hasattr(cv, "split") else cv
     splits = []
     for pair in pairs:
-        train, test = (np.asarray(index) for index in pair)
-        train, test = (
-            np.flatnonzero(index) if index.dtype == bool else index.astype(np.intp)
-            for index in (train, test)
-        )
-        missing = np.setdiff1d(codes, codes[train[weight[train] > 0]])
+        given = (np.asarray(index) for index in pair)
+        rows = (np.flatnonzero(k) if k.dtype == bool else k.astype(np.intp) for k in given)
+        train, test = (k[weight[k] > 0] for k in rows)
+        missing = np.setdiff1d(codes, codes[train])
         if missing.size:
             raise ValueError(
                 f"A training part of cv has no row of class number {int(missing[0])}; give folds "
                 "in which every class is present, or fewer folds."
             )
-        splits.append((train[weight[train] > 0], test[weight[test] > 0]))
+        splits.append((train, test))
     if not splits:
         raise ValueError(
             "cv gives no folds; give a number of folds or at least one pair of indices."
@@ -144,7 +142,7 @@ def number_of_folds(cv: Any, *, remote: bool = False) -> int:
     """Return the number of hash-based folds; ``remote`` samples have no positions to index."""
     if cv is None:
         return N_SPLITS
-    if remote and not isinstance(cv, int | np.integer):
+    if remote and (not isinstance(cv, int | np.integer) or isinstance(cv, bool)):
         raise ValueError(_NEEDS_POSITIONS.format(cv=cv))
     if int(cv) < 2:
         raise ValueError(f"cv={cv!r} is not usable: give at least 2 folds.")
@@ -161,23 +159,20 @@ def stratified_folds(cv: Any, counts: np.ndarray) -> int:
         return max(2, min(N_SPLITS, smallest))
     if type(cv).__name__ == "StratifiedKFold" and not cv.shuffle:
         cv = cv.n_splits
-    if not isinstance(cv, int | np.integer) or isinstance(cv, bool):
-        raise ValueError(_NEEDS_POSITIONS.format(cv=cv))
-    if cv < 2:
-        raise ValueError(f"cv={cv!r} is not usable: give at least 2 folds.")
-    if cv > counts.max():
+    n_splits = number_of_folds(cv, remote=True)
+    if n_splits > counts.max():
         raise ValueError(
             f"cv={cv!r} is not usable: no class has so many rows (the largest has "
             f"{int(counts.max())}); give fewer folds."
         )
-    if cv > smallest:
+    if n_splits > smallest:
         warnings.warn(
             f"The smallest class has {smallest} rows, fewer than cv={cv!r} folds: some folds do "
             "not test it.",
             UserWarning,
             stacklevel=2,
         )
-    return int(cv)
+    return n_splits
 
 
 def fold_numbers(cv: Any, n_samples: int) -> Any:

@@ -36,20 +36,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from lincent._errors import AppError, import_optional
-from lincent._files import write_file
+from lincent._files import PathLike, write_file
 from lincent._versions import versions
-from lincent.model_selection.experiment import (
-    DIED,
-    FAILED,
-    OK,
-    SKIPPED,
-    TIMEOUT,
-    Plan,
-    Problem,
-    Run,
-    empty_row,
-    measure,
-)
+from lincent.model_selection.experiment import Plan, Problem, Run, empty_row, measure
 from lincent.model_selection.methods import Method
 from lincent.model_selection.statistics import TEST
 
@@ -58,12 +47,10 @@ MEASURED = ("fit_seconds", "score_seconds", "finished", "versions", "machine")
 """Columns that differ between two executions of the same run; all others must not."""
 TIME_LIMIT = 300.0
 MAX_TIMEOUTS = 3
-PARENT_CHECK_SECONDS = 0.2
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
 ONE_THREAD["VECLIB_MAXIMUM_THREADS"] = "1"
 
 Progress = Callable[[int, int, dict[str, Any]], None]
-PathLike = str | os.PathLike[str]
 
 
 # ------------------------------------------------------------------------- the table of results
@@ -73,9 +60,8 @@ class FolderInUseError(AppError, RuntimeError):
     """Another process writes to the same folder."""
 
 
-ROW = empty_row(Run("", "", "", "", "", "", 0, 0), OK, "") | dict.fromkeys(
-    ("finished", "versions", "machine"), ""
-)
+ROW = empty_row(Run("", "", "", "", "", "", 0, 0))
+ROW |= dict.fromkeys(("finished", "versions", "machine"), "")
 """An empty row of the table: its columns and their types."""
 
 
@@ -148,7 +134,7 @@ def _initialize(problems: dict[str, Problem], parent: int) -> None:
 
     def end_with_parent() -> None:
         while os.getppid() == parent:
-            time.sleep(PARENT_CHECK_SECONDS)
+            time.sleep(0.2)
         os._exit(1)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -183,14 +169,14 @@ class _Worker:
             row: dict[str, Any] = future.result(self.time_limit)
         except TimeoutError:
             self.kill()
-            return empty_row(run, TIMEOUT, f"the fit exceeded the limit of {self.time_limit:g} s")
+            return empty_row(run, "timeout", f"the fit exceeded the limit of {self.time_limit:g} s")
         except BrokenExecutor as error:
             self.kill()
             codes = re.search(r"\{(.*)\}", str(error))
             ending = f" with {codes[1]}" if codes else ""
-            return empty_row(run, DIED, f"the worker process ended{ending}")
+            return empty_row(run, "died", f"the worker process ended{ending}")
         except Exception as error:  # an estimator that cannot be sent to another process
-            return empty_row(run, FAILED, f"{type(error).__name__}: {error}")
+            return empty_row(run, "failed", f"{type(error).__name__}: {error}")
         return row
 
     def kill(self) -> None:
@@ -245,13 +231,13 @@ def run_plan(
         log = stack.enter_context(open_log(path))
         table = _read(path)
         if retry:
-            table = {key: row for key, row in table.items() if row["status"] == OK}
+            table = {key: row for key, row in table.items() if row["status"] == "ok"}
         todo = [run for run, key in zip(plan.runs, keys, strict=True) if key not in table]
         if todo:
             timeouts = Counter(
                 (row["digest"], row["method"], row["procedure"])
                 for row in table.values()
-                if row["status"] == TIMEOUT
+                if row["status"] == "timeout"
             )
             workers = [_Worker(plan, time_limit) for _ in range(min(n_jobs, len(todo)))]
             stamp = {"versions": json.dumps(versions()), "machine": json.dumps(_machine())}
@@ -288,15 +274,15 @@ def _run_all(
         pair = (run.digest, run.method, run.procedure)
         if timeouts[pair] >= MAX_TIMEOUTS:
             reason = f"{MAX_TIMEOUTS} earlier fits exceeded the limit of {time_limit:g} s"
-            return empty_row(run, SKIPPED, reason)
+            return empty_row(run, "skipped", reason)
         worker = idle.get()
         try:
             row = worker.run(run)
-            if row["status"] == DIED and not stopping.is_set():
+            if row["status"] == "died" and not stopping.is_set():
                 row = worker.run(run)  # once more: the machine may have been short of memory
         finally:
             idle.put(worker)
-        timeouts[pair] += row["status"] == TIMEOUT
+        timeouts[pair] += row["status"] == "timeout"
         return None if stopping.is_set() else row
 
     with ThreadPoolExecutor(len(workers)) as threads:
@@ -366,8 +352,8 @@ class ExperimentResult:
         Path
             The file written.
         """
-        names = ("kind", "problems", "methods", "missing", "config")
-        record = {name: getattr(self, name) for name in names}
+        stored_apart = ("frame", "plot_data")
+        record = {name: value for name, value in vars(self).items() if name not in stored_apart}
         if self.plot_data:
             write_file(Path(folder) / PLOT_DATA, json.dumps(self.plot_data) + "\n")
         text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
@@ -389,16 +375,11 @@ def load_result(folder: PathLike) -> ExperimentResult:
     """
     folder = Path(folder)
     record = json.loads((folder / RECORD).read_text("utf-8"))
-    plot_data = folder / PLOT_DATA
-    return ExperimentResult(
-        record["kind"],
-        read_runs(folder / TABLE),
-        tuple(record["problems"]),
-        tuple(record["methods"]),
-        tuple((name, remedy) for name, remedy in record["missing"]),
-        record["config"],
-        json.loads(plot_data.read_text("utf-8")) if plot_data.exists() else {},
-    )
+    record["missing"] = map(tuple, record["missing"])
+    record |= {name: tuple(record[name]) for name in ("problems", "methods", "missing")}
+    if (folder / PLOT_DATA).exists():
+        record["plot_data"] = json.loads((folder / PLOT_DATA).read_text("utf-8"))
+    return ExperimentResult(frame=read_runs(folder), **record)
 
 
 def run_experiment(
@@ -444,7 +425,6 @@ def run_experiment(
         "statistics": TEST,
         "wall_seconds": round(time.time() - started, 1),
     }
-    problems, methods = (
-        tuple(item.describe() for item in items.values()) for items in (plan.problems, plan.methods)
-    )
+    problems = tuple(problem.describe() for problem in plan.problems.values())
+    methods = tuple(method.describe() for method in plan.methods.values())
     return ExperimentResult(kind, frame, problems, methods, tuple(missing), common | config, drawn)

@@ -13,7 +13,6 @@ for two classes, one for each class of more.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -51,19 +50,14 @@ class ScoredCandidate:
     C: float
     scores: np.ndarray
     deviation: float
-    """Standard deviation of the decision values."""
+    """Standard deviation of the decision values over samples and outputs; 1 if there is none."""
 
     @classmethod
     def of(cls, feature_map: str, C: float, scores: np.ndarray, weight: np.ndarray) -> Any:
         rows = np.isfinite(scores[:, 0])
-        return cls(feature_map, C, scores, standard_deviation(scores[rows], weight[rows]))
-
-
-def standard_deviation(scores: np.ndarray, weight: np.ndarray) -> float:
-    """Return the standard deviation over samples and outputs; 1 if there is none."""
-    fraction = weight / weight.sum()
-    deviation = float(np.sqrt(np.mean(fraction @ (scores - fraction @ scores) ** 2)))
-    return deviation if deviation > 1e-12 else 1.0
+        own, fraction = scores[rows], weight[rows] / weight[rows].sum()
+        deviation = float(np.sqrt(np.mean(fraction @ (own - fraction @ own) ** 2)))
+        return cls(feature_map, C, scores, deviation if deviation > 1e-12 else 1.0)
 
 
 def best_candidates(values: np.ndarray, count: int) -> list[int]:
@@ -120,23 +114,24 @@ def greedy_weights(log_odds: np.ndarray, labels: Labels) -> np.ndarray:
 def blend_members(
     candidates: Sequence[ScoredCandidate],
     first: Sequence[int],
-    separate: Sequence[Sequence[int]],
+    separate: Collection[str],
     labels: Labels,
 ) -> Blend:
-    """Return the ensemble of the mean of the ``first`` candidates and the best of each other list.
+    """Return the ensemble of the mean of the ``first`` candidates and the best of separate maps.
 
     Decision values are a weighted mean of normalized ones.
     """
+    by_map: dict[str, list[int]] = {}
+    for k, one in enumerate(candidates):
+        if one.feature_map in separate:
+            by_map.setdefault(one.feature_map, []).append(k)
     groups = [list(first)] if len(first) else []
-    scores = [mean_scores(candidates, first)] if len(first) else []
-    calibrators = [fit_softmax(one, *labels[:2]) for one in scores]
-    for indices in separate:
-        own = [fit_softmax(candidates[k].scores, *labels[:2]) for k in indices]
-        odds = [_log_odds(c, candidates[k].scores) for c, k in zip(own, indices, strict=True)]
-        best = int(log_losses(np.stack(odds), labels).argmin())
-        groups.append([indices[best]])
-        scores.append(mean_scores(candidates, groups[-1]))
-        calibrators.append(fit_softmax(scores[-1], *labels[:2]))
+    for indices in by_map.values():
+        each = [candidates[k].scores for k in indices]
+        odds = [_log_odds(fit_softmax(own, *labels[:2]), own) for own in each]
+        groups.append([indices[int(log_losses(np.stack(odds), labels).argmin())]])
+    scores = [mean_scores(candidates, group) for group in groups]
+    calibrators = [fit_softmax(own, *labels[:2]) for own in scores]
     weights = np.eye(len(groups))[0]
     if len(groups) > 1 and calibrators[0].slope > 0:
         odds = [_log_odds(c, own) for c, own in zip(calibrators, scores, strict=True)]
@@ -160,16 +155,6 @@ def _log_odds(calibrator: Softmax, scores: np.ndarray) -> np.ndarray:
     return np.asarray((calibrator.slope * by_class(scores) + calibrator.offset).T)
 
 
-def groups_of(
-    candidates: Sequence[ScoredCandidate], separate: Collection[str]
-) -> tuple[list[int], list[list[int]]]:
-    """Return the indices of ordinary candidates, and those of each separate feature map."""
-    groups: dict[str, list[int]] = {"": []}
-    for k, one in enumerate(candidates):
-        groups.setdefault(one.feature_map if one.feature_map in separate else "", []).append(k)
-    return groups.pop(""), list(groups.values())
-
-
 def best_blend(
     candidates: Sequence[ScoredCandidate],
     values: np.ndarray,
@@ -178,13 +163,13 @@ def best_blend(
     separate: Collection[str],
 ) -> Blend:
     """Return the ensemble of the ``count`` candidates of the largest values and separate ones."""
-    ordinary, groups = groups_of(candidates, separate)
+    ordinary = [k for k, one in enumerate(candidates) if one.feature_map not in separate]
     first = [ordinary[k] for k in best_candidates(values[ordinary], count)]
-    return blend_members(candidates, first, groups, labels)
+    return blend_members(candidates, first, separate, labels)
 
 
 def choose_shift(
-    scores: np.ndarray, labels: Labels, folds: Sequence[np.ndarray], metric: Metric
+    scores: np.ndarray, labels: Labels, folds: Sequence[np.ndarray], criterion: Criterion
 ) -> np.ndarray:
     """Return what is added to the decision values before labels are predicted.
 
@@ -192,6 +177,8 @@ def choose_shift(
     than one standard error.  Candidates are thresholds at quantiles for two classes, and multiples
     of the log-frequencies of the classes for more.
     """
+    if not criterion.shift:
+        return np.zeros(scores.shape[1])
     if labels.n_classes == 2:
         fractions = np.linspace(0.01, 0.99, N_THRESHOLDS)
         thresholds = quantiles(scores[:, 0], labels.weight, fractions)
@@ -204,7 +191,7 @@ def choose_shift(
         none = np.zeros((1, labels.n_classes))
         shifts = np.concatenate([none, amounts[:, None] * log_frequency])
     parts = [(scores[fold], labels.subset(fold)) for fold in folds if len(fold)]
-    values = np.array([[metric(s + shift, own) for s, own in parts] for shift in shifts])
+    values = np.array([[criterion.metric(s + k, own) for s, own in parts] for k in shifts])
     gain = values - values[0]
     mean = gain.mean(axis=1)
     error = gain.std(axis=1, ddof=1) / np.sqrt(len(parts)) if len(parts) > 1 else np.inf
@@ -228,7 +215,7 @@ def nested_scores(
 
     The score is that of the decision values with thresholds that the other folds choose as well.
     """
-    metric, shift, separate = criterion
+    metric, _, separate = criterion
     scores = np.full((len(labels.codes), candidates[0].scores.shape[1]), np.nan)
     shifts = np.zeros_like(scores)
     for number, held in enumerate(folds):
@@ -244,10 +231,8 @@ def nested_scores(
         blend = best_blend(inner, values, own, count, separate)
         outer = [replace(c, scores=c.scores[held]) for c in candidates]
         scores[held] = blend.scores(outer)
-        if shift:
-            ends = np.cumsum([0] + [len(fold) for fold in rest])
-            parts = [np.arange(a, b) for a, b in itertools.pairwise(ends)]
-            shifts[held] = choose_shift(blend.scores(inner), own, parts, metric)
+        parts = np.split(np.arange(len(others)), np.cumsum([len(fold) for fold in rest])[:-1])
+        shifts[held] = choose_shift(blend.scores(inner), own, parts, criterion)
     rows = np.flatnonzero(~np.isnan(scores[:, 0]))
     shifted = (scores + shifts)[rows]
     return scores, metric(shifted, labels.subset(rows)) if len(rows) else float("nan")
@@ -315,28 +300,25 @@ def select(
     count : int
         Number of candidates in the first member of the ensemble.
     """
-    (metric, shift, separate), values = criterion, []
-    for candidate in candidates:
-        rows = np.flatnonzero(np.isfinite(candidate.scores[:, 0]))
-        values.append(metric(candidate.scores[rows], labels.subset(rows)))
+    held_out = [np.flatnonzero(np.isfinite(one.scores[:, 0])) for one in candidates]
+    pairs = zip(candidates, held_out, strict=True)
+    values = np.array([criterion.metric(one.scores[k], labels.subset(k)) for one, k in pairs])
     complete = np.flatnonzero(n_folds == n_folds.max()).tolist()
-    samples = np.flatnonzero(np.isfinite(candidates[complete[0]].scores[:, 0]))
-    position = np.full(len(labels.codes), -1)
-    position[samples] = np.arange(len(samples))
-    parts = [position[test][position[test] >= 0] for test in folds]
+    samples = held_out[complete[0]]
+    parts = [np.flatnonzero(np.isin(samples, test)) for test in folds]
     own = [replace(candidates[k], scores=candidates[k].scores[samples]) for k in complete]
     subset = labels.subset(samples)
-    blend = best_blend(own, np.array(values)[complete], subset, count, separate)
+    blend = best_blend(own, values[complete], subset, count, criterion.separate)
     scores = blend.scores(own)
     nested, nested_score = nested_scores(own, subset, parts, criterion, count)
     return Selection(
         candidates,
-        np.array(values),
+        values,
         n_folds,
         replace(blend, chosen=[complete[k] for k in blend.chosen]),
         samples,
         scores,
-        choose_shift(scores, subset, parts, metric) if shift else np.zeros(scores.shape[1]),
+        choose_shift(scores, subset, parts, criterion),
         np.where(np.isnan(nested), scores, nested),  # a single fold has no others
         nested_score,
         final_calibrator(scores, subset),
@@ -357,8 +339,8 @@ def select_few(
     Candidates of separate feature maps are members beside them.  ``parts`` of the samples give the
     standard error by which the threshold is chosen.
     """
-    metric, shift, separate = criterion
-    rest, groups = groups_of(candidates, separate)
+    metric, _, separate = criterion
+    rest = [k for k, one in enumerate(candidates) if one.feature_map not in separate]
     values = np.array([metric(candidates[k].scores, labels) for k in rest])
     first = [rest[k] for k in best_candidates(values, 1)]
     while first and len(first) < count:
@@ -368,7 +350,7 @@ def select_few(
         if not gains or max(gains) <= 0:
             break
         first.append(rest[int(np.argmax(gains))])
-    blend = blend_members(candidates, first, groups, labels)
+    blend = blend_members(candidates, first, separate, labels)
     scores = blend.scores(candidates)
     keys = [(one.feature_map, one.C) for one in selection.candidates]
     positions = [keys.index((candidates[k].feature_map, candidates[k].C)) for k in blend.chosen]
@@ -378,6 +360,6 @@ def select_few(
         samples=np.arange(len(scores)),
         scores=scores,
         nested=scores,
-        shift=choose_shift(scores, labels, parts, metric) if shift else np.zeros(scores.shape[1]),
+        shift=choose_shift(scores, labels, parts, criterion),
         calibrator=final_calibrator(scores, labels),
     )

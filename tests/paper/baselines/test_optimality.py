@@ -13,7 +13,7 @@ from lincent.paper.baselines import (
     TwinSVC,
     WeightedTwinSVC,
 )
-from lincent.paper.baselines.elastic import ElasticProblem, shrink
+from lincent.paper.baselines.regression import OvershotRegression, shrink
 
 
 def augmented(X):
@@ -155,7 +155,8 @@ def test_elastic_subgradient(problem, nuclear):
     X, y = problem
     model = DiscriminativeElasticNet(nuclear, 0.5, tol=1e-11).fit(X, y)
     E = np.stack([-y, y], axis=1).astype(float)
-    smooth = ElasticProblem(X - X.mean(axis=0), E, np.ones(len(X)), nuclear, 0.5)
+    ridge = np.full(X.shape[1], 0.5)
+    smooth = OvershotRegression(X - X.mean(axis=0), E, np.ones(len(X)), ridge, nuclear)
     D = model.coef_.T
     V = D - smooth.smooth_gradient(D)
     np.testing.assert_allclose(shrink(V, nuclear), D, atol=2e-3 * max(1e-3, np.abs(D).max()))

@@ -31,8 +31,8 @@ PAPER = {
     "PD": (8, (268, 500)),
     "GR": (24, (300, 700)),
 }
-FILES = [entry.name for entry in ENTRIES.values() if not entry.generated]
-SYNTHETIC = [entry.name for entry in ENTRIES.values() if entry.generated]
+FILES = [entry.name for entry in ENTRIES.values() if not entry.synthetic]
+SYNTHETIC = [entry.name for entry in ENTRIES.values() if entry.synthetic]
 
 
 @pytest.mark.parametrize("code", PAPER)

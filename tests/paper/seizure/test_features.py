@@ -13,7 +13,7 @@ from lincent.paper.seizure import (
     list_segments,
     read_segment,
 )
-from lincent.paper.seizure import features as extraction_module
+from lincent.paper.seizure import recordings as extraction_module
 from support.benchmarks import load_benchmark
 
 write_segment = load_benchmark("synthetic_eeg").write_segment

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from lincent.model_selection import load_result
-from lincent.model_selection.experiment import split_samples
 from lincent.paper.seizure import EventShuffleSplit, extract_features
 from lincent.paper.study import paper, reproduce_seizure
 from lincent.paper.study.seizure import CODES, seizure_page, seizure_problem, summary_lines
@@ -58,9 +57,7 @@ def test_all_runs_are_on_whole_events(result, root):
     features = extract_features(root / "Dog_1")
     problem = seizure_problem(features)
     for number in range(3):
-        train, test = split_samples(
-            problem.y, number, groups=problem.groups, splitter=problem.splitter
-        )
+        train, test = problem.split(number)
         ictal = features.y == "ictal"
         assert not set(features.events[train][ictal[train]]) & set(
             features.events[test][ictal[test]]

@@ -1,11 +1,13 @@
 """The seven methods the paper compares with."""
 
-from lincent.paper.baselines.dls import DiscriminativeLeastSquares
-from lincent.paper.baselines.elastic import DiscriminativeElasticNet, column_mean_auc
 from lincent.paper.baselines.lda import RegularizedLDA
 from lincent.paper.baselines.minimax import MinimaxProbabilityMachine, StructuralMPM
-from lincent.paper.baselines.svm import LinearSVM
-from lincent.paper.baselines.twin import TwinSVC, WeightedTwinSVC
+from lincent.paper.baselines.regression import (
+    DiscriminativeElasticNet,
+    DiscriminativeLeastSquares,
+    column_mean_auc,
+)
+from lincent.paper.baselines.svm import LinearSVM, TwinSVC, WeightedTwinSVC
 
 __all__ = [
     "DiscriminativeElasticNet",

@@ -12,14 +12,11 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from lincent.estimators.base import atomic, open_training
-from lincent.estimators.fit_callbacks import CallbackSupportMixin
-from lincent.estimators.problem import HostTraining, predicted_codes
-from lincent.estimators.validation import check_class_totals, check_rows, refuse_backend
+from lincent.estimators.problem import HostTraining
+from lincent.estimators.remote import Training
+from lincent.estimators.validation import check_class_totals
 from lincent.problems.arrays import Rows
 from lincent.sources.dense import DenseRows
 
@@ -66,8 +63,8 @@ def warn_unfinished(gap: float, relative: float, tol: float, max_iter: int, name
     )
 
 
-class BinaryBaseline:
-    """``fit`` of dense data, beside ``Classifier``, which makes binary problems of more classes."""
+class Baseline:
+    """``fit`` of dense data in memory, beside ``Classifier``."""
 
     _accept_sparse = False
     _fit: Callable[..., Self]
@@ -103,113 +100,24 @@ class Hyperplanes:
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
 
-class ManyClasses(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    """A classifier that handles any number of classes in one problem."""
+class ManyClasses:
+    """Any number of classes in one problem, beside ``Classifier``.
 
-    _accept_sparse = False
+    ``_task_scores`` returns one column per class; with two classes one signed number per row.
+    """
 
-    def _check_input_backend(self, X: Any) -> None:
-        refuse_backend(self, X)
+    _rows_scores: Callable[..., np.ndarray]
 
-    def _scores(self, X: Any) -> np.ndarray:
-        """Return one column per class; with two classes one signed number per row."""
-        raise NotImplementedError
-
-    @atomic
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._validate_params()
-        training = open_training(self, X, y, sample_weight)
+    def _learn(self, training: Training, fold_fits: Any = ()) -> None:
         check_class_totals(training.classes, training.totals)
         assert isinstance(training, HostTraining)
         X, counted = as_float(training.X), training.weight > 0
         X = X if counted.all() else X[counted]
-        self._fit_rows(X, training.codes[counted], training.weight[counted])
-        return self
+        self._fit_classes(X, training.codes[counted], training.weight[counted])
 
-    def _fit_rows(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
+    def _fit_classes(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
         """Fit to rows of positive weight, given the class index of each."""
         raise NotImplementedError
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Compute signed scores; positive means ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Scores; with more than two classes one column per class.
-        """
-        check_is_fitted(self)
-        return self._scores(check_rows(self, X))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the class of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The class of each row.
-        """
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[predicted_codes(scores)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
-
-
-class Regressions:
-    """One linear regression f_k per class, beside ``ManyClasses``; the largest wins."""
-
-    classes_: np.ndarray
-    coef_: np.ndarray
-    intercept_: np.ndarray
-
-    def responses(self, X: Any) -> np.ndarray:
-        """Return the regressions f_k(x), one column per class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            One column per class.
-        """
-        check_is_fitted(self)
-        return self._responses(check_rows(self, X))
-
-    def _responses(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray(X @ self.coef_.T + self.intercept_)
-
-    def _scores(self, X: np.ndarray) -> np.ndarray:
-        scores = self._responses(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+    def _decision(self, X: Any) -> np.ndarray:
+        return self._rows_scores(X)

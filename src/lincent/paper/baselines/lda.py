@@ -25,15 +25,16 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.linalg
 
+from lincent.estimators.base import Classifier
 from lincent.estimators.validation import Number
-from lincent.paper.baselines._base import ManyClasses
+from lincent.paper.baselines._base import Baseline, ManyClasses
 
 SMALLEST_SHARE = 1e-8
 """A feature without spread inside the classes counts with this share of its overall variance."""
 
 
 @dataclass(eq=False, repr=False)
-class RegularizedLDA(ManyClasses):
+class RegularizedLDA(ManyClasses, Baseline, Classifier):
     """Linear discriminant analysis with a covariance shrunk towards its diagonal.
 
     Parameters
@@ -66,7 +67,7 @@ class RegularizedLDA(ManyClasses):
         "shrinkage": [Number(numbers.Real, 0, 1, closed="both")],
     }
 
-    def _fit_rows(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
+    def _fit_classes(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
         totals = np.bincount(codes, weights=weight)
         freedom = totals.sum() - len(totals)
         if freedom <= 0:
@@ -115,6 +116,6 @@ class RegularizedLDA(ManyClasses):
         target = np.maximum(within, SMALLEST_SHARE * (within + between))
         return np.where(target > 0, target, 1.0)
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _task_scores(self, X: Any) -> np.ndarray:
         scores = X @ self.coef_.T + self.intercept_
         return scores[:, 0] if len(self.classes_) == 2 else scores

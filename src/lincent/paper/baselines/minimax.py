@@ -40,7 +40,7 @@ component means cannot be separated by a hyperplane, since then no k above 0 exi
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -55,14 +55,13 @@ from lincent._errors import import_optional
 from lincent.estimators.base import Classifier
 from lincent.estimators.problem import BinaryProblem
 from lincent.estimators.validation import COMMON_CONSTRAINTS, COUNT, NONNEGATIVE, POSITIVE, Strategy
-from lincent.paper.baselines._base import BinaryBaseline, Hyperplanes, as_float, one_or_all
+from lincent.paper.baselines._base import Baseline, Hyperplanes, as_float, one_or_all
 from lincent.solvers.newton.joint import Span
 
 EDGE = 1e-12
 
 
-@dataclass(frozen=True)
-class MinimaxRule:
+class MinimaxRule(NamedTuple):
     """The hyperplane w.x + intercept = 0, the factor k of the guarantee, components by class."""
 
     coef: np.ndarray
@@ -151,7 +150,7 @@ def store_guarantee(model: Any, parts: list[MinimaxRule]) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class MinimaxProbabilityMachine(Hyperplanes, BinaryBaseline, Classifier):
+class MinimaxProbabilityMachine(Hyperplanes, Baseline, Classifier):
     """Hyperplane with the best guaranteed accuracy, from the mean and covariance of each class.
 
     It is the structural machine with one component per class, and what the paper's column SMP
@@ -218,17 +217,13 @@ def fit_minimax(
     spread = float(variance or ((high.mean - low.mean) ** 2).sum())
     rule = minimax_rule(low, high, ridge * spread / X.shape[1], name)
     coef = space.lift(rule.coef)
-    return MinimaxRule(coef, rule.intercept - float(coef @ center), rule.kappa)
+    return rule._replace(coef=coef, intercept=rule.intercept - float(coef @ center))
 
 
-EM_STARTS = 5
-MOST_ROUNDS = 50
-ENOUGH = 1e-10
 LEAST_KAPPA = 1e-6
 
 
-@dataclass(frozen=True)
-class Components:
+class Components(NamedTuple):
     """Component moments of both classes."""
 
     side: np.ndarray
@@ -274,13 +269,13 @@ def cone_program(
 def structural_rule(parts: Components, d: np.ndarray, start: MinimaxRule) -> MinimaxRule:
     """Return the best hyperplane, or the start where none separates the component means."""
     w, b, value = start.coef, -start.intercept, max(parts.kappa(start.coef, -start.intercept), 0.0)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(50):  # 4 to 7 are enough
         following = cone_program(parts, d, max(value, LEAST_KAPPA), parts.deviations(w))
         now = parts.kappa(*following) if np.all(np.isfinite(following[0])) else -np.inf
         grown = now - value
         if grown > 0:
             (w, b), value = following, now
-        if not grown > ENOUGH * max(1.0, now):
+        if not grown > 1e-10 * max(1.0, now):
             break
     if value <= LEAST_KAPPA:
         return start
@@ -289,7 +284,7 @@ def structural_rule(parts: Components, d: np.ndarray, start: MinimaxRule) -> Min
 
 
 @dataclass(eq=False, repr=False)
-class StructuralMPM(Hyperplanes, BinaryBaseline, Classifier):
+class StructuralMPM(Hyperplanes, Baseline, Classifier):
     """Minimax probability machine for classes made of several components.
 
     Needs clarabel (``pip install "lincent[baselines]"``) unless ``n_components=1``.
@@ -372,7 +367,7 @@ class StructuralMPM(Hyperplanes, BinaryBaseline, Classifier):
         if self.n_components > 1 and any(self._can_split(rows) for rows in classes):
             difference = classes[1].mean(axis=0) - classes[0].mean(axis=0)
             rule = structural_rule(self._components(classes), difference, rule)
-        return replace(rule, intercept=rule.intercept - float(rule.coef @ center))
+        return rule._replace(intercept=rule.intercept - float(rule.coef @ center))
 
     def _can_split(self, rows: np.ndarray) -> bool:
         least = self.n_components * (rows.shape[1] + 1)
@@ -380,13 +375,12 @@ class StructuralMPM(Hyperplanes, BinaryBaseline, Classifier):
 
     def _components(self, classes: list[np.ndarray]) -> Components:
         floor = self.ridge * float(np.mean([rows.var(axis=0).mean() for rows in classes]))
-        side, means, roots = [], [], []
-        for s, rows in zip((-1.0, 1.0), classes, strict=True):
-            for mean, covariance in self._mixture(rows, floor):
-                side.append(s)
-                means.append(mean)
-                roots.append(np.linalg.cholesky(covariance).T)
-        return Components(np.array(side), np.array(means), np.array(roots))
+        parts = [
+            (side, mean, np.linalg.cholesky(covariance).T)
+            for side, rows in zip((-1.0, 1.0), classes, strict=True)
+            for mean, covariance in self._mixture(rows, floor)
+        ]
+        return Components(*map(np.array, zip(*parts, strict=True)))
 
     def _mixture(self, rows: np.ndarray, floor: float) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return mean and covariance of each component of one class."""
@@ -395,7 +389,7 @@ class StructuralMPM(Hyperplanes, BinaryBaseline, Classifier):
             mixture = GaussianMixture(
                 self.n_components,
                 reg_covar=floor,
-                n_init=EM_STARTS,
+                n_init=5,
                 max_iter=1000,
                 random_state=self._seed,
             )

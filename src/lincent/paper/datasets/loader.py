@@ -118,26 +118,21 @@ def list_datasets() -> list[DatasetRecord]:
     >>> [record.code for record in list_datasets()][:7]
     ['BC', 'CG', 'GC', 'PR', 'IS', 'PD', 'GR']
     """
+    names = ("name", "code", "title", "rows", "licence", "source", "synthetic")
     return [
         DatasetRecord(
-            name=entry.name,
-            code=entry.code,
-            title=entry.title,
-            rows=entry.n_rows,
+            **{name: getattr(entry, name) for name in names},
             features=len(entry.feature_names),
-            classes=dict(entry.class_counts),
-            licence=entry.licence,
-            source=entry.source,
-            synthetic=entry.generated,
+            classes=dict(entry.classes),
             available=_available(entry),
-            how="always there" if entry.generated else _ways(entry),
+            how="always there" if entry.synthetic else _ways(entry),
         )
         for entry in ENTRIES.values()
     ]
 
 
 def _available(entry: Entry) -> str:
-    if entry.generated:
+    if entry.synthetic:
         return "generated"
     folder = data_folder()
     if folder is not None and (folder / entry.file).is_file():
@@ -200,25 +195,21 @@ def load_dataset(name: str, *, as_frame: bool = False, download_if_missing: bool
     ((400, 2), ['inner', 'outer'], True)
     """
     entry = find_entry(name)
-    if entry.generated:
-        table, origin = DataTable(entry.feature_names, *generate(entry.name)), "generated"
+    if entry.synthetic:
+        table, origin = DataTable(tuple(entry.feature_names), *generate(entry.name)), "generated"
     else:
         table, origin = _find(entry, download_if_missing)
-    counts = ", ".join(f"{name} {count}" for name, count in entry.class_counts)
+    counts = ", ".join(f"{name} {count}" for name, count in entry.classes.items())
     code = f" ({entry.code} in the paper)" if entry.code else ""
     bunch = Bunch(
         data=table.data,
         target=table.target,
         feature_names=list(table.feature_names),
         target_names=np.unique(table.target),
-        name=entry.name,
-        code=entry.code,
-        source=entry.source,
-        licence=entry.licence,
+        **{key: getattr(entry, key) for key in ("name", "code", "source", "licence", "synthetic")},
         origin=origin,
-        synthetic=entry.generated,
         DESCR=f"{entry.title}{code}\n\n{entry.description}\n\n"
-        f"{entry.n_rows} rows, {len(entry.feature_names)} features; {counts}\n"
+        f"{entry.rows} rows, {len(entry.feature_names)} features; {counts}\n"
         f"Source: {entry.source}\nLicence: {entry.licence}\n",
     )
     if entry.groups_file:
@@ -259,47 +250,40 @@ def _missing(entry: Entry, tried: str) -> DatasetNotFoundError:
 
 def read_data_folder(entry: Entry) -> tuple[DataTable, str] | None:
     """Read a set from the user's folder, byte for byte the listed file."""
-    folder = data_folder()
-    if folder is None or not (folder / entry.file).is_file():
-        return None
-    path = folder / entry.file
-    advice = f"replace the file, or unset {DATA_VARIABLE}"
-    text = _checked_text(path, entry.file_sha256, advice)
-    groups = None
-    if entry.groups_file and (folder / entry.groups_file).is_file():
-        groups_path = folder / entry.groups_file
-        groups = parse_groups(_checked_text(groups_path, entry.groups_file_sha256, advice))
-    return verify_table(parse_table(text, groups), entry, str(path), advice), str(path)
-
-
-def _checked_text(path: Path, expected: str, advice: str) -> str:
-    content = path.read_bytes()
-    verify(content, expected, f"File {path}", advice)
-    return content.decode("utf-8")
+    folder, advice = data_folder(), f"replace the file, or unset {DATA_VARIABLE}"
+    return None if folder is None else _read_files(entry, folder, advice, listed=True)
 
 
 def read_cache(entry: Entry) -> tuple[DataTable, str] | None:
     """Read a set from the cache; a damaged file is an error that says which file to delete."""
-    path = cache_folder() / entry.file
+    return _read_files(entry, cache_folder(), "delete the file to have it fetched again")
+
+
+def _read_files(
+    entry: Entry, folder: Path, advice: str, *, listed: bool = False
+) -> tuple[DataTable, str] | None:
+    """Read the table and, if they are there, the groups; ``listed`` files have known bytes."""
+    path, groups_path = folder / entry.file, folder / (entry.groups_file or "no groups")
     if not path.is_file():
         return None
-    advice = "delete the file to have it fetched again"
-    groups_path = cache_folder() / entry.groups_file if entry.groups_file else None
+    content = path.read_bytes()
+    groups_content = groups_path.read_bytes() if groups_path.is_file() else None
+    if listed:
+        verify(content, entry.file_sha256, f"File {path}", advice)
+        if groups_content is not None:
+            verify(groups_content, entry.groups_file_sha256, f"File {groups_path}", advice)
     try:
-        groups = None
-        if groups_path is not None and groups_path.is_file():
-            groups = parse_groups(groups_path.read_text(encoding="utf-8"))
-        table = parse_table(path.read_text(encoding="utf-8"), groups)
+        groups = None if groups_content is None else parse_groups(groups_content.decode("utf-8"))
+        table = parse_table(content.decode("utf-8"), groups)
     except (ValueError, KeyError) as error:
         raise DatasetChecksumError(f"File {path} cannot be read ({error}); {advice}.") from error
     return verify_table(table, entry, f"File {path}", advice), str(path)
 
 
-def write_cache(entry: Entry, table: DataTable) -> Path:
+def write_cache(entry: Entry, table: DataTable) -> None:
     """Keep a table in the cache, groups first: the table's file then implies the groups' file."""
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     if entry.groups_file and table.groups is not None:
         write_file(folder / entry.groups_file, groups_text(table.groups.tolist()))
     write_file(folder / entry.file, canonical_text(table))
-    return folder / entry.file

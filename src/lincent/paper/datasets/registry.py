@@ -42,21 +42,21 @@ class Entry:
 
     name: str
     title: str
-    n_rows: int
-    feature_names: tuple[str, ...]
-    class_counts: tuple[tuple[str, int], ...]
+    rows: int
+    feature_names: Sequence[str]
+    classes: dict[str, int]
     licence: str
     source: str
     description: str
     code: str = ""
-    aliases: tuple[str, ...] = ()
+    aliases: Sequence[str] = ()
     file_sha256: str = ""
     table_sha256: str = ""
     groups_file: str = ""
     groups_file_sha256: str = ""
     groups_sha256: str = ""
-    generated: bool = False
-    sources: tuple[dict[str, Any], ...] = ()
+    synthetic: bool = False
+    sources: Sequence[dict[str, Any]] = ()
 
     @property
     def file(self) -> str:
@@ -67,13 +67,7 @@ class Entry:
 def _read_registry() -> dict[str, Entry]:
     """Read ``registry.toml`` in the order in which data sets are listed."""
     text = resources.files("lincent.paper.datasets").joinpath("registry.toml").read_text("utf-8")
-    entries = {}
-    for name, facts in tomllib.loads(text).items():
-        facts["class_counts"] = facts["class_counts"].items()
-        lists = ("feature_names", "class_counts", "aliases", "sources")
-        facts |= {key: tuple(facts.get(key, ())) for key in lists}
-        entries[name] = Entry(name=name, **facts)
-    return entries
+    return {name: Entry(name=name, **facts) for name, facts in tomllib.loads(text).items()}
 
 
 ENTRIES = _read_registry()

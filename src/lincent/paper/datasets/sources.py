@@ -41,7 +41,6 @@ from lincent.paper.datasets.registry import (
 TIMEOUT_SECONDS = 8.0
 MAX_BYTES = 10_000_000
 TOTAL_SECONDS = 60
-CHUNK_BYTES = 1 << 16
 
 # ------------------------------------------------------------------------- the texts of originals
 
@@ -168,7 +167,7 @@ def download_text(address: str) -> str:
     content = bytearray()
     with urllib.request.urlopen(address, timeout=TIMEOUT_SECONDS) as response:
         # What has come is taken as it comes: a server that drips must not hold the fit.
-        while part := response.read1(CHUNK_BYTES):
+        while part := response.read1(1 << 16):
             content += part
             if len(content) > MAX_BYTES:
                 raise ValueError(f"more than {MAX_BYTES} bytes.")

@@ -1,15 +1,13 @@
 """Seizure detection from raw EEG: segment files, features, events and splits."""
 
 from lincent.paper.seizure.events import EventShuffleSplit, find_events, split_groups
-from lincent.paper.seizure.features import (
+from lincent.paper.seizure.recordings import (
+    Segment,
+    SegmentError,
     SkippedSegmentsWarning,
     SubjectFeatures,
     extract_features,
     fft_magnitude,
-)
-from lincent.paper.seizure.recordings import (
-    Segment,
-    SegmentError,
     find_subjects,
     list_segments,
     read_segment,

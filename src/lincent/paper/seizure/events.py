@@ -22,10 +22,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, indexable
 
-INTERICTAL_RULES = ("random", "blocks")
-ORDERS = 50
-CLOSE_ENOUGH = 0.05
-
 
 def find_events(latency: Any) -> np.ndarray:
     """Return the number of the event of each ictal segment, from 0, in order of the file numbers.
@@ -76,7 +72,7 @@ def split_groups(y: Any, events: Any, interictal: str = "random") -> np.ndarray:
         One number per segment.
     """
     y, events = np.asarray(y), np.asarray(events)
-    if interictal not in INTERICTAL_RULES:
+    if interictal not in ("random", "blocks"):
         raise ValueError(f"interictal is 'random' or 'blocks', got {interictal!r}.")
     if events.dtype.kind not in "iu":
         _, events = np.unique(events, return_inverse=True)
@@ -167,57 +163,49 @@ class EventShuffleSplit(BaseEstimator):
         train, test : ndarray of int
             The rows of both sides.
         """
-        self._check()
+        if not isinstance(self.n_splits, Integral) or self.n_splits < 1:
+            raise ValueError(f"n_splits is a number of splits, 1 or more, got {self.n_splits!r}.")
+        if not (isinstance(self.train_size, Real) and 0 < self.train_size < 1):
+            raise ValueError(f"train_size is a share between 0 and 1, got {self.train_size!r}.")
         if y is None or groups is None:
             raise ValueError("EventShuffleSplit needs y and the events as groups.")
         indexable(X, y, groups)
         y = np.asarray(y)
         units = split_groups(y, groups)
-        classes = [_Units(y, units, label) for label in np.unique(y)]
+        classes = [_class_groups(y, units, label) for label in np.unique(y)]
         rng = check_random_state(self.random_state)
         for _ in range(self.n_splits):
             training = np.zeros(len(y), dtype=bool)
-            for part in classes:
-                training[part.draw(self.train_size, rng)] = True
+            for rows, codes, sizes in classes:
+                training[rows] = np.isin(codes, _draw_groups(sizes, self.train_size, rng))
             yield np.flatnonzero(training), np.flatnonzero(~training)
 
-    def _check(self) -> None:
-        if not isinstance(self.n_splits, Integral) or self.n_splits < 1:
-            raise ValueError(f"n_splits is a number of splits, 1 or more, got {self.n_splits!r}.")
-        if not (isinstance(self.train_size, Real) and 0 < self.train_size < 1):
-            raise ValueError(f"train_size is a share between 0 and 1, got {self.train_size!r}.")
 
-
-class _Units:
-    """The groups of one class: rows of each and how many."""
-
-    def __init__(self, y: np.ndarray, units: np.ndarray, label: Any) -> None:
-        self.rows = np.flatnonzero(y == label)
-        self.names, self.codes, self.sizes = np.unique(
-            units[self.rows], return_inverse=True, return_counts=True
+def _class_groups(y: np.ndarray, units: np.ndarray, label: Any) -> tuple[np.ndarray, ...]:
+    """Return the rows of a class, the number of the group of each, and the size of each group."""
+    rows = np.flatnonzero(y == label)
+    names, codes, sizes = np.unique(units[rows], return_inverse=True, return_counts=True)
+    if len(names) < 2:
+        raise ValueError(
+            f"The class {str(label)!r} has {len(rows)} segments in one group (event or block), so "
+            "no split can have it on both sides."
         )
-        if len(self.names) < 2:
-            raise ValueError(
-                f"The class {str(label)!r} has {len(self.rows)} segments in one group (event or "
-                "block), so no split can have it on both sides."
-            )
-        both = np.intersect1d(self.names, units[y != label])
-        if len(both):
-            raise ValueError(
-                f"Group {both[0]} has segments of {str(label)!r} and of another class."
-            )
+    both = np.intersect1d(names, units[y != label])
+    if len(both):
+        raise ValueError(f"Group {both[0]} has segments of {str(label)!r} and of another class.")
+    return rows, codes, sizes
 
-    def draw(self, share: float, rng: np.random.RandomState) -> np.ndarray:
-        """Return the rows for training."""
-        total = len(self.rows)
-        best, chosen = np.inf, np.zeros(0, dtype=int)
-        for _ in range(ORDERS):
-            order = rng.permutation(len(self.names))
-            reached = np.cumsum(self.sizes[order])[:-1] / total  # the last group never trains
-            count = int(np.abs(reached - share).argmin())
-            distance = abs(float(reached[count]) - share)
-            if distance < best:
-                best, chosen = distance, order[: count + 1]
-            if best <= CLOSE_ENOUGH:
-                break
-        return np.asarray(self.rows[np.isin(self.codes, chosen)])
+
+def _draw_groups(sizes: np.ndarray, share: float, rng: np.random.RandomState) -> np.ndarray:
+    """Return the groups for training."""
+    best, chosen = np.inf, sizes[:0]
+    for _ in range(50):
+        order = rng.permutation(len(sizes))
+        reached = np.cumsum(sizes[order])[:-1] / sizes.sum()  # the last group never trains
+        count = int(np.abs(reached - share).argmin())
+        distance = abs(float(reached[count]) - share)
+        if distance < best:
+            best, chosen = distance, order[: count + 1]
+        if best <= 0.05:
+            break
+    return chosen

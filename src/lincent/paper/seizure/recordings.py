@@ -1,4 +1,4 @@
-"""Segment files of the seizure detection challenge: names and reading.
+"""Segment files of the seizure detection challenge: names, reading, and the paper's features.
 
     ROOT/<Subject>/<Subject>_<kind>_segment_<N>.mat      kind: ictal, interictal or test
 
@@ -10,23 +10,44 @@ A file holds ``data`` (channels by samples, one second), ``freq`` (an average ov
 so 399.61 rather than 400), ``channels`` (a structure whose *values* are the electrode names; its
 field names are mangled by the program that wrote the files) and, in ictal files, ``latency``: the
 seconds from the marked onset to the first sample.  Scalars come as (1,) or (1, 1).
+
+The paper's features are computed in parallel and cached.  With N samples x_0 ... x_{N-1} of one
+channel in one second,
+
+    X_k = | sum_t x_t exp(-2 pi i k t / N) |,        k = 1 ... 49
+
+where bin k lies at k · rate / N hertz: k Hz for a segment of one second.  Sixteen channels give
+16 × 49 = 784 features.  The paper writes "1 to 50 Hz" and 49 values, so 50 is left out, and so is
+the constant part, k = 0.  A constant channel has 49 zeros.
+
+The features of a subject are cached in one file, written atomically.  It starts with the SHA-256 of
+all that follows, so that damage is detected, and holds the name, size and modification time of
+every raw file: where one differs, the subject is read again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import re
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 
+from lincent._files import write_file
 from lincent.paper.datasets.registry import DatasetNotFoundError
+from lincent.paper.seizure.events import find_events
 
 ICTAL, INTERICTAL = "ictal", "interictal"
 KINDS = (ICTAL, INTERICTAL)
+VISIBLE = "[!.]*.mat"
+LOW, HIGH = 1, 49
 _NAME = re.compile(r"(?P<subject>.+)_(?P<kind>ictal|interictal|test)_segment_(?P<number>\d+)\.mat")
 
 
@@ -34,8 +55,7 @@ class SegmentError(ValueError):
     """A file is not a segment of this layout; the message has the file's name."""
 
 
-@dataclass(frozen=True, order=True)
-class SegmentFile:
+class SegmentFile(NamedTuple):
     """Where one segment lies; the order is kind (ictal first), then number."""
 
     kind: str
@@ -43,8 +63,7 @@ class SegmentFile:
     path: Path
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(NamedTuple):
     """The segments of one subject, in order, and one message for each foreign file."""
 
     subject: str
@@ -90,7 +109,11 @@ def find_subjects(root: str | os.PathLike[str]) -> list[Path]:
         raise DatasetNotFoundError(
             f"{str(root)!r} is not a folder; name the one that holds Dog_1, Patient_1 and so on."
         )
-    folders = [folder for folder in (root, *root.iterdir()) if _has_segments(folder)]
+    folders = [
+        folder
+        for folder in (root, *root.glob("[!.]*/"))
+        if any(_NAME.fullmatch(path.name) for path in folder.glob(VISIBLE))
+    ]
     if not folders:
         raise DatasetNotFoundError(
             f"No segments below {str(root)!r}: expected files such as "
@@ -123,9 +146,7 @@ def list_segments(folder: str | os.PathLike[str]) -> Listing:
         raise DatasetNotFoundError(f"{str(folder)!r} is not a folder.")
     subject = folder.resolve().name
     files, foreign = [], []
-    for path in sorted(folder.iterdir()):
-        if not _is_candidate(path):
-            continue
+    for path in sorted(folder.glob(VISIBLE)):
         match = _NAME.fullmatch(path.name)
         if match is None or match["subject"] != subject:
             foreign.append(
@@ -135,16 +156,6 @@ def list_segments(folder: str | os.PathLike[str]) -> Listing:
         elif match["kind"] in KINDS:
             files.append(SegmentFile(match["kind"], int(match["number"]), path))
     return Listing(subject, folder, tuple(sorted(files)), tuple(foreign))
-
-
-def _is_candidate(path: Path) -> bool:
-    return path.suffix == ".mat" and not path.name.startswith(".") and path.is_file()
-
-
-def _has_segments(folder: Path) -> bool:
-    if folder.name.startswith(".") or not folder.is_dir():
-        return False
-    return any(_is_candidate(path) and _NAME.fullmatch(path.name) for path in folder.iterdir())
 
 
 @dataclass(frozen=True)
@@ -249,3 +260,253 @@ def _scalar(value: Any) -> float:
     """Return a number stored in an array of any shape; NaN where there is none."""
     values = np.ravel(value)
     return float(values[0]) if values.size and values.dtype.kind in "iuf" else float("nan")
+
+
+# Features.
+
+
+class SkippedSegmentsWarning(UserWarning):
+    """Some files were passed over because the caller asked to be lenient."""
+
+
+def fft_magnitude(data: np.ndarray, low: int = LOW, high: int = HIGH) -> np.ndarray:
+    """Return the magnitudes of bins ``low`` to ``high``, channels one after another.
+
+    Parameters
+    ----------
+    data : ndarray of shape (..., n_channels, n_samples)
+        The samples, one line per channel.
+    low : int, default=LOW
+        The first frequency.
+    high : int, default=HIGH
+        The last frequency.
+
+    Returns
+    -------
+    ndarray of shape (..., n_channels * (high - low + 1))
+        The magnitudes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lincent.paper.seizure import fft_magnitude
+    >>> wave = np.sin(2 * np.pi * 10 * np.arange(400) / 400)
+    >>> features = fft_magnitude(wave[None])
+    >>> features.shape, int(features.argmax()) + 1
+    ((49,), 10)
+    """
+    from scipy.fft import rfft
+
+    part = np.abs(rfft(data, axis=-1)[..., low : high + 1])
+    return np.asarray(part.reshape(*data.shape[:-2], -1))
+
+
+def segment_features(segment: Segment) -> np.ndarray:
+    """Return the features of one segment, which must be about one second long."""
+    if abs(segment.duration - 1) > 0.1:
+        raise SegmentError(
+            f"{segment.path.name} lasts {segment.duration:.3g} s ({segment.data.shape[1]} samples "
+            f"at {segment.rate:g} Hz); FFT bin k means k Hz only for one second."
+        )
+    if segment.data.shape[1] // 2 < HIGH:
+        raise SegmentError(
+            f"{segment.path.name} has {segment.data.shape[1]} samples, which reach "
+            f"{segment.data.shape[1] // 2} Hz; {HIGH} Hz are asked for."
+        )
+    return fft_magnitude(segment.data)
+
+
+@dataclass(frozen=True)
+class SubjectFeatures:
+    """The features of one subject.
+
+    Parameters
+    ----------
+    subject : str
+        Name of the folder.
+    X : ndarray of shape (n_segments, n_features)
+        Ictal segments first, each kind in the order of its numbers.
+    y : ndarray of shape (n_segments,)
+        ``"ictal"`` or ``"interictal"``.
+    events : ndarray of shape (n_segments,)
+        Number of the seizure for ictal segments, -1 for the others; the ``groups`` of
+        `EventShuffleSplit`.
+    latency : ndarray of shape (n_segments,)
+        NaN where the file has none.
+    channels : tuple of str
+        The electrodes.
+    rate : float
+        Samples per second, of the first segment.
+    skipped : tuple of str
+        One message for each file passed over.
+    notes : tuple of str
+        What a reader of results should know: gaps in the numbers, changing channel names.
+    reused : bool
+        Whether the features came from the cache.
+    """
+
+    subject: str
+    X: np.ndarray = field(repr=False)
+    y: np.ndarray = field(repr=False)
+    events: np.ndarray = field(repr=False)
+    latency: np.ndarray = field(repr=False)
+    channels: tuple[str, ...] = field(repr=False)
+    rate: float
+    skipped: tuple[str, ...]
+    notes: tuple[str, ...]
+    reused: bool
+
+    @property
+    def n_events(self) -> int:
+        """How many seizures."""
+        return int(self.events.max(initial=-1)) + 1
+
+
+def extract_features(
+    folder: str | os.PathLike[str],
+    *,
+    cache: str | os.PathLike[str] | None = None,
+    lenient: bool = False,
+    n_jobs: int | None = None,
+) -> SubjectFeatures:
+    """Read a subject's training segments and return their features, labels and events.
+
+    Parameters
+    ----------
+    folder : path
+        A subject's folder in the challenge's layout.
+    cache : path or None
+        Where features are kept between runs; None keeps nothing.
+    lenient : bool
+        Pass over files that cannot be used and warn with their number; otherwise the first of
+        them is an error.
+    n_jobs : int or None
+        Processes; -1 takes all cores.
+
+    Returns
+    -------
+    SubjectFeatures
+        Features, labels and events.
+    """
+    listing = list_segments(folder)
+    if listing.foreign and not lenient:
+        raise SegmentError(listing.foreign[0])
+    if not listing.files:
+        raise SegmentError(f"{listing.folder} holds no ictal or interictal segment.")
+    path = None if cache is None else Path(cache).expanduser() / f"{listing.subject}.features"
+    key = _key(listing.files)
+    table = None if path is None else _read_cache(path, key)
+    reused = table is not None
+    if table is None:
+        table = _compute(listing.files, lenient, n_jobs)
+        if path is not None:
+            _write_cache(path, table | {"key": np.array(key)})
+    skipped = [*listing.foreign, *table["skipped"].tolist()]
+    if skipped and not lenient:
+        raise SegmentError(skipped[0])
+    if skipped:
+        total = len(listing.files) + len(listing.foreign)
+        warnings.warn(
+            f"{listing.subject}: {len(skipped)} of {total} files were skipped; the first: "
+            f"{skipped[0]}",
+            SkippedSegmentsWarning,
+            stacklevel=2,
+        )
+    if not len(table["features"]):
+        raise SegmentError(f"{listing.folder} holds no usable segment.")
+    ictal = table["kinds"] == ICTAL
+    events = np.full(len(ictal), -1)
+    events[ictal] = find_events(table["latencies"][ictal])
+    return SubjectFeatures(
+        subject=listing.subject,
+        X=table["features"],
+        y=table["kinds"],
+        events=events,
+        latency=table["latencies"],
+        channels=tuple(table["channels"].tolist()),
+        rate=float(table["rates"][0]),
+        skipped=tuple(skipped),
+        notes=tuple(_notes(listing, table, ictal)),
+        reused=reused,
+    )
+
+
+def _key(files: tuple[SegmentFile, ...]) -> str:
+    """Return a hash of all that decides the features, without a look into the files."""
+    facts = [(file.path.name, (s := file.path.stat()).st_size, s.st_mtime_ns) for file in files]
+    return hashlib.sha256(repr((LOW, HIGH, facts)).encode()).hexdigest()
+
+
+def _read_cache(path: Path, key: str) -> dict[str, np.ndarray] | None:
+    """Return the cached table; None where it is missing, damaged, or of other files."""
+    content = path.read_bytes() if path.is_file() else b""
+    digest, payload = content[:32], content[32:]
+    if not payload or hashlib.sha256(payload).digest() != digest:
+        return None
+    with np.load(io.BytesIO(payload), allow_pickle=False) as arrays:
+        return dict(arrays) if str(arrays["key"]) == key else None
+
+
+def _write_cache(path: Path, table: dict[str, np.ndarray]) -> None:
+    buffer = io.BytesIO()
+    np.savez(buffer, **table)  # type: ignore[arg-type]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, hashlib.sha256(buffer.getvalue()).digest() + buffer.getvalue())
+
+
+def _measure(file: SegmentFile, lenient: bool) -> tuple[Any, ...] | str:
+    """Return the features and facts of one file, or why it cannot be used."""
+    try:
+        segment = read_segment(file.path)
+        features = segment_features(segment)
+    except SegmentError as error:
+        if not lenient:
+            raise
+        return str(error)
+    latency = np.nan if segment.latency is None else segment.latency
+    constant = bool(segment.constant_channels.any())
+    return segment.channels, features, file.kind, latency, segment.rate, constant
+
+
+def _compute(
+    files: tuple[SegmentFile, ...], lenient: bool, n_jobs: int | None
+) -> dict[str, np.ndarray]:
+    """Return the features of raw files as columns, and why some were passed over."""
+    rows, skipped = [], []
+    channels: tuple[str, ...] = ()
+    outcomes = Parallel(n_jobs=n_jobs)(delayed(_measure)(file, lenient) for file in files)
+    for file, outcome in zip(files, outcomes, strict=True):
+        if isinstance(outcome, str):
+            skipped.append(outcome)
+            continue
+        names, *row = outcome
+        channels = channels or names
+        if len(names) != len(channels):
+            skipped.append(
+                f"{file.path.name} has {len(names)} channels and the first segment of this subject "
+                f"{len(channels)}."
+            )
+            continue
+        rows.append([*row, names != channels])
+    columns = ("features", "kinds", "latencies", "rates", "constant", "renamed")
+    values = zip(*rows, strict=True) if rows else ((),) * len(columns)
+    table = {name: np.array(column) for name, column in zip(columns, values, strict=True)}
+    return table | {"channels": np.array(channels), "skipped": np.array(skipped, dtype=str)}
+
+
+def _notes(listing: Listing, table: dict[str, np.ndarray], ictal: np.ndarray) -> Iterator[str]:
+    yield from listing.gaps()
+    if table["renamed"].any():
+        yield (
+            f"{listing.subject}: the channel names of {table['renamed'].sum()} segments differ "
+            "from those of the first; rows are taken in the order of the files."
+        )
+    if table["constant"].any():
+        count = table["constant"].sum()
+        yield f"{listing.subject}: {count} segments have channels without movement."
+    unknown = int(np.isnan(table["latencies"][ictal]).sum())
+    if unknown:
+        yield (
+            f"{listing.subject}: {unknown} ictal segments have no latency; each is taken as part "
+            "of the seizure before it."
+        )

@@ -10,7 +10,7 @@ or not at all.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -59,7 +59,7 @@ class PrintedLDA(RegularizedLDA):
     the second class where x.beta > k; each S is lambda S + (1 - lambda) I.
     """
 
-    def _fit_rows(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
+    def _fit_classes(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> None:
         means, covariances = [], []
         for k in range(2):
             samples, identity = X[codes == k], np.eye(X.shape[1])
@@ -118,8 +118,7 @@ def interpretation_plan(
     )
 
 
-@dataclass(frozen=True)
-class Effect:
+class Effect(NamedTuple):
     """What another interpretation does to one number; percent, on the same splits."""
 
     what: str

@@ -14,7 +14,6 @@ the same outcome. A conclusion whose methods or sets were not run is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,6 @@ from lincent.paper.study import paper
 
 POINTS = 1.5
 """Differences within so many points count as agreement."""
-ERRORS = 2.0
 CLOSE = 1
 """Wins and losses that differ by no more are called close."""
 DISCRIMINATORS = ("LCC", "LCC-1NN", "LCC-1SV")
@@ -42,8 +40,7 @@ def sets_of(frame: Any) -> Sets:
 # ------------------------------------------------------------------------------- printed numbers
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(NamedTuple):
     """One printed number beside ours; percent."""
 
     dataset: str
@@ -51,9 +48,13 @@ class Agreement:
     method: str
     ours: float
     theirs: float
-    difference: float
     error: float
     runs: int
+
+    @property
+    def difference(self) -> float:
+        """Ours minus theirs."""
+        return self.ours - self.theirs
 
     @property
     def errors(self) -> float:
@@ -68,7 +69,7 @@ class Agreement:
     @property
     def within_error(self) -> bool:
         """Whether the difference is at most two combined standard errors."""
-        return bool(abs(self.difference) <= max(ERRORS * self.error, 0.005))
+        return bool(abs(self.difference) <= max(2 * self.error, 0.005))
 
 
 def agreements(frame: Any, sets: Sets = paper.SETS) -> list[Agreement]:
@@ -82,11 +83,9 @@ def agreements(frame: Any, sets: Sets = paper.SETS) -> list[Agreement]:
                     continue
                 values = table[method].dropna()
                 theirs, n = paper.printed(dataset, row, method).value, len(values)
-                ours, sd = float(values.mean()), float(values.std(ddof=1))
-                error = sd * np.sqrt(1 / n + 1 / paper.RUNS_APPENDIX)
-                numbers.append(
-                    Agreement(dataset, row, method, ours, theirs, ours - theirs, error, n)
-                )
+                error = float(values.std(ddof=1)) * np.sqrt(1 / n + 1 / paper.RUNS_APPENDIX)
+                mean = float(values.mean())
+                numbers.append(Agreement(dataset, row, method, mean, theirs, error, n))
     return numbers
 
 

@@ -22,8 +22,6 @@ from lincent.paper.study.compare_with_paper import POINTS, Agreement
 from lincent.report.comparison import shorten
 from lincent.report.drawing import COLOR, SERIES, drawing, rows_of_dots, to_svg
 
-RESOLUTION = 70
-DIGITS = 5
 Panels = dict[str, tuple[Any, Any]]
 """Means and standard deviations, sets by methods, of each panel."""
 
@@ -80,7 +78,7 @@ def shape_plot_data(shapes: list[Problem], widths: dict[str, float]) -> dict[str
             X = problem.preparation().fit_transform(problem.X)
             model = KernelLCC(gamma=widths[problem.name], norm="linf", class_weight=None)
             model.fit(X, problem.y)
-            drawn = BoundaryDisplay.computed(model, X, problem.y, resolution=RESOLUTION)
+            drawn = BoundaryDisplay.computed(model, X, problem.y, resolution=70)
             data[problem.name] = {
                 "X": _plain(X),
                 "codes": drawn.codes.tolist(),
@@ -106,12 +104,9 @@ def chosen_widths(frame: Any) -> dict[str, float]:
     }
 
 
-def _plain(values: Any, digits: int = DIGITS) -> Any:
+def _plain(values: Any, digits: int = 5) -> Any:
     """Return numbers as nested lists, short enough to be read: a drawing needs no more digits."""
-    values = np.asarray(values, dtype=float)
-    if values.ndim > 1:
-        return [_plain(row, digits) for row in values]
-    return [float(f"{value:.{digits}g}") for value in values]
+    return np.vectorize(lambda value: float(f"{value:.{digits}g}"), otypes=[float])(values).tolist()
 
 
 # Drawings.

@@ -71,10 +71,7 @@ def reproduction_page(result: ExperimentResult) -> Page:
     numbers, config = agreements(result.frame), result.config
     lead = None
     if numbers:
-        svg, caption = (
-            figures.ours_and_theirs(numbers),
-            prose("agreement-figure", points=POINTS),
-        )
+        svg, caption = figures.ours_and_theirs(numbers), prose("agreement-figure", points=POINTS)
         lead = Figure("agreement", svg, "Ours against the paper's numbers", caption)
     sections = [
         conclusion_section(result),
@@ -86,23 +83,30 @@ def reproduction_page(result: ExperimentResult) -> Page:
         kernel_section(result),
         example_section(result),
         interpretation_section(result),
-        missing_section(result),
-        settings_section(result, _command(config)),
     ]
     facts = (
         ("Sets", f"{len({n.dataset for n in numbers})} of {len(paper.SETS)}"),
         ("Runs", f"{config['runs']} (paper: 100 in its text, 50 in its appendix)"),
-        ("Fits", f"{config['fits']}"),
-        ("Wall time", wall_time(result)),
     )
-    return Page(
-        "Linear centralization classifier: the paper, run again",
-        answer(result, numbers),
-        lead,
-        facts,
-        tuple(section for section in sections if section is not None),
-        f"{paper.CITATION}. {footer(result)}",
-    )
+    title = "Linear centralization classifier: the paper, run again"
+    first = title, answer(result, numbers), lead, facts
+    return study_page(result, *first, sections, _command(config))
+
+
+def study_page(
+    result: ExperimentResult,
+    title: str,
+    answer: tuple[str, ...],
+    lead: Figure | None,
+    facts: tuple[tuple[str, str], ...],
+    sections: Sequence[Section | None],
+    command: list[str],
+) -> Page:
+    """Return a page that ends with what is missing, the settings and the citation."""
+    facts += (("Fits", f"{result.config['fits']}"), ("Wall time", wall_time(result)))
+    last = missing_section(result), settings_section(result, shlex.join(command))
+    kept = tuple(section for section in (*sections, *last) if section is not None)
+    return Page(title, answer, lead, facts, kept, f"{paper.CITATION}. {footer(result)}")
 
 
 def answer(result: ExperimentResult, numbers: Sequence[Agreement]) -> tuple[str, str]:
@@ -128,14 +132,14 @@ def answer(result: ExperimentResult, numbers: Sequence[Agreement]) -> tuple[str,
     return first, prose("answer-baseline", **fields, hard=hard.mean(), ranking=ranking.mean())
 
 
-def _command(config: dict[str, Any]) -> str:
+def _command(config: dict[str, Any]) -> list[str]:
     parts = ["lincent", "reproduce", *["--quick"] * config["quick"]]
     parts += ["--seed", str(config["seed"]), "--runs", str(config["runs"])]
     if tuple(config["sets"]) != paper.SETS:
         parts += ["--sets", ",".join(config["sets"])]
     if set(config["parts"]) != set(PARTS):
         parts += ["--parts", ",".join(config["parts"])]
-    return shlex.join(parts)
+    return parts
 
 
 def summary_lines(result: ExperimentResult) -> list[str]:

@@ -11,7 +11,6 @@ has its own name and table, without a number of the paper.
 from __future__ import annotations
 
 import os
-import shlex
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -39,7 +38,6 @@ from lincent.paper.seizure.subjects import HOW
 from lincent.paper.study import paper, report
 from lincent.paper.study.compare_with_paper import agreements
 from lincent.report.blocks import Page, Paragraph, Section, number, seconds, tabulated, text
-from lincent.report.comparison import footer, settings_section, wall_time
 
 METHODS = tuple(method for method in paper.METHODS if method != "SMP")
 CODES = tuple(subject.code for subject in SUBJECTS)
@@ -201,7 +199,7 @@ def seizure_page(result: ExperimentResult) -> Page:
     config = result.config
     subjects, substitutes = _split_names(result)
     numbers = agreements(result.frame[result.frame["method"].isin(METHODS)], subjects)
-    sections: list[Section | None] = [_data_section(result)]
+    sections = [_data_section(result)]
     if numbers:
         printed = paper.COMPACT_SEIZURE
         wins = report.wins_table(result, subjects, METHODS[1:], printed, "12 subjects")
@@ -212,26 +210,16 @@ def seizure_page(result: ExperimentResult) -> Page:
             report.time_section(result, subjects, METHODS),
         ]
     sections += [_substitute_section(result, name) for name in substitutes]
-    sections.append(report.missing_section(result))
     command = ["lincent", "reproduce", "--seizure", config["root"]]
     command += ["--seed", str(config["seed"]), "--runs", str(config["runs"])]
     command += ["--interictal", config["interictal"], *["--lenient"] * config["lenient"]]
-    sections.append(settings_section(result, shlex.join(command)))
     facts = (
         ("Subjects", f"{len(subjects)} of 12"),
         ("Runs", f"{config['runs']} (paper: {paper.RUNS_APPENDIX})"),
         ("Interictal", report.prose(f"seizure-{config['interictal']}")),
-        ("Fits", f"{config['fits']}"),
-        ("Wall time", wall_time(result)),
     )
-    return Page(
-        "Seizure detection: the paper's twelve subjects",
-        answer(result),
-        None,
-        facts,
-        tuple(section for section in sections if section is not None),
-        f"{paper.CITATION}. {footer(result)}",
-    )
+    title = "Seizure detection: the paper's twelve subjects"
+    return report.study_page(result, title, answer(result), None, facts, sections, command)
 
 
 def _data_section(result: ExperimentResult) -> Section:
