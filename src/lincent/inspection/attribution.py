@@ -32,7 +32,7 @@ from lincent._errors import AppError
 from lincent.estimators.additive import AdditiveModel
 from lincent.estimators.auto import AutoLCC
 from lincent.estimators.tabular import TableClassifier
-from lincent.inspection._display import last_step, names_of
+from lincent.inspection.displays import last_step, names_of
 from lincent.inspection.expression import (
     Expr,
     add_up,

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from lincent._errors import import_optional, printable
-from lincent.inspection._display import COLORS, INK, LIGHT
+from lincent.inspection.displays import COLORS, INK, LIGHT
 
 _NAMES = (
     "ink", "muted", "line", "paper", "best", "near", "far", "good", "bad",
