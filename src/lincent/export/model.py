@@ -236,18 +236,13 @@ def linear_scores(model: Model) -> list[dict[str, Any]]:
     own = isinstance(classifier, Classifier) and hasattr(classifier, "multi_class")
     if not (own and is_linear(classifier)):
         return []
-    labels = [plain(label) for label in classifier.classes_]
-    problems = []
+    labels, problems = model.classes, []
     for k, task in enumerate(binary_tasks(len(labels), classifier.multi_class)):
+        negative, positive = ([labels[c] for c in side] for side in (task.negative, task.positive))
         constant, terms = _terms(model, k)
-        problems.append(
-            {
-                "negative": [labels[c] for c in task.negative],
-                "positive": [labels[c] for c in task.positive],
-                "constant": constant,
-                "terms": sorted(terms, key=lambda term: -abs(term["effect"])),
-            }
-        )
+        terms.sort(key=lambda term: -abs(term["effect"]))
+        sides = {"negative": negative, "positive": positive}
+        problems.append(sides | {"constant": constant, "terms": terms})
     return problems
 
 
@@ -303,4 +298,4 @@ def contributions_of(model: Model) -> Explainer:
     background = model.summary["background"]
     owners = encoded_owners(model.pipeline, model.schema).tolist()
     rows, means = (np.array(background[name], dtype=np.float64) for name in ("rows", "means"))
-    return Explainer.of_model(model.classifier, owners, rows, means).divided(model.score_scale)
+    return Explainer(model.classifier, owners, rows, means, model.score_scale)

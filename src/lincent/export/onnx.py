@@ -33,6 +33,7 @@ from lincent.inspection.expression import (
     check_numeric,
     classifier_outputs,
     encoded,
+    fold,
     has_probabilities,
 )
 from lincent.tables.encoder import TableEncoder
@@ -169,8 +170,13 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 
 # Expressions.
 
-UNARY = {"exp": "Exp", "abs": "Abs"}
-BINARY = {"add": "Add", "mul": "Mul"}
+SAME: dict[str, tuple[str, dict[str, Any]]] = {
+    "exp": ("Exp", {}), "abs": ("Abs", {}), "add": ("Add", {}), "mul": ("Mul", {}),
+    "concat": ("Concat", {"axis": 1}), "softmax": ("Softmax", {"axis": 1}),
+}  # fmt: skip
+"""Operations that ONNX has, with their attributes."""
+WITH_TWO = {"affine": ("MatMul", "Add"), "scale": ("Mul", "Add"), "clip": ("Max", "Min")}
+"""Operations of two steps, each with a constant."""
 
 
 class GraphWriter:
@@ -253,40 +259,25 @@ class GraphWriter:
 
     def write(self, expr: Expr) -> str:
         """Return the name of the value of an expression."""
-        if expr not in self.names:
-            self.names[expr] = self._write(expr)
-        return self.names[expr]
+        return str(fold(expr, self._write, self.names))
 
-    def _write(self, expr: Expr) -> str:
-        op, data = expr.op, expr.data
-        if op == "input":
-            return self.node("Cast", self.inputs.get(data, data), to=self.proto.DOUBLE)
-        if op == "one_of":
-            return self._one_of(expr.args[0].data, data[0])
-        args = [self.write(arg) for arg in expr.args]
-        x = args[0]
-        if op in UNARY:
-            return self.node(UNARY[op], x)
-        if op in BINARY:
-            return self.node(BINARY[op], *args)
+    def _write(self, expr: Expr, args: list[str]) -> str:
+        op, data, x = expr.op, expr.data, args[0] if args else ""
+        if op in SAME:
+            return self.node(SAME[op][0], *args, **SAME[op][1])
+        if op in WITH_TWO:
+            for kind, constant in zip(WITH_TWO[op], data, strict=True):
+                x = self.node(kind, x, self.constant(constant))
+            return x
         match op:
-            case "concat":
-                return self.node("Concat", *args, axis=1)
+            case "text":
+                return str(self.inputs.get(data, data))
+            case "input":
+                return self.node("Cast", self.inputs.get(data, data), to=self.proto.DOUBLE)
             case "take":
                 return self.node("Gather", x, self.integers(data), axis=1)
-            case "affine":
-                product = self.node("MatMul", x, self.constant(data[0]))
-                return self.node("Add", product, self.constant(data[1]))
-            case "scale":
-                product = self.node("Mul", x, self.constant(data[0]))
-                return self.node("Add", product, self.constant(data[1]))
-            case "clip":
-                above = self.node("Max", x, self.constant(data[0]))
-                return self.node("Min", above, self.constant(data[1]))
             case "power":
                 return self.node("Pow", x, self.constant(float(data)))
-            case "softmax":
-                return self.node("Softmax", x, axis=1)
             case "missing":
                 return self._indicator("IsNaN", self.node("Cast", x, to=self.proto.FLOAT))
             case "fill":
@@ -296,21 +287,14 @@ class GraphWriter:
                 return self._indicator("Greater", x, self.constant(0.0))
             case "min":  # by TopK, which is the same in all versions of ONNX
                 return self.node("TopK", x, self.integers([1]), unused=1, axis=1, largest=0)
-        methods: dict[str, Any] = {
-            "equal": self._equal,
-            "distances": self._distances,
-            "trees": self._trees,
-        }
-        return methods[op](x, data)
+        return str(getattr(self, f"_{op}")(x, data))
 
     def _indicator(self, kind: str, *inputs: str) -> str:
         return self.node("Cast", self.node(kind, *inputs), to=self.proto.DOUBLE)
 
-    def _one_of(self, name: str, values: Any) -> str:
-        output = self.node(
-            "OneHotEncoder", self.inputs.get(name, name), domain="ai.onnx.ml",
-            cats_strings=[word.encode() for word in values], zeros=1,
-        )  # fmt: skip
+    def _one_of(self, x: str, data: Any) -> str:
+        words = [word.encode() for word in data[0]]
+        output = self.node("OneHotEncoder", x, domain="ai.onnx.ml", cats_strings=words, zeros=1)
         squeezed = self.node("Squeeze", output, self.integers([1]))
         return self.node("Cast", squeezed, to=self.proto.DOUBLE)
 
