@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any
 
 
@@ -156,6 +160,36 @@ class Section:
     name: str
     title: str
     blocks: tuple[Block, ...]
+
+
+@cache
+def _prose() -> dict[str, Any]:
+    file = resources.files("lincent.report").joinpath("prose.toml")
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+def texts_of(table: str, name: str = "") -> dict[str, Any]:
+    """Return the texts of a table of ``prose.toml``, or of a name in it, less -0, -1, ..."""
+    texts = _prose()[table]
+    return dict(texts[re.sub(r"-\d+$", "", name)] if name else texts)
+
+
+def prose(table: str, name: str, /, **fields: Any) -> str:
+    """Return a text of ``prose.toml`` with its fields filled in."""
+    return str(_prose()[table][name].format(**fields))
+
+
+def section(name: str, /, *blocks: Block, **fields: Any) -> Section:
+    """Return a section with its title, and its lead if it has one, of ``prose.toml``."""
+    texts = {key: text.format(**fields) for key, text in texts_of("sections", name).items()}
+    lead = [Paragraph(texts["lead"])] if "lead" in texts else []
+    return Section(name, texts["title"], (*lead, *blocks))
+
+
+def note(name: str) -> Note:
+    """Return a note of ``prose.toml``."""
+    texts = texts_of("notes", name)
+    return Note(texts["title"], tuple(texts["text"]))
 
 
 @dataclass(frozen=True)

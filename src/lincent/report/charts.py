@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lincent.report.blocks import Figure, Heading, Item, Table, text
+from lincent.report.blocks import Figure, Heading, Item, Table, text, texts_of
 
 Chart = dict[str, Any]
 
@@ -41,8 +41,13 @@ def heat(
     return named | {"values": values, **more}
 
 
-def chart_figure(name: str, alt: str, caption: str, *charts: Chart) -> Figure:
-    """Return charts side by side; those of several have a ``title``."""
+def chart_figure(name: str, /, *charts: Chart, **fields: Any) -> Figure:
+    """Return charts side by side with the texts of ``prose.toml``; several have a ``title`` each.
+
+    ``fields`` are those of the texts.
+    """
+    texts = texts_of("figures", name)
+    alt, caption = (texts[key].format(**fields) for key in ("alt", "caption"))
     return Figure(name, "", alt, caption, chart_numbers(charts), charts=charts)
 
 
