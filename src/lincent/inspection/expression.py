@@ -2,7 +2,7 @@
 
 Every model is described here once, as a graph of operations on matrices with one row per sample.
 ``evaluate`` computes them with NumPy, ``export.onnx``, ``export.sql``, ``export.evaluator`` and
-``report.model_data`` in other languages, and none of these knows models.  The operations, with
+``report.model_report`` in other languages, and none of these knows models.  The operations, with
 their constants:
 
     input, text           name: a column or matrix of numbers, a column of text

@@ -29,6 +29,8 @@ from lincent.report.blocks import (
     Page,
     Paragraph,
     Section,
+    chart_figure,
+    dots,
     note,
     number,
     probability,
@@ -40,7 +42,6 @@ from lincent.report.blocks import (
     texts_of,
     yes_or_no,
 )
-from lincent.report.charts import chart_figure, dots
 from lincent.report.rendering import write_page
 
 
