@@ -16,6 +16,8 @@ from lincent._files import atomic_write, check_output
 from lincent.estimators.base import has_pairs
 from lincent.export import evaluator
 from lincent.export.model import Model
+from lincent.export.onnx import graph_answers, onnx_bytes
+from lincent.export.sql import sql_query
 from lincent.inspection.attribution import ROWS
 from lincent.inspection.expression import (
     TABLE_MODELS,
@@ -102,12 +104,8 @@ def export_bytes(model: Model, format: str, table: str = "input_table") -> bytes
             "export to ONNX, whose inputs are its parts, or fit without it."
         )
     if format == "onnx":
-        from lincent.export.onnx import onnx_bytes
-
         return onnx_bytes(model, model_outputs(model))
     if format == "sql":
-        from lincent.export.sql import sql_query
-
         return sql_query(model, table, model_outputs(model)).encode()
     return python_module(model, describe(model)).encode()
 
@@ -227,8 +225,6 @@ def largest_difference(
     encoded = model.pipeline[:-1].transform(rows)
     expected, shares = model.scores(encoded)
     if format == "onnx":
-        from lincent.export.onnx import graph_answers
-
         answers = graph_answers(content, [rows[name].to_numpy() for name in rows])
         scores, own = answers["score"], answers.get("probability")
     else:

@@ -48,10 +48,10 @@ def onnx_bytes(model: Model, values: dict[str, Expr | None]) -> bytes:
     Inputs are columns of shape (rows, 1) in double precision, or strings for text columns; their
     names are those of the columns, with _ for what is neither a letter of ASCII nor a digit.
     """
-    onnx = import_optional("onnx", "onnx", "Export to ONNX")
-    tensor, kinds = onnx.helper.make_tensor_value_info, onnx.TensorProto
     classes, n = model.classifier.classes_, len(model.classes)
     writer = GraphWriter(model.schema.inputs)
+    helper, kinds = writer.onnx.helper, writer.proto
+    tensor = helper.make_tensor_value_info
     inputs = [
         tensor(writer.inputs[name], kinds.STRING if c.kind == CATEGORY else kinds.DOUBLE, [None, 1])
         for c in model.schema.columns
@@ -65,9 +65,9 @@ def onnx_bytes(model: Model, values: dict[str, Expr | None]) -> bytes:
         "probability": (kinds.DOUBLE, [None, n]),
     }
     outputs = [tensor(name, *shapes[name]) for name in names]
-    whole = onnx.helper.make_model(
-        onnx.helper.make_graph(writer.nodes, "lincent", inputs, outputs, writer.constants),
-        opset_imports=[onnx.helper.make_opsetid(*opset) for opset in OPSETS],
+    whole = helper.make_model(
+        helper.make_graph(writer.nodes, "lincent", inputs, outputs, writer.constants),
+        opset_imports=[helper.make_opsetid(*opset) for opset in OPSETS],
         ir_version=8, producer_name="lincent", producer_version=model.version,
     )  # fmt: skip
     return bytes(whole.SerializeToString())
@@ -189,10 +189,9 @@ class GraphWriter:
     def __init__(
         self, columns: list[str], *, double: bool = True, unique: Callable[[str], str] | None = None
     ) -> None:
-        from onnx import TensorProto
-
-        self.proto, self.type = TensorProto, np.float64 if double else np.float32
-        self.precision = TensorProto.DOUBLE if double else TensorProto.FLOAT
+        self.onnx = import_optional("onnx", "onnx", "Export to ONNX")
+        self.proto, self.type = self.onnx.TensorProto, np.float64 if double else np.float32
+        self.precision = self.proto.DOUBLE if double else self.proto.FLOAT
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.names: dict[Expr, str] = {}
@@ -238,19 +237,17 @@ class GraphWriter:
         self, kind: str, *inputs: str, output: str | None = None, unused: int = 0, **attributes: Any
     ) -> str:
         """Add an operation and return the name of its first result; others are not used."""
-        from onnx import helper
-
         name = output or self.unique(kind.lower())
         outputs = [name, *(self.unique("unused") for _ in range(unused))]
-        self.nodes.append(helper.make_node(kind, inputs, outputs, name=name, **attributes))
+        self.nodes.append(
+            self.onnx.helper.make_node(kind, inputs, outputs, name=name, **attributes)
+        )
         return name
 
     def constant(self, value: Any, type: Any = np.float64) -> str:
         """Add a constant and return its name."""
-        from onnx import numpy_helper
-
-        name = self.unique("constant")
-        self.constants.append(numpy_helper.from_array(np.asarray(value, dtype=type), name))
+        name, array = self.unique("constant"), np.asarray(value, dtype=type)
+        self.constants.append(self.onnx.numpy_helper.from_array(array, name))
         return name
 
     def integers(self, value: Any) -> str:

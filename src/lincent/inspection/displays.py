@@ -193,12 +193,7 @@ class CoefficientsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        feature_names: Any = None,
-        n_largest: int = 20,
-        ax: Any = None,
+        cls, estimator: Any, *, feature_names: Any = None, n_largest: int = 20, ax: Any = None
     ) -> CoefficientsDisplay:
         """Draw the coefficients of a fitted line, of several those of the first subproblem.
 
@@ -238,9 +233,8 @@ class CoefficientsDisplay(Display):
         axis.axvline(0.0, color=INK, linewidth=0.8)
         axis.set_yticks(positions, [self.feature_names[j] for j in order])
         axis.invert_yaxis()
-        axis.set_ylabel("Column")
         favored = "" if self.positive is None else f" (right speaks for {self.positive})"
-        axis.set_xlabel(f"Coefficient{favored}")
+        axis.set(xlabel=f"Coefficient{favored}", ylabel="Column")
 
     def _columns(self) -> dict[str, Any]:
         order = np.argsort(-np.abs(self.coefs), kind="stable")
@@ -327,41 +321,35 @@ class PathDisplay(Display):
         names = names_of(rows, model.n_features_in_)
         largest = float(np.abs(model.centers_[1] - model.centers_[0]).sum())
         margins = np.geomspace(0.01, 1.0, 20) * largest * (1 - 1e-12)
-        path = lcc_path(
-            rows, model.classes_[codes], margins=margins, Cs=(model.C,),
-            class_weight=model.class_weight,
-            solver=model.solver, tol=model.tol, max_iter=model.max_iter,
-            time_limit=model.time_limit, random_state=model.random_state,
-        )  # fmt: skip
-        feasible = path.feasible
-        display = cls(
-            path.margins[feasible], path.coefs[0][feasible], path.objectives[0][feasible], names
-        )
-        return display.plot(ax)
+        shared = ("class_weight", "solver", "tol", "max_iter", "time_limit", "random_state")
+        params = {name: getattr(model, name) for name in shared}
+        path = lcc_path(rows, model.classes_[codes], margins=margins, Cs=(model.C,), **params)
+        ok = path.feasible
+        return cls(path.margins[ok], path.coefs[0][ok], path.objectives[0][ok], names).plot(ax)
 
     def _draw(self, upper: Any, lower: Any) -> None:
         largest = np.argsort(-np.abs(self.coefs).max(axis=0))
         for rank, j in enumerate(largest):
+            style: dict[str, Any] = {"color": "#BBBBBB", "linewidth": 0.7, "zorder": 1}
             if rank < MAX_LABELED:
-                upper.plot(
-                    self.margins, self.coefs[:, j], color=COLORS[rank % 2],
-                    linestyle=STYLES[(rank // 2) % 4], linewidth=1.8, label=self.feature_names[j],
-                )  # fmt: skip
-            else:
-                upper.plot(self.margins, self.coefs[:, j], color="#BBBBBB", linewidth=0.7, zorder=1)
+                style = {
+                    "color": COLORS[rank % 2],
+                    "linestyle": STYLES[rank // 2],
+                    "linewidth": 1.8,
+                }
+                style["label"] = self.feature_names[j]
+            upper.plot(self.margins, self.coefs[:, j], **style)
         upper.axhline(0.0, color=INK, linewidth=0.6)
         upper.set_ylabel("Coefficient")
         upper.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
         lower.plot(self.margins, self.objective, color=INK, marker="o", markersize=3)
-        lower.set_ylabel("Objective")
-        lower.set_xlabel("Margin")
+        lower.set(xlabel="Margin", ylabel="Objective")
         for axis in (upper, lower):
             axis.set_xscale("log" if np.all(self.margins > 0) else "linear")
 
     def _columns(self) -> dict[str, Any]:
-        columns = {"margin": self.margins, "objective": self.objective}
-        columns.update(zip(self.feature_names, self.coefs.T, strict=True))
-        return columns
+        coefs = dict(zip(self.feature_names, self.coefs.T, strict=True))
+        return {"margin": self.margins, "objective": self.objective} | coefs
 
 
 class ShapeDisplay(Display):
@@ -509,35 +497,27 @@ class ProjectionDisplay(Display):
             means = _means(first, codes)
             panels.insert(0, (first, means, sum(means) / 2, "Before optimization"))
         lines, middles, thresholds, titles = (list(part) for part in zip(*panels, strict=True))
-        display = cls(lines, codes, middles, thresholds, titles, model.classes_)
-        return display.plot(ax)
+        return cls(lines, codes, middles, thresholds, titles, model.classes_).plot(ax)
 
     def _draw(self, *axes: Any) -> None:
-        for panel, axis in enumerate(axes):
-            self._panel(axis, panel)
+        panels = zip(axes, self.lines, self.centers, self.thresholds, self.titles, strict=True)
+        for ax, line, centers, threshold, title in panels:
+            line = np.asarray(line, dtype=float)
+            edges = np.histogram_bin_edges(line, BINS)
+            for k, (color, center) in enumerate(zip(COLORS, centers, strict=True)):
+                ax.hist(line[self.codes == k], edges, color=color, alpha=0.65, hatch=HATCHES[k],
+                        label=f"class {self.classes[k]}")  # fmt: skip
+                ax.axvline(center, color=color, linestyle=":", linewidth=1.6)
+                ax.plot(
+                    center, 0, marker=MARKERS[k], color=color, markersize=10, markeredgecolor=INK,
+                    clip_on=False, zorder=5, linestyle="none",
+                    label=f"center of class {self.classes[k]}",
+                )  # fmt: skip
+            ax.axvline(threshold, color=INK, linestyle="--", linewidth=1.4, label="threshold")
+            ax.set(ylabel="Number of rows", ylim=(0, None))
+            ax.set_title(title, loc="left", fontsize="medium")
         axes[-1].set_xlabel("Projected value")
         axes[0].legend(frameon=False, fontsize="small")
-
-    def _panel(self, ax: Any, panel: int) -> None:
-        line = np.asarray(self.lines[panel], dtype=float)
-        edges = np.histogram_bin_edges(line, BINS)
-        for k in (0, 1):
-            ax.hist(
-                line[self.codes == k], edges, color=COLORS[k], alpha=0.65, hatch=HATCHES[k],
-                label=f"class {self.classes[k]}",
-            )  # fmt: skip
-            ax.axvline(self.centers[panel][k], color=COLORS[k], linestyle=":", linewidth=1.6)
-            ax.plot(
-                self.centers[panel][k], 0, marker=MARKERS[k], color=COLORS[k], markersize=10,
-                markeredgecolor=INK, clip_on=False, zorder=5, linestyle="none",
-                label=f"center of class {self.classes[k]}",
-            )  # fmt: skip
-        ax.axvline(
-            self.thresholds[panel], color=INK, linestyle="--", linewidth=1.4, label="threshold"
-        )
-        ax.set_ylabel("Number of rows")
-        ax.set_ylim(bottom=0)
-        ax.set_title(self.titles[panel], loc="left", fontsize="medium")
 
     def _columns(self) -> dict[str, Any]:
         labels = np.asarray(self.classes)[self.codes]
@@ -650,9 +630,8 @@ class ScoresDisplay(Display):
                          color=COLORS[k % 2], zorder=3)  # fmt: skip
         axis.axvline(0.0, color=INK, linestyle="--", linewidth=1.2)
         axis.set_yticks(range(len(self.classes)), [str(label) for label in self.classes])
-        axis.set_ylabel("Class")
-        two = len(self.classes) == 2
-        axis.set_xlabel("Score" if two else "Score of the own class above the best other")
+        more = "" if len(self.classes) == 2 else " of the own class above the best other"
+        axis.set(xlabel=f"Score{more}", ylabel="Class")
 
     def _columns(self) -> dict[str, Any]:
         return {"class": self.labels, "score": self.scores}
@@ -731,8 +710,7 @@ class ImpactDisplay(Display):
                 )  # fmt: skip
         axis.set_yticks(place, [f"row {self.names[row]}" for row in rows])
         axis.invert_yaxis()
-        axis.set_xlabel("Misclassification impact (cost in the objective)")
-        axis.set_ylabel("Row")
+        axis.set(xlabel="Misclassification impact (cost in the objective)", ylabel="Row")
         if len(rows):
             axis.legend(frameon=False, loc="lower right")
         else:
@@ -812,19 +790,13 @@ class BoundaryDisplay(Display):
         axis.contourf(*self.grid, self.scores, levels=[-2 * size, 0.0, 2 * size], colors=LIGHT)
         axis.contour(*self.grid, self.scores, levels=[0.0], colors=INK, linewidths=1.5)
         scatter(axis, self.X, self.codes, self.classes, s=20)
-        axis.set_xlabel(self.feature_names[0])
-        axis.set_ylabel(self.feature_names[1])
+        axis.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
         axis.legend(frameon=True, fontsize="small", framealpha=0.85)
 
     def _columns(self) -> dict[str, Any]:
-        first, second = np.meshgrid(*self.grid)
-        scores = self.scores.ravel()
-        return {
-            "x": first.ravel(),
-            "y": second.ravel(),
-            "score": scores,
-            "predicted": np.asarray(self.classes)[(scores > 0).astype(int)],
-        }
+        x, y = (axis.ravel() for axis in np.meshgrid(*self.grid))
+        predicted = np.asarray(self.classes)[(self.scores.ravel() > 0).astype(int)]
+        return {"x": x, "y": y, "score": self.scores.ravel(), "predicted": predicted}
 
 
 class DirectionDisplay(Display):
@@ -881,10 +853,8 @@ class DirectionDisplay(Display):
         codes = two_classes(model, y, cls.__name__)
         coef = line_coefficients(model, cls.__name__, "BoundaryDisplay shows its regions.")
         centers = np.array([X[codes == k].mean(axis=0) for k in (0, 1)])
-        centers = getattr(model, "centers_", centers)
-        threshold = -float(model.intercept_[0])
-        display = cls(X, codes, coef[0], centers, threshold, model.classes_, given or names)
-        return display.plot(ax)
+        centers, threshold = getattr(model, "centers_", centers), -float(model.intercept_[0])
+        return cls(X, codes, coef[0], centers, threshold, model.classes_, given or names).plot(ax)
 
     @property
     def feet(self) -> np.ndarray:
@@ -922,17 +892,10 @@ class DirectionDisplay(Display):
                 label=f"center of class {self.classes[k]}",
             )  # fmt: skip
         axis.set_aspect("equal", adjustable="datalim")
-        axis.set_xlabel(self.feature_names[0])
-        axis.set_ylabel(self.feature_names[1])
+        axis.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1])
         axis.legend(frameon=False, fontsize="small")
 
     def _columns(self) -> dict[str, Any]:
-        feet = self.feet
-        return {
-            "x": self.X[:, 0],
-            "y": self.X[:, 1],
-            "class": np.asarray(self.classes)[self.codes],
-            "foot_x": feet[:, 0],
-            "foot_y": feet[:, 1],
-            "projected": self.X @ self.direction,
-        }
+        (x, y), (foot_x, foot_y) = self.X.T, self.feet.T
+        columns = {"x": x, "y": y, "class": np.asarray(self.classes)[self.codes]}
+        return columns | {"foot_x": foot_x, "foot_y": foot_y, "projected": self.X @ self.direction}
