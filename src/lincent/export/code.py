@@ -116,11 +116,8 @@ def model_outputs(model: Model, contribution: Expr | None = None) -> dict[str, E
     ``decision`` is the score, or what a threshold of the user makes of score or probability: two
     classes are told apart by its sign.
     """
-    columns = [
-        Expr("text" if c.kind == CATEGORY else "input", (), name)
-        for c in model.schema.columns
-        for name in c.inputs
-    ]
+    named = [(name, c.kind) for c in model.schema.columns for name in c.inputs]
+    columns = [Expr("text" if kind == CATEGORY else "input", (), name) for name, kind in named]
     encoder, classifier = model.pipeline[0], model.classifier
     tokens = {
         c.name: [token for token in MISSING_TOKENS if token not in c.categories]

@@ -142,10 +142,8 @@ class Model:
         scores, probabilities = self.scores(encoded)
         codes = self.predict_codes(scores, probabilities)
         # The score is the signed one of two classes, or that of the predicted class among more.
-        columns = {
-            "class": self.classifier.classes_[codes],
-            "score": scores if scores.ndim == 1 else scores.max(axis=1),
-        }
+        score = scores if scores.ndim == 1 else scores.max(axis=1)
+        columns = {"class": self.classifier.classes_[codes], "score": score}
         if probabilities is not None:
             for k, label in enumerate(self.classes):
                 columns[f"probability_{label}"] = probabilities[:, k]
@@ -281,13 +279,9 @@ def _fractions(model: Model, k: int) -> np.ndarray:
         return np.asarray(centers.mean(axis=0))
     shares = model.summary.get("shares", {})
     missing = model.schema.missing
-    return np.array(
-        [
-            float(shares.get(column.name, {}).get(category, 0.0))
-            for column in columns
-            for category in column.categories or ("", missing)[: len(column.names)]
-        ]
-    )
+    categories = [(c.name, c.categories or ("", missing)[: len(c.names)]) for c in columns]
+    pairs = [(name, category) for name, own in categories for category in own]
+    return np.array([float(shares.get(name, {}).get(category, 0.0)) for name, category in pairs])
 
 
 def contributions_of(model: Model) -> Explainer:

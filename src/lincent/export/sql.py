@@ -128,9 +128,7 @@ class QueryWriter:
             empty = f"{name} IS NULL"
             if name in self.tokens:
                 empty += f" OR TRIM({name}) IN ({self.tokens[name]})"
-            conditions = [
-                empty if value is None else f"{name} = {literal(value)}" for value, _ in values
-            ]
+            conditions = [empty if v is None else f"{name} = {literal(v)}" for v, _ in values]
             parts.append(_cases(conditions, [*(number(coef) for _, coef in values), "0e0"]))
         constant = column.get(None, 0.0)
         if constant or not parts:

@@ -264,10 +264,8 @@ def threshold_curves(values: np.ndarray, positive: np.ndarray) -> dict[str, list
         precision, recall, _ = precision_recall_curve(positive, values)
     # From the largest threshold on, without scikit-learn's end point (0, 1).
     pairs = np.column_stack([recall, precision])[-2::-1]
-    return {
-        "roc": _thinned(np.column_stack([false_rate, true_rate])),
-        "precision_recall": _thinned(pairs),
-    }
+    rates = np.column_stack([false_rate, true_rate])
+    return {"roc": _thinned(rates), "precision_recall": _thinned(pairs)}
 
 
 def _thinned(points: np.ndarray) -> list[list[float]]:

@@ -203,12 +203,9 @@ def encoded(
                 cells = (tokens or {}).get(column.name, [])
                 parts.append(x.apply("one_of", (list(column.categories), missing, cells)))
             else:
-                parts += [
-                    x.apply("missing")
-                    if category == encoder.missing_
-                    else x.apply("equal", (category_number(category), None))
-                    for category in column.categories
-                ]
+                for category in column.categories:
+                    equal = x.apply("equal", (category_number(category), None))
+                    parts.append(x.apply("missing") if category == encoder.missing_ else equal)
         Z = concat(*parts)
     return Z.standardize(encoder.center_, encoder.scale_) if scaled and encoder.scale else Z
 
@@ -449,10 +446,8 @@ def classifier_outputs(model: Any, X: Expr) -> dict[str, Expr | None]:
     """Describe ``decision_function`` and ``predict_proba`` (None if there is none)."""
     scores = problem_scores(model, X)
     shifted = scores.scale(1.0, model._shift) if isinstance(model, AutoLCC) else scores
-    return {
-        "score": class_scores(model, shifted),
-        "probability": probabilities(model, scores) if has_probabilities(model) else None,
-    }
+    shares = probabilities(model, scores) if has_probabilities(model) else None
+    return {"score": class_scores(model, shifted), "probability": shares}
 
 
 def class_scores(model: Any, scores: Expr) -> Expr:

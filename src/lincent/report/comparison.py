@@ -112,9 +112,8 @@ class Comparison:
         """Return the ``lincent fit`` line of the best method, empty where no command fits it."""
         config = self.config
         in_file = "reading" in config and config["data"] != "in memory"
-        if not self.best or not in_file or self.best.endswith("-untied"):
-            return ""
-        if self.method["family"] not in ("centralization", "paper"):
+        fits = self.best and in_file and not self.best.endswith("-untied")
+        if not fits or self.method["family"] not in ("centralization", "paper"):
             return ""
         parts = ["lincent", "fit", config["data"], "--target", config["target"]]
         parts += ["--method", self.best]
@@ -418,18 +417,14 @@ def summary_lines(result: ExperimentResult) -> list[str]:
 def summary_dict(result: ExperimentResult) -> dict[str, Any]:
     """Return the winner, every method's mean, and how far each is behind, for a program."""
     comparison = Comparison(result)
+    means = comparison.scored.set_index("method")[["mean", "sd", "runs"]]
+    behind = comparison.pairs.set_index("method").rename(columns={"mean": "by"})
     return {
         "metric": comparison.metric,
         "winner": comparison.best or None,
         "not_told_apart": comparison.near,
-        "means": {
-            line.method: {"mean": line.mean, "sd": line.sd, "runs": line.runs}
-            for line in comparison.scored.itertuples()
-        },
-        "behind": {
-            pair.method: {"by": pair.mean, "low": pair.low, "high": pair.high, "real": pair.real}
-            for pair in comparison.pairs.itertuples()
-        },
+        "means": means.to_dict("index"),
+        "behind": behind[["by", "low", "high", "real"]].to_dict("index"),
         "roles": result.config["roles"],
         "fit": comparison.command(),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -16,11 +16,13 @@ from lincent._errors import AppError
 from lincent._files import encode
 from lincent.export.code import describe
 from lincent.export.model import Model, contributions_of
+from lincent.inspection.thresholds import PROBABILITY
 from lincent.model_selection.metrics import TITLES
 from lincent.report.blocks import (
     Block,
     Bullets,
     Code,
+    Column,
     Figure,
     Heading,
     Item,
@@ -66,16 +68,15 @@ def report_files(
     explanation: dict[str, Any], model: Model, paths: Sequence[str]
 ) -> dict[str, bytes]:
     """Return the report as HTML, JSON (.json) or Markdown (.md), by the name of each file."""
-    files = {}
-    for path in paths:
+
+    def content(path: str) -> str:
         if path.endswith(".json"):
-            text = json_text(explanation)
-        elif path.endswith(".md"):
-            text = render_markdown(model_page(explanation))
-        else:
-            text = model_report(explanation, model)
-        files[path] = encode(text)
-    return files
+            return json_text(explanation)
+        if path.endswith(".md"):
+            return render_markdown(model_page(explanation))
+        return model_report(explanation, model)
+
+    return {path: encode(content(path)) for path in paths}
 
 
 def model_page(explanation: dict[str, Any], model: Model | None = None) -> Page:
@@ -177,11 +178,11 @@ def _facts(explanation: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         used = sum(bool(column["used_as"]) for column in explanation["columns"])
         facts.append(("Columns used", f"{used} of {len(explanation['columns']) - 1}"))
     certificate = explanation["certificate"]
+    optimum = "the method gives no certificate"
     if certificate:
         word = "certified" if certificate["certified"] else "not certified"
-        facts.append(("Optimum", f"{word}, relative gap {certificate['relative_gap']:.1e}"))
-    else:
-        facts.append(("Optimum", "the method gives no certificate"))
+        optimum = f"{word}, relative gap {certificate['relative_gap']:.1e}"
+    facts.append(("Optimum", optimum))
     if explanation["tuned"]:
         score = explanation["tuned"]["mean_test_score"]
         facts.append((f"Cross-validated {explanation['tuned']['scoring']}", f"{score:.3f}"))
@@ -196,24 +197,17 @@ def _lead(explanation: dict[str, Any]) -> Figure | None:
     histogram = (evaluation.get("curves") or {}).get("histogram")
     if not histogram:
         names = [str(label) for label in explanation["classes"]]
-        shares = [
-            [round(100 * count / max(1, sum(row)), 1) for count in row]
-            for row in evaluation["confusion"]
-        ]
+        counts = evaluation["confusion"]
+        shares = [[round(100 * n / max(1, sum(row)), 1) for n in row] for row in counts]
         chart = heat("true class", names, "called", names, shares, show=len(names) <= 8)
         return chart_figure("confusion", chart, where=where)
-    edges = histogram["edges"]
+    edges, series = histogram["edges"], []
     middles = [(low + high) / 2 for low, high in pairwise(edges)]
-    chart = lines(
-        "score, in distances between the classes",
-        "percent of the class",
-        *(
-            line(name, middles, [100 * n / max(1, sum(own)) for n in own], steps=edges)
-            for name, own in histogram["counts"].items()
-        ),
-        vline=histogram["threshold"],
-        ylim=[0, None],
-    )
+    for name, own in histogram["counts"].items():
+        percent = [100 * n / max(1, sum(own)) for n in own]
+        series.append(line(name, middles, percent, steps=edges))
+    x, y = "score, in distances between the classes", "percent of the class"
+    chart = lines(x, y, *series, vline=histogram["threshold"], ylim=[0, None])
     return chart_figure("histogram", chart, where=where)
 
 
@@ -301,7 +295,7 @@ def _threshold(explanation: dict[str, Any]) -> Section:
     thresholds = evaluation["curves"]["thresholds"]
     name, at = str(evaluation["positive"]), evaluation["at_threshold"]
     classes = [str(label) for label in explanation["classes"]]
-    own = explanation.get("threshold")
+    own = explanation.get("threshold") or {"scale": None}
     data = {
         **thresholds,
         "positive": name,
@@ -309,10 +303,7 @@ def _threshold(explanation: dict[str, Any]) -> Section:
         "option": "" if name == classes[1] else f" --positive {shlex.quote(name)}",
         "rows": evaluation["rows"],
         "positives": at["rows"],
-        "own": {
-            "called": at["called"],
-            "at": own["at"] if own and own["scale"] == "probability" else None,
-        },
+        "own": {"called": at["called"], "at": own["at"] if own["scale"] == PROBABILITY else None},
         "costs": [1, 1],
     }
     prices = (evaluation.get("costs") or {}).get("costs")
@@ -477,9 +468,7 @@ def _partial_effects(curves: list[dict[str, Any]], flags: set[str], positive: st
         ys = curve.get("lines") or {positive: [y for _, y in curve["points"]]}
         if name in flags:
             numeric, xs = False, ["yes" if x else "no" for x in xs]
-        heights += [y for own in ys.values() for y in own] + [
-            y for pair in band or () for y in pair
-        ]
+        heights += [y for own in (*ys.values(), *(band or ())) for y in own]
         if numeric:
             chart = lines(name, "", *(line(k, xs, own) for k, own in ys.items()))
             if band:
@@ -487,9 +476,8 @@ def _partial_effects(curves: list[dict[str, Any]], flags: set[str], positive: st
         elif len(ys) == 1:
             chart = bars(xs, next(iter(ys.values())), ranges=band)
         else:
-            chart = heat(
-                name, xs, "", list(ys), [list(row) for row in zip(*ys.values(), strict=True)]
-            )
+            cells = [list(row) for row in zip(*ys.values(), strict=True)]
+            chart = heat(name, xs, "", list(ys), cells)
         charts.append(chart | {"title": name})
     margin = 0.08 * (max(heights) - min(heights) or 1.0)
     limits = {"ylim": [min(heights) - margin, max(heights) + margin]}
@@ -503,10 +491,10 @@ def _pairs(pairs: list[dict[str, Any]]) -> Figure:
     """Return what two columns add together, on a grid of their values."""
     charts = []
     for pair in pairs:
-        (first, second), (rows, columns) = pair["columns"], (
-            [value if isinstance(value, str) else f"{value:.4g}" for value in values]
-            for values in pair["values"]
-        )  # fmt: skip
+        first, second = pair["columns"]
+        rows, columns = (
+            [v if isinstance(v, str) else f"{v:.4g}" for v in p] for p in pair["values"]
+        )
         # Small numbers below.
         chart = heat(first, rows[::-1], second, columns, pair["scores"][::-1])
         charts.append(chart | {"title": f"{first} and {second}", "unit": f"toward {pair['class']}"})
@@ -533,19 +521,17 @@ def _coefficients(k: int, problem: dict[str, Any]) -> Section:
 
 def _suspected_label_errors(explanation: dict[str, Any]) -> Section:
     suspects = explanation["suspected_label_errors"]
-    names = list(suspects[0].get("values") or {})
+    wrong = "Wrong by#|how far on the other side of the threshold"
+    shown: list[Any] = [
+        (Heading(name), lambda e, name=name: (e.get("values") or {}).get(name, ""))
+        for name in suspects[0].get("values") or {}
+    ]
     table = tabulated(
         suspects,
         ("Row#", lambda e: number(e["row"], 0)),
         ("Class", lambda e: e["label"]),
-        (
-            "Wrong by#|how far on the other side of the threshold",
-            lambda e: number(e["distance"], 2),
-        ),
-        *(
-            (Heading(name), lambda e, name=name: (e.get("values") or {}).get(name, ""))
-            for name in names
-        ),
+        (wrong, lambda e: number(e["distance"], 2)),
+        *shown,
     )
     return section("suspected-label-errors", table, where=explanation["evaluated_on"])
 
@@ -600,7 +586,7 @@ def _columns(columns: list[dict[str, Any]]) -> Section:
         role = "target" if column["role"] == "target" else column["used_as"] or "unused"
         return text(prose("encodings", role), "wrap")
 
-    shown: list[tuple[str, Callable[[Any], Any]]] = [
+    shown: list[Column] = [
         ("Column", lambda c: c["column"]),
         ("Inferred type", lambda c: c["role"]),
         ("Encoding", encoding),
