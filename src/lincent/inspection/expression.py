@@ -1,9 +1,9 @@
 """Describe a fitted model as an expression of its input columns.
 
 Every model is described here once, as a graph of operations on matrices with one row per sample.
-``evaluate`` computes them with NumPy, ``export.onnx``, ``export.sql``, ``export.evaluator`` and
-``report.model_report`` in other languages, and none of these knows models.  The operations, with
-their constants:
+``evaluate`` computes those of encoded rows with NumPy; ``export.onnx``, ``export.sql``,
+``export.evaluator`` and the script of ``report.model_report`` compute all of them, and none of
+these knows models.  The operations, with their constants:
 
     input, text           name: a column or matrix of numbers, a column of text
     one_of                (values, missing, tokens): indicators of the values of a text column; a
@@ -57,7 +57,6 @@ from operator import add
 from typing import Any
 
 import numpy as np
-import scipy.special
 from scipy.spatial.distance import cdist
 
 from lincent._errors import AppError
@@ -222,7 +221,7 @@ def shape_functions(curves: Sequence[Curve], smoothing: float, Z: Expr, coef: np
         if column > 0 and not np.any(weights):
             continue
 
-        def add(power: int, at: float, factor: float, low: float, high: float, row: Any) -> None:
+        def piece(power: int, at: float, factor: float, low: float, high: float, row: Any) -> None:
             pieces[power].append(((column, at, factor, low, high), row))  # noqa: B023
 
         if isinstance(curve, IncreasingCurve):
@@ -230,11 +229,11 @@ def shape_functions(curves: Sequence[Curve], smoothing: float, Z: Expr, coef: np
             # by the rest of s u, where u is the fraction of the interval.
             knots, size = curve.knots, curve.way / curve.scale * np.eye(curve.width) @ weights
             constant -= curve.centers @ size
-            add(1, knots[0], 1.0, -np.inf, 0.0, size[0])
-            add(1, knots[-1], 1.0, 0.0, np.inf, size[-1])
+            piece(1, knots[0], 1.0, -np.inf, 0.0, size[0])
+            piece(1, knots[-1], 1.0, 0.0, np.inf, size[-1])
             for j, step in enumerate(np.diff(knots)):
-                add(1, knots[j], 1.0 / step, 0.0, 1.0, step * size[j])
-                add(2, knots[j], 1.0 / step, 0.0, 1.0, step / 2 * (size[j + 1] - size[j]))
+                piece(1, knots[j], 1.0 / step, 0.0, 1.0, step * size[j])
+                piece(2, knots[j], 1.0 / step, 0.0, 1.0, step / 2 * (size[j + 1] - size[j]))
             continue
         mean, deviation = curve.mean, curve.deviation
         slope = weights[0]
@@ -251,10 +250,10 @@ def shape_functions(curves: Sequence[Curve], smoothing: float, Z: Expr, coef: np
             top = (knots[-1] - knots[:-1]) / length
             cubes = np.concatenate([basis[2:], -basis[2:].sum(axis=0)[None]]) / top[:, None]
             for knot, high, row in zip(knots, top, cubes, strict=False):
-                add(3, mean + deviation * knot, 1.0 / (deviation * length), 0.0, high, row)
+                piece(3, mean + deviation * knot, 1.0 / (deviation * length), 0.0, high, row)
             end = 3.0 * (top[:-1] - top[-1]) / length @ basis[2:]
-            add(1, mean + deviation * knots[-1], 1.0 / deviation, 0.0, np.inf, end)
-        add(1, mean, 1.0 / deviation, -np.inf, np.inf, slope)
+            piece(1, mean + deviation * knots[-1], 1.0 / deviation, 0.0, np.inf, end)
+        piece(1, mean, 1.0 / deviation, -np.inf, np.inf, slope)
     parts = []
     for power, rows in pieces.items():
         if rows:
@@ -535,14 +534,14 @@ def _calibrated(calibrator: Any, score: Expr) -> Expr:
     return ramps.affine(np.diff(height)[:, None], height[0])
 
 
-# Values.
+# Values: scores and contributions of encoded rows.
 
+CDIST = {"l1": "cityblock", "l2": "sqeuclidean"}
 FUNCTIONS: dict[str, Any] = {
     "add": np.add,
     "mul": np.multiply,
     "exp": np.exp,
     "abs": np.abs,
-    "missing": np.isnan,
     "positive": lambda x: x > 0,
     "min": lambda x: x.min(axis=1, keepdims=True),
     "concat": lambda *parts: np.concatenate(parts, axis=1),
@@ -552,17 +551,11 @@ FUNCTIONS: dict[str, Any] = {
     "clip": lambda x, data: np.clip(x, *data),
     "power": np.power,
     "fill": lambda x, data: np.where(np.isnan(x), data, x),
-    "softmax": lambda x: scipy.special.softmax(x, axis=1),
-    "distances": lambda x, data: cdist(
-        x, data[0], "sqeuclidean" if data[1] == "l2" else "cityblock"
-    ),
+    "distances": lambda x, data: cdist(x, data[0], CDIST[data[1]]),
     "tree_shapley": lambda x, game: game.values(x),
     "trees": lambda x, data: _tree_values(x, data),
     "shapley": lambda *arguments: shapley_values(*arguments),
-    "one_of": lambda x, data: (
-        np.where(x == np.array(None), data[1], x) == np.array([data[0]], object)
-    ),
-    "equal": lambda x, data: np.abs(x - data[0]) <= (0.0 if data[1] is None else data[1]),
+    "equal": lambda x, data: np.abs(x - data[0]) <= data[1],
 }
 
 
@@ -615,7 +608,7 @@ def evaluate(expr: Expr, inputs: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the value of an expression, one row per sample, for inputs by name."""
 
     def value(node: Expr, args: list[np.ndarray]) -> np.ndarray:
-        if node.op in ("input", "text"):
+        if node.op == "input":
             return inputs[node.data]
         return np.asarray(FUNCTIONS[node.op](*args, *(() if node.data is None else (node.data,))))
 

@@ -304,21 +304,21 @@ def chart_numbers(charts: Sequence[Chart]) -> Table:
     """Return the numbers of charts as one table, without columns that are empty."""
     cells: list[tuple[Any, ...]] = []  # chart, line, place, value, low, high
     for chart in charts:
-        title = chart.get("title", "")
         if chart["type"] == "lines":
-            for series in chart["series"]:
-                band = series.get("band") or [(None, None)] * len(series["points"])
-                name = series["name"] if len(chart["series"]) > 1 else ""
-                pairs = zip(series["points"], band, strict=True)
-                cells += [(title, name, *point, *limits) for point, limits in pairs]
+            many = len(chart["series"]) > 1
+            rows = [
+                (s["name"] if many else "", s["points"], s.get("band")) for s in chart["series"]
+            ]
         elif chart["type"] == "heat":
-            for row, values in zip(chart["rows"], chart["values"], strict=True):
-                pairs = zip(chart["columns"], values, strict=True)
-                cells += [(title, row, column, value, None, None) for column, value in pairs]
+            named = zip(chart["rows"], chart["values"], strict=True)
+            rows = [(row, zip(chart["columns"], own, strict=True), None) for row, own in named]
         else:
-            ranges = chart.get("ranges") or [(None, None)] * len(chart["names"])
-            triples = zip(chart["names"], chart["values"], ranges, strict=True)
-            cells += [(title, "", name, value, *limits) for name, value, limits in triples]
+            points = zip(chart["names"], chart["values"], strict=True)
+            rows = [("", points, chart.get("ranges"))]
+        for name, points, ranges in rows:
+            for k, point in enumerate(points):
+                limits = ranges[k] if ranges else (None, None)
+                cells.append((chart.get("title", ""), name, *point, *limits))
     first = charts[0]
     x, y = (first.get(axis, "") if len(charts) == 1 else "" for axis in ("x", "y"))
     place, value = x or "At", (first.get("unit") if first["type"] == "heat" else y) or "Value"
