@@ -21,7 +21,7 @@ AutoLCC is a sum of such parts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -326,7 +326,7 @@ class Explainer:
         boxes = _leaf_boxes(feature, threshold, left)
         own = self.depends(seen).argmax(axis=1)
         rows = evaluate(seen, {ROWS: self.background})
-        game = LeafGame.of(boxes, values, own, len(self.groups), rows)
+        game = LeafGame(boxes, values, own, len(self.groups), rows)
         self.product_size = max(self.product_size, game.means.size)
         self.parts.append(seen.apply("tree_shapley", game))
         self.base = self.base + game.means.prod(axis=1) @ values
@@ -346,47 +346,39 @@ def background_of(encoded: np.ndarray, sources: np.ndarray, random_state: int = 
     return {"means": encoded.mean(axis=0).tolist(), "rows": rows.tolist()}
 
 
-@dataclass(frozen=True)
 class LeafGame:
     """Leaves as products over columns: the columns of each leaf, padded, and their means.
 
     ``column``, ``low`` and ``high`` are the conditions low < x <= high of all leaves, those of one
     column of the table together from each of ``starts`` on; ``slot`` are the positions of columns
     in ``means``, of shape (leaves, columns of a leaf).  ``weights`` add leaves up by column.
+
+    ``boxes`` and ``values`` are the bounds and outputs of the leaves, ``index`` the groups of
+    columns, ``rows`` the scaled background.
     """
 
-    column: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    starts: np.ndarray
-    slot: np.ndarray
-    means: np.ndarray
-    weights: sp.csr_array
-
-    @classmethod
-    def of(
-        cls, boxes: list[Any], values: np.ndarray, index: np.ndarray, n_groups: int, rows: Any
-    ) -> LeafGame:
-        """Return the game for scaled ``rows`` of the background; ``index``: groups of columns."""
+    def __init__(
+        self, boxes: list[Any], values: np.ndarray, index: np.ndarray, n_groups: int, rows: Any
+    ) -> None:
         entries = sorted(
             (leaf, int(index[column]), column, *bounds)
             for leaf, box in enumerate(boxes)
             for column, bounds in box.items()
         )
-        leaf, group, column, low, high = (np.array(part) for part in zip(*entries, strict=True))
-        starts = np.flatnonzero(np.diff(leaf, prepend=-1) | np.diff(group, prepend=-1))
-        leaf, group = leaf[starts], group[starts]
+        parts = (np.array(part) for part in zip(*entries, strict=True))
+        leaf, group, self.column, self.low, self.high = parts
+        self.starts = np.flatnonzero(np.diff(leaf, prepend=-1) | np.diff(group, prepend=-1))
+        leaf, group = leaf[self.starts], group[self.starts]
         position = np.arange(len(leaf)) - np.searchsorted(leaf, leaf)
-        shape = len(values), int(position.max()) + 1
-        slot = leaf * shape[1] + position
+        self.means = np.ones((len(values), int(position.max()) + 1))
+        self.slot = leaf * self.means.shape[1] + position
         n_outputs = values.shape[1]
         places = group[:, None] * n_outputs + np.arange(n_outputs)
-        weights = sp.csr_array(
-            (values[leaf].ravel(), (np.repeat(slot, n_outputs), places.ravel())),
-            shape=(shape[0] * shape[1], n_groups * n_outputs),
+        self.weights = sp.csr_array(
+            (values[leaf].ravel(), (np.repeat(self.slot, n_outputs), places.ravel())),
+            shape=(self.means.size, n_groups * n_outputs),
         )
-        game = cls(column, low, high, starts, slot, np.ones(shape), weights)
-        return replace(game, means=game.inside(rows).mean(axis=0))
+        self.means = self.inside(rows).mean(axis=0)
 
     def inside(self, rows: np.ndarray) -> np.ndarray:
         """Return whether each column of each leaf is in its interval; 1 where it is padded."""

@@ -96,21 +96,18 @@ def last_step(estimator: Any, X: Any, *, here: bool = True) -> tuple[Any, Any]:
     return model, to_numpy(X) if here else X
 
 
-def needs(model: Any, attribute: str, figure: str, why: str) -> None:
-    """Raise an error for an estimator without the attribute that a display shows."""
-    if not hasattr(model, attribute):
+def needs(condition: bool, model: Any, figure: str, why: str) -> None:
+    """Raise an error for an estimator that a display cannot show."""
+    if not condition:
         raise ValueError(f"{figure} cannot show {type(model).__name__}: {why}")
 
 
 def line_coefficients(model: Any, figure: str, instead: str) -> np.ndarray:
     """Return ``coef_`` with one column for each feature; raise an error where there is none."""
-    coef = binary_coefficients(model)[0] if is_linear(model) else None
-    if not isinstance(coef, np.ndarray) or coef.ndim != 2 or coef.shape[1] != model.n_features_in_:
-        raise ValueError(
-            f"{figure} cannot show {type(model).__name__}: its score is not one coefficient per "
-            f"column. {instead}"
-        )
-    return coef
+    coef: Any = binary_coefficients(model)[0] if is_linear(model) else None
+    fits = isinstance(coef, np.ndarray) and coef.shape[1:] == (model.n_features_in_,)
+    needs(fits, model, figure, f"its score is not one coefficient per column. {instead}")
+    return np.asarray(coef)
 
 
 def two_classes(estimator: Any, y: Any, figure: str) -> np.ndarray:
@@ -312,11 +309,8 @@ class PathDisplay(Display):
             With ``ax_`` and ``figure_`` set.
         """
         model, rows = last_step(estimator, X, here=False)
-        if not isinstance(model, LCC | LCCCV):
-            raise ValueError(
-                f"PathDisplay cannot show {type(model).__name__}: the path over the margin is "
-                "defined for LCC and LCCCV."
-            )
+        why = "the path over the margin is defined for LCC and LCCCV."
+        needs(isinstance(model, LCC | LCCCV), model, cls.__name__, why)
         codes = two_classes(model, y, cls.__name__)
         names = names_of(rows, model.n_features_in_)
         largest = float(np.abs(model.centers_[1] - model.centers_[0]).sum())
@@ -410,7 +404,7 @@ class ShapeDisplay(Display):
         """
         model = classifier_of(estimator)
         needs(
-            model, "shape", cls.__name__,
+            hasattr(model, "shape"), model, cls.__name__,
             "only AdditiveLCC and AdditiveLCCCV have a shape function for each column. "
             "sklearn.inspection.PartialDependenceDisplay draws the mean score of any classifier.",
         )  # fmt: skip
@@ -690,7 +684,7 @@ class ImpactDisplay(Display):
         names = getattr(X, "index", None) if hasattr(X, "columns") else None
         model, X = last_step(estimator, X)
         needs(
-            model, "misclassification_impact", cls.__name__,
+            hasattr(model, "misclassification_impact"), model, cls.__name__,
             "the loss of a sample is defined for LCC, LCCCV, RegularizedLCC, KernelLCC and FQCC. "
             "ScoresDisplay shows misclassified samples for any classifier.",
         )  # fmt: skip
