@@ -24,9 +24,7 @@ import json
 import math
 import os
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -61,11 +59,6 @@ MOST_MEMBERS = 10_000
 MOST_ENTRIES = 1_000_000
 MOST_DEPTH = 60  # nested lists and objects of JSON; a model has about 25
 LONGEST_NAME = 10_000
-BROKEN = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError,
-    OSError, ValueError,
-)  # fmt: skip
-"""Errors of reading a broken archive."""
 
 
 # Write.
@@ -183,7 +176,7 @@ def parse_model(data: bytes, name: str = "The file") -> Model:
         return _parse(data)
     except InvalidModelFile as error:
         raise AppError(f"{name} {error}.") from error
-    except (MemoryError, Exception) as error:
+    except Exception as error:
         raise AppError(f"{name} cannot be rebuilt: {in_words(error)}.") from error
 
 
@@ -244,9 +237,9 @@ def unpack(data: bytes) -> dict[str, bytes]:
             refuse_if(len(names) < len(members), "has two members of one name")
             refuse_if(not plain, "is compressed in a way that no model file is")
             return {member.filename: archive.read(member) for member in members}
-    except InvalidModelFile:
+    except (InvalidModelFile, MemoryError):
         raise
-    except BROKEN as error:
+    except Exception as error:  # zipfile and zlib raise eight kinds of errors for broken archives
         text = first_line(error).rstrip(".") or type(error).__name__
         raise InvalidModelFile(f"is damaged: {text}") from error
 

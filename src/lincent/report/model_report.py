@@ -433,12 +433,6 @@ def _inputs(model: Model, explanation: dict[str, Any]) -> list[dict[str, Any]]:
 # What it goes by.
 
 
-def side_names(problem: dict[str, Any]) -> list[str]:
-    """Return the names of both sides of a binary subproblem."""
-    sides = problem["negative"], problem["positive"]
-    return [str(side[0]) if len(side) == 1 else "the rest" for side in sides]
-
-
 def term_name(term: dict[str, Any]) -> str:
     """Return the name of a column, or of a category of it."""
     return f"{term['column']} = {term['category']}" if "category" in term else term["column"]
@@ -502,7 +496,8 @@ def _pairs(pairs: list[dict[str, Any]]) -> Figure:
 
 
 def _coefficients(k: int, problem: dict[str, Any]) -> Section:
-    (low, high), terms = side_names(problem), problem["terms"][:MAX_BARS]
+    both, terms = (problem["negative"], problem["positive"]), problem["terms"][:MAX_BARS]
+    low, high = (str(side[0]) if len(side) == 1 else "the rest" for side in both)
 
     def signed(value: float) -> Item:
         return Item(f"{value:+.4g}".replace("-", "−"), float(value))
